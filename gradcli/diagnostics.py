@@ -1,0 +1,79 @@
+"""diagnostics: what can be wrong with a program, as plain data (nothing here prints)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+
+class ExitStatus(IntEnum):
+    """The exit codes of the command."""
+
+    OK = 0
+    CHECK_FAILED = 1
+    USAGE = 2
+    PROGRAM_ERROR = 3
+    LIMIT_REACHED = 4
+    MISSING_DEVICE = 5
+    DEFECT = 70
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of the source: 1-based lines and columns, columns in characters, the end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A remark on a piece of the source; the primary one carries the carets."""
+
+    span: Span
+    text: str
+    primary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One error as it will be told: type and message last, labels and advice before."""
+
+    type: str
+    message: str
+    labels: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    file: str = "<input>"
+    exit_status: ExitStatus = ExitStatus.PROGRAM_ERROR
+
+    @property
+    def span(self) -> Span | None:
+        """Where the error is: the span of the primary label, else of the first one."""
+        for label in self.labels:
+            if label.primary:
+                return label.span
+        return self.labels[0].span if self.labels else None
+
+    @property
+    def line(self) -> int | None:
+        span = self.span
+        return span.line if span is not None else None
+
+    def with_labels(self, *labels: Label) -> Diagnostic:
+        """The same diagnostic with more labels."""
+        return replace(self, labels=self.labels + labels)
+
+    def with_notes(self, *notes: str) -> Diagnostic:
+        """The same diagnostic with more advice."""
+        return replace(self, notes=self.notes + notes)
+
+
+class ProgramError(Exception):
+    """Carries the diagnostic of a program that can't be parsed, checked or run to its end."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(f"{diagnostic.type}: {diagnostic.message}")
+        self.diagnostic = diagnostic
