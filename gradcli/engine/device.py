@@ -1,0 +1,132 @@
+"""Engine: devices, and the array library that works on each. The only module that knows CuPy."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+# PyTorch divides by zero without a word; so do we. NumPy keeps this switch per context.
+numpy.seterr(all="ignore")
+
+
+class Device:
+    """torch.device: a kind of device and, for one of several, its number."""
+
+    __slots__ = ("type", "index")
+
+    _known: dict[str, Device] = {}
+
+    def __init__(self, type: Any, index: int | None = None) -> None:
+        if isinstance(type, Device):
+            type, index = type.type, type.index
+        if isinstance(type, int) and not isinstance(type, bool):
+            type, index = "cuda", type
+        kind, _, number = str(type).partition(":")
+        if kind not in ("cpu", "cuda", "mps", "meta"):
+            raise RuntimeError(
+                "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, "
+                "fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type "
+                f"at start of device string: {kind}"
+            )
+        if number and not number.isdigit():
+            raise RuntimeError(f"Invalid device string: '{type}'")
+        self.type = kind
+        self.index = int(number) if number else index
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        number = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{number})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+
+cpu = Device("cpu")
+_default = cpu
+
+
+class DeviceMissing(RuntimeError):
+    """The device that was asked for is not there."""
+
+
+def cuda_available() -> bool:
+    """Is CuPy installed and a GPU usable? Importing CuPy succeeds without either."""
+    try:
+        import cupy
+
+        return bool(cupy.cuda.is_available())
+    except Exception:  # a broken driver raises whatever it likes
+        return False
+
+
+def cuda_count() -> int:
+    if not cuda_available():
+        return 0
+    import cupy
+
+    return int(cupy.cuda.runtime.getDeviceCount())
+
+
+def as_device(value: Any) -> Device:
+    """The device a program named; numbered like PyTorch's tensors number theirs."""
+    if value is None:
+        return _default
+    device = value if isinstance(value, Device) else Device(value)
+    if device.type == "cpu":
+        return cpu
+    if device.type == "cuda":
+        array_module(device)
+        return device if device.index is not None else Device("cuda", 0)
+    raise DeviceMissing(f"device {device} is not one that gradcli computes on: cpu, cuda")
+
+
+def set_default_device(value: Any) -> None:
+    global _default
+    _default = as_device(value)
+
+
+def default_device() -> Device:
+    return _default
+
+
+def array_module(device: Device) -> ModuleType:
+    """The array library of a device; DeviceMissing says what to install."""
+    if device.type == "cpu":
+        return numpy
+    try:
+        import cupy
+    except ImportError:
+        raise DeviceMissing(
+            "CUDA needs CuPy, which is not installed: pip install 'gradcli[cuda]'"
+        ) from None
+    if not cuda_available():
+        raise DeviceMissing(
+            f"CuPy {cupy.__version__} is installed but no usable GPU was found; "
+            "run with --device cpu"
+        )
+    from . import cuda
+
+    cuda.prepare()
+    return cupy  # type: ignore[no-any-return]
+
+
+def to_numpy(array: Any) -> numpy.ndarray[Any, Any]:
+    """The values of an array of any device, on the CPU."""
+    return array if isinstance(array, numpy.ndarray) else array.get()
+
+
+def module_of(array: Any) -> ModuleType:
+    """The array library that made an array (NumPy scalars count as NumPy's)."""
+    if isinstance(array, numpy.ndarray | numpy.generic):
+        return numpy
+    import cupy
+
+    return cupy  # type: ignore[no-any-return]

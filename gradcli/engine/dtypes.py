@@ -1,0 +1,154 @@
+"""Engine: element types, and PyTorch's rules for mixing them (which are not NumPy's)."""
+
+from __future__ import annotations
+
+BOOL, INTEGER, FLOATING, COMPLEX = range(4)
+
+
+class DType:
+    """One of PyTorch's element types.
+
+    `numpy` names the array type that carries the values; bfloat16, which NumPy lacks, is carried
+    in float32 arrays and rounded where values are made.
+    """
+
+    __slots__ = ("name", "numpy", "itemsize", "category", "word", "rank", "aliases")
+
+    def __init__(
+        self,
+        name: str,
+        numpy: str,
+        itemsize: int,
+        category: int,
+        word: str,
+        rank: int,
+        aliases: tuple[str, ...] = (),
+    ) -> None:
+        self.name, self.numpy, self.itemsize = name, numpy, itemsize
+        self.category, self.word, self.rank, self.aliases = category, word, rank, aliases
+
+    def __repr__(self) -> str:
+        return "torch." + self.name
+
+    def __reduce__(self) -> str:
+        return "bool_" if self.name == "bool" else self.name
+
+    @property
+    def is_floating_point(self) -> bool:
+        return self.category == FLOATING
+
+    @property
+    def is_complex(self) -> bool:
+        return self.category == COMPLEX
+
+    @property
+    def is_signed(self) -> bool:
+        return self.name not in ("bool", "uint8")
+
+
+bool_ = DType("bool", "bool", 1, BOOL, "Bool", 0)
+uint8 = DType("uint8", "uint8", 1, INTEGER, "Byte", 1)
+int8 = DType("int8", "int8", 1, INTEGER, "Char", 1)
+int16 = DType("int16", "int16", 2, INTEGER, "Short", 2, ("short",))
+int32 = DType("int32", "int32", 4, INTEGER, "Int", 3, ("int",))
+int64 = DType("int64", "int64", 8, INTEGER, "Long", 4, ("long",))
+float16 = DType("float16", "float16", 2, FLOATING, "Half", 1, ("half",))
+bfloat16 = DType("bfloat16", "float32", 2, FLOATING, "BFloat16", 1)
+float32 = DType("float32", "float32", 4, FLOATING, "Float", 2, ("float",))
+float64 = DType("float64", "float64", 8, FLOATING, "Double", 3, ("double",))
+complex64 = DType("complex64", "complex64", 8, COMPLEX, "ComplexFloat", 2, ("cfloat",))
+complex128 = DType("complex128", "complex128", 16, COMPLEX, "ComplexDouble", 3, ("cdouble",))
+
+ALL = (
+    bool_, uint8, int8, int16, int32, int64,
+    float16, bfloat16, float32, float64, complex64, complex128,
+)  # fmt: skip
+BY_NAME: dict[str, DType] = {d.name: d for d in ALL} | {a: d for d in ALL for a in d.aliases}
+# The array type decides the element type except for bfloat16, which never comes from outside.
+OF_ARRAY: dict[str, DType] = {d.numpy: d for d in ALL if d is not bfloat16}
+
+_default = float32
+
+
+def default_dtype() -> DType:
+    """The type of floating values that name none (torch.get_default_dtype)."""
+    return _default
+
+
+def set_default_dtype(dtype: DType) -> None:
+    """torch.set_default_dtype; TypeError for a type that is not floating."""
+    global _default
+    if not isinstance(dtype, DType):
+        raise TypeError(f"invalid dtype object: only floating-point types are supported as the default type")
+    if dtype.category != FLOATING:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default = dtype
+
+
+def default_complex() -> DType:
+    return complex128 if _default is float64 else complex64
+
+
+_COMPLEX_OF = {"float16": complex64, "bfloat16": complex64, "float32": complex64, "float64": complex128}
+_WIDTH_OF_COMPLEX = {"complex64": float32, "complex128": float64}
+
+
+def promote_types(a: DType, b: DType) -> DType:
+    """torch.promote_types: the type two dimensioned tensors meet in."""
+    if a is b:
+        return a
+    if a.category < b.category:
+        a, b = b, a
+    if a.category == b.category:
+        if a.category == INTEGER and uint8 in (a, b):
+            other = b if a is uint8 else a
+            return int16 if other is int8 else other
+        if {a, b} == {float16, bfloat16}:
+            return float32
+        return a if a.rank > b.rank else b
+    if a.category == COMPLEX and b.category == FLOATING:
+        other = _COMPLEX_OF[b.name]
+        return a if a.rank >= other.rank else other
+    return a
+
+
+def of_number(value: object) -> DType:
+    """The type a Python number stands for."""
+    kind = type(value)
+    if kind is bool:
+        return bool_
+    if kind is int:
+        return int64
+    return default_complex() if kind is complex else _default
+
+
+def result_type(dimensioned: list[DType], zero_dim: list[DType], numbers: list[DType]) -> DType:
+    """torch.result_type over three classes of operands, strongest first.
+
+    A weaker class counts only when its category is higher than that of all stronger ones
+    (ATen's ResultTypeState: dimResult, zeroResult, wrappedResult).
+    """
+    result: DType | None = None
+    for group in (dimensioned, zero_dim, numbers):
+        weak: DType | None = None
+        for dtype in group:
+            weak = dtype if weak is None else promote_types(weak, dtype)
+        if weak is None:
+            continue
+        if result is None:
+            result = weak
+        elif weak.category > result.category:
+            result = promote_types(result, weak) if weak.category == COMPLEX else weak
+            if group is numbers and result.category == FLOATING:
+                result = _default
+    assert result is not None
+    return result
+
+
+def can_cast(source: DType, target: DType) -> bool:
+    """torch.can_cast: by category, bool lowest; a lower category takes no higher one."""
+    if source.category == COMPLEX and target.category != COMPLEX:
+        return False
+    if source.category == FLOATING and target.category < FLOATING:
+        return False
+    return not (source.category == INTEGER and target.category == BOOL)

@@ -1,0 +1,218 @@
+"""Engine: what holds for every operation just now: grad mode, inference mode, where we are."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import warnings
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _warn(message: str, category: type[Warning] = UserWarning) -> None:
+    warnings.warn(message, category, stacklevel=3)
+
+
+def _reserve(size: int) -> None:
+    """Nobody watches memory unless the pipeline installs a budget."""
+
+
+class State:
+    """The engine's only mutable global.
+
+    `origin` is opaque: whoever runs the program sets it, every node made keeps it. `formula` is
+    true while a derivative formula runs on tensors, where PyTorch's C++ takes the Scalar overload
+    for a number. `warn` and `reserve` are replaced by the pipeline.
+    """
+
+    __slots__ = (
+        "grad_enabled", "inference", "origin", "formula", "anomaly", "anomaly_check_nan",
+        "warn", "reserve", "saved_hooks", "observer", "forward_level",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.grad_enabled = True
+        self.inference = False
+        self.origin: object = None
+        self.formula = False
+        self.anomaly = False
+        self.anomaly_check_nan = True
+        self.warn: Callable[..., None] = _warn
+        self.reserve: Callable[[int], None] = _reserve
+        self.saved_hooks: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
+        self.observer: Any = None
+        self.forward_level: int = -1
+
+
+state = State()
+next_sequence: Callable[[], int] = itertools.count().__next__
+
+
+class _Mode:
+    """A switch that works as a context manager and as a decorator, like PyTorch's."""
+
+    __slots__ = ("_before",)
+
+    def __init__(self) -> None:
+        self._before: list[tuple[bool, bool]] = []
+
+    def _set(self) -> None:
+        raise AssertionError("a mode sets something")
+
+    def __enter__(self) -> None:
+        self._before.append((state.grad_enabled, state.inference))
+        self._set()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        state.grad_enabled, state.inference = self._before.pop()
+
+    def __call__(self, function: F) -> F:
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with self._again():
+                return function(*args, **kwargs)
+
+        return run  # type: ignore[return-value]
+
+    def _again(self) -> _Mode:
+        return type(self)()
+
+
+class no_grad(_Mode):
+    """Results made inside require no gradient."""
+
+    __slots__ = ()
+
+    def __new__(cls, function: Any = None) -> Any:
+        mode = object.__new__(cls)
+        if function is not None:  # @torch.no_grad without brackets
+            mode.__init__()  # type: ignore[misc]
+            return mode(function)
+        return mode
+
+    def __init__(self, function: Any = None) -> None:
+        super().__init__()
+
+    def _set(self) -> None:
+        state.grad_enabled = False
+
+
+class enable_grad(no_grad):
+    """Results made inside require a gradient again, within no_grad too."""
+
+    __slots__ = ()
+
+    def _set(self) -> None:
+        state.grad_enabled = True
+
+
+class set_grad_enabled(_Mode):
+    """Switches at once, and back at the end of a with statement."""
+
+    __slots__ = ("mode",)
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.mode = bool(mode)
+        self._before.append((state.grad_enabled, state.inference))
+        state.grad_enabled = self.mode
+
+    def __enter__(self) -> None:
+        state.grad_enabled = self.mode
+        if not self._before:
+            self._before.append((not self.mode, state.inference))
+
+    def __call__(self, function: F) -> F:
+        state.grad_enabled = self._before.pop()[0]  # as a decorator it switches only inside
+        return super().__call__(function)
+
+    def _set(self) -> None:
+        state.grad_enabled = self.mode
+
+    def _again(self) -> _Mode:
+        return set_grad_enabled(self.mode)
+
+
+class inference_mode(_Mode):
+    """no_grad whose tensors can never enter a graph."""
+
+    __slots__ = ("mode",)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self.mode = mode
+
+    def _set(self) -> None:
+        state.inference = self.mode
+        state.grad_enabled = not self.mode and state.grad_enabled
+
+    def _again(self) -> _Mode:
+        return inference_mode(self.mode)
+
+
+class detect_anomaly(_Mode):
+    """torch.autograd.detect_anomaly: the backward pass checks for NaN."""
+
+    __slots__ = ("mode", "check_nan", "_anomaly")
+
+    def __init__(self, check_nan: bool = True) -> None:
+        super().__init__()
+        self.mode, self.check_nan = True, check_nan
+        self._anomaly = [(state.anomaly, state.anomaly_check_nan)]
+        state.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should "
+            "only be enabled for debugging."
+        )
+
+    def __enter__(self) -> None:
+        self._anomaly.append((state.anomaly, state.anomaly_check_nan))
+        state.anomaly, state.anomaly_check_nan = self.mode, self.check_nan
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        state.anomaly, state.anomaly_check_nan = self._anomaly.pop()
+
+    def _again(self) -> _Mode:
+        return detect_anomaly(self.check_nan)
+
+
+class set_detect_anomaly(detect_anomaly):
+    """The same as a switch: torch.autograd.set_detect_anomaly(True)."""
+
+    __slots__ = ()
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        _Mode.__init__(self)
+        self.mode, self.check_nan = mode, check_nan
+        self._anomaly = [(state.anomaly, state.anomaly_check_nan)]
+        state.anomaly, state.anomaly_check_nan = mode, check_nan
+
+    def __enter__(self) -> None:
+        state.anomaly, state.anomaly_check_nan = self.mode, self.check_nan
+
+    def _again(self) -> _Mode:
+        return set_detect_anomaly(self.mode, self.check_nan)
+
+
+def is_grad_enabled() -> bool:
+    return state.grad_enabled
+
+
+def is_inference_mode_enabled() -> bool:
+    return state.inference
+
+
+def is_anomaly_enabled() -> bool:
+    return state.anomaly

@@ -1,0 +1,25 @@
+"""Engine: torch.Size, a tuple of dimensions."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+
+class Size(tuple[int, ...]):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    __str__ = __repr__
+
+    def numel(self) -> int:
+        return prod(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        item = tuple.__getitem__(self, index)
+        return Size(item) if type(index) is slice else item
+
+    def __add__(self, other: Any) -> Any:
+        return Size(tuple.__add__(self, other)) if isinstance(other, tuple) else NotImplemented
