@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from typing import Any
 
-from .dtypes import COMPLEX, FLOATING, DType, default_complex, default_dtype
 from .dtypes import BY_NAME as DTYPES
+from .dtypes import COMPLEX, FLOATING, DType, default_complex, default_dtype
 
 PREFIX = "tensor("
 PARAMETER = "Parameter containing:\n"

@@ -1,0 +1,479 @@
+"""Engine: random numbers, the stream of PyTorch's CPU generator bit for bit.
+
+The generator is the Mersenne twister that NumPy has too; what differs is how its 32-bit words
+become numbers, and that is written here. Every method returns an array in the carrier type of the
+DType asked for. Values are drawn in memory order, on every device.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from .box_muller import fused_double, fused_single, transform_double, transform_single
+from .dtypes import BOOL, COMPLEX, FLOATING, INTEGER, DType, float32, float64, int64
+from .mode import state
+
+if TYPE_CHECKING:
+    Size = Sequence[int]
+
+DEFAULT_SEED = 67280421310721
+_WORDS = 624
+_STATE = struct.Struct(f"<QiiQ{_WORDS}Qdddi4xf?3x")
+# Bits of the significand, hidden one included: how fine a uniform number of the type is.
+_DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+_PARTS = {"complex64": float32, "complex128": float64}
+_C_NAMES = {
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short",
+    "int32": "int", "int64": "long", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+    "float32": "float", "float64": "double",
+}  # fmt: skip
+# From this span on an integer takes two words.
+_WIDE_SPAN = 1 << 28
+
+
+class Generator:
+    """torch.Generator; the default seed is PyTorch's, so a fresh one gives PyTorch's numbers."""
+
+    __slots__ = ("_bits", "_cached_normal", "_fresh", "_seed", "device")
+
+    def __init__(self, device: object = "cpu") -> None:
+        self.device = device
+        self._bits: Any = None  # made at the first draw: numpy.random takes a while to import
+        self._restart(DEFAULT_SEED)
+
+    # -- seeds and state ------------------------------------------------------------------------
+
+    def manual_seed(self, seed: int) -> Generator:
+        seed = int(seed)
+        if not -(2**63) <= seed < 2**64:
+            raise ValueError("Overflow when unpacking long long")
+        self._restart(seed % 2**64)
+        return self
+
+    def seed(self) -> int:
+        """PyTorch asks the operating system here; a program's output must not depend on that."""
+        self._restart(DEFAULT_SEED)
+        return DEFAULT_SEED
+
+    def initial_seed(self) -> int:
+        return self._seed
+
+    def _restart(self, seed: int) -> None:
+        self._seed = seed
+        self._cached_normal: float | None = None
+        self._fresh = True
+        if self._bits is not None:
+            self._seed_bits()
+
+    def _seed_bits(self) -> None:
+        numpy.random.RandomState(self._bits).seed(self._seed & 0xFFFFFFFF)
+
+    def _source(self) -> Any:
+        if self._bits is None:
+            self._bits = numpy.random.MT19937(0)
+            self._seed_bits()
+        return self._bits
+
+    def get_state(self) -> Any:
+        """PyTorch's 5056 bytes, as an array of uint8."""
+        inner = self._source().state["state"]
+        position = int(inner["pos"])
+        packed = _STATE.pack(
+            self._seed,
+            1 if self._fresh else _WORDS + 1 - position,
+            1,
+            0 if self._fresh else position,
+            *inner["key"].tolist(),
+            0.0,
+            0.0 if self._cached_normal is None else self._cached_normal,
+            0.0,
+            self._cached_normal is not None,
+            0.0,
+            False,
+        )
+        return numpy.frombuffer(packed, numpy.uint8).copy()
+
+    def set_state(self, new_state: Any) -> Generator:
+        array = numpy.asarray(new_state)
+        if array.dtype != numpy.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if array.size != _STATE.size:
+            raise RuntimeError("RNG state is wrong size")
+        seed, left, _, following, *rest = _STATE.unpack(array.tobytes())
+        words, (_, cached, _, valid, _, _) = rest[:_WORDS], rest[_WORDS:]
+        self._seed, self._fresh = seed, following == 0
+        self._cached_normal = cached if valid else None
+        self._source().state = {
+            "bit_generator": "MT19937",
+            "state": {
+                "key": numpy.array(words, numpy.uint32),
+                "pos": _WORDS if left == 1 else following,
+            },
+        }
+        return self
+
+    def clone_state(self) -> Generator:
+        copy = Generator(self.device)
+        copy.set_state(self.get_state())
+        return copy
+
+    # -- words ----------------------------------------------------------------------------------
+
+    def _words(self, count: int) -> Any:
+        self._fresh = self._fresh and not count
+        return self._source().random_raw(count)
+
+    def _double_words(self, count: int) -> Any:
+        words = self._words(2 * count)
+        return (words[0::2] << numpy.uint64(32)) | words[1::2]  # the high half comes first
+
+    def _fractions(self, count: int, dtype: DType) -> Any:
+        """Uniforms in [0, 1) as fine as the type, float32 for the types below it."""
+        digits = _DIGITS[dtype.name]
+        words = self._double_words(count) if digits > 32 else self._words(count)
+        carrier = numpy.float64 if digits > 32 else numpy.float32
+        return (words & numpy.uint64(2**digits - 1)).astype(carrier) * carrier(2.0**-digits)
+
+    def _gaussians(self, count: int) -> list[float]:
+        """Normals one by one, in double; the second of a pair waits for the next call."""
+        values = []
+        if count and self._cached_normal is not None:
+            values.append(self._cached_normal)
+            self._cached_normal = None
+        pairs = (count - len(values) + 1) // 2
+        if pairs > 0:
+            uniforms = iter(self._fractions(2 * pairs, float64).tolist())
+            for first, second in zip(uniforms, uniforms, strict=True):
+                radius = math.sqrt(-2.0 * math.log1p(-second))
+                angle = 2.0 * math.pi * first
+                values.append(radius * math.cos(angle))
+                values.append(radius * math.sin(angle))
+        if len(values) > count:
+            self._cached_normal = values.pop()
+        return values
+
+    def _spread_gaussians(self, count: int, mean: float, std: float) -> Any:
+        values = numpy.array(self._gaussians(count), numpy.float64)
+        return values if (mean, std) == (0.0, 1.0) else fused_double(values, std, mean)
+
+    # -- continuous distributions ----------------------------------------------------------------
+
+    def rand(self, size: Size, dtype: DType = float32) -> Any:
+        """torch.rand: uniform in [0, 1), both parts of a complex number."""
+        if dtype.category == COMPLEX:
+            return self.rand((*size, 2), _PARTS[dtype.name]).view(dtype.numpy)[..., 0]
+        return self.uniform(size, dtype)
+
+    def uniform(self, size: Size, dtype: DType, low: float = 0.0, high: float = 1.0) -> Any:
+        """Tensor.uniform_."""
+        if dtype.category != FLOATING:
+            raise NotImplementedError(
+                f"\"check_uniform_bounds\" not implemented for '{dtype.word}'"
+            )
+        if low > high:
+            raise RuntimeError(
+                "uniform_ expects to return a [from, to) range, "
+                f"but found from={low:g} > to={high:g}"
+            )
+        # The half types are drawn in float32; what rounds up to the bound becomes the other one.
+        kind = float64 if dtype is float64 else float32
+        values = self._fractions(math.prod(size), kind)
+        start, stop = numpy.array([low, high]).astype(kind.numpy)
+        if (low, high) != (0.0, 1.0):
+            fused = fused_double if kind is float64 else fused_single
+            values = fused(values, stop - start, start)
+        if kind is not dtype:
+            start, stop = rounded(numpy.array([start, stop]), dtype)
+            values = rounded(values, dtype)
+            values = numpy.where(values >= stop, start, values)
+        return values.reshape(size)
+
+    def randn(self, size: Size, dtype: DType = float32) -> Any:
+        """torch.randn."""
+        return self.normal(size, dtype)
+
+    def normal(
+        self,
+        size: Size,
+        dtype: DType,
+        mean: float = 0.0,
+        std: float = 1.0,
+        contiguous: bool = True,
+    ) -> Any:
+        """Tensor.normal_; sixteen elements or more in one block of memory go the vector way."""
+        _check_spread("normal", "std", std, at_least=True)
+        if dtype.category == COMPLEX:
+            part = _PARTS[dtype.name]
+            plain = self.normal((*size, 2), part, 0.0, std / math.sqrt(2.0))
+            return plain.view(dtype.numpy)[..., 0] + numpy.dtype(dtype.numpy).type(mean)
+        if dtype.category != FLOATING:
+            raise NotImplementedError(f"\"normal_kernel_cpu\" not implemented for '{dtype.word}'")
+        count = math.prod(size)
+        if count < 16 or not contiguous:
+            values = self._spread_gaussians(count, mean, std)
+        else:
+            values = self._normal_blocks(count, dtype, mean, std)
+        return rounded(values, dtype).reshape(size)
+
+    def _normal_blocks(self, count: int, dtype: DType, mean: float, std: float) -> Any:
+        kind = float64 if dtype is float64 else float32
+        transform = transform_double if dtype is float64 else transform_single
+        mean, std = numpy.array([mean, std]).astype(kind.numpy).tolist()
+        whole = count - count % 16
+        # The half types draw block by block; the others fill everything first, so that the
+        # uniforms of an incomplete last block are drawn, and then overwritten.
+        drawn = count if dtype in (float32, float64) else whole
+        uniforms = self._fractions(drawn, kind)
+        values = numpy.empty(count, kind.numpy)
+        values[:whole] = transform(uniforms[:whole].reshape(-1, 16), mean, std).ravel()
+        if count > whole:
+            values[-16:] = transform(self._fractions(16, kind), mean, std)
+        return values
+
+    def normal_around(self, mean: Any, std: Any, dtype: DType) -> Any:
+        """torch.normal with a tensor (array) for the mean, the deviation or both."""
+        shape = numpy.broadcast_shapes(numpy.shape(mean), numpy.shape(std))
+        if not numpy.ndim(std) and not isinstance(std, numpy.ndarray):
+            return rounded(self.normal(shape, dtype, 0.0, std) + mean, dtype)
+        if std.size and std.min() < 0:
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+        scaled = rounded(self.normal(shape, dtype) * std, dtype)
+        return rounded(scaled + rounded(numpy.asarray(mean, scaled.dtype), dtype), dtype)
+
+    def log_normal(self, size: Size, dtype: DType, mean: float = 1.0, std: float = 2.0) -> Any:
+        """Tensor.log_normal_."""
+        _check_spread("log_normal_", "std", std)
+        _check_continuous("log_normal", dtype)
+        exponents = self._spread_gaussians(math.prod(size), mean, std).tolist()
+        values = numpy.array([_exp(exponent) for exponent in exponents], numpy.float64)
+        return rounded(values, dtype).reshape(size)
+
+    def exponential(self, size: Size, dtype: DType, rate: float = 1.0) -> Any:
+        """Tensor.exponential_."""
+        _check_spread("exponential_", "lambda", rate)
+        _check_continuous("Exponential", dtype)
+        scale = -1.0 / rate
+        uniforms = self._fractions(math.prod(size), float64).tolist()
+        values = [scale * math.log1p(-u) for u in uniforms]
+        return rounded(numpy.array(values, numpy.float64), dtype).reshape(size)
+
+    def cauchy(self, size: Size, dtype: DType, median: float = 0.0, sigma: float = 1.0) -> Any:
+        """Tensor.cauchy_."""
+        _check_spread("cauchy_", "sigma", sigma)
+        _check_continuous("Cauchy", dtype)
+        uniforms = self._fractions(math.prod(size), float64).tolist()
+        tangents = numpy.array([math.tan(math.pi * (u - 0.5)) for u in uniforms], numpy.float64)
+        return rounded(fused_double(tangents, sigma, median), dtype).reshape(size)
+
+    # -- discrete distributions -------------------------------------------------------------------
+
+    def geometric(self, size: Size, dtype: DType, p: float) -> Any:
+        """Tensor.geometric_."""
+        if not 0 < p < 1:
+            raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+        scale = math.log1p(-p)
+        uniforms = self._fractions(math.prod(size), float64).tolist()
+        values = [math.ceil(math.log(u) / scale) if u else math.inf for u in uniforms]
+        return rounded(numpy.array(values, numpy.float64), dtype).reshape(size)
+
+    def bernoulli(self, size: Size, dtype: DType, p: float) -> Any:
+        """Tensor.bernoulli_ with a number; dropout keeps what this gives for 1 - p."""
+        if not 0 <= p <= 1:
+            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+        uniforms = self._fractions(math.prod(size), float64)
+        return (uniforms < p).astype(dtype.numpy).reshape(size)
+
+    def bernoulli_each(self, p: Any, p_dtype: DType, dtype: DType) -> Any:
+        """Bernoulli with a probability for each element."""
+        if p_dtype.category != FLOATING:
+            raise NotImplementedError(
+                f"\"bernoulli_tensor_cpu_p_\" not implemented for '{p_dtype.word}'"
+            )
+        if not ((p >= 0) & (p <= 1)).all():
+            raise RuntimeError(
+                "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error "
+                "message be improved?  If so, please report an enhancement request to PyTorch.)"
+            )
+        kind = float64 if p_dtype is float64 else float32
+        uniforms = self._fractions(p.size, kind).reshape(p.shape)
+        return (uniforms < p).astype(dtype.numpy)
+
+    def randint(self, low: int, high: int, size: Size, dtype: DType = int64) -> Any:
+        """torch.randint, Tensor.random_ with both bounds: low <= value < high."""
+        _check_integers(low, high, dtype)
+        if dtype.category == FLOATING:
+            low, high = _representable(low, high, dtype)
+        return self._integers(low, high - low, math.prod(size), dtype).reshape(size)
+
+    def random(self, size: Size, dtype: DType, low: int | None = None) -> Any:
+        """Tensor.random_ without an upper bound: up to the largest value, or 2**digits."""
+        count = math.prod(size)
+        largest = _largest(dtype)
+        if low is not None:
+            if low == -(2**63):
+                values = self._double_words(count).view(numpy.int64)
+                return rounded(values, dtype).reshape(size)
+            return self.randint(low, largest + 1, size, dtype)
+        wide = dtype.name in ("int64", "float64")
+        words = self._double_words(count) if wide else self._words(count)
+        return rounded(words % numpy.uint64(largest + 1), dtype).reshape(size)
+
+    def _integers(self, low: int, span: int, count: int, dtype: DType) -> Any:
+        words = self._double_words(count) if span >= _WIDE_SPAN else self._words(count)
+        values = (words % numpy.uint64(span)).view(numpy.int64) + numpy.int64(low)
+        return rounded(values, dtype)
+
+    def randperm(self, n: int, dtype: DType = int64) -> Any:
+        """torch.randperm."""
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+        if dtype.category == FLOATING and n > _largest(dtype) + 1:
+            raise RuntimeError(
+                f"n cannot be greater than {_largest(dtype) + 1} for {dtype.word} type."
+            )
+        order = list(range(n))
+        if n > 1:
+            steps = self._words(n - 1) % numpy.arange(n, 1, -1, dtype=numpy.uint64)
+            for here, step in enumerate(steps.tolist()):
+                there = here + step
+                order[here], order[there] = order[there], order[here]
+        return rounded(numpy.array(order, numpy.int64), dtype)
+
+    def multinomial(self, p: Any, dtype: DType, samples: int, replacement: bool = False) -> Any:
+        """torch.multinomial over the last axis of one or two."""
+        _check_multinomial(p, dtype, samples, replacement)
+        if replacement and samples > 1:
+            rows = p.reshape(-1, p.shape[-1])
+            drawn = numpy.stack([self._with_replacement(row, samples) for row in rows])
+            return drawn.reshape((*p.shape[:-1], samples))
+        if not (p.max() < math.inf and p.min() >= 0):
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        if (p.sum(axis=-1) == 0).any():
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+        # An exponential race: the smallest arrival times at rates p win, in order.
+        race = rounded(p / self.exponential(p.shape, dtype), dtype)
+        return numpy.argsort(-race, axis=-1, kind="stable")[..., :samples].astype(numpy.int64)
+
+    def _with_replacement(self, row: Any, samples: int) -> Any:
+        if not (row >= 0).all():
+            raise RuntimeError(
+                "invalid multinomial distribution (encountering probability entry < 0)"
+            )
+        if not numpy.isfinite(row).all():
+            raise RuntimeError(
+                "invalid multinomial distribution "
+                "(encountering probability entry = infinity or NaN)"
+            )
+        sums = numpy.cumsum(row, dtype=numpy.promote_types(row.dtype, numpy.float32))
+        if not sums[-1] > 0:
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+        sums /= sums[-1]
+        sums[-1] = 1
+        return numpy.searchsorted(sums.astype(numpy.float64), self._fractions(samples, float64))
+
+
+def rounded(values: Any, dtype: DType) -> Any:
+    """Values computed in a wider type, as the type's own (PyTorch goes to halves by float32)."""
+    if dtype.name == "bfloat16":
+        bits = values.astype(numpy.float32).view(numpy.uint32).astype(numpy.uint64)
+        bits += 0x7FFF + ((bits >> numpy.uint64(16)) & numpy.uint64(1))
+        return (bits & numpy.uint64(0xFFFF0000)).astype(numpy.uint32).view(numpy.float32)
+    if dtype.name == "float16" and values.dtype.itemsize > 4:
+        values = values.astype(numpy.float32)
+    if dtype.category == BOOL:
+        return (values & values.dtype.type(1)).astype(bool)
+    return values.astype(dtype.numpy, copy=False)
+
+
+def _largest(dtype: DType) -> int:
+    """The largest integer that random_ gives for the type."""
+    if dtype.category == BOOL:
+        return 1
+    if dtype.category == INTEGER:
+        return int(numpy.iinfo(dtype.numpy).max)
+    return 1 << _DIGITS[dtype.name]
+
+
+def _representable(low: int, high: int, dtype: DType) -> tuple[int, int]:
+    """Bounds moved inwards where the type is too coarse to hold the value beside them."""
+    digits = _DIGITS[dtype.name]
+    below, above = rounded(numpy.array([high - 1, low + 1], numpy.float64), dtype).tolist()
+    if below >= high:
+        high = int(below) - (1 << (abs(high - 1).bit_length() - digits))
+    if above < low:
+        low = int(above) + (1 << (abs(low + 1).bit_length() - digits))
+    return low, high
+
+
+def _exp(value: float) -> float:
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
+
+
+def _check_spread(name: str, argument: str, value: float, at_least: bool = False) -> None:
+    if value < 0 or (value == 0 and not at_least) or value != value:
+        sign = ">=" if at_least else ">"
+        found = f"found {argument} {value:g}" if at_least else f"found {argument}={value:g}"
+        raise RuntimeError(f"{name} expects {argument} {sign} 0.0, but {found}")
+
+
+def _check_continuous(name: str, dtype: DType) -> None:
+    if dtype.category != FLOATING:
+        word = {"Exponential": dtype.word}.get(name, _LONG_NAMES.get(dtype.name, dtype.word))
+        raise RuntimeError(
+            f"{name} distribution is a continuous probability distribution. "
+            f"dtype must be a floating point but you specified {word}"
+        )
+
+
+_LONG_NAMES = {"int64": "long int"}
+
+
+def _check_integers(low: int, high: int, dtype: DType) -> None:
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    if dtype.category == COMPLEX:
+        raise RuntimeError(
+            "check_random_bounds handles only integral, floating-point and boolean types"
+        )
+    largest = _largest(dtype)
+    for name, value in (("from", low), ("to - 1", high - 1)):
+        if dtype.category != FLOATING:
+            smallest = int(numpy.iinfo(dtype.numpy).min) if dtype.category == INTEGER else 0
+            if not smallest <= value <= largest:
+                raise RuntimeError(f"{name} is out of bounds for {_C_NAMES[dtype.name]}")
+        elif not -largest <= value <= largest:
+            digits = _DIGITS[dtype.name]
+            state.warn(
+                f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision "
+                f"limitations {_C_NAMES[dtype.name]} can support discrete uniform distribution "
+                "only within this range. This warning will become an error in version 1.7 "
+                "release, please fix the code in advance"
+            )
+
+
+def _check_multinomial(p: Any, dtype: DType, samples: int, replacement: bool) -> None:
+    if p.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if dtype.category != FLOATING:
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {dtype.word}"
+        )
+    if samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and samples > p.shape[-1]:
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+
+
+default_generator = Generator()
