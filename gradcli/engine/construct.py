@@ -1,0 +1,282 @@
+"""Engine: tensors made from values: torch.tensor, creation functions, the old constructors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from . import dtypes
+from .device import as_device, default_device, to_numpy
+from .dtypes import BY_NAME, OF_ARRAY, DType
+from .mode import state
+from .operator import Factory
+from .tensor import Kind, Tensor, kind_of, plain
+
+FLOAT_ONLY = "Only Tensors of floating point and complex dtype can require gradients"
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """torch.tensor: a leaf that copies numbers, nested sequences or arrays."""
+    if isinstance(data, Tensor):
+        state.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() "
+            "or sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
+        )
+    return made(data, _dtype(dtype), device, requires_grad, copy=True)
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """torch.as_tensor: the tensor itself, or one that shares an array's memory where it can."""
+    wanted = _dtype(dtype)
+    if isinstance(data, Tensor):
+        same = (wanted is None or data.dtype is wanted) and (device is None or as_device(device) == data.device)
+        return data if same else data.to(device=device, dtype=wanted)  # type: ignore[attr-defined,no-any-return]
+    return made(data, wanted, device, False, copy=False)
+
+
+def from_numpy(array: Any) -> Tensor:
+    """torch.from_numpy: shares the array's memory."""
+    if not isinstance(array, numpy.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    return made(array, None, None, False, copy=False)
+
+
+def from_dlpack(source: Any) -> Tensor:
+    """torch.from_dlpack: shares the memory of another library's array."""
+    array = numpy.from_dlpack(source)
+    return plain(array, kind_of(OF_ARRAY[array.dtype.name]))
+
+
+def _dtype(dtype: Any) -> DType | None:
+    if dtype is None or isinstance(dtype, DType):
+        return dtype
+    python = {float: dtypes.default_dtype(), int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.default_complex()}
+    if isinstance(dtype, type) and dtype in python:
+        return python[dtype]
+    raise TypeError(f"tensor(): argument 'dtype' must be torch.dtype, not {getattr(dtype, 'type_name', type(dtype).__name__)}")
+
+
+def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy: bool) -> Tensor:
+    place = default_device() if device is None else as_device(device)
+    if isinstance(data, Tensor):
+        array, inferred = data._data, data.dtype
+    elif isinstance(data, numpy.ndarray | numpy.generic):
+        array = numpy.asarray(data)
+        if array.dtype.name not in OF_ARRAY:
+            raise TypeError(
+                f"can't convert np.ndarray of type numpy.{array.dtype.name}_. The only supported types are: "
+                "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, "
+                "uint32, uint16, uint8, and bool."
+            )
+        inferred = OF_ARRAY[array.dtype.name]
+    else:
+        array, inferred = _from_values(data, dtype)
+    kind = kind_of(dtype or inferred, place)
+    if requires_grad and not kind.differentiable:
+        raise RuntimeError(FLOAT_ONLY)
+    array = _on(array, kind, copy)
+    out = plain(array, kind)
+    out._requires_grad = bool(requires_grad)
+    return out
+
+
+def _on(array: Any, kind: Kind, copy: bool) -> Any:
+    if kind.xp is numpy:
+        array = to_numpy(array)
+        if array.dtype != kind.array_dtype:
+            return cast_array(array, kind)
+        return array.copy(order="C") if copy else array
+    return kind.xp.array(array, dtype=kind.array_dtype, copy=copy)
+
+
+def cast_array(array: Any, kind: Kind) -> Any:
+    """A conversion with PyTorch's rules: floats are cut to integers, NaN becomes the minimum."""
+    cast = array.astype(kind.array_dtype)
+    if kind.dtype is dtypes.bfloat16:
+        return round_bfloat16(cast)
+    return cast
+
+
+def round_bfloat16(array: Any) -> Any:
+    """Float32 values rounded to the nearest bfloat16, ties to even."""
+    bits = array.view("uint32")
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    return rounded.astype("uint32").view("float32")
+
+
+def _from_values(data: Any, dtype: DType | None) -> tuple[Any, DType]:
+    kind = data.__class__
+    if kind is float:
+        inferred = dtypes.default_dtype()
+        return numpy.array(data, dtype="float64" if dtype else inferred.numpy), inferred
+    if kind is int or kind is bool or kind is complex:
+        inferred = dtypes.of_number(data)
+        try:
+            return numpy.array(data, dtype=(inferred.numpy if dtype is None or kind is not int else _wide(data))), inferred
+        except OverflowError:
+            raise RuntimeError("Overflow when unpacking long long") from None
+    if not isinstance(data, list | tuple | range) and not hasattr(data, "__len__"):
+        raise _not_data(data, top=True)
+    if isinstance(data, str):
+        raise TypeError(f"new(): invalid data type '{kind.__name__}'")
+    if isinstance(data, dict | set):
+        raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
+    shape, leaves, inferred = _walked(data)
+    return _filled(shape, leaves, dtype or inferred), inferred
+
+
+def _wide(value: int) -> str:
+    return "int64" if -(2**63) <= value < 2**63 else "uint64" if 0 <= value < 2**64 else "float64"
+
+
+def _not_data(value: Any, top: bool = False) -> Exception:
+    word = getattr(value, "type_name", None) or type(value).__name__
+    return RuntimeError(f"Could not infer dtype of {word}")
+
+
+def _walked(data: Sequence[Any]) -> tuple[tuple[int, ...], list[Any], DType]:
+    """Shape, flat values and type of nested sequences, checked for raggedness as PyTorch does."""
+    shape: list[int] = []
+    level: Any = data
+    while isinstance(level, list | tuple | range):
+        shape.append(len(level))
+        if not len(level):
+            break
+        level = level[0]
+        if isinstance(level, Tensor):
+            shape.extend(level._data.shape)
+            break
+    flat: list[Any] = [data]
+    best: DType | None = None
+    for dim, size in enumerate(shape):
+        following: list[Any] = []
+        for item in flat:
+            if isinstance(item, Tensor):
+                if item._data.ndim == 0 and dim < len(shape):
+                    raise TypeError("len() of a 0-d tensor")
+                following.extend(item)
+                continue
+            if not isinstance(item, list | tuple | range):
+                raise TypeError("not a sequence") if not hasattr(item, "__len__") else ValueError(
+                    f"expected sequence of length {size} at dim {dim} (got {len(item)})"
+                )
+            if len(item) != size:
+                raise ValueError(f"expected sequence of length {size} at dim {dim} (got {len(item)})")
+            following.extend(item)
+        flat = following
+    for item in flat:
+        if isinstance(item, Tensor):
+            mine = item.dtype
+        elif item.__class__ in (float, int, bool, complex):
+            mine = dtypes.of_number(item)
+        elif isinstance(item, numpy.generic):
+            mine = OF_ARRAY[item.dtype.name]
+        elif isinstance(item, list | tuple):
+            raise ValueError(f"expected sequence of length {len(item)} at dim {len(shape)} (got {len(item)})")
+        elif isinstance(item, str):
+            raise ValueError(f"too many dimensions '{type(item).__name__}'")
+        else:
+            raise _not_data(item)
+        best = mine if best is None else dtypes.promote_types(best, mine)
+    return tuple(shape), flat, best or dtypes.default_dtype()
+
+
+def _filled(shape: tuple[int, ...], leaves: list[Any], dtype: DType) -> Any:
+    values = [item.item() if isinstance(item, Tensor) else item for item in leaves]
+    if dtype.category == dtypes.INTEGER and any(v.__class__ is float for v in values):
+        if any(v != v or v in (float("inf"), float("-inf")) for v in values if v.__class__ is float):
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
+        values = [int(v) for v in values]
+    if dtype.category < dtypes.COMPLEX and any(v.__class__ is complex for v in values):
+        raise RuntimeError(f"value cannot be converted to type {dtype.numpy} without overflow")
+    try:
+        array = numpy.array(values, dtype=dtype.numpy)
+    except OverflowError:
+        raise RuntimeError("Overflow when unpacking long long") from None
+    if dtype is dtypes.bfloat16:
+        array = round_bfloat16(array)
+    return array.reshape(shape)
+
+
+def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
+    """Runs a creation function: memory asked for first, then type, device and requires_grad."""
+    arguments = dict(zip(row.signature.names, values, strict=True))
+    dtype = arguments.get("dtype") or _absent_dtype(row, arguments)
+    like = arguments.get("self")
+    device = arguments.get("device")
+    place = as_device(device) if device is not None else like.device if isinstance(like, Tensor) else default_device()
+    kind = kind_of(dtype, place)
+    if row.cost is not None:
+        state.reserve(int(row.cost(*values[: row.given])) * kind.dtype.itemsize)
+    elif "size" in arguments:
+        count = 1
+        for size in arguments["size"]:
+            if size < 0:
+                raise RuntimeError(
+                    "Trying to create tensor with negative dimension "
+                    f"{size}: {list(arguments['size'])}"
+                )
+            count *= size
+        state.reserve(count * kind.dtype.itemsize)
+    requires_grad = bool(arguments.get("requires_grad"))
+    if requires_grad and not kind.differentiable:
+        raise RuntimeError(FLOAT_ONLY)
+    inputs = []
+    for name, value in zip(row.signature.names[: row.given], values, strict=False):
+        if name in ("device", "requires_grad"):
+            continue
+        if name == "dtype":
+            inputs.append(kind.array_dtype)
+        else:
+            inputs.append(value._data if isinstance(value, Tensor) else value)
+    data = row.forward(kind.xp, *inputs)
+    data = kind.xp.asarray(data)
+    if data.dtype != kind.array_dtype:
+        data = data.astype(kind.array_dtype)
+    out = plain(data, kind)
+    out._requires_grad = requires_grad
+    return out
+
+
+def _absent_dtype(row: Factory, arguments: dict[str, Any]) -> DType:
+    policy = row.dtype
+    if policy == "default":
+        return dtypes.default_dtype()
+    if policy == "like":
+        first = arguments["self"]
+        return first.dtype  # type: ignore[no-any-return]
+    if isinstance(policy, str):
+        return BY_NAME[policy]
+    return policy(*arguments.values())  # type: ignore[no-any-return]
+
+
+def legacy_tensor(data: Any = None, *more: Any, dtype: DType | None = None, device: Any = None, name: str = "Tensor") -> Tensor:
+    """torch.Tensor(2, 3), torch.FloatTensor([..]): sizes make memory, a sequence makes values."""
+    dtype = dtype or dtypes.default_dtype()
+    if data is None and not more:
+        return plain(numpy.zeros(0, dtype=dtype.numpy), kind_of(dtype))
+    if isinstance(data, Tensor) and not more:
+        if data.dtype is not dtype:
+            raise TypeError(
+                f"expected {name if name != 'Tensor' else dtype.word + 'Tensor'} (got torch.{data.dtype.word}Tensor)"
+            )
+        return data.detach()
+    sizes = data if isinstance(data, tuple) and hasattr(data, "numel") and not more else (data, *more)
+    if all(value.__class__ is int for value in sizes):
+        count = 1
+        for size in sizes:
+            count *= size
+        state.reserve(count * dtype.itemsize)
+        return plain(numpy.zeros(sizes, dtype=dtype.numpy), kind_of(dtype))
+    if more or not isinstance(data, list | tuple | numpy.ndarray):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    return made(data, dtype, device, False, copy=True)

@@ -1,0 +1,131 @@
+"""Engine: Python's operators on tensors, and methods, taken from the catalogue of declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .mode import state
+from .operator import Function, catalogue
+from .tensor import Tensor
+
+NUMBERS = (float, int, bool, complex)
+
+
+def _is_operand(value: Any) -> bool:
+    kind = value.__class__
+    return kind is Tensor or kind in NUMBERS or (kind.__module__ == "numpy" and hasattr(value, "item"))
+
+
+def install() -> None:
+    """Puts the operators and methods of the catalogue on Tensor; called when declarations are imported."""
+    for name, function in catalogue.methods.items():
+        if name not in Tensor.__dict__:
+            setattr(Tensor, name, function)
+    for name, key, extra in (
+        ("add", "add", (1,)), ("sub", "sub", (1,)), ("mul", "mul", ()), ("truediv", "div", ()),
+    ):  # fmt: skip
+        _arithmetic(name, key, extra)
+    for name in ("pow", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
+        _binary(name)
+    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        _comparison(name)
+    methods = catalogue.methods
+    set_ = setattr
+    set_(Tensor, "__neg__", lambda self: methods["neg"](self))
+    set_(Tensor, "__pos__", lambda self: methods["positive"](self))
+    set_(Tensor, "__abs__", lambda self: methods["abs"](self))
+    set_(Tensor, "__invert__", lambda self: methods["bitwise_not"](self))
+    set_(Tensor, "__matmul__", _guarded("matmul"))
+    set_(Tensor, "__rmatmul__", lambda self, other: methods["matmul"](other, self))
+    set_(Tensor, "__getitem__", lambda self, index: methods["__getitem__"](self, index))
+    set_(Tensor, "__setitem__", lambda self, index, value: methods["__setitem__"](self, index, value))
+    for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
+        _augmented(name)
+
+
+def _guarded(method: str) -> Callable[[Any, Any], Any]:
+    def call(self: Any, other: Any) -> Any:
+        return catalogue.methods[method](self, other) if _is_operand(other) else NotImplemented
+
+    return call
+
+
+def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
+    """+ - * /: two tensors go straight to the row; inside a formula a number takes the Scalar overload."""
+    tensor_row = catalogue.rows[f"{key}.Tensor"]
+    scalar_row = catalogue.rows.get(f"{key}.Scalar")
+    run = tensor_row.run
+
+    def forward(self: Any, other: Any) -> Any:
+        if other.__class__ is Tensor:
+            return run(self, other, *extra)
+        if other.__class__ in NUMBERS:
+            if state.formula and scalar_row is not None:
+                return scalar_row.run(self, other, *extra)
+            return run(self, other, *extra)
+        return run(self, other.item() if other.ndim == 0 else _tensor_of(other), *extra) if _is_operand(other) else NotImplemented
+
+    def backward(self: Any, other: Any) -> Any:
+        if other.__class__ not in NUMBERS and not _is_operand(other):
+            return NotImplemented
+        if key == "sub":
+            if state.formula:
+                return catalogue.rows["rsub.Scalar"].run(self, other, 1)
+            return catalogue.functions["rsub"](self, other)
+        if key == "div":
+            return run_mul(catalogue.methods["reciprocal"](self), other)
+        return forward(self, other)
+
+    run_mul = catalogue.rows["mul.Tensor"].run
+    setattr(Tensor, f"__{name}__", forward)
+    setattr(Tensor, f"__r{name}__", backward)
+
+
+def _tensor_of(array: Any) -> Tensor:
+    from .construct import from_numpy
+
+    return from_numpy(array)
+
+
+_METHOD = {"floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and", "or": "bitwise_or",
+           "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift"}  # fmt: skip
+
+
+def _binary(name: str) -> None:
+    key = _METHOD.get(name, name)
+
+    def forward(self: Any, other: Any) -> Any:
+        return catalogue.methods[key](self, other) if _is_operand(other) else NotImplemented
+
+    def backward(self: Any, other: Any) -> Any:
+        if not _is_operand(other):
+            return NotImplemented
+        return catalogue.functions[key](other, self)
+
+    setattr(Tensor, f"__{name}__", forward)
+    setattr(Tensor, f"__r{name}__", backward)
+
+
+def _comparison(name: str) -> None:
+    def compare(self: Any, other: Any) -> Any:
+        return catalogue.methods[name](self, other) if _is_operand(other) else NotImplemented
+
+    setattr(Tensor, f"__{name}__", compare)
+
+
+def _augmented(name: str) -> None:
+    key = {"truediv": "div"}.get(name) or _METHOD.get(name, name)
+
+    def augment(self: Any, other: Any) -> Any:
+        if not _is_operand(other):
+            return NotImplemented
+        twin: Function | None = catalogue.methods.get(key + "_")
+        return twin(self, other) if twin is not None else catalogue.methods[key](self, other)
+
+    setattr(Tensor, f"__i{name}__", augment)
+
+
+catalogue.listeners.append(
+    lambda name, function: None if name in Tensor.__dict__ else setattr(Tensor, name, function)
+)

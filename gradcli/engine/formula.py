@@ -1,0 +1,201 @@
+"""Engine: the backward path: from a row's formulas to the function that a node runs.
+
+Ordinary backward runs the formulas on arrays, through a function written from the row once, like
+the forward path. With create_graph they run on tensors, recording; that is rarer and needs no code
+of its own per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .call import compiled
+from .mode import state
+from .node import Node, SavedOutput
+from .operator import Formula, Row, catalogue
+from .saved import check_version, freed, unpack
+from .tensor import Kind, Tensor, plain
+
+
+def specialise(row: Row) -> Callable[..., Any]:
+    """Writes (node, grad) -> gradients on arrays; for several outputs grad is a tuple with Nones."""
+    names: dict[str, Any] = {
+        "Tensor": Tensor, "SavedOutput": SavedOutput, "unpack": unpack, "freed": freed,
+        "check_version": check_version, "fit": fit, "alike": alike, "numbers_of": None,
+    }  # fmt: skip
+    several = row.output_count > 1 or row.view == "multi"
+    grad = "grads" if several else "grad"
+    lines = [f"def backward(node, {grad}):", "    saved = node.saved", "    if saved is None: freed()"]
+    write = lines.append
+    tensors = {p.name: p for p in row.tensors}
+    for place, key in enumerate(row.saved_keys):
+        write(f"    {key} = saved[{place}]")
+        if key in row.signature.outputs:
+            write(f"    if {key}.__class__ is SavedOutput:")
+            write(f"        if {key}.storage.version: check_version(node, {place})")
+            write(f"        {key} = {key}.data")
+            write(f"    elif {key} is not None: {key} = unpack(node, {place})")
+        elif key in tensors and tensors[key].kind == "Tensor[]":
+            write(f"    {key} = unpack(node, {place})")
+        elif key in tensors:
+            write(f"    if {key}.__class__ is Tensor:")
+            write(f"        if {key}._storage is not None: check_version(node, {place})")
+            write(f"        {key} = {key}._data")
+            write(f"    elif {key}.__class__ is not None.__class__: {key} = unpack(node, {place})")
+    if row.broadcasts and not several:
+        arrays = [key for key in row.saved_keys if key in tensors or key in row.signature.outputs]
+        if arrays:
+            write("    if node.inputs is not None:")
+            for key in arrays:
+                write(f"        {key} = alike({key}, grad)")
+    places = edge_places(row)
+    if any("needs" in formula.needs for formula in row.formulas):
+        wanted = ", ".join(f"{n!r}: {_wanted(places[n])}" for n in places)
+        write(f"    needs = {{{wanted}}}")
+    results: dict[str, str] = {}
+    for number, formula in enumerate(row.formulas):
+        names[f"formula{number}"] = formula.function
+        call = f"formula{number}({', '.join(formula.needs)})"
+        if formula.joint:
+            asked = " or ".join(_wanted(places[n]) for n in formula.inputs)
+            write(f"    joint{number} = {call} if {asked} else {(None,) * len(formula.inputs)!r}")
+            for i, name in enumerate(formula.inputs):
+                results[name] = f"joint{number}[{i}]"
+        else:
+            name = formula.inputs[0]
+            write(f"    g_{name} = {call} if {_wanted(places[name])} else None")
+            results[name] = f"g_{name}"
+    ordered = [p for p in row.tensors if p.name in row.differentiable]
+    parts = [
+        f"*({results[p.name]} or (None,) * len(node.edges[{places[p.name]}]))" if p.kind == "Tensor[]" else results[p.name]
+        for p in ordered
+    ]
+    result = f"({', '.join(parts)}{',' if parts else ''})"
+    write(f"    if node.inputs is not None: return fit(node, {result})" if row.broadcasts else "")
+    write(f"    return {result}")
+    return compiled(f"{row.signature.name}.{row.signature.overload or 'default'}", "backward", lines, names)
+
+
+def _wanted(place: str) -> str:
+    return f"any(e is not None for e in node.edges[{place}])" if ":" in place else f"node.edges[{place}] is not None"
+
+
+def edge_places(row: Row) -> dict[str, str]:
+    """Where each differentiable argument's edges stand among the node's."""
+    ordered = [p for p in row.tensors if p.name in row.differentiable]
+    places: dict[str, str] = {}
+    for place, p in enumerate(ordered):
+        after = len(ordered) - place - 1
+        if p.kind == "Tensor[]":
+            places[p.name] = f"{place}:{-after if after else ''}"
+        elif any(q.kind == "Tensor[]" for q in ordered[:place]):
+            places[p.name] = str(-1 - after)
+        else:
+            places[p.name] = str(place)
+    return places
+
+
+def alike(value: Any, grad: Any) -> Any:
+    """A saved operand of another type takes part as the forward pass had it: cast to the result's."""
+    kind = getattr(value, "dtype", None)
+    if kind is None or kind == grad.dtype or kind.char == "?":
+        return value
+    return value.astype(grad.dtype)
+
+
+def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
+    """Sums broadcast dimensions away and casts back, for each input that differs from the result."""
+    inputs = node.inputs
+    assert inputs is not None
+    return tuple(
+        grad if grad is None or given is None else reduce_to(grad, *given)
+        for grad, given in zip(grads, inputs, strict=True)
+    )
+
+
+def reduce_to(grad: Any, shape: tuple[int, ...], kind: Kind) -> Any:
+    if grad.shape != shape:
+        lead = grad.ndim - len(shape)
+        axes = tuple(range(lead)) + tuple(
+            lead + i for i, size in enumerate(shape) if size == 1 and grad.shape[lead + i] != 1
+        )
+        grad = grad.sum(axis=axes, keepdims=True, dtype=grad.dtype)
+        if lead:
+            grad = grad.reshape(shape)
+    if grad.dtype != kind.array_dtype:
+        grad = grad.real if grad.dtype.kind == "c" and kind.array_dtype.kind != "c" else grad
+        grad = grad.astype(kind.array_dtype)
+    return grad
+
+
+# ---- create_graph: the same formulas on tensors
+
+
+def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
+    """Runs a node's formulas on tensors, so that what they do becomes graph itself."""
+    row = node.row
+    if node.saved is None:
+        freed()
+    several = row.output_count > 1 or row.view == "multi"
+    values: dict[str, Any] = {"grads": tuple(grads)} if several else {"grad": grads[0]}
+    tensors = {p.name for p in row.tensors} | set(row.signature.outputs)
+    shown = next(g for g in grads if g is not None)
+    for place, key in enumerate(row.saved_keys):
+        value = unpack(node, place, as_tensor=True)
+        if key in tensors and value.__class__ in (int, float, bool, complex):
+            value = plain(shown._kind.xp.asarray(value, dtype=shown._kind.array_dtype), shown._kind)
+        values[key] = value
+    places = edge_places(row)
+    wanted = {name: _asked(node, place) for name, place in places.items()}
+    values["needs"] = wanted
+    results: dict[str, Any] = {}
+    before, state.formula = state.formula, True
+    try:
+        for formula in row.formulas:
+            if any(wanted[name] for name in formula.inputs):
+                _run(formula, values, results)
+    finally:
+        state.formula = before
+    out: list[Any] = []
+    for p in row.tensors:
+        if p.name in row.differentiable:
+            grad = results.get(p.name)
+            if p.kind == "Tensor[]":
+                count = len(_slice(node.edges, places[p.name]))
+                out.extend(grad if grad is not None else [None] * count)
+            else:
+                out.append(grad)
+    if node.inputs is None:
+        return tuple(out)
+    return tuple(
+        grad if grad is None or given is None else _fit_tensor(grad, *given)
+        for grad, given in zip(out, node.inputs, strict=True)
+    )
+
+
+def _run(formula: Formula, values: dict[str, Any], results: dict[str, Any]) -> None:
+    answer = formula.function(*(values[name] for name in formula.needs))
+    if formula.joint:
+        results.update(zip(formula.inputs, answer, strict=True))
+    else:
+        results[formula.inputs[0]] = answer
+
+
+def _slice(edges: Sequence[Any], place: str) -> Sequence[Any]:
+    if ":" not in place:
+        return [edges[int(place)]]
+    start, _, stop = place.partition(":")
+    return edges[int(start) : int(stop) if stop else None]
+
+
+def _asked(node: Node, place: str) -> bool:
+    return any(edge is not None for edge in _slice(node.edges, place))
+
+
+def _fit_tensor(grad: Tensor, shape: tuple[int, ...], kind: Kind) -> Tensor:
+    if grad._data.shape != shape:
+        grad = catalogue.methods["sum_to_size"](grad, tuple(shape))
+    if grad._kind is not kind:
+        grad = catalogue.methods["to"](grad, kind.dtype)
+    return grad

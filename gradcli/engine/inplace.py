@@ -1,0 +1,154 @@
+"""Engine: in-place twins: the row's own kernel, its result written into the tensor's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import dtypes
+from .call import DERIVED, broadcast_message, guard, infer, meet, pack, shape_error, versions_of
+from .mode import next_sequence, state
+from .node import Node, SavedOutput
+from .operator import Row
+from .tensor import Kind, Tensor, edge_of, plain
+from .views import check_inplace, named_row, rebase
+
+
+def specialise(row: Row) -> Callable[..., Any]:
+    """The function behind `x.mul_(y)`: all arguments given in order, self first."""
+    node_row = named_row(row)
+
+    def run(*values: Any) -> Tensor:
+        tensor: Tensor = values[0]
+        arguments = dict(zip(row.signature.names, values, strict=True))
+        if row.refuse and tensor._kind.dtype.word in row.refuse:
+            from .call import refused
+
+            refused(row, tensor)
+        if row.check is not None:
+            row.check(*values)
+        tracked = state.grad_enabled and any(
+            t.requires_grad
+            for p in row.tensors
+            if p.name in row.differentiable or p.name == row.tensors[0].name
+            for t in _each(arguments[p.name])
+        )
+        check_inplace(tensor, tracked)
+        data = _result(row, tensor, arguments, values)
+        node = None
+        if tracked and tensor._kind.differentiable:
+            node = _record(row, node_row, tensor, arguments)
+        tensor._data[...] = data
+        tensor._bump()
+        if node is not None:
+            rebase(tensor, node)
+            _save_output(row, node, tensor)
+        return tensor
+
+    return run
+
+
+def _each(value: Any) -> Sequence[Tensor]:
+    if value.__class__ is list:
+        return [t for t in value if t.__class__ is Tensor]
+    return [value] if value.__class__ is Tensor else []
+
+
+def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequence[Any]) -> Any:
+    """The kernel's array, checked to fit into the tensor."""
+    operands = [arguments[p.name] for p in row.tensors]
+    kind = tensor._kind
+    if row.broadcasts:
+        kind, arrays = meet(row.dtype, operands)
+    else:
+        arrays = [_array(v) for v in operands]
+    result_kind = kind.of(dtypes.bool_) if row.dtype in ("compare", "bool") else kind
+    if row.dtype not in ("promote", "promote_float", "compare", "same", "bool", "int64"):
+        result_kind = infer(row, kind, values)
+    if row.dtype in ("promote", "promote_float") or callable(row.dtype):
+        _check_cast(result_kind, tensor._kind)
+    guard(row, kind, values)
+    given = dict(zip((p.name for p in row.tensors), arrays, strict=True))
+    try:
+        data = row.forward(kind.xp, *(given.get(n, arguments[n]) for n in row.signature.names))
+    except ValueError as error:
+        raise shape_error(arrays, error) from None
+    shape = getattr(data, "shape", ())
+    if shape != tensor._data.shape and broadcast_message(shape, tensor._data.shape) is None:
+        if len(shape) > tensor._data.ndim or any(
+            a != b for a, b in zip(shape[::-1], tensor._data.shape[::-1], strict=False) if a != 1
+        ):
+            raise RuntimeError(
+                f"output with shape {list(tensor._data.shape)} doesn't match the broadcast shape {list(shape)}"
+            )
+    return data
+
+
+def _array(value: Any) -> Any:
+    if value.__class__ is Tensor:
+        return value._data
+    return [_array(item) for item in value] if value.__class__ is list else value
+
+
+def _check_cast(source: Kind, target: Kind) -> None:
+    if not dtypes.can_cast(source.dtype, target.dtype):
+        raise RuntimeError(
+            f"result type {source.dtype.word} can't be cast to the desired output type {target.dtype.word}"
+        )
+
+
+def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) -> Node:
+    """The node of the in-place operation; what it saves of self is saved as a copy, made before."""
+    node: Node = object.__new__(Node)
+    node.row, node.hooks, node.extra, node.origin = node_row, None, None, state.origin
+    edges: list[Any] = []
+    numbers: list[int] = []
+    inputs: list[Any] = []
+    for p in row.tensors:
+        if p.name not in row.differentiable and row.formulas:
+            continue
+        value = arguments[p.name]
+        for t in value if value.__class__ is list else [value]:
+            edge = edge_of(t) if t.__class__ is Tensor else None
+            edges.append(edge)
+            numbers.append(t._output_nr if edge is not None else 0)
+            inputs.append((t._data.shape, t._kind) if t.__class__ is Tensor else None)
+    node.edges = tuple(edges)
+    node.numbers = tuple(numbers) if any(numbers) else None
+    node.inputs = tuple(inputs) if row.broadcasts else None
+    node.sequence = next_sequence()
+    node.saved = tuple(_saved(row, key, arguments, node) for key in row.saved_keys)
+    node.versions = versions_of(node.saved)
+    return node
+
+
+def _saved(row: Row, key: str, arguments: dict[str, Any], node: Node) -> Any:
+    if key in row.signature.outputs:
+        return None
+    if key in arguments:
+        value = arguments[key]
+        if value is arguments[row.signature.names[0]] and value.__class__ is Tensor:
+            copy = plain(value._data.copy(), value._kind)
+            copy._requires_grad, copy._grad_fn, copy._output_nr = value._requires_grad, value._grad_fn, value._output_nr
+            return copy
+        return value
+    for suffix, text in DERIVED.items():
+        name = key.removesuffix(suffix)
+        if name != key and name in arguments:
+            value = arguments[name]
+            if value.__class__ is not Tensor:
+                return None
+            return eval(text.format("value"), {"value": value})  # noqa: S307 - our own table's text
+    raise ValueError(f"{row!r}: cannot save {key!r}")
+
+
+def _save_output(row: Row, node: Node, tensor: Tensor) -> None:
+    """The result is saved after the write, with the version that the write made."""
+    output = row.signature.outputs[0]
+    if output in row.saved_keys:
+        saved = list(node.saved or ())
+        saved[row.saved_keys.index(output)] = SavedOutput(tensor)
+        node.saved = tuple(saved)
+        node.versions = versions_of(node.saved)
+    if state.saved_hooks:
+        pack(node)

@@ -1,0 +1,210 @@
+"""Engine: the nodes of the backward graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .mode import next_sequence, state
+
+if TYPE_CHECKING:
+    from .operator import Row
+    from .tensor import Tensor
+
+FREED_MESSAGE = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after "
+    "they have already been freed). Saved intermediate values of the graph are freed when you call "
+    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved tensors after calling backward."
+)
+
+
+class SavedOutput:
+    """A node's own output, saved without the tensor, which holds the node: no reference cycle."""
+
+    __slots__ = ("data", "kind", "storage", "output_nr")
+
+    def __init__(self, tensor: Tensor, output_nr: int = 0) -> None:
+        self.data, self.kind = tensor._data, tensor._kind
+        self.storage = tensor._need_storage()
+        self.output_nr = output_nr
+
+    @property
+    def _storage(self) -> Any:
+        return self.storage
+
+
+class Packed:
+    """What a pack hook of saved_tensors_hooks returned, and how to unpack it."""
+
+    __slots__ = ("value", "unpack", "_storage")
+
+    def __init__(self, value: Any, unpack: Callable[..., Any]) -> None:
+        self.value, self.unpack, self._storage = value, unpack, None
+
+
+class NodeHooks:
+    """The hooks of one node, each kind in the order of registration."""
+
+    __slots__ = ("tensor", "pre", "post", "retain")
+
+    def __init__(self) -> None:
+        self.tensor: dict[int, tuple[int, Callable[..., Any]]] = {}
+        self.pre: dict[int, Callable[..., Any]] = {}
+        self.post: dict[int, Callable[..., Any]] = {}
+        self.retain: dict[int, Any] = {}  # output number -> weak reference to its tensor
+
+
+class Node:
+    """One step of the backward graph: where gradients go, and what their computation needs.
+
+    `edges` are the next nodes; `numbers` their input numbers (None while all are 0). `saved` and
+    `versions` belong together; `inputs` holds (shape, kind) of the inputs where a gradient must be
+    summed or cast back.
+    """
+
+    __slots__ = (
+        "row", "edges", "numbers", "saved", "versions", "inputs", "sequence", "origin",
+        "hooks", "_metadata", "extra", "__weakref__",
+    )  # fmt: skip
+
+    row: Row
+    edges: tuple[Node | None, ...]
+    numbers: tuple[int, ...] | None
+    saved: tuple[Any, ...] | None
+    versions: tuple[int, ...] | None
+    inputs: tuple[Any, ...] | None
+    sequence: int
+    origin: object
+    hooks: NodeHooks | None
+    extra: Any
+
+    def name(self) -> str:
+        return self.row.node
+
+    def __repr__(self) -> str:
+        return f"<{self.name().split('::')[-1]} object at {hex(id(self))}>"
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        if self.numbers is None:
+            return tuple((node, 0) for node in self.edges)
+        return tuple(
+            (node, 0 if node is None else number)
+            for node, number in zip(self.edges, self.numbers, strict=True)
+        )
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        try:
+            return self._metadata
+        except AttributeError:
+            self._metadata: dict[Any, Any] = {}
+            return self._metadata
+
+    def _need_hooks(self) -> NodeHooks:
+        if self.hooks is None:
+            self.hooks = NodeHooks()
+        return self.hooks
+
+    def register_hook(self, hook: Callable[..., Any]) -> Any:
+        """hook(grad_inputs, grad_outputs) runs after the node and may replace grad_inputs."""
+        from .hooks import add
+
+        return add(self._need_hooks().post, hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> Any:
+        """hook(grad_outputs) runs before the node and may replace them."""
+        from .hooks import add
+
+        return add(self._need_hooks().pre, hook)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(("_saved_", "_raw_saved_")):
+            from .saved import attribute
+
+            return attribute(self, name.removeprefix("_raw").removeprefix("_saved_"))
+        raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
+
+    def saved_names(self) -> tuple[str, ...]:
+        """The names of the `_saved_*` attributes, as PyTorch has them."""
+        return self.row.saved_names
+
+    @property
+    def freed(self) -> bool:
+        return self.saved is None
+
+    # ---- the work
+
+    def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+        """Gradients of the inputs from those of the outputs: arrays, or tensors that record."""
+        if tensors:
+            from .formula import apply_tensors
+
+            return apply_tensors(self, grads)
+        return self.row.backward(self, grads[0] if len(grads) == 1 else grads)  # type: ignore[no-any-return]
+
+    def release(self) -> None:
+        """Frees what was saved; a row that saves no tensor has nothing to free."""
+        if self.row.saves_tensors:
+            self.saved = None
+
+    @property
+    def outputs(self) -> int:
+        return self.row.output_count
+
+
+class AccumulateGrad(Node):
+    """The end of the graph at a leaf: adds what arrives to the leaf's .grad."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: Tensor) -> None:
+        self.variable = variable
+        self.edges, self.numbers = (), None
+        self.saved, self.versions, self.inputs = (), None, None
+        self.sequence = 2**64 - 1  # runs as soon as it is ready, as in PyTorch
+        self.origin = state.origin
+        self.hooks = None
+        self.extra = None
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def saved_names(self) -> tuple[str, ...]:
+        return ()
+
+    def release(self) -> None:
+        """Nothing is saved here."""
+
+    @property
+    def outputs(self) -> int:
+        return 1
+
+
+class CustomNode(Node):
+    """A node that computes by itself rather than from a row: CopySlices, user functions."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str, edges: tuple[Node | None, ...], numbers: tuple[int, ...] | None) -> None:
+        self._name = name
+        self.edges, self.numbers = edges, numbers
+        self.saved, self.versions, self.inputs = (), None, None
+        self.sequence = next_sequence()
+        self.origin = state.origin
+        self.hooks = None
+        self.extra = None
+
+    def name(self) -> str:
+        return self._name
+
+    def saved_names(self) -> tuple[str, ...]:
+        return ()
+
+    def release(self) -> None:
+        """Subclasses that save something free it here."""
+
+    @property
+    def outputs(self) -> int:
+        return 1

@@ -1,0 +1,462 @@
+"""Engine: the vocabulary of a declaration, and the catalogue that declarations make.
+
+Nothing here imports an array library: a row is data, and the functions that run are specialised
+from it at first use (`call`, `formula`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .mode import state
+from .signature import Parameter, Signature, misfit
+
+Function_ = Callable[..., Any]
+
+
+class Formula:
+    """A derivative: the inputs it serves, the lambda, and the names that the lambda asks for."""
+
+    __slots__ = ("inputs", "function", "needs", "joint")
+
+    def __init__(self, inputs: tuple[str, ...], function: Function_, joint: bool) -> None:
+        self.inputs, self.function, self.joint = inputs, function, joint
+        code = function.__code__
+        self.needs: tuple[str, ...] = code.co_varnames[: code.co_argcount]
+
+
+class Row:
+    """One overload of an operator, as declared. Everything else is derived from it."""
+
+    def __init__(self, signature: str, node: str, forward: Function_, **options: Any) -> None:
+        self.signature = Signature(signature)
+        self.name = self.signature.name
+        self.node = node
+        self.forward = forward
+        self.formulas: tuple[Formula, ...] = options["formulas"]
+        self.dtype: Any = options["dtype"]
+        self.view: bool | str = options["view"]
+        self.inplace: str | None = options["inplace"]
+        self.inplace_node: str = options["inplace_node"] or node
+        self.check: Function_ | None = options["check"]
+        self.refuse: Mapping[str, Any] = options["refuse"]
+        self.cost: Function_ | None = options["cost"]
+        self.outputs_named: str | None = options["outputs_named"]
+        self.doc: str = options["doc"]
+        self.samples: tuple[str, ...] = options["samples"]
+        self.errors: tuple[str, ...] = options["errors"]
+        self.where: str = options["where"]
+        self.aliases: tuple[str, ...] = options["aliases"]
+        for name in options["numbers"]:
+            parameter = next(p for p in self.signature.parameters if p.name == name)
+            parameter.number = True
+        self.tensors = tuple(p for p in self.signature.parameters if p.is_tensor)
+        self.broadcasts = self.dtype in ("promote", "promote_float", "compare")
+        self.output_count = len(self.signature.outputs)
+        self.differentiable = frozenset(name for f in self.formulas for name in f.inputs)
+        self.saved_keys = self._saved_keys()
+        self.saved_names = tuple(k for k in self.saved_keys if not k.endswith(_INVISIBLE))
+        tensors = {p.name for p in self.tensors} | set(self.signature.outputs)
+        self.saves_tensors = any(key in tensors for key in self.saved_keys)
+        self._run: Function_ | None = None
+        self._backward: Function_ | None = None
+
+    def _saved_keys(self) -> tuple[str, ...]:
+        """What a node keeps, in the order PyTorch lists it: arguments, then what is derived."""
+        asked = {n for f in self.formulas for n in f.needs} - {"grad", "grads", "needs"}
+        return tuple(sorted(asked))
+
+    def __repr__(self) -> str:
+        return f"<operator {self.signature.text}>"
+
+    @property
+    def run(self) -> Function_:
+        """The straight-line function of this overload, all arguments given in order."""
+        if self._run is None:
+            from .call import specialise
+
+            self._run = specialise(self)
+        return self._run
+
+    @property
+    def backward(self) -> Function_:
+        """(node, grad) -> gradients of the inputs, on arrays."""
+        if self._backward is None:
+            from .formula import specialise
+
+            self._backward = specialise(self)
+        return self._backward
+
+    def __call__(self, *args: Any) -> Any:
+        """Inside formulas, all arguments given: arrays go to the kernel, tensors are recorded."""
+        for value in args:
+            kind = value.__class__
+            if kind is list and value:
+                kind = value[0].__class__
+            if kind.__name__ == "Tensor":
+                return self.run(*args)
+            if kind.__module__ in ("numpy", "cupy") or kind.__name__ == "ndarray":
+                from .device import module_of
+
+                return self.forward(module_of(value if kind is value.__class__ else value[0]), *args)
+            operate = getattr(kind, "__operate__", None)  # symbols
+            if operate is not None:
+                return operate(self, args)
+        return self.run(*args)
+
+
+_INVISIBLE = ("_dtype", "_strides", "_kind")
+
+
+class Composite:
+    """An operator made of others: its body is called with tensors, its parts make the nodes."""
+
+    def __init__(self, signature: str, body: Function_, **options: Any) -> None:
+        self.signature = Signature(signature)
+        self.name = self.signature.name
+        self.body = body
+        self.doc: str = options["doc"]
+        self.samples: tuple[str, ...] = options["samples"]
+        self.errors: tuple[str, ...] = options["errors"]
+        self.where: str = options["where"]
+        self.aliases: tuple[str, ...] = options["aliases"]
+        for name in options["numbers"]:
+            next(p for p in self.signature.parameters if p.name == name).number = True
+
+    inplace = None
+
+    def __repr__(self) -> str:
+        return f"<operator {self.signature.text}>"
+
+    @property
+    def run(self) -> Function_:
+        return self.body
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        missing = self.signature.parameters[len(args) :]
+        return self.body(*args, *(kwargs.get(p.name, p.default) for p in missing))
+
+
+class Factory:
+    """An operator that makes a tensor out of numbers, on a device, of a type."""
+
+    def __init__(self, signature: str, forward: Function_, **options: Any) -> None:
+        self.signature = Signature(signature)
+        extra = [
+            Parameter(text, True)
+            for text in ("any out=None", "Layout? layout=None", "bool? pin_memory=False", "any memory_format=None")
+            if text.split()[1].partition("=")[0] not in self.signature.names
+        ]
+        self.given = len(self.signature.parameters)
+        self.signature.parameters += tuple(extra)
+        self.signature.names = tuple(p.name for p in self.signature.parameters)
+        self.name = self.signature.name
+        self.forward = forward
+        self.dtype: Any = options["dtype"]
+        self.cost: Function_ | None = options["cost"]
+        self.doc: str = options["doc"]
+        self.samples: tuple[str, ...] = options["samples"]
+        self.errors: tuple[str, ...] = options["errors"]
+        self.where: str = options["where"]
+        self.aliases: tuple[str, ...] = options["aliases"]
+
+    inplace = None
+
+    def run(self, *values: Any) -> Any:
+        from .construct import manufacture
+
+        return manufacture(self, values)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        missing = self.signature.parameters[len(args) :]
+        return self.run(*args, *(kwargs.get(p.name, p.default) for p in missing))
+
+
+class Function:
+    """A name that programs call: one or several overloads, tried in the order of declaration."""
+
+    __slots__ = ("name", "overloads", "method", "one", "two")
+
+    def __init__(self, name: str, method: bool) -> None:
+        self.name, self.method = name, method
+        self.overloads: list[Any] = []
+        self.one: Function_ | None = None  # straight to the overload for (Tensor)
+        self.two: Function_ | None = None  # ... and for (Tensor, Tensor)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        kind = "method" if self.method else "built-in method"
+        return f"<{kind} {self.name} of type object>"
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        return "\n".join(f"{o.signature.text}\n    {o.doc}" for o in self.overloads)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else BoundFunction(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            if len(args) == 1:
+                if self.one is not None and args[0].__class__.__name__ == "Tensor":
+                    return self.one(args[0])
+            elif len(args) == 2 and self.two is not None:
+                first, second = args
+                if first.__class__.__name__ == "Tensor" and second.__class__ is first.__class__:
+                    return self.two(first, second)
+        elif "out" in kwargs:
+            kwargs = without_out(self.name, kwargs)
+        for overload in self.overloads:
+            values = overload.signature.bind(args, kwargs)
+            if values is not None:
+                return overload.run(*values)
+        raise misfit(self.name, [o.signature for o in self.overloads], args, kwargs, self.method)
+
+    def settle(self) -> None:
+        """Finds the overloads that calls with nothing but tensors go to."""
+        self.one = self._lane(1)
+        self.two = self._lane(2)
+
+    def _lane(self, count: int) -> Function_ | None:
+        for overload in self.overloads:
+            parameters = overload.signature.parameters
+            head, tail = parameters[:count], parameters[count:]
+            if len(head) < count or any(p.default is _required() for p in tail):
+                if len(head) == count and all(p.kind == "Tensor" for p in head):
+                    continue
+                if len(head) == count and head[-1].kind in ("Scalar", "int", "float"):
+                    return None  # a 0-dim tensor may bind here first
+                continue
+            if any(p.keyword_only for p in head):
+                continue
+            if all(p.kind == "Tensor" for p in head):
+                return _with_defaults(overload, tuple(p.default for p in tail))
+            if any(p.kind not in ("Tensor", "Tensor[]") for p in head):
+                return None
+        return None
+
+
+def _required() -> Any:
+    from .signature import REQUIRED
+
+    return REQUIRED
+
+
+def _with_defaults(overload: Any, defaults: tuple[Any, ...]) -> Function_:
+    if not defaults:
+        return lambda *args: overload.run(*args)
+    return lambda *args: overload.run(*args, *defaults)
+
+
+class BoundFunction:
+    """x.add, taken as a value."""
+
+    __slots__ = ("function", "instance")
+
+    def __init__(self, function: Function, instance: Any) -> None:
+        self.function, self.instance = function, instance
+
+    @property
+    def __name__(self) -> str:
+        return self.function.name
+
+    def __repr__(self) -> str:
+        return f"<built-in method {self.function.name} of Tensor object>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(self.instance, *args, **kwargs)
+
+
+def without_out(name: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """`out=None` means nothing; a tensor is refused, since it would hide what was computed from what."""
+    if kwargs["out"] is not None:
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+    return {key: value for key, value in kwargs.items() if key != "out"}
+
+
+class Catalogue:
+    """All declarations: by the names that programs write, and by the schema names of rows."""
+
+    def __init__(self) -> None:
+        self.functions: dict[str, Function] = {}
+        self.methods: dict[str, Function] = {}
+        self.rows: dict[str, Any] = {}
+        self.listeners: list[Callable[[str, Function], None]] = []
+
+    def add(self, overload: Any) -> None:
+        signature = overload.signature
+        key = signature.name + ("." + signature.overload if signature.overload else "")
+        if key in self.rows:
+            raise ValueError(f"{key} is declared twice")
+        self.rows[key] = overload
+        for name in (signature.name, *overload.aliases):
+            for face in overload.where.split():
+                self._put(face, name, overload)
+        if overload.inplace:
+            twin = Inplace(overload)
+            self.rows[overload.inplace + ("." + signature.overload if signature.overload else "")] = twin
+            faces = overload.where.split()
+            if "method" in faces:
+                self._put("method", overload.inplace, twin)
+            if "torch" in faces:
+                self._put("torch", overload.inplace, twin)
+
+    def _put(self, face: str, name: str, overload: Any) -> None:
+        if face == "hidden":
+            return
+        if face == "method":
+            function = self.methods.setdefault(name, Function(name, True))
+        else:
+            path = {"torch": "", "functional": "nn.functional."}.get(face, face + ".") + name
+            function = self.functions.setdefault(path, Function(name, False))
+        function.overloads.append(overload)
+        function.settle()
+        if face == "method":
+            for listener in self.listeners:
+                listener(name, function)
+
+    def row(self, key: str) -> Any:
+        return self.rows[key]
+
+
+class Inplace:
+    """The in-place twin of a row: same arguments, the result written into self."""
+
+    inplace = None
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.signature = Signature(row.signature.text)
+        for mine, its in zip(self.signature.parameters, row.signature.parameters, strict=True):
+            mine.number = its.number
+        self.name = row.inplace
+        self.doc, self.samples, self.errors = f"In-place form of {row.name}. {row.doc}", (), ()
+        self.where, self.aliases = row.where, ()
+        self._run: Function_ | None = None
+
+    @property
+    def run(self) -> Function_:
+        if self._run is None:
+            if self.row.view:
+                from .views import view_inplace
+
+                self._run = view_inplace(self.row)
+            else:
+                from .inplace import specialise
+
+                self._run = specialise(self.row)
+        return self._run
+
+    def __call__(self, *args: Any) -> Any:
+        return self.run(*args)
+
+
+catalogue = Catalogue()
+
+
+def operator(
+    signature: str,
+    *,
+    forward: Function_,
+    node: str = "",
+    dtype: Any = "same",
+    inplace: str | None = None,
+    inplace_node: str | None = None,
+    numbers: str = "",
+    view: bool | str = False,
+    joint: Mapping[tuple[str, ...], Function_] | None = None,
+    check: Function_ | None = None,
+    refuse: Mapping[str, Any] | None = None,
+    cost: Function_ | None = None,
+    outputs_named: str | None = None,
+    where: str = "torch method",
+    aliases: Sequence[str] = (),
+    doc: str = "",
+    samples: Sequence[str] = (),
+    errors: Sequence[str] = (),
+    **derivatives: Function_,
+) -> Row:
+    """Declares one overload; docs/architecture.md explains each word."""
+    formulas = [Formula((name,), function, False) for name, function in derivatives.items()]
+    formulas += [Formula(names, function, True) for names, function in (joint or {}).items()]
+    row = Row(
+        signature, node, forward, formulas=tuple(formulas), dtype=dtype, inplace=inplace,
+        inplace_node=inplace_node, view=view, check=check, refuse=refuse or {}, cost=cost,
+        outputs_named=outputs_named, where=where, aliases=tuple(aliases), doc=doc,
+        samples=tuple(samples), errors=tuple(errors),
+        numbers=[name.strip() for name in numbers.split(",") if name.strip()],
+    )  # fmt: skip
+    unknown = row.differentiable - set(row.signature.names)
+    if unknown:
+        raise ValueError(f"{signature}: derivative for {sorted(unknown)}, which is no argument")
+    catalogue.add(row)
+    return row
+
+
+def composite(
+    signature: str,
+    body: Function_,
+    *,
+    numbers: str = "",
+    where: str = "torch method",
+    aliases: Sequence[str] = (),
+    doc: str = "",
+    samples: Sequence[str] = (),
+    errors: Sequence[str] = (),
+) -> Composite:
+    """Declares an operator that PyTorch itself composes of others."""
+    row = Composite(
+        signature, body, where=where, aliases=tuple(aliases), doc=doc, samples=tuple(samples),
+        errors=tuple(errors), numbers=[n.strip() for n in numbers.split(",") if n.strip()],
+    )  # fmt: skip
+    catalogue.add(row)
+    return row
+
+
+def factory(
+    signature: str,
+    forward: Function_,
+    *,
+    dtype: Any = "default",
+    cost: Function_ | None = None,
+    where: str = "torch",
+    aliases: Sequence[str] = (),
+    doc: str = "",
+    samples: Sequence[str] = (),
+    errors: Sequence[str] = (),
+) -> Factory:
+    """Declares a creation function. `dtype` says what an absent dtype argument means: "default",
+    "like" (that of the first tensor argument), a DType's name, or a function of the arguments."""
+    row = Factory(
+        signature, forward, dtype=dtype, cost=cost, where=where, aliases=tuple(aliases), doc=doc,
+        samples=tuple(samples), errors=tuple(errors),
+    )  # fmt: skip
+    catalogue.add(row)
+    return row
+
+
+SMALL = 1024  # elements; PyTorch prints tensors of up to 1000 elements in full
+
+
+def precise(function: Function_, *arrays: Any) -> Any:
+    """A float32 transcendental of whatever may be printed in full, computed in double and rounded once.
+
+    NumPy's and PyTorch's single-precision kernels differ in the last bits of one value in five;
+    rounding once from double agrees with PyTorch in 99 of 100, and always when printed.
+    """
+    first = arrays[0]
+    if first.size <= SMALL and first.dtype.char in "fe":
+        return function(*arrays, dtype="float64").astype(first.dtype)
+    return function(*arrays)
+
+
+def warn(message: str) -> None:
+    """A warning in PyTorch's words, from a declaration."""
+    state.warn(message)

@@ -1,0 +1,127 @@
+"""Engine: what nodes save for backward: unpacking, version checks, hooks, the `_saved_*` attributes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NoReturn
+
+from .mode import state
+from .node import FREED_MESSAGE, Node, Packed, SavedOutput
+from .tensor import Tensor, kind_of, plain
+
+
+def freed() -> NoReturn:
+    raise RuntimeError(FREED_MESSAGE)
+
+
+def _expected(node: Node, place: int) -> Any:
+    return 0 if node.versions is None else node.versions[place]
+
+
+def check_version(node: Node, place: int) -> None:
+    """Raises if a saved tensor was changed in place since it was saved."""
+    assert node.saved is not None
+    _check_one(node, node.saved[place], _expected(node, place))
+
+
+def _check_one(node: Node, value: Any, expected: int) -> None:
+    storage = getattr(value, "_storage", None)
+    version = 0 if storage is None else storage.version
+    if version != expected:
+        raise RuntimeError(_changed(node, value, version, expected))
+
+
+def _changed(node: Node, value: Any, version: int, expected: int) -> str:
+    kind, shape = (value.kind, value.data.shape) if isinstance(value, SavedOutput) else (value._kind, value._data.shape)
+    owner = node if isinstance(value, SavedOutput) else value.grad_fn
+    number = value.output_nr
+    clause = ""
+    if owner is not None:
+        name = re.sub(r"Backward\d*$", "", owner.name())
+        clause = f", which is output {number} of {name},"
+    prefix = "torch.cuda" if kind.device.type == "cuda" else "torch"
+    return (
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: [{prefix}.{kind.dtype.word}Tensor {list(shape)}]{clause} is at version "
+        f"{version}; expected version {expected} instead. Hint: "
+        + (
+            "the backtrace further above shows the operation that failed to compute its gradient. "
+            "The variable in question was changed in there or anywhere later. Good luck!"
+            if state.anomaly
+            else "enable anomaly detection to find the operation that failed to compute its "
+            "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        )
+    )
+
+
+def unpack(node: Node, place: int, as_tensor: bool = False) -> Any:
+    """One saved value: as the array that formulas run on, or as a tensor with its history."""
+    if node.saved is None:
+        freed()
+    value, expected = node.saved[place], _expected(node, place)
+    if value.__class__ is list:
+        wanted = expected or [0] * len(value)
+        return [_unpacked(node, v, e, as_tensor) for v, e in zip(value, wanted, strict=True)]
+    return _unpacked(node, value, expected, as_tensor)
+
+
+def _unpacked(node: Node, value: Any, expected: int, as_tensor: bool) -> Any:
+    if value.__class__ is Packed:
+        value = value.unpack(value.value)
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(value).__name__}"
+            )
+        return value if as_tensor else value._data
+    if value.__class__ is Tensor:
+        _check_one(node, value, expected)
+        return value if as_tensor else value._data
+    if value.__class__ is SavedOutput:
+        _check_one(node, value, expected)
+        return _restored(node, value) if as_tensor else value.data
+    return value
+
+
+def _restored(node: Node, value: SavedOutput) -> Tensor:
+    """An output saved without its tensor, as a tensor at the same place of the graph."""
+    out = plain(value.data, value.kind)
+    out._storage = value.storage
+    if value.kind.differentiable:
+        out._requires_grad, out._grad_fn, out._output_nr = True, node, value.output_nr
+    return out
+
+
+def pack_node(node: Node) -> None:
+    """Passes every saved tensor of a new node through the innermost pack hook."""
+    pack, unpack_hook = state.saved_hooks[-1]
+
+    def packed(value: Any) -> Any:
+        if value.__class__ is list:
+            return [packed(item) for item in value]
+        if value.__class__ is Tensor:
+            return Packed(pack(value.detach() if value.is_leaf is False else value), unpack_hook)
+        if value.__class__ is SavedOutput:
+            return Packed(pack(plain(value.data, value.kind)), unpack_hook)
+        return value
+
+    assert node.saved is not None
+    node.saved = tuple(packed(value) for value in node.saved)
+
+
+def attribute(node: Node, name: str) -> Any:
+    """`node._saved_<name>`, as Python values and tensors."""
+    row = getattr(node, "row", None)
+    if row is None or name not in row.saved_names:
+        raise AttributeError(f"'{node.name()}' object has no attribute '_saved_{name}'")
+    if node.saved is None:
+        freed()
+    value = unpack(node, row.saved_keys.index(name), as_tensor=True)
+    tensors = {p.name for p in row.tensors}
+    if name in tensors and value.__class__ in (int, float, bool):
+        word = "int64" if value.__class__ is int else "float64" if value.__class__ is float else "bool"
+        from .dtypes import BY_NAME
+
+        kind = kind_of(BY_NAME[word])
+        return plain(kind.xp.asarray(value, dtype=kind.array_dtype), kind)
+    return value

@@ -1,0 +1,281 @@
+"""Engine: views: tensors that share memory, and their history when that memory changes in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .device import module_of
+from .mode import state
+from .node import CustomNode, Node
+from .operator import Row, catalogue
+from .tensor import Tensor, edge_of, offset_in
+
+
+class Geometry:
+    """Where a view lies in its base: shape, strides and offset, in elements."""
+
+    __slots__ = ("shape", "strides", "offset", "base_shape", "base_strides")
+
+    def __init__(self, base: Tensor, view: Tensor) -> None:
+        item = base._data.itemsize
+        self.shape = view._data.shape
+        self.strides = tuple(step // item for step in view._data.strides)
+        self.offset = offset_in(base._data, view._data)
+        self.base_shape = base._data.shape
+        self.base_strides = tuple(step // item for step in base._data.strides)
+
+    def window(self, array: Any) -> Any:
+        """The view's place in an array laid out like the base; shares its memory."""
+        item = array.itemsize
+        xp = module_of(array)
+        steps = tuple(step * item for step in self.strides)
+        flat = xp.lib.stride_tricks.as_strided(array, (array.size,), (item,)) if array.size else array
+        return xp.lib.stride_tricks.as_strided(flat[self.offset :], self.shape, steps)
+
+    def laid_out(self, array: Any) -> Any:
+        """A copy of an array of the base's shape, dense and in the order of the base's strides."""
+        xp = module_of(array)
+        order = sorted(range(array.ndim), key=lambda axis: -self.base_strides[axis])
+        dense = xp.empty([array.shape[axis] for axis in order], dtype=array.dtype)
+        back = sorted(range(array.ndim), key=lambda axis: order[axis])
+        result = dense.transpose(back)
+        result[...] = array
+        return result
+
+    def positions(self, xp: Any) -> Any:
+        """Flat position in the base's memory of every element of the view."""
+        index = xp.asarray(self.offset)
+        for axis, (size, step) in enumerate(zip(self.shape, self.strides, strict=True)):
+            along = xp.arange(size) * step
+            index = index + along.reshape((-1,) + (1,) * (len(self.shape) - axis - 1))
+        return xp.broadcast_to(index, self.shape)
+
+
+class AsStrided(CustomNode):
+    """The history of a view read off its base: scatters the gradient to where the view lies."""
+
+    __slots__ = ("geometry",)
+
+    def __init__(self, base: Tensor, geometry: Geometry) -> None:
+        edge = edge_of(base)
+        number = base._output_nr
+        super().__init__("AsStridedBackward0", (edge,), (number,) if number else None)
+        self.geometry = geometry
+
+    def saved_names(self) -> tuple[str, ...]:
+        return ("self_sym_sizes", "self_sym_strides", "self_sym_storage_offset", "size", "stride", "storage_offset")
+
+    def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+        (grad,) = grads
+        geometry = self.geometry
+        if tensors:
+            return (_scattered(grad, geometry),)
+        xp = module_of(grad)
+        count = 1
+        for size in geometry.base_shape:
+            count *= size
+        flat = xp.zeros(count, dtype=grad.dtype)
+        positions = geometry.positions(xp).reshape(-1)
+        if xp.__name__ == "numpy":
+            xp.add.at(flat, positions, grad.reshape(-1))
+        else:
+            import cupyx
+
+            cupyx.scatter_add(flat, positions, grad.reshape(-1))
+        return (_from_memory(flat, geometry, xp),)
+
+
+def _from_memory(flat: Any, geometry: Geometry, xp: Any) -> Any:
+    item = flat.itemsize
+    steps = tuple(step * item for step in geometry.base_strides)
+    return xp.ascontiguousarray(xp.lib.stride_tricks.as_strided(flat, geometry.base_shape, steps)).reshape(
+        geometry.base_shape
+    )
+
+
+def _scattered(grad: Tensor, geometry: Geometry) -> Tensor:
+    """The same with operators that record."""
+    count = 1
+    for size in geometry.base_shape:
+        count *= size
+    functions, methods = catalogue.functions, catalogue.methods
+    flat = functions["zeros"]((count,), dtype=grad.dtype)
+    from .tensor import from_array
+
+    positions = from_array(geometry.positions(grad._kind.xp).reshape(-1).copy())
+    added = methods["index_add"](flat, 0, positions, methods["reshape"](grad, (-1,)))
+    return methods["as_strided"](added, geometry.base_shape, geometry.base_strides, 0)  # type: ignore[no-any-return]
+
+
+class CopySlices(CustomNode):
+    """A base whose view was changed in place: the view's part of the gradient goes through the
+    in-place operation's node, the rest passes."""
+
+    __slots__ = ("geometry", "node")
+
+    def __init__(self, base: Tensor, geometry: Geometry, node: Node) -> None:
+        edge = edge_of(base) if base._requires_grad else None
+        numbers = (base._output_nr, *(node.numbers or (0,) * len(node.edges))[1:])
+        super().__init__(
+            "torch::autograd::CopySlices", (edge, *node.edges[1:]), numbers if any(numbers) else None
+        )
+        self.sequence = max(self.sequence, node.sequence)
+        self.geometry, self.node = geometry, node
+        # The operation itself must work out its first input's gradient, which the base needs.
+        if edge is not None and node.edges and node.edges[0] is None:
+            node.edges = (edge, *node.edges[1:])
+
+    @property
+    def freed(self) -> bool:
+        return self.node.freed
+
+    def release(self) -> None:
+        self.node.release()
+
+    def saved_names(self) -> tuple[str, ...]:
+        return ()
+
+    def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+        (grad,) = grads
+        if tensors:
+            return self._apply_tensors(grad)
+        result = self.geometry.laid_out(grad)
+        window = self.geometry.window(result)
+        inner = self.node.apply((window.copy(),), False)
+        if inner[0] is None:
+            window[...] = 0
+        else:
+            window[...] = inner[0]
+        first = result if self.edges[0] is not None else None
+        return (first, *inner[1:])
+
+    def _apply_tensors(self, grad: Tensor) -> tuple[Any, ...]:
+        functions, methods = catalogue.functions, catalogue.methods
+        geometry = self.geometry
+        result = functions["clone"](grad)
+        part = methods["as_strided"](result, geometry.shape, geometry.strides, geometry.offset)
+        inner = self.node.apply((functions["clone"](part),), True)
+        part = methods["as_strided"](result, geometry.shape, geometry.strides, geometry.offset)
+        methods["copy_"](part, functions["zeros_like"](part) if inner[0] is None else inner[0])
+        first = result if self.edges[0] is not None else None
+        return (first, *inner[1:])
+
+
+def refresh(view: Tensor) -> None:
+    """Gives a view whose base was changed in place since its history anew."""
+    meta, storage = view._meta, view._storage
+    assert meta is not None and storage is not None and meta.base is not None
+    if meta.view_version == storage.version:
+        return
+    base = meta.base
+    if not base._requires_grad and view._grad_fn is None:
+        return
+    if not base._requires_grad:
+        return
+    meta.view_version = storage.version
+    view._grad_fn = AsStrided(base, Geometry(base, view))
+    view._output_nr = 0
+    view._requires_grad = True
+
+
+NO_GRAD_VIEW = (
+    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given "
+    "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+    "moving both the view and the inplace either both inside the no_grad block (if you don't want "
+    "the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+)
+
+
+def check_inplace(tensor: Tensor, tracked: bool) -> None:
+    """Raises where PyTorch forbids changing a tensor in place."""
+    meta = tensor._meta
+    if meta is not None and meta.inference and not state.inference and state.grad_enabled and tracked:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "
+            "clone to get a normal tensor before doing inplace update.See "
+            "https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+    if not state.grad_enabled or not tracked:
+        return
+    base = None if meta is None else meta.base
+    if base is not None:
+        assert meta is not None
+        if meta.creation == "multi":
+            name = "Unbind" if tensor._grad_fn is None else tensor._grad_fn.name().removesuffix("Backward0")
+            raise RuntimeError(
+                f"Output {tensor._output_nr} of {name} is a view and is being modified inplace. This view "
+                "is the output of a function that returns multiple views. Such functions do not allow "
+                "the output views to be modified inplace. You should replace the inplace operation by "
+                "an out-of-place one."
+            )
+        if meta.creation == "no_grad":
+            raise RuntimeError(NO_GRAD_VIEW)
+        if base._requires_grad and base.is_leaf:
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place operation."
+            )
+    if tensor._requires_grad and tensor.is_leaf:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation."
+        )
+
+
+def rebase(tensor: Tensor, node: Node) -> None:
+    """After an in-place operation: the tensor's history is that operation's node."""
+    meta = tensor._meta
+    base = None if meta is None else meta.base
+    if base is None:
+        tensor._grad_fn, tensor._output_nr, tensor._requires_grad = node, 0, True
+        if meta is not None and meta.retains_grad:
+            _move_retained(tensor, node)
+        return
+    copy = CopySlices(base, Geometry(base, tensor), node)
+    base._grad_fn, base._output_nr, base._requires_grad = copy, 0, True
+    refresh(tensor)
+
+
+def _move_retained(tensor: Tensor, node: Node) -> None:
+    """retain_grad goes with the tensor to its new node; ordinary hooks stay with the old one."""
+    import weakref
+
+    node._need_hooks().retain[0] = weakref.ref(tensor)
+
+
+def view_inplace(row: Row) -> Callable[..., Any]:
+    """t_, unsqueeze_ and their like: the tensor itself takes on the view's shape."""
+
+    def run(*values: Any) -> Any:
+        tensor = values[0]
+        tracked = tensor.requires_grad
+        check_inplace(tensor, tracked)
+        out = row.run(*values)
+        tensor._data = out._data
+        tensor._bump()
+        if tensor._meta is not None and tensor._meta.base is not None:
+            tensor._meta.view_version = tensor._version
+        if out._grad_fn is not None:
+            node = out._grad_fn
+            node.row = named_row(row)
+            tensor._grad_fn, tensor._output_nr, tensor._requires_grad = node, 0, True
+        return tensor
+
+    return run
+
+
+_renamed: dict[int, Row] = {}
+
+
+def named_row(row: Row) -> Row:
+    """The row under the node name of its in-place twin (TBackward1 for t_)."""
+    if row.inplace_node == row.node:
+        return row
+    twin = _renamed.get(id(row))
+    if twin is None:
+        import copy
+
+        twin = copy.copy(row)
+        twin.node = row.inplace_node
+        _renamed[id(row)] = twin
+    return twin
+

@@ -1,0 +1,96 @@
+"""language: the text of a program with its line table, and the way from bytes to characters."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+
+from ..diagnostics import Diagnostic, Label, ProgramError, Span
+
+BYTE_ORDER_MARK = "\ufeff"
+
+
+class Source:
+    """The text of one `.expr` file; positions are 1-based lines and columns in characters."""
+
+    def __init__(self, text: str, name: str = "<input>") -> None:
+        if text.startswith(BYTE_ORDER_MARK):
+            text = text[1:]
+        # Python's parser reads \r\n and \r as line ends; one form keeps every position equal.
+        self.text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+        self.name = name
+        self._ascii = self.text.isascii()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "<input>") -> Source:
+        """Decode UTF-8; a file in another encoding is refused with the place of the first bad byte."""
+        try:
+            return cls(data.decode("utf-8"), name)
+        except UnicodeDecodeError as error:
+            before = data[: error.start]
+            line = before.count(b"\n") + 1
+            column = error.start - (before.rfind(b"\n") + 1) + 1
+            message = (
+                f"the file is not UTF-8 text: byte 0x{data[error.start]:02x} at line {line}, "
+                f"byte {column} of the line"
+            )
+            note = "do: save the file as UTF-8"
+            if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+                note = "do: save the file as UTF-8; it looks like UTF-16"
+            diagnostic = Diagnostic("SyntaxError", message, notes=(note,), file=name)
+            raise ProgramError(diagnostic) from None
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their ends; only \\n ends a line, as for Python's parser."""
+        return self.text.split("\n")
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Offset in characters at which each line starts."""
+        starts = [0]
+        for line in self.lines:
+            starts.append(starts[-1] + len(line) + 1)
+        starts.pop()
+        return starts
+
+    def line(self, number: int) -> str:
+        """The text of a line; empty beyond the end."""
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+    def column(self, line: int, byte_offset: int) -> int:
+        """1-based column in characters of an offset in UTF-8 bytes, as `ast` gives them."""
+        if self._ascii:
+            return byte_offset + 1
+        text = self.line(line)
+        if text.isascii():
+            return byte_offset + 1
+        return len(text.encode("utf-8")[:byte_offset].decode("utf-8", "replace")) + 1
+
+    def span_of(self, node: object) -> Span:
+        """The span of a syntax node (anything with `lineno` and the three that belong to it)."""
+        line: int = node.lineno  # type: ignore[attr-defined]
+        end_line: int = node.end_lineno or line  # type: ignore[attr-defined]
+        start = self.column(line, node.col_offset)  # type: ignore[attr-defined]
+        end_offset = node.end_col_offset  # type: ignore[attr-defined]
+        end = start + 1 if end_offset is None else self.column(end_line, end_offset)
+        return Span(line, start, end_line, end)
+
+    def span_at(self, offset: int, length: int = 1) -> Span:
+        """The span of a piece of the text given by its offset in characters."""
+        line = bisect_right(self.line_starts, offset)
+        column = offset - self.line_starts[line - 1] + 1
+        return Span(line, column, line, column + length)
+
+    def text_of(self, span: Span) -> str:
+        """The piece of the text that a span covers."""
+        if span.line == span.end_line:
+            return self.line(span.line)[span.column - 1 : span.end_column - 1]
+        first = self.line(span.line)[span.column - 1 :]
+        between = self.lines[span.line : span.end_line - 1]
+        return "\n".join([first, *between, self.line(span.end_line)[: span.end_column - 1]])
+
+    def error(self, type: str, message: str, span: Span, *notes: str, label: str = "") -> ProgramError:
+        """A program error that points at one span of this source."""
+        labels = (Label(span, label, primary=True),)
+        return ProgramError(Diagnostic(type, message, labels, notes, self.name))
