@@ -8,7 +8,6 @@ DType asked for. Values are drawn in memory order, on every device.
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +16,11 @@ import numpy
 from .box_muller import fused_double, fused_single, transform_double, transform_single
 from .dtypes import BOOL, COMPLEX, FLOATING, INTEGER, DType, float32, float64, int64
 from .mode import state
+from .twister import DIGITS, Twister
 
 if TYPE_CHECKING:
     Size = Sequence[int]
 
-DEFAULT_SEED = 67280421310721
-_WORDS = 624
-_STATE = struct.Struct(f"<QiiQ{_WORDS}Qdddi4xf?3x")
-# Bits of the significand, hidden one included: how fine a uniform number of the type is.
-_DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 _PARTS = {"complex64": float32, "complex128": float64}
 _C_NAMES = {
     "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short",
@@ -36,130 +31,10 @@ _C_NAMES = {
 _WIDE_SPAN = 1 << 28
 
 
-class Generator:
+class Generator(Twister):
     """torch.Generator; the default seed is PyTorch's, so a fresh one gives PyTorch's numbers."""
 
-    __slots__ = ("_bits", "_cached_normal", "_fresh", "_seed", "device")
-
-    def __init__(self, device: object = "cpu") -> None:
-        self.device = device
-        self._bits: Any = None  # made at the first draw: numpy.random takes a while to import
-        self._restart(DEFAULT_SEED)
-
-    # -- seeds and state ------------------------------------------------------------------------
-
-    def manual_seed(self, seed: int) -> Generator:
-        seed = int(seed)
-        if not -(2**63) <= seed < 2**64:
-            raise ValueError("Overflow when unpacking long long")
-        self._restart(seed % 2**64)
-        return self
-
-    def seed(self) -> int:
-        """PyTorch asks the operating system here; a program's output must not depend on that."""
-        self._restart(DEFAULT_SEED)
-        return DEFAULT_SEED
-
-    def initial_seed(self) -> int:
-        return self._seed
-
-    def _restart(self, seed: int) -> None:
-        self._seed = seed
-        self._cached_normal: float | None = None
-        self._fresh = True
-        if self._bits is not None:
-            self._seed_bits()
-
-    def _seed_bits(self) -> None:
-        numpy.random.RandomState(self._bits).seed(self._seed & 0xFFFFFFFF)
-
-    def _source(self) -> Any:
-        if self._bits is None:
-            self._bits = numpy.random.MT19937(0)
-            self._seed_bits()
-        return self._bits
-
-    def get_state(self) -> Any:
-        """PyTorch's 5056 bytes, as an array of uint8."""
-        inner = self._source().state["state"]
-        position = int(inner["pos"])
-        packed = _STATE.pack(
-            self._seed,
-            1 if self._fresh else _WORDS + 1 - position,
-            1,
-            0 if self._fresh else position,
-            *inner["key"].tolist(),
-            0.0,
-            0.0 if self._cached_normal is None else self._cached_normal,
-            0.0,
-            self._cached_normal is not None,
-            0.0,
-            False,
-        )
-        return numpy.frombuffer(packed, numpy.uint8).copy()
-
-    def set_state(self, new_state: Any) -> Generator:
-        array = numpy.asarray(new_state)
-        if array.dtype != numpy.uint8:
-            raise TypeError("RNG state must be a torch.ByteTensor")
-        if array.size != _STATE.size:
-            raise RuntimeError("RNG state is wrong size")
-        seed, left, _, following, *rest = _STATE.unpack(array.tobytes())
-        words, (_, cached, _, valid, _, _) = rest[:_WORDS], rest[_WORDS:]
-        self._seed, self._fresh = seed, following == 0
-        self._cached_normal = cached if valid else None
-        self._source().state = {
-            "bit_generator": "MT19937",
-            "state": {
-                "key": numpy.array(words, numpy.uint32),
-                "pos": _WORDS if left == 1 else following,
-            },
-        }
-        return self
-
-    def clone_state(self) -> Generator:
-        copy = Generator(self.device)
-        copy.set_state(self.get_state())
-        return copy
-
-    # -- words ----------------------------------------------------------------------------------
-
-    def _words(self, count: int) -> Any:
-        self._fresh = self._fresh and not count
-        return self._source().random_raw(count)
-
-    def _double_words(self, count: int) -> Any:
-        words = self._words(2 * count)
-        return (words[0::2] << numpy.uint64(32)) | words[1::2]  # the high half comes first
-
-    def _fractions(self, count: int, dtype: DType) -> Any:
-        """Uniforms in [0, 1) as fine as the type, float32 for the types below it."""
-        digits = _DIGITS[dtype.name]
-        words = self._double_words(count) if digits > 32 else self._words(count)
-        carrier = numpy.float64 if digits > 32 else numpy.float32
-        return (words & numpy.uint64(2**digits - 1)).astype(carrier) * carrier(2.0**-digits)
-
-    def _gaussians(self, count: int) -> list[float]:
-        """Normals one by one, in double; the second of a pair waits for the next call."""
-        values = []
-        if count and self._cached_normal is not None:
-            values.append(self._cached_normal)
-            self._cached_normal = None
-        pairs = (count - len(values) + 1) // 2
-        if pairs > 0:
-            uniforms = iter(self._fractions(2 * pairs, float64).tolist())
-            for first, second in zip(uniforms, uniforms, strict=True):
-                radius = math.sqrt(-2.0 * math.log1p(-second))
-                angle = 2.0 * math.pi * first
-                values.append(radius * math.cos(angle))
-                values.append(radius * math.sin(angle))
-        if len(values) > count:
-            self._cached_normal = values.pop()
-        return values
-
-    def _spread_gaussians(self, count: int, mean: float, std: float) -> Any:
-        values = numpy.array(self._gaussians(count), numpy.float64)
-        return values if (mean, std) == (0.0, 1.0) else fused_double(values, std, mean)
+    __slots__ = ()
 
     # -- continuous distributions ----------------------------------------------------------------
 
@@ -182,7 +57,7 @@ class Generator:
             )
         # The half types are drawn in float32; what rounds up to the bound becomes the other one.
         kind = float64 if dtype is float64 else float32
-        values = self._fractions(math.prod(size), kind)
+        values = self.fractions(math.prod(size), kind)
         start, stop = numpy.array([low, high]).astype(kind.numpy)
         if (low, high) != (0.0, 1.0):
             fused = fused_double if kind is float64 else fused_single
@@ -215,7 +90,7 @@ class Generator:
             raise NotImplementedError(f"\"normal_kernel_cpu\" not implemented for '{dtype.word}'")
         count = math.prod(size)
         if count < 16 or not contiguous:
-            values = self._spread_gaussians(count, mean, std)
+            values = self.spread_gaussians(count, mean, std)
         else:
             values = self._normal_blocks(count, dtype, mean, std)
         return rounded(values, dtype).reshape(size)
@@ -228,11 +103,11 @@ class Generator:
         # The half types draw block by block; the others fill everything first, so that the
         # uniforms of an incomplete last block are drawn, and then overwritten.
         drawn = count if dtype in (float32, float64) else whole
-        uniforms = self._fractions(drawn, kind)
+        uniforms = self.fractions(drawn, kind)
         values = numpy.empty(count, kind.numpy)
         values[:whole] = transform(uniforms[:whole].reshape(-1, 16), mean, std).ravel()
         if count > whole:
-            values[-16:] = transform(self._fractions(16, kind), mean, std)
+            values[-16:] = transform(self.fractions(16, kind), mean, std)
         return values
 
     def normal_around(self, mean: Any, std: Any, dtype: DType) -> Any:
@@ -249,7 +124,7 @@ class Generator:
         """Tensor.log_normal_."""
         _check_spread("log_normal_", "std", std)
         _check_continuous("log_normal", dtype)
-        exponents = self._spread_gaussians(math.prod(size), mean, std).tolist()
+        exponents = self.spread_gaussians(math.prod(size), mean, std).tolist()
         values = numpy.array([_exp(exponent) for exponent in exponents], numpy.float64)
         return rounded(values, dtype).reshape(size)
 
@@ -258,7 +133,7 @@ class Generator:
         _check_spread("exponential_", "lambda", rate)
         _check_continuous("Exponential", dtype)
         scale = -1.0 / rate
-        uniforms = self._fractions(math.prod(size), float64).tolist()
+        uniforms = self.fractions(math.prod(size), float64).tolist()
         values = [scale * math.log1p(-u) for u in uniforms]
         return rounded(numpy.array(values, numpy.float64), dtype).reshape(size)
 
@@ -266,7 +141,7 @@ class Generator:
         """Tensor.cauchy_."""
         _check_spread("cauchy_", "sigma", sigma)
         _check_continuous("Cauchy", dtype)
-        uniforms = self._fractions(math.prod(size), float64).tolist()
+        uniforms = self.fractions(math.prod(size), float64).tolist()
         tangents = numpy.array([math.tan(math.pi * (u - 0.5)) for u in uniforms], numpy.float64)
         return rounded(fused_double(tangents, sigma, median), dtype).reshape(size)
 
@@ -277,7 +152,7 @@ class Generator:
         if not 0 < p < 1:
             raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
         scale = math.log1p(-p)
-        uniforms = self._fractions(math.prod(size), float64).tolist()
+        uniforms = self.fractions(math.prod(size), float64).tolist()
         values = [math.ceil(math.log(u) / scale) if u else math.inf for u in uniforms]
         return rounded(numpy.array(values, numpy.float64), dtype).reshape(size)
 
@@ -285,7 +160,7 @@ class Generator:
         """Tensor.bernoulli_ with a number; dropout keeps what this gives for 1 - p."""
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-        uniforms = self._fractions(math.prod(size), float64)
+        uniforms = self.fractions(math.prod(size), float64)
         return (uniforms < p).astype(dtype.numpy).reshape(size)
 
     def bernoulli_each(self, p: Any, p_dtype: DType, dtype: DType) -> Any:
@@ -300,7 +175,7 @@ class Generator:
                 "message be improved?  If so, please report an enhancement request to PyTorch.)"
             )
         kind = float64 if p_dtype is float64 else float32
-        uniforms = self._fractions(p.size, kind).reshape(p.shape)
+        uniforms = self.fractions(p.size, kind).reshape(p.shape)
         return (uniforms < p).astype(dtype.numpy)
 
     def randint(self, low: int, high: int, size: Size, dtype: DType = int64) -> Any:
@@ -316,15 +191,15 @@ class Generator:
         largest = _largest(dtype)
         if low is not None:
             if low == -(2**63):
-                values = self._double_words(count).view(numpy.int64)
+                values = self.double_words(count).view(numpy.int64)
                 return rounded(values, dtype).reshape(size)
             return self.randint(low, largest + 1, size, dtype)
         wide = dtype.name in ("int64", "float64")
-        words = self._double_words(count) if wide else self._words(count)
+        words = self.double_words(count) if wide else self.words(count)
         return rounded(words % numpy.uint64(largest + 1), dtype).reshape(size)
 
     def _integers(self, low: int, span: int, count: int, dtype: DType) -> Any:
-        words = self._double_words(count) if span >= _WIDE_SPAN else self._words(count)
+        words = self.double_words(count) if span >= _WIDE_SPAN else self.words(count)
         values = (words % numpy.uint64(span)).view(numpy.int64) + numpy.int64(low)
         return rounded(values, dtype)
 
@@ -338,7 +213,7 @@ class Generator:
             )
         order = list(range(n))
         if n > 1:
-            steps = self._words(n - 1) % numpy.arange(n, 1, -1, dtype=numpy.uint64)
+            steps = self.words(n - 1) % numpy.arange(n, 1, -1, dtype=numpy.uint64)
             for here, step in enumerate(steps.tolist()):
                 there = here + step
                 order[here], order[there] = order[there], order[here]
@@ -374,7 +249,7 @@ class Generator:
             raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
         sums /= sums[-1]
         sums[-1] = 1
-        return numpy.searchsorted(sums.astype(numpy.float64), self._fractions(samples, float64))
+        return numpy.searchsorted(sums.astype(numpy.float64), self.fractions(samples, float64))
 
 
 def rounded(values: Any, dtype: DType) -> Any:
@@ -396,12 +271,12 @@ def _largest(dtype: DType) -> int:
         return 1
     if dtype.category == INTEGER:
         return int(numpy.iinfo(dtype.numpy).max)
-    return 1 << _DIGITS[dtype.name]
+    return 1 << DIGITS[dtype.name]
 
 
 def _representable(low: int, high: int, dtype: DType) -> tuple[int, int]:
     """Bounds moved inwards where the type is too coarse to hold the value beside them."""
-    digits = _DIGITS[dtype.name]
+    digits = DIGITS[dtype.name]
     below, above = rounded(numpy.array([high - 1, low + 1], numpy.float64), dtype).tolist()
     if below >= high:
         high = int(below) - (1 << (abs(high - 1).bit_length() - digits))
@@ -418,7 +293,7 @@ def _exp(value: float) -> float:
 
 
 def _check_spread(name: str, argument: str, value: float, at_least: bool = False) -> None:
-    if value < 0 or (value == 0 and not at_least) or value != value:
+    if not (value > 0 or (at_least and value == 0)):
         sign = ">=" if at_least else ">"
         found = f"found {argument} {value:g}" if at_least else f"found {argument}={value:g}"
         raise RuntimeError(f"{name} expects {argument} {sign} 0.0, but {found}")
@@ -452,7 +327,7 @@ def _check_integers(low: int, high: int, dtype: DType) -> None:
             if not smallest <= value <= largest:
                 raise RuntimeError(f"{name} is out of bounds for {_C_NAMES[dtype.name]}")
         elif not -largest <= value <= largest:
-            digits = _DIGITS[dtype.name]
+            digits = DIGITS[dtype.name]
             state.warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision "
                 f"limitations {_C_NAMES[dtype.name]} can support discrete uniform distribution "
