@@ -1,0 +1,1 @@
+"""Render: facts to text, one module for each output language."""

@@ -1,0 +1,91 @@
+"""Render: the graph of a report, indexed for drawing. Nothing here recurses."""
+
+from __future__ import annotations
+
+from ..report.model import Edge, NodeFact, Report, TensorFact
+
+ANY_LEAF = -2
+TALL = 12  # side branches higher than this count as different from each other
+
+
+class Graph:
+    """Names, inputs, heights and labels of nodes."""
+
+    def __init__(self, report: Report) -> None:
+        self.facts: tuple[NodeFact, ...] = report.nodes
+        self.next: list[tuple[Edge, ...]] = [node.next for node in report.nodes]
+        self.names: list[str] = [node.name for node in report.nodes]
+        self.tensors: dict[tuple[int, int], TensorFact] = {}
+        self.constants = {(fact.node, fact.edge): fact for fact in report.constants}
+        self.flows = {(fact.node, fact.output_nr): fact for fact in report.flows}
+        self.aliases = dict(report.aliases)
+        for fact in report.tensors:
+            self._name(fact)
+        self.height = self._heights()
+        self._signatures: dict[int, int] = {}
+        self._interned: dict[tuple[object, ...], int] = {}
+
+    def _name(self, fact: TensorFact) -> None:
+        """The first plain name wins, then the first `name[0]`."""
+        if fact.node is None:
+            return
+        key = (fact.node, fact.output_nr)
+        known = self.tensors.get(key)
+        if known is None or ("[" in known.name and "[" not in fact.name):
+            self.tensors[key] = fact
+
+    def _heights(self) -> list[int]:
+        """The longest way down to an end of the graph, for each node."""
+        height = [-1] * len(self.next)
+        for root in range(len(self.next)):
+            if height[root] >= 0:
+                continue
+            stack = [root]
+            while stack:
+                node = stack[-1]
+                if height[node] >= 0:
+                    stack.pop()
+                    continue
+                below = [edge[0] for edge in self.next[node] if edge is not None]
+                open_ends = [child for child in below if height[child] < 0]
+                if open_ends:
+                    stack.extend(open_ends)
+                else:
+                    height[node] = 1 + max((height[child] for child in below), default=-1)
+                    stack.pop()
+        return height
+
+    def kind_of(self, node: int) -> tuple[str, str]:
+        """What makes two nodes look alike: their name, and the words that made them."""
+        place = self.facts[node].place
+        return self.names[node], place.text if place is not None else ""
+
+    def signature(self, root: int) -> int:
+        """Equal for branches that read alike, whatever their leaves are called."""
+        known = self._signatures.get(root)
+        if known is not None:
+            return known
+        if self.height[root] > TALL:
+            return self._remember(root, ("tall", root))
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            if node in self._signatures:
+                stack.pop()
+                continue
+            below = [edge[0] for edge in self.next[node] if edge is not None]
+            missing = [child for child in below if child not in self._signatures]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            shape = tuple(
+                None if edge is None else self._signatures[edge[0]] for edge in self.next[node]
+            )
+            self._remember(node, (self.kind_of(node), shape) if below else (ANY_LEAF,))
+        return self._signatures[root]
+
+    def _remember(self, node: int, key: tuple[object, ...]) -> int:
+        number = self._interned.setdefault(key, len(self._interned))
+        self._signatures[node] = number
+        return number

@@ -1,0 +1,98 @@
+"""Render: tables: every tensor of a program, everything that is saved for backward."""
+
+from __future__ import annotations
+
+from ..report.model import Report, TensorFact
+from .text import Cell, Line, Look, cell, columns, ellipsis, one_line
+
+MOST_SAVED = 40
+MOST_ELEMENTS = 6  # of one list or dict; the others are counted
+
+
+def type_text(fact: TensorFact) -> str:
+    """float32[2, 3]; the shape of a single number is left out."""
+    return fact.dtype + (str(list(fact.shape)) if fact.shape else "")
+
+
+def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Line]:
+    """One line for each tensor that a name holds."""
+    if not report.tensors:
+        return []
+    from .trace import summary
+
+    heads = ("tensor", "type", "requires_grad", "leaf / grad_fn", "value", "grad", "line")
+    rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
+    for fact, left_out in _thinned(report.tensors, expand):
+        if left_out:
+            rows.append((cell(f"  {ellipsis(look)} {left_out:,} more", "dim"),))
+            continue
+        leaf = "leaf" if fact.requires_grad else ""
+        grad = "None" if fact.requires_grad and not fact.has_grad else ""
+        rows.append((
+            cell(fact.name, leaf if fact.is_leaf else ""),
+            cell(type_text(fact)),
+            cell("yes") if fact.requires_grad else cell("no", "dim"),
+            cell("leaf", leaf) if fact.grad_fn is None else cell(fact.grad_fn, "node"),
+            cell(summary(fact.text, None, fact.range)),
+            cell(summary(fact.grad_text, None, fact.grad_range) or grad, "dim" if grad else ""),
+            cell("" if fact.line is None else str(fact.line), "dim"),
+        ))  # fmt: skip
+    flexible = (((4, 12), (5, 12)), ((0, 10), (1, 12), (3, 14)), ((4, 6), (5, 6)))
+    return columns(rows, look, flexible=flexible, right=frozenset({6}))
+
+
+def _thinned(
+    tensors: tuple[TensorFact, ...], expand: bool
+) -> list[tuple[TensorFact, int]]:
+    """(fact, 0), or (any, n) in place of n elements of a long list."""
+    if expand:
+        return [(fact, 0) for fact in tensors]
+    rows: list[tuple[TensorFact, int]] = []
+    start = 0
+    while start < len(tensors):
+        base = tensors[start].name.partition("[")[0]
+        end = start
+        while end < len(tensors) and tensors[end].name.partition("[")[0] == base:
+            end += 1
+        group = tensors[start:end]
+        if len(group) > MOST_ELEMENTS + 2:
+            rows.extend((fact, 0) for fact in group[: MOST_ELEMENTS - 1])
+            rows.append((group[0], len(group) - MOST_ELEMENTS))
+            rows.append((group[-1], 0))
+        else:
+            rows.extend((fact, 0) for fact in group)
+        start = end
+    return rows
+
+
+def saved_table(report: Report, look: Look, *, expand: bool = False) -> list[Line]:
+    """What each node keeps for backward, and who freed the rest."""
+    from .trace import summary
+
+    heads = ("saved for backward", "by", "name", "value", "version", "bytes", "state")
+    rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
+    by = f"freed by line {report.backwards[-1].line}" if report.backwards else "freed"
+    facts = report.saved if expand else report.saved[:MOST_SAVED]
+    for fact in facts:
+        node = report.nodes[fact.node]
+        value = summary(fact.text, fact.shape, None)
+        if fact.holder is not None:
+            value = f"{fact.holder} = {value}"
+        rows.append((
+            cell(one_line(node.place.text) if node.place is not None else ""),
+            cell(node.name, "node"),
+            cell(fact.name),
+            cell(value),
+            cell("" if fact.version is None else str(fact.version)),
+            cell("" if fact.freed else f"{fact.bytes:,}"),
+            cell(by, "dim") if fact.freed else cell("alive"),
+        ))  # fmt: skip
+    if len(rows) == 1:
+        return [(cell("nothing is saved for backward", "dim"),)]
+    flexible = (((0, 14), (3, 10)), ((1, 12),))
+    lines = columns(rows, look, flexible=flexible, right=frozenset({4, 5}))
+    alive = sum(fact.bytes for fact in report.saved if not fact.freed)
+    left = len(report.saved) - len(facts)
+    more = f"; {left:,} more: --expand" if left else ""
+    lines.append((cell(f"{alive:,} bytes are kept for backward{more}", "dim"),))
+    return lines

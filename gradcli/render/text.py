@@ -1,0 +1,169 @@
+"""Render: lines of cells for a terminal or a pipe; columns, widths and colours live here.
+
+A cell takes foreign text through the escape and nothing else, so whatever is drawn with cells can
+be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from . import escape
+from .escape import Terminal
+
+CODES = {
+    "leaf": "32", "result": "33", "head": "2", "dim": "2", "node": "36", "error": "1;31",
+    "mark": "31", "note": "34", "name": "1", "good": "32", "advice": "32",
+}  # fmt: skip
+
+
+class Cell(NamedTuple):
+    """A piece of a line, already harmless."""
+
+    text: str
+    style: str = ""
+
+
+Line = tuple[Cell, ...]
+BLANK: Line = ()
+
+
+class Look(NamedTuple):
+    """How the page is shown: colours or not, which drawing characters, how wide."""
+
+    color: bool = False
+    unicode: bool = True
+    width: int = 80
+
+
+def cell(text: str, style: str = "") -> Cell:
+    """Foreign text becomes a cell: one line, nothing that a terminal would act on."""
+    return Cell(escape.line(text), style)
+
+
+def width_of(text: str) -> int:
+    """Columns that a terminal needs for the text."""
+    if text.isascii():
+        return len(text)
+    import unicodedata
+
+    total = 0
+    for character in text:
+        if unicodedata.combining(character) or character in "\u200c\u200d\ufe0f":
+            continue
+        total += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return total
+
+
+def cut(text: str, width: int, mark: str = "…") -> str:
+    """The text within so many columns, its end replaced by … where it is longer."""
+    if width_of(text) <= width:
+        return text
+    room = width - len(mark)
+    if text.isascii():
+        return text[: max(0, room)] + mark if width > 0 else ""
+    kept: list[str] = []
+    for character in text:
+        room -= width_of(character)
+        if room < 0:
+            break
+        kept.append(character)
+    return "".join(kept) + mark
+
+
+def pad(text: str, width: int, right: bool = False) -> str:
+    """The text filled with spaces up to so many columns."""
+    space = " " * (width - width_of(text))
+    return space + text if right else text + space
+
+
+def one_line(text: str) -> str:
+    """A printed text without its line ends and the indentation behind them."""
+    return " ".join(text.split()) if "\n" in text or "  " in text else text
+
+
+def paint(lines: Iterable[Line], look: Look) -> Terminal:
+    """The page: cells put together, colours only where they are wanted."""
+    out: list[str] = []
+    for line in lines:
+        if look.color:
+            shown = "".join(_painted(piece) for piece in line)
+        else:
+            shown = "".join(piece.text for piece in line).rstrip()
+        out.append(shown)
+    return Terminal("\n".join(out) + "\n" if out else "")
+
+
+def _painted(piece: Cell) -> str:
+    code = CODES.get(piece.style)
+    stripped = piece.text.rstrip(" ")
+    if code is None or not stripped:
+        return piece.text
+    return f"\x1b[{code}m{stripped}\x1b[0m{piece.text[len(stripped) :]}"
+
+
+def columns(
+    rows: Sequence[Sequence[Cell]],
+    look: Look,
+    *,
+    flexible: Sequence[Sequence[tuple[int, int]]] = (),
+    right: frozenset[int] = frozenset(),
+    gap: int = 2,
+) -> list[Line]:
+    """Rows in columns as wide as their widest cell; a row of one or two cells stands free.
+
+    Where the page is too narrow the `flexible` columns (number, least width) give way, one group
+    after the other, within a group the widest first, and their cells are cut.
+    """
+    body = [row for row in rows if len(row) > 2]
+    if not body:
+        return [fitted(row, look) for row in rows]
+    widths = [max(width_of(row[i].text) for row in body) for i in range(len(body[0]))]
+    spaces = gap * sum(1 for width in widths[1:] if width)
+    for group in flexible:
+        _shrink(widths, group, sum(widths) + spaces - look.width)
+    mark = ellipsis(look)
+    lines: list[Line] = []
+    for row in rows:
+        if len(row) <= 2:
+            lines.append(fitted(row, look))
+            continue
+        pieces: list[Cell] = []
+        for i, piece in enumerate(row):
+            if not widths[i]:
+                continue
+            if pieces:
+                pieces.append(Cell(" " * gap))
+            text = pad(cut(piece.text, widths[i], mark), widths[i], i in right)
+            pieces.append(Cell(text, piece.style))
+        lines.append(tuple(pieces))
+    return lines
+
+
+def ellipsis(look: Look) -> str:
+    """What stands for words that were cut."""
+    return "…" if look.unicode else "..."
+
+
+def fitted(row: Sequence[Cell], look: Look) -> Line:
+    """A line that is no wider than the page."""
+    room = look.width
+    pieces = []
+    for piece in row:
+        pieces.append(Cell(cut(piece.text, room, ellipsis(look)), piece.style))
+        room = max(0, room - width_of(piece.text))
+    return tuple(pieces)
+
+
+def _shrink(widths: list[int], flexible: Sequence[tuple[int, int]], excess: int) -> None:
+    """Takes the excess from the flexible columns, always from the widest of them."""
+    while excess > 0:
+        able = [(widths[i], i, least) for i, least in flexible if widths[i] > least]
+        if not able:
+            return
+        width, i, least = max(able)
+        following = max((w for w, j, _ in able if j != i), default=0)
+        take = min(excess, width - least, max(1, width - following))
+        widths[i] -= take
+        excess -= take

@@ -1,0 +1,197 @@
+"""Render: the text of `gradcli trace`: what the program printed, its graphs, its tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..report.model import Report, TensorFact
+from .escape import Terminal, block
+from .graph import Graph
+from .table import saved_table, tensor_table
+from .text import BLANK, Cell, Line, Look, cell, columns, one_line, paint
+from .tree import ASCII, UNICODE, Drawing, Row
+
+MOST_TREES = 6
+LEAST_WORDS = 18
+SHORT = 14  # a value of more characters is told by its shape and range
+
+
+def text(
+    report: Report, look: Look, *, depth: int | None = None, expand: bool = False,
+    saved: bool = False,
+) -> Terminal:  # fmt: skip
+    """The page that a person reads."""
+    parts: list[list[Line]] = []
+    drawing, trees = draw(report, look, depth=depth, expand=expand)
+    parts.extend(trees)
+    if saved:
+        parts.append(saved_table(report, look, expand=expand))
+    parts.append(tensor_table(report, look, expand=expand))
+    parts.append(list(_footer(report, drawing)))
+    lines: list[Line] = []
+    for part in parts:
+        if part:
+            lines.extend((*((BLANK,) if lines else ()), *part))
+    page = paint(lines, look)
+    printed = block(report.output)
+    if printed and not printed.endswith("\n"):
+        printed = Terminal(printed + "\n")
+    return Terminal(f"{printed}\n{page}" if printed and page else printed + page)
+
+
+def draw(
+    report: Report, look: Look, *, depth: int | None = None, expand: bool = False
+) -> tuple[Drawing, list[list[Line]]]:
+    """One tree for each result, the columns of all of them alike."""
+    graph = Graph(report)
+    strokes = UNICODE if look.unicode else ASCII
+    drawing = Drawing(graph, strokes, depth=depth, expand=expand)
+    chosen = [report.tensors[i] for i in report.results]
+    shown = chosen if expand else _thinned(chosen)
+    rows: list[Row] = []
+    ends: list[int] = []
+    for fact in shown:
+        if fact.node is not None:
+            rows.extend(drawing.tree(fact.node, fact.output_nr))
+            ends.append(len(rows))
+    lines = Words(graph, drawing, report).lines(rows, look)
+    if not lines:
+        return drawing, []
+    head, body = lines[:1], lines[1:]
+    trees = [body[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    trees[0] = head + trees[0]
+    left = len(chosen) - len(shown)
+    if left:
+        drawing.cut = True
+        others = [fact.name for fact in chosen if fact not in shown]
+        names = ", ".join(others[:3])
+        more = ", …" if left > 3 else ""
+        trees.append([(cell(f"and {left:,} more results: {names}{more}", "dim"),)])
+    return drawing, trees
+
+
+def _thinned(chosen: list[TensorFact]) -> list[TensorFact]:
+    """The results worth a tree: of a list's elements the last one, and not too many in all."""
+    if len(chosen) <= 3:
+        return chosen
+    last = {fact.name.partition("[")[0]: fact for fact in chosen}
+    return [fact for fact in chosen if last[fact.name.partition("[")[0]] is fact][-MOST_TREES:]
+
+
+class Words:
+    """What is said about a node in its line."""
+
+    def __init__(self, graph: Graph, drawing: Drawing, report: Report) -> None:
+        self.graph, self.drawing = graph, drawing
+        self.roots = {
+            (report.tensors[i].node, report.tensors[i].output_nr) for i in report.results
+        }
+
+    def lines(self, rows: Sequence[Row], look: Look) -> list[Line]:
+        """Header and rows in columns: words, node, value, gradient, line."""
+        if not rows:
+            return []
+        cells = [self._row(row) for row in rows]
+        heads = ["", "grad_fn", "value", "grad", "line"]
+        for i in (2, 3):
+            if not any(len(row) > 2 and row[i].text for row in cells):
+                heads[i] = ""
+        head = tuple(cell(word, "head") for word in heads)
+        groups = (((0, LEAST_WORDS), (2, 14), (3, 12)), ((1, 14),), ((2, 8), (3, 8)))
+        return columns((head, *cells), look, flexible=groups, right=frozenset({4}))
+
+    def _row(self, row: Row) -> tuple[Cell, ...]:
+        if row.kind == "fold":
+            return (Cell(row.lead), cell(row.text, "dim"))
+        if row.kind == "constant":
+            constant = self.graph.constants[row.node, row.output_nr]
+            words = Cell(row.lead + cell(one_line(constant.text)).text)
+            value = "" if constant.value is None else short_value(constant.value)
+            return (words, cell("constant", "dim"), cell(value), Cell(""), Cell(""))
+        words, style = self._words(row)
+        mark = self.drawing.marks.get(row.node) if row.kind == "node" else None
+        told = cell(words if mark is None else f"#{mark} {words}").text
+        first = Cell(row.lead + told, style)
+        name = self.graph.names[row.node]
+        leaf = name == "AccumulateGrad"
+        kind = cell("leaf" if leaf else name, "leaf" if leaf else "node")
+        if row.kind == "again":
+            return (first, kind, cell(row.text or "see above", "dim"), Cell(""), Cell(""))
+        value, grad, line = self._facts(row)
+        return (first, kind, cell(value), cell(grad), cell(line, "dim"))
+
+    def _words(self, row: Row) -> tuple[str, str]:
+        """The words for a node, and their style."""
+        graph = self.graph
+        key = (row.node, row.output_nr)
+        fact = graph.tensors.get(key)
+        place = graph.facts[row.node].place
+        source = one_line(place.text) if place is not None else ""
+        if not graph.next[row.node]:
+            name = fact.name if fact is not None else graph.aliases.get(row.node, "")
+            return (name or "(a leaf without a name)"), "leaf"
+        if fact is not None:
+            style = "result" if key in self.roots else "name"
+            return (f"{fact.name} = {source}" if source else fact.name), style
+        if place is None:
+            return "·", "dim"
+        if place.target:
+            return f"{place.target} = {source}", ""
+        return source, ""
+
+    def _facts(self, row: Row) -> tuple[str, str, str]:
+        key = (row.node, row.output_nr)
+        fact = self.graph.tensors.get(key)
+        flow = self.graph.flows.get(key)
+        place = self.graph.facts[row.node].place
+        value = grad = line = ""
+        for seen in (flow, fact):
+            if seen is not None:
+                value = summary(seen.text, seen.shape, seen.range) or value
+                grad = summary(seen.grad_text, seen.shape, seen.grad_range) or grad
+        if place is not None:
+            line = str(place.line)
+        elif fact is not None and fact.line is not None:
+            line = str(fact.line)
+        return value, grad, line
+
+
+def short_value(text: str) -> str:
+    """`tensor(-202.)` as -202., `tensor([1., 2.])` as [1., 2.]."""
+    shown = one_line(text)
+    if shown.startswith("tensor(") and shown.endswith(")"):
+        shown = shown[len("tensor(") : -1]
+    return shown
+
+
+def summary(
+    text: str | None, shape: tuple[int, ...] | None, span: tuple[float, float] | None
+) -> str:
+    """The value if it is short, else its shape, and from where to where its numbers go."""
+    if text is None:
+        return ""
+    short = short_value(text)
+    if len(short) <= SHORT or span is None:
+        return short
+    low, high = (f"{number:.3g}" for number in span)
+    numbers = low if low == high else f"{low}…{high}"
+    return numbers if shape is None else f"{tuple(shape)} {numbers}"
+
+
+def _footer(report: Report, drawing: Drawing) -> list[Line]:
+    """What is worth knowing about the whole: folds, freed buffers."""
+    lines: list[Line] = []
+    if not report.results:
+        why = "no tensor requires grad: there is no graph to draw"
+        if any(fact.requires_grad for fact in report.tensors):
+            why = "no result: nothing that requires grad was computed and bound to a name"
+        lines.append((cell(why, "dim"),))
+    if drawing.cut:
+        lines.append((cell("--expand draws what is folded, --depth N goes N nodes deep", "dim"),))
+    if report.freed and report.saving is not None and report.backwards:
+        line = report.backwards[-1].line
+        gone = f"{report.freed:,} of {report.saving:,} nodes' saved tensors"
+        lines.append(
+            (cell(f"backward on line {line} freed {gone}; --retain-graph keeps them", "dim"),)
+        )
+    return lines

@@ -1,0 +1,269 @@
+"""Render: backward graphs as trees of text, shared nodes drawn once, deep chains straight down.
+
+A node with one inner input would push its input one step to the right; a chain of a thousand
+would leave the page. So where the graph is deep, the deepest input continues at the left margin
+(marked with a dot) and the other inputs hang from the line between. A stretch of the chain that
+repeats itself is drawn once, with its count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from .fold import Repeat, repeats
+from .graph import Graph
+
+SHALLOW = 6  # as high as this a tree is drawn as one; a deeper one goes straight down
+HEAD, TAIL = 24, 8  # steps of a long chain that are drawn at its two ends
+WIDE_HEAD, WIDE_TAIL = 12, 3  # inputs of a node with very many
+MOST_ROWS = 300
+
+
+class Row(NamedTuple):
+    """One line: what stands before the words, and what it is about."""
+
+    lead: str
+    kind: str  # node, leaf, constant, again, fold
+    node: int = -1
+    output_nr: int = 0
+    text: str = ""
+
+
+class Strokes(NamedTuple):
+    """The characters of the drawing."""
+
+    tee: str
+    last: str
+    bar: str
+    none: str
+    dot: str
+    more: str
+    times: str
+
+
+UNICODE = Strokes("├─ ", "└─ ", "│  ", "   ", "●  ", "⋮  ", "×")
+ASCII = Strokes("|- ", "`- ", "|  ", "   ", "o  ", ":  ", "x")
+
+
+class _Task(NamedTuple):
+    """Something still to draw: an edge of a node (or a ready row)."""
+
+    lead: str
+    rest: str
+    node: int
+    output_nr: int
+    depth: int
+    row: Row | None = None
+
+
+class _Step(NamedTuple):
+    """One node of a line, and which of its inputs the line goes on with (-1: none)."""
+
+    node: int
+    output_nr: int
+    onward: int
+
+
+class Drawing:
+    """The rows of several trees over one graph: what one has drawn the next refers to."""
+
+    def __init__(
+        self, graph: Graph, strokes: Strokes, *, depth: int | None = None, expand: bool = False
+    ) -> None:
+        self.graph, self.strokes = graph, strokes
+        self.depth = depth
+        self.expand = expand
+        self.drawn: set[int] = set()
+        self.reserved: set[int] = set()
+        self.hidden: set[int] = set()
+        self.marks: dict[int, int] = {}
+        self.cut = False
+
+    def tree(self, root: int, output_nr: int = 0) -> list[Row]:
+        """The rows of the tree under one node."""
+        rows: list[Row] = []
+        stack = [_Task("", "", root, output_nr, 0)]
+        most = None if self.expand else MOST_ROWS
+        while stack:
+            if most is not None and len(rows) >= most:
+                self.cut = True
+                rows.append(Row(self.strokes.more, "fold", text="and more nodes"))
+                break
+            task = stack.pop()
+            if task.row is not None:
+                rows.append(task.row)
+                if task.row.kind == "node":
+                    self.drawn.add(task.row.node)
+            else:
+                stack.extend(reversed(self._draw(task)))
+        return rows
+
+    # ---- one node
+
+    def _draw(self, task: _Task) -> list[_Task]:
+        node = task.node
+        if not self.graph.next[node]:
+            kind = "again" if node in self.drawn else "leaf"
+            self.drawn.add(node)
+            return [_ready(Row(task.lead, kind, node, task.output_nr))]
+        if node in self.drawn or node in self.reserved:
+            where = self._where(node)
+            return [_ready(Row(task.lead, "again", node, task.output_nr, where))]
+        if self.graph.height[node] > SHALLOW and (self.depth is None or self.depth > SHALLOW):
+            return self._chain(task)
+        self.drawn.add(node)
+        head = _ready(Row(task.lead, "node", node, task.output_nr))
+        return [head, *self._branches(node, task.rest, task.depth, self._edges(node))]
+
+    def _where(self, node: int) -> str:
+        """How a reader finds a node that stands elsewhere."""
+        if node in self.hidden:
+            return "in a fold: --expand"
+        mark = self.marks.setdefault(node, len(self.marks) + 1)
+        return f"see #{mark} {'above' if node in self.drawn else 'below'}"
+
+    def _edges(self, node: int) -> list[tuple[int, int, int]]:
+        """(edge, node or -1 for a constant with words, output number)"""
+        edges = []
+        for i, edge in enumerate(self.graph.next[node]):
+            if edge is not None:
+                edges.append((i, edge[0], edge[1]))
+            elif (node, i) in self.graph.constants:
+                edges.append((i, -1, 0))
+        return edges
+
+    def _branches(
+        self, node: int, rest: str, depth: int, edges: list[tuple[int, int, int]],
+        *, open_end: bool = False,
+    ) -> list[_Task]:  # fmt: skip
+        """The inputs as branches under a node; `open_end` when the line goes on below them."""
+        strokes = self.strokes
+        if self.depth is not None and depth >= self.depth:
+            if all(at < 0 for _, at, _ in edges):
+                return []
+            self.cut = True
+            return [_ready(Row(rest + strokes.more, "fold", text="deeper"))]
+        left_out = range(0)
+        if len(edges) > WIDE_HEAD + WIDE_TAIL + 1 and not self.expand:
+            left_out = range(WIDE_HEAD, len(edges) - WIDE_TAIL)
+        tasks: list[_Task] = []
+        for position, (i, child, output_nr) in enumerate(edges):
+            last = position == len(edges) - 1 and not open_end
+            lead = rest + (strokes.last if last else strokes.tee)
+            if position in left_out:
+                if position == left_out.start:
+                    text = f"{len(left_out):,} more inputs"
+                    tasks.append(_ready(Row(rest + strokes.more, "fold", text=text)))
+                    self.cut = True
+            elif child < 0:
+                tasks.append(_ready(Row(lead, "constant", node, i)))
+            else:
+                below = rest + (strokes.none if last else strokes.bar)
+                tasks.append(_Task(lead, below, child, output_nr, depth + 1))
+        return tasks
+
+    # ---- a chain
+
+    def _chain(self, task: _Task) -> list[_Task]:
+        """A deep node, its deepest input, and so on down: one straight line."""
+        steps = self._steps(task)
+        if len(steps) == 1:
+            head = _ready(Row(task.lead, "node", task.node, task.output_nr))
+            return [head, *self._branches(task.node, task.rest, task.depth, self._edges(task.node))]
+        units = self._units(steps)
+        between = range(0)
+        if len(units) > HEAD + TAIL + 4 and not self.expand:
+            between = range(HEAD, len(units) - TAIL)
+        tasks: list[_Task] = []
+        for number, unit in enumerate(units):
+            if number in between:
+                if number == between.start:
+                    tasks.append(self._left_out(steps, units, between, task.rest))
+                continue
+            for k in range(unit.start, unit.start + unit.period):
+                tasks.extend(self._step(steps, k, task))
+            if unit.count > 1:
+                tasks.append(self._folded(steps, unit, task.rest))
+        return tasks
+
+    def _steps(self, task: _Task) -> list[_Step]:
+        """The nodes of the line: reserved, so that branches refer to them."""
+        steps: list[_Step] = []
+        graph, node, output_nr = self.graph, task.node, task.output_nr
+        most = None if self.depth is None else max(1, self.depth - task.depth + 1)
+        while most is None or len(steps) < most:
+            self.reserved.add(node)
+            best, deepest = -1, 0
+            for i, edge in enumerate(graph.next[node]):
+                if edge is None or edge[0] in self.drawn or edge[0] in self.reserved:
+                    continue
+                if graph.height[edge[0]] > deepest:
+                    best, deepest = i, graph.height[edge[0]]
+            steps.append(_Step(node, output_nr, best))
+            if best < 0:
+                return steps
+            edge = graph.next[node][best]
+            assert edge is not None
+            node, output_nr = edge
+        steps[-1] = steps[-1]._replace(onward=-1)
+        return steps
+
+    def _step(self, steps: list[_Step], k: int, task: _Task) -> list[_Task]:
+        step = steps[k]
+        lead = task.lead if k == 0 and task.lead else task.rest + self.strokes.dot
+        head = _ready(Row(lead, "node", step.node, step.output_nr))
+        sides = [side for side in self._edges(step.node) if side[0] != step.onward]
+        last = k == len(steps) - 1
+        depth = task.depth + k
+        return [head, *self._branches(step.node, task.rest, depth, sides, open_end=not last)]
+
+    def _units(self, steps: list[_Step]) -> list[Repeat]:
+        """The line as single steps and repeated stretches."""
+        if self.expand:
+            return [Repeat(i, 1, 1) for i in range(len(steps))]
+        signature = self.graph.signature
+        interned: dict[tuple[object, ...], int] = {}
+        tokens = []
+        for node, _, onward in steps:
+            sides = tuple(
+                signature(edge[0]) if edge is not None else -1
+                for i, edge in enumerate(self.graph.next[node])
+                if i != onward
+            )
+            key = (self.graph.kind_of(node), onward, sides)
+            tokens.append(interned.setdefault(key, len(interned)))
+        units: list[Repeat] = []
+        at = 0
+        for repeat in repeats(tokens):
+            units.extend(Repeat(i, 1, 1) for i in range(at, repeat.start))
+            units.append(repeat)
+            at = repeat.start + repeat.period * repeat.count
+        units.extend(Repeat(i, 1, 1) for i in range(at, len(steps)))
+        return units
+
+    def _folded(self, steps: list[_Step], unit: Repeat, rest: str) -> _Task:
+        start, end = unit.start + unit.period, unit.start + unit.period * unit.count
+        self.hidden.update(step.node for step in steps[start:end])
+        self.cut = True
+        what = "this node" if unit.period == 1 else f"these {unit.period} nodes"
+        text = f"{what} {self.strokes.times} {unit.count:,}"
+        return _ready(Row(rest + self.strokes.more, "fold", text=text))
+
+    def _left_out(
+        self, steps: list[_Step], units: list[Repeat], between: range, rest: str
+    ) -> _Task:
+        last = units[between.stop - 1]
+        hidden = steps[units[between.start].start : last.start + last.period * last.count]
+        self.hidden.update(step.node for step in hidden)
+        self.cut = True
+        names = Counter(self.graph.names[step.node] for step in hidden)
+        times = self.strokes.times
+        what = ", ".join(f"{name} {times} {count:,}" for name, count in names.most_common(3))
+        more = ", …" if len(names) > 3 else ""
+        text = f"{len(hidden):,} more nodes ({what}{more})"
+        return _ready(Row(rest + self.strokes.more, "fold", text=text))
+
+
+def _ready(row: Row) -> _Task:
+    return _Task("", "", -1, 0, 0, row)

@@ -1,0 +1,1 @@
+"""Report: what happened in a run, as frozen facts of plain Python types."""
