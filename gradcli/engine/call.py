@@ -176,6 +176,7 @@ def _write_record(row: Row, write: Callable[[str], None]) -> None:
     if any(name in row.saved_keys for name in row.signature.outputs):
         _write_output_saved(row, lambda text: write(indent + text))
     write(indent + "if state.saved_hooks: pack(node)")
+    write(indent + "if state.observer is not None: state.observer.made(out)")
     write(indent + "return out")
     write("    out._requires_grad = False; out._grad_fn = None")
     write("    if state.inference: out._need_meta().inference = True")
@@ -565,6 +566,9 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
         node.extra = [None if out is None else (out._data.shape, out._kind) for out in outs]
         if state.saved_hooks:
             pack(node)
+        if state.observer is not None:
+            for out in outs:
+                state.observer.made(out)
     if row.outputs_named:
         from .returns import named
 
