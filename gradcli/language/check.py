@@ -1,0 +1,440 @@
+"""language: one pass over the parsed tree: closed list, nesting, scopes, namespaces."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from ..diagnostics import ProgramError
+from . import grammar, names
+from .names import Scope
+from .source import Source
+
+Handler = Callable[["Checker", Any, Scope, int], None]
+
+
+class Checker:
+    """Refuses what is not in the language and collects the names of every scope."""
+
+    def __init__(self, source: Source, max_nesting: int) -> None:
+        self.source = source
+        self.max_nesting = max_nesting
+        self.module = Scope("module", ast.Module([], []), None)
+        self.scopes: dict[ast.AST, Scope] = {}
+        self.imports: dict[str, list[str]] = {}  # name -> full dotted names it was imported as
+        self.assigned: set[str] = set()  # global names bound by something else than an import
+        self.augmented_only: set[str] = set()  # global names that only `+=` and the like bind
+        self.dotted: dict[tuple[str, ...], tuple[ast.Attribute, Scope]] = {}
+        self.loops = 0  # loops around the current statement, within its function
+
+    # ------------------------------------------------------------ refusals
+
+    def refuse(self, node: Any, message: str, *notes: str, type: str = "SyntaxError") -> ProgramError:
+        return self.source.error(type, message, self.source.span_of(node), *notes)
+
+    def refuse_construct(self, node: Any) -> ProgramError:
+        said, instead = grammar.words_of(node)
+        while not hasattr(node, "lineno"):  # parts such as match_case have no place of their own
+            node = next(ast.iter_child_nodes(node))
+        return self.refuse(node, f"{said} is not part of the language", f"do: {instead}")
+
+    # ------------------------------------------------------------ walking
+
+    def visit(self, node: Any, scope: Scope, depth: int) -> None:
+        handler = HANDLERS.get(type(node))
+        if handler is None:
+            raise self.refuse_construct(node)
+        if depth > self.max_nesting:
+            raise self.refuse(
+                node,
+                f"more than {self.max_nesting} levels of nesting",
+                "do: give the inner parts names of their own",
+            )
+        handler(self, node, scope, depth + 1)
+
+    def block(self, body: list[ast.stmt], scope: Scope, depth: int) -> None:
+        for statement in body:
+            self.visit(statement, scope, depth)
+
+    def bind(self, name: str, node: ast.AST, scope: Scope) -> None:
+        """A binding that is no import."""
+        scope.bind(name, node)
+        if scope.kind == "module" or name in scope.global_names:
+            self.assigned.add(name)
+            self.augmented_only.discard(name)
+        if name.startswith("__") and name not in grammar.DUNDER_ATTRIBUTES:
+            raise self.refuse(node, f"the name {name!r} is not part of the language")
+
+    def target(self, node: Any, scope: Scope, depth: int) -> None:
+        """The left side of an assignment."""
+        kind = type(node)
+        if kind is ast.Name:
+            self.bind(node.id, node, scope)
+        elif kind is ast.Tuple or kind is ast.List:
+            for item in node.elts:
+                self.target(item, scope, depth + 1)
+        elif kind is ast.Starred:
+            self.target(node.value, scope, depth + 1)
+        else:
+            self.visit(node, scope, depth)
+
+    # ------------------------------------------------------------ expressions
+
+    def generic(self, node: Any, scope: Scope, depth: int) -> None:
+        for field in FIELDS[type(node)]:
+            child = getattr(node, field)
+            if type(child) is list:
+                for item in child:
+                    if item is not None:
+                        self.visit(item, scope, depth)
+            elif child is not None:
+                self.visit(child, scope, depth)
+
+    def constant(self, node: ast.Constant, scope: Scope, depth: int) -> None:
+        problem = grammar.constant_refusal(node.value)
+        if problem is not None:
+            raise self.refuse(node, problem)
+
+    def name(self, node: ast.Name, scope: Scope, depth: int) -> None:
+        uses = scope.uses
+        if node.id not in uses:
+            uses[node.id] = node
+
+    def attribute(self, node: ast.Attribute, scope: Scope, depth: int) -> None:
+        base: Any = node
+        path: list[str] = []
+        while type(base) is ast.Attribute:
+            attr = base.attr
+            if attr.startswith("__") and attr not in grammar.DUNDER_ATTRIBUTES:
+                raise self.refuse(
+                    base, f"the attribute {attr!r} is not part of the language", type="AttributeError"
+                )
+            path.append(attr)
+            base = base.value
+        if type(base) is ast.Name:
+            self.name(base, scope, depth)
+            if base.id in names.ROOTS or base.id in self.imports:
+                path.append(base.id)
+                self.dotted.setdefault(tuple(reversed(path)), (node, scope))
+            return
+        self.visit(base, scope, depth + len(path))
+
+    def call(self, node: ast.Call, scope: Scope, depth: int) -> None:
+        function = node.func
+        if type(function) is ast.Name:
+            scope.calls.setdefault(function.id, function)
+        else:
+            self.visit(function, scope, depth)
+        for argument in node.args:
+            self.visit(argument, scope, depth)
+        for keyword in node.keywords:
+            self.visit(keyword.value, scope, depth)
+
+    def binary(self, node: ast.BinOp, scope: Scope, depth: int) -> None:
+        # A long sum is a deep tree but no deep nesting: its left spine is walked in a loop.
+        right = []
+        left: Any = node
+        while type(left) is ast.BinOp:
+            right.append(left.right)
+            left = left.left
+        self.visit(left, scope, depth)
+        for operand in reversed(right):
+            self.visit(operand, scope, depth)
+
+    def named(self, node: ast.NamedExpr, scope: Scope, depth: int) -> None:
+        self.visit(node.value, scope, depth)
+        self.bind(node.target.id, node.target, scope.binder())
+
+    def arguments(self, node: ast.arguments, scope: Scope, depth: int) -> None:
+        """Defaults belong to the block around the function."""
+        for default in (*node.defaults, *node.kw_defaults):
+            if default is not None:
+                self.visit(default, scope, depth)
+
+    def parameters(self, node: ast.arguments, scope: Scope) -> None:
+        every = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+        if node.vararg is not None:
+            every.append(node.vararg)
+        if node.kwarg is not None:
+            every.append(node.kwarg)
+        for argument in every:
+            if argument.arg in scope.bound:
+                raise self.refuse(
+                    argument, f"duplicate argument '{argument.arg}' in function definition"
+                )
+            self.bind(argument.arg, argument, scope)
+
+    def function_scope(self, node: Any, scope: Scope) -> Scope:
+        inner = Scope("function", node, scope)
+        self.scopes[node] = inner
+        return inner
+
+    def lambda_(self, node: ast.Lambda, scope: Scope, depth: int) -> None:
+        self.arguments(node.args, scope, depth)
+        inner = self.function_scope(node, scope)
+        self.parameters(node.args, inner)
+        self.visit(node.body, inner, depth)
+
+    def comprehension(self, node: Any, scope: Scope, depth: int) -> None:
+        first = node.generators[0]
+        self.visit(first.iter, scope, depth)
+        if type(node) is ast.GeneratorExp:
+            inner = self.function_scope(node, scope)
+        else:
+            inner = Scope("comprehension", node, scope)
+            self.scopes[node] = inner
+        for generator in node.generators:
+            if generator.is_async:
+                raise self.refuse(generator.target, "'async for' is not part of the language")
+            if generator is not first:
+                self.visit(generator.iter, inner, depth)
+            self.target(generator.target, inner, depth)
+            for condition in generator.ifs:
+                self.visit(condition, inner, depth)
+        if type(node) is ast.DictComp:
+            self.visit(node.key, inner, depth)
+            self.visit(node.value, inner, depth)
+        else:
+            self.visit(node.elt, inner, depth)
+
+    # ------------------------------------------------------------ statements
+
+    def assign(self, node: ast.Assign, scope: Scope, depth: int) -> None:
+        self.visit(node.value, scope, depth)
+        for target in node.targets:
+            self.target(target, scope, depth)
+
+    def annotated(self, node: ast.AnnAssign, scope: Scope, depth: int) -> None:
+        if node.value is not None:
+            self.visit(node.value, scope, depth)
+            self.target(node.target, scope, depth)
+        elif scope.kind == "function" and type(node.target) is ast.Name:
+            scope.bind(node.target.id, node.target)
+
+    def augmented(self, node: ast.AugAssign, scope: Scope, depth: int) -> None:
+        self.visit(node.value, scope, depth)
+        if type(node.target) is ast.Name:
+            name = node.target.id
+            new = scope.kind == "module" and name not in scope.bound
+            self.bind(name, node.target, scope)
+            if new:  # `w += 1` reads w first: where nothing else binds it, w is an input
+                self.augmented_only.add(name)
+        else:
+            self.visit(node.target, scope, depth)
+
+    def if_(self, node: ast.If, scope: Scope, depth: int) -> None:
+        current: Any = node
+        while True:  # a chain of elif is a list of branches, not nesting
+            self.visit(current.test, scope, depth)
+            self.block(current.body, scope, depth)
+            if len(current.orelse) == 1 and type(current.orelse[0]) is ast.If:
+                current = current.orelse[0]
+                continue
+            self.block(current.orelse, scope, depth)
+            return
+
+    def for_(self, node: ast.For, scope: Scope, depth: int) -> None:
+        self.visit(node.iter, scope, depth)
+        self.target(node.target, scope, depth)
+        self.loop_body(node.body, scope, depth)
+        self.block(node.orelse, scope, depth)
+
+    def while_(self, node: ast.While, scope: Scope, depth: int) -> None:
+        self.visit(node.test, scope, depth)
+        self.loop_body(node.body, scope, depth)
+        self.block(node.orelse, scope, depth)
+
+    def loop_body(self, body: list[ast.stmt], scope: Scope, depth: int) -> None:
+        self.loops += 1
+        self.block(body, scope, depth)
+        self.loops -= 1
+
+    def jump(self, node: Any, scope: Scope, depth: int) -> None:
+        if not self.loops:
+            if type(node) is ast.Break:
+                raise self.refuse(node, "'break' outside loop")
+            raise self.refuse(node, "'continue' not properly in loop")
+
+    def return_(self, node: ast.Return, scope: Scope, depth: int) -> None:
+        if scope.kind != "function":
+            raise self.refuse(node, "'return' outside function")
+        if node.value is not None:
+            self.visit(node.value, scope, depth)
+
+    def with_(self, node: ast.With, scope: Scope, depth: int) -> None:
+        for item in node.items:
+            self.visit(item.context_expr, scope, depth)
+            if item.optional_vars is not None:
+                self.target(item.optional_vars, scope, depth)
+        self.block(node.body, scope, depth)
+
+    def function(self, node: ast.FunctionDef, scope: Scope, depth: int) -> None:
+        if getattr(node, "type_params", None):
+            raise self.refuse(node, "a type parameter is not part of the language",
+                              "do: leave it out; annotations are not evaluated")  # fmt: skip
+        for decorator in node.decorator_list:
+            self.visit(decorator, scope, depth)
+        self.arguments(node.args, scope, depth)
+        self.bind(node.name, node, scope)
+        inner = self.function_scope(node, scope)
+        self.parameters(node.args, inner)
+        self.declarations(node.body, inner)
+        loops, self.loops = self.loops, 0
+        self.block(node.body, inner, depth)
+        self.loops = loops
+
+    def declarations(self, body: list[ast.stmt], scope: Scope) -> None:
+        """global and nonlocal hold for the whole function, so they are read first."""
+        pending: list[Any] = list(body)
+        for statement in pending:
+            kind = type(statement)
+            if kind is ast.Global:
+                scope.global_names.update(statement.names)
+            elif kind is ast.Nonlocal:
+                scope.nonlocal_names.update(statement.names)
+            elif kind is not ast.FunctionDef and kind is not ast.ClassDef:
+                for field in ("body", "orelse", "finalbody", "handlers"):
+                    pending.extend(getattr(statement, field, ()))
+
+    def class_(self, node: ast.ClassDef, scope: Scope, depth: int) -> None:
+        if node.keywords:
+            raise self.refuse(node.keywords[0].value, "class arguments such as metaclass are not "
+                              "part of the language", "do: leave them out")  # fmt: skip
+        if getattr(node, "type_params", None):
+            raise self.refuse(node, "a type parameter is not part of the language")
+        for decorator in node.decorator_list:
+            raise self.refuse(decorator, "a decorated class is not part of the language")
+        for base in node.bases:
+            self.visit(base, scope, depth)
+        self.bind(node.name, node, scope)
+        inner = Scope("class", node, scope)
+        self.scopes[node] = inner
+        loops, self.loops = self.loops, 0
+        self.block(node.body, inner, depth)
+        self.loops = loops
+
+    def declared(self, node: Any, scope: Scope, depth: int) -> None:
+        if type(node) is ast.Nonlocal:
+            for name in node.names:
+                if not names.nonlocal_is_bound(scope, name):
+                    raise self.refuse(node, f"no binding for nonlocal '{name}' found")
+
+    def delete(self, node: ast.Delete, scope: Scope, depth: int) -> None:
+        for target in node.targets:
+            if type(target) is ast.Name:
+                scope.bind(target.id, target)
+                if scope.kind == "module":
+                    self.assigned.add(target.id)
+            else:
+                self.target(target, scope, depth)
+
+    def try_(self, node: ast.Try, scope: Scope, depth: int) -> None:
+        self.block(node.body, scope, depth)
+        for handler in node.handlers:
+            if handler.type is not None:
+                self.visit(handler.type, scope, depth)
+            if handler.name is not None:
+                self.bind(handler.name, handler, scope)
+            self.block(handler.body, scope, depth)
+        self.block(node.orelse, scope, depth)
+        self.block(node.finalbody, scope, depth)
+
+    # ------------------------------------------------------------ imports
+
+    def imported(self, name: str, path: str, node: ast.AST, scope: Scope) -> None:
+        scope.bind(name, node)
+        if scope.kind == "module":
+            self.imports.setdefault(name, []).append(path)
+
+    def import_(self, node: ast.Import, scope: Scope, depth: int) -> None:
+        _, spaces = names.known_paths()
+        for alias in node.names:
+            if alias.name not in spaces:
+                raise self.refuse_import(node, alias.name)
+            if alias.asname is not None:
+                self.imported(alias.asname, alias.name, node, scope)
+            else:
+                root = alias.name.partition(".")[0]
+                self.imported(root, root, node, scope)
+
+    def import_from(self, node: ast.ImportFrom, scope: Scope, depth: int) -> None:
+        values, spaces = names.known_paths()
+        home = node.module or ""
+        if home == "__future__":
+            return
+        if node.level or home not in spaces:
+            raise self.refuse_import(node, "." * node.level + home)
+        for alias in node.names:
+            if alias.name == "*":
+                continue  # the flat names are there already, and Python's builtins win
+            path = f"{home}.{alias.name}"
+            if path not in values and path not in spaces:
+                near = names.suggest_member(home, alias.name)
+                notes = (f"do: did you mean {near}?",) if near else ()
+                raise self.refuse(
+                    node, f"cannot import name '{alias.name}' from '{home}'", *notes,
+                    type="ImportError",
+                )  # fmt: skip
+            self.imported(alias.asname or alias.name, path, node, scope)
+
+    def refuse_import(self, node: ast.AST, name: str) -> ProgramError:
+        return self.refuse(
+            node,
+            f"a program can't import '{name}'",
+            "do: leave the import out; a program has torch, math and numpy's constants",
+            type="ImportError",
+        )
+
+
+FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Subscript: ("value", "slice"),
+    ast.Slice: ("lower", "upper", "step"),
+    ast.Starred: ("value",),
+    ast.UnaryOp: ("operand",),
+    ast.BoolOp: ("values",),
+    ast.Compare: ("left", "comparators"),
+    ast.IfExp: ("test", "body", "orelse"),
+    ast.List: ("elts",),
+    ast.Tuple: ("elts",),
+    ast.Set: ("elts",),
+    ast.Dict: ("keys", "values"),
+    ast.JoinedStr: ("values",),
+    ast.FormattedValue: ("value", "format_spec"),
+    ast.Expr: ("value",),
+    ast.Assert: ("test", "msg"),
+    ast.Raise: ("exc", "cause"),
+    ast.Pass: (),
+}
+HANDLERS: dict[type[ast.AST], Handler] = {kind: Checker.generic for kind in FIELDS}
+HANDLERS.update({
+    ast.Constant: Checker.constant,
+    ast.Name: Checker.name,
+    ast.Attribute: Checker.attribute,
+    ast.Call: Checker.call,
+    ast.BinOp: Checker.binary,
+    ast.NamedExpr: Checker.named,
+    ast.Lambda: Checker.lambda_,
+    ast.ListComp: Checker.comprehension,
+    ast.SetComp: Checker.comprehension,
+    ast.DictComp: Checker.comprehension,
+    ast.GeneratorExp: Checker.comprehension,
+    ast.Assign: Checker.assign,
+    ast.AnnAssign: Checker.annotated,
+    ast.AugAssign: Checker.augmented,
+    ast.If: Checker.if_,
+    ast.For: Checker.for_,
+    ast.While: Checker.while_,
+    ast.Break: Checker.jump,
+    ast.Continue: Checker.jump,
+    ast.Return: Checker.return_,
+    ast.With: Checker.with_,
+    ast.FunctionDef: Checker.function,
+    ast.ClassDef: Checker.class_,
+    ast.Global: Checker.declared,
+    ast.Nonlocal: Checker.declared,
+    ast.Delete: Checker.delete,
+    ast.Try: Checker.try_,
+    ast.Import: Checker.import_,
+    ast.ImportFrom: Checker.import_from,
+})

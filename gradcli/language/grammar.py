@@ -1,0 +1,101 @@
+"""language: the closed list of syntax; what is not in it is refused with its place and a way out."""
+
+from __future__ import annotations
+
+import ast
+
+# Node types that a program may contain. A node type that a new Python brings is in neither table
+# and is refused until somebody decides; a test compares both tables with Python's own list.
+STATEMENTS: frozenset[type[ast.AST]] = frozenset({
+    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.If, ast.For, ast.While, ast.Break,
+    ast.Continue, ast.Pass, ast.FunctionDef, ast.Return, ast.With, ast.Assert, ast.Try, ast.Raise,
+    ast.Delete, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.ClassDef,
+})  # fmt: skip
+EXPRESSIONS: frozenset[type[ast.AST]] = frozenset({
+    ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Call, ast.Starred,
+    ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr,
+    ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.GeneratorExp, ast.JoinedStr, ast.FormattedValue,
+})  # fmt: skip
+OPERATORS: frozenset[type[ast.AST]] = frozenset({
+    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult, ast.LShift,
+    ast.RShift, ast.BitOr, ast.BitXor, ast.BitAnd, ast.UAdd, ast.USub, ast.Not, ast.Invert,
+    ast.And, ast.Or, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot,
+    ast.In, ast.NotIn,
+})  # fmt: skip
+PARTS: frozenset[type[ast.AST]] = frozenset({
+    ast.Module, ast.arguments, ast.arg, ast.keyword, ast.comprehension, ast.withitem,
+    ast.ExceptHandler, ast.alias, ast.Load, ast.Store, ast.Del,
+})  # fmt: skip
+ALLOWED = STATEMENTS | EXPRESSIONS | OPERATORS | PARTS
+
+# Name of a refused node type -> (how a person calls it, what stands in its place). Names, because
+# some of these types exist in newer Pythons only.
+REFUSED: dict[str, tuple[str, str]] = {
+    "AsyncFunctionDef": ("'async def'", "use 'def'"),
+    "AsyncFor": ("'async for'", "use 'for'"),
+    "AsyncWith": ("'async with'", "use 'with'"),
+    "Await": ("'await'", "call the function directly"),
+    "Yield": ("'yield'", "append to a list and return it, or use a generator expression"),
+    "YieldFrom": ("'yield from'", "extend a list and return it"),
+    "Match": ("'match'", "use 'if' and 'elif'"),
+    "match_case": ("'case'", "use 'if' and 'elif'"),
+    "MatchValue": ("a 'match' pattern", "use 'if' and 'elif'"),
+    "MatchSingleton": ("a 'match' pattern", "use 'if' and 'elif'"),
+    "MatchSequence": ("a 'match' pattern", "use 'if' and 'elif'"),
+    "MatchMapping": ("a 'match' pattern", "use 'if' and 'elif'"),
+    "MatchClass": ("a 'match' pattern", "use 'if' and 'elif'"),
+    "MatchStar": ("a 'match' pattern", "use 'if' and 'elif'"),
+    "MatchAs": ("a 'match' pattern", "use 'if' and 'elif'"),
+    "MatchOr": ("a 'match' pattern", "use 'if' and 'elif'"),
+    "TryStar": ("'except*'", "use 'except'"),
+    "TypeAlias": ("the 'type' statement", "leave it out; annotations are not evaluated"),
+    "TypeVar": ("a type parameter", "leave it out; annotations are not evaluated"),
+    "ParamSpec": ("a type parameter", "leave it out; annotations are not evaluated"),
+    "TypeVarTuple": ("a type parameter", "leave it out; annotations are not evaluated"),
+    "TemplateStr": ("a t-string", "use an f-string"),
+    "Interpolation": ("a t-string", "use an f-string"),
+    # Never produced for a file: other parsing modes and names kept for old programs.
+    "Interactive": ("an interactive statement", "write a file"),
+    "Expression": ("a lone expression", "write a file"),
+    "FunctionType": ("a type comment", "leave it out"),
+    "TypeIgnore": ("a type comment", "leave it out"),
+    "Suite": ("a suite", "write a block"),
+    "Index": ("an index node", "write a subscript"),
+    "ExtSlice": ("a slice node", "write a slice"),
+    "AugLoad": ("an old context", "write an assignment"),
+    "AugStore": ("an old context", "write an assignment"),
+    "Param": ("an old context", "write a parameter"),
+    "Num": ("an old constant", "write a number"),
+    "Str": ("an old constant", "write a string"),
+    "Bytes": ("an old constant", "write a string"),
+    "NameConstant": ("an old constant", "write None, True or False"),
+    "Ellipsis": ("an old constant", "write ..."),
+}
+
+CONSTANT_TYPES = frozenset({int, float, complex, bool, str, type(None), type(...)})
+
+# Attributes with two underscores that have a meaning here; every other is refused at parse time.
+DUNDER_ATTRIBUTES = frozenset({
+    "__init__", "__call__", "__name__", "__qualname__", "__doc__", "__class__", "__len__",
+    "__getitem__", "__setitem__", "__contains__", "__iter__", "__repr__", "__str__", "__eq__",
+    "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__",
+    "__rtruediv__", "__pow__", "__rpow__", "__matmul__", "__rmatmul__", "__neg__", "__abs__",
+    "__lt__", "__le__", "__gt__", "__ge__", "__ne__", "__enter__", "__exit__", "__hash__",
+})  # fmt: skip
+DUNDER_NAMES = frozenset({"__name__"})
+
+
+def words_of(node: ast.AST) -> tuple[str, str]:
+    """How a person calls a node that is refused, and what to write in its place."""
+    name = type(node).__name__
+    return REFUSED.get(name, (f"the construct {name!r}", "write it with plain statements"))
+
+
+def constant_refusal(value: object) -> str | None:
+    """Why a literal is not in the language; None when it is."""
+    if type(value) in CONSTANT_TYPES:
+        return None
+    if type(value) is bytes:
+        return "bytes are not part of the language; write a string without b in front"
+    return f"a constant of type {type(value).__name__} is not part of the language"

@@ -1,0 +1,220 @@
+"""language: scopes, the names a program may use without binding them, and near misses."""
+
+from __future__ import annotations
+
+import ast
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Literal
+
+Kind = Literal["module", "function", "class", "comprehension"]
+
+# Namespaces that stand without an import, by the name that PyTorch programs give them.
+ROOTS: dict[str, str] = {
+    "torch": "torch",
+    "F": "torch.nn.functional",
+    "nn": "torch.nn",
+    "optim": "torch.optim",
+    "autograd": "torch.autograd",
+    "linalg": "torch.linalg",
+    "special": "torch.special",
+    "fft": "torch.fft",
+    "func": "torch.func",
+    "math": "math",
+}
+# Names of PyTorch that programs use without a dot although they live deeper.
+FLAT: dict[str, str] = {"Variable": "torch.autograd.Variable"}
+
+MATH_NAMES = frozenset(
+    "pi e tau inf nan sqrt exp expm1 log log1p log2 log10 sin cos tan asin acos atan atan2 sinh "
+    "cosh tanh asinh acosh atanh floor ceil trunc fabs fmod fsum prod gcd lcm factorial comb perm "
+    "hypot dist degrees radians isnan isinf isfinite isclose copysign pow erf erfc gamma lgamma "
+    "modf frexp ldexp isqrt cbrt exp2 remainder".split()
+)
+NUMPY_NAMES = frozenset(
+    "pi e inf nan sqrt exp log log2 log10 sin cos tan arctan tanh sinh cosh abs sign floor ceil "
+    "isnan isinf isclose".split()
+)
+ERROR_NAMES = (
+    "BaseException", "Exception", "ArithmeticError", "AssertionError", "AttributeError",
+    "FloatingPointError", "ImportError", "IndexError", "KeyError", "LookupError",
+    "ModuleNotFoundError", "NameError", "NotImplementedError", "OverflowError", "RecursionError",
+    "RuntimeError", "RuntimeWarning", "StopIteration", "SyntaxError", "TypeError",
+    "UnboundLocalError", "UserWarning", "ValueError", "Warning", "ZeroDivisionError",
+)  # fmt: skip
+BUILTIN_NAMES = frozenset(
+    "print range len enumerate zip map filter sorted reversed sum min max abs round pow divmod all "
+    "any int float bool str repr list tuple dict set complex isinstance issubclass type iter next "
+    "callable getattr hasattr setattr id hash slice object super property staticmethod classmethod "
+    "format chr ord bin hex oct frozenset NotImplemented Ellipsis __name__".split()
+) | frozenset(ERROR_NAMES)  # fmt: skip
+# What a person may reach for and a program can't have: said in these words.
+NOT_AVAILABLE = frozenset(
+    "open eval exec compile input __import__ globals locals vars dir help breakpoint exit quit "
+    "memoryview bytearray bytes delattr ascii aiter anext license credits copyright".split()
+)
+
+
+@lru_cache(maxsize=1)
+def torch_names() -> frozenset[str]:
+    """All dotted names below torch, from the one place that knows them."""
+    from .. import namespace
+
+    return namespace.names()
+
+
+@lru_cache(maxsize=1)
+def known_paths() -> tuple[frozenset[str], frozenset[str]]:
+    """Full dotted names of values and of namespaces: ("torch.sin", ...), ("torch", "torch.nn", ...)."""
+    values = {f"torch.{name}" for name in torch_names()}
+    values.update(f"math.{name}" for name in MATH_NAMES)
+    values.update(f"numpy.{name}" for name in NUMPY_NAMES)
+    spaces: set[str] = set()
+    for path in values:
+        while (cut := path.rfind(".")) > 0:
+            path = path[:cut]
+            if path in spaces:
+                break
+            spaces.add(path)
+    return frozenset(values), frozenset(spaces)
+
+
+def is_known(name: str) -> bool:
+    """Whether a name that the program does not bind means something all the same."""
+    return (
+        name in BUILTIN_NAMES or name in ROOTS or name in FLAT
+        or ("." not in name and name in torch_names())
+    )  # fmt: skip
+
+
+def suggestion(name: str, candidates: object) -> str | None:
+    """The nearest candidate, or None. Capital letters are forgiven first."""
+    pool = [word for word in candidates if not word.startswith("_")]  # type: ignore[attr-defined]
+    lowered = name.lower()
+    for word in pool:
+        if word.lower() == lowered and word != name:
+            return word
+    near = get_close_matches(name, pool, n=1, cutoff=0.72)
+    return near[0] if near else None
+
+
+def members(space: str) -> list[str]:
+    """The names directly below a namespace."""
+    values, spaces = known_paths()
+    start = space + "."
+    length = len(start)
+    return [
+        path[length:]
+        for path in values | spaces
+        if path.startswith(start) and "." not in path[length:]
+    ]
+
+
+def suggest_member(space: str, name: str) -> str | None:
+    """The nearest name in this namespace, else the same name elsewhere in torch."""
+    near = suggestion(name, sorted(members(space)))
+    if near is not None:
+        return f"{space}.{near}"
+    for home in ("torch", "torch.nn.functional", "torch.nn", "torch.autograd", "torch.linalg"):
+        if home != space and name in members(home):
+            return f"{home}.{name}"
+    return None
+
+
+class Scope:
+    """Names of one block: what it binds, what it uses, what inner functions take from it."""
+
+    __slots__ = (
+        "bound", "calls", "cells", "children", "free", "global_names", "host", "kind", "node",
+        "nonlocal_names", "parent", "slots", "uses",
+    )  # fmt: skip
+
+    def __init__(self, kind: Kind, node: ast.AST, parent: Scope | None) -> None:
+        self.kind = kind
+        self.node = node
+        self.parent = parent
+        self.children: list[Scope] = []
+        self.bound: dict[str, ast.AST] = {}
+        self.uses: dict[str, ast.AST] = {}  # read as a value, at the first place
+        self.calls: dict[str, ast.AST] = {}  # called by name, at the first place
+        self.global_names: set[str] = set()
+        self.nonlocal_names: set[str] = set()
+        self.cells: set[str] = set()  # bound here, used by a function inside
+        self.free: dict[str, None] = {}  # used here or deeper, bound in a function around
+        self.slots: dict[str, int] = {}  # filled by the compiler
+        # The block whose frame holds this scope's names: comprehensions live in their surroundings'.
+        self.host: Scope = self
+        if kind == "comprehension":
+            assert parent is not None
+            self.host = parent.host
+        if parent is not None:
+            parent.children.append(self)
+
+    def bind(self, name: str, node: ast.AST) -> None:
+        """Note that a statement of this scope gives the name a value."""
+        if name in self.global_names and self.kind != "module":
+            self.module().bound.setdefault(name, node)
+        elif name not in self.nonlocal_names:
+            self.bound.setdefault(name, node)
+
+    def module(self) -> Scope:
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def binder(self) -> Scope:
+        """Where an assignment expression inside comprehensions binds."""
+        scope = self
+        while scope.kind == "comprehension":
+            assert scope.parent is not None
+            scope = scope.parent
+        return scope
+
+
+def resolve(module: Scope) -> None:
+    """Decide for every name of every inner scope where it lives; iterative over the scopes."""
+    pending = list(module.children)
+    for scope in pending:
+        pending.extend(scope.children)
+    for scope in pending:
+        for table in (scope.uses, scope.calls):
+            for name, node in table.items():
+                if not _captured(scope, name):
+                    target = module.calls if table is scope.calls else module.uses
+                    target.setdefault(name, node)
+        for name in scope.nonlocal_names:
+            _captured(scope, name)
+
+
+def _captured(scope: Scope, name: str) -> bool:
+    """True when a function or comprehension binds the name; marks cells and free names on the way."""
+    inner = scope
+    crossed: list[Scope] = []  # function scopes between the use and the binding
+    current: Scope | None = scope
+    while current is not None and current.kind != "module":
+        if name in current.global_names:
+            return False
+        visible = current.kind != "class" or current is inner
+        if visible and name in current.bound:
+            if current.kind == "class":
+                return False  # the class body looks into its own table at run time
+            if crossed:
+                current.cells.add(name)
+                for function in crossed:
+                    function.free[name] = None
+            return True
+        if current.kind in ("function", "class"):
+            crossed.append(current)
+        current = current.parent
+    return False
+
+
+def nonlocal_is_bound(scope: Scope, name: str) -> bool:
+    """Whether a function around this one binds a name that it declares nonlocal."""
+    current = scope.parent
+    while current is not None and current.kind != "module":
+        if current.kind == "function" and name in current.bound:
+            return True
+        current = current.parent
+    return False

@@ -1,0 +1,374 @@
+"""language: from text to a checked, frozen program; imports neither numpy nor the engine."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span
+from . import names
+from .check import Checker
+from .names import Scope
+from .source import Source
+
+# Python's parser needs memory beside the tree that grows with the text: 5000 lines at a time parse
+# in half the time of one big text, without the peak.
+CHUNK_LINES = 5000
+# Lines that can't start a chunk: they belong to the statement before.
+_CONTINUES = re.compile(r"(?:else|elif|except|finally)\b")
+_DEFAULT = re.compile(r"#\s*set:\s*([^\W\d]\w*)\s*=\s*(.*\S)\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLimits:
+    """What is refused before Python's parser sees the text."""
+
+    max_source: int = 8 * 1024 * 1024
+    max_nesting: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A line `# set: name=text` of the comment block at the top."""
+
+    name: str
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A checked program. Nothing in it changes after `parse`."""
+
+    source: Source
+    body: tuple[ast.stmt, ...]
+    module: Scope
+    scopes: Mapping[ast.AST, Scope]
+    inputs: tuple[str, ...]
+    bindings: tuple[str, ...]
+    defaults: Mapping[str, Default]
+    # Names whose first top-level assignment is a number or a list of numbers, with that value.
+    literals: Mapping[str, ast.expr]
+    # Imported names that mean one thing in the whole program, with their full dotted name.
+    aliases: Mapping[str, str]
+    input_nodes: Mapping[str, ast.AST] = field(repr=False)
+
+    def literal_value(self, name: str) -> Any:
+        """The number or list of numbers that the text gives to a name."""
+        return ast.literal_eval(self.literals[name])
+
+    def input_span(self, name: str) -> Span:
+        """Where an input is used first."""
+        return self.source.span_of(self.input_nodes[name])
+
+
+def parse(source: Source, limits: SourceLimits | None = None) -> Program:
+    """Parse and check a whole file; raises ProgramError with the place of what is wrong."""
+    limits = limits or SourceLimits()
+    _limit_size(source, limits)
+    with _collector_held():
+        body = _parsed(source)
+        checker = Checker(source, limits.max_nesting)
+        checker.block(body, checker.module, 0)
+        names.resolve(checker.module)
+        return _program(source, body, checker)
+
+
+def parse_expression(text: str, name: str = "<option>", limits: SourceLimits | None = None) -> Program:
+    """A program that is one expression, such as the value of an option."""
+    source = Source(text.strip(), name)
+    program = parse(source, limits)
+    if len(program.body) != 1 or type(program.body[0]) is not ast.Expr:
+        raise source.error("SyntaxError", "this is not one expression", source.span_at(0))
+    return program
+
+
+def _limit_size(source: Source, limits: SourceLimits) -> None:
+    size = len(source.text)
+    if size <= limits.max_source and not source.text.isascii():
+        size = len(source.text.encode("utf-8", "replace"))
+    if size > limits.max_source:
+        raise ProgramError(
+            Diagnostic(
+                "LimitReached",
+                f"the source has {size} bytes, the limit of --max-source is {limits.max_source}",
+                notes=("do: raise it with --max-source",),
+                file=source.name,
+                exit_status=ExitStatus.LIMIT_REACHED,
+            )
+        )
+
+
+@contextmanager
+def _collector_held() -> Iterator[None]:
+    """A growing tree makes every full collection longer and gives nothing back."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+# ---------------------------------------------------------------- text to tree
+
+
+def _parsed(source: Source) -> list[ast.stmt]:
+    zero = source.text.find("\0")
+    if zero >= 0:
+        raise source.error(
+            "SyntaxError", "source code cannot contain null bytes", source.span_at(zero)
+        )
+    lines = source.lines
+    if len(lines) <= 2 * CHUNK_LINES:
+        return _parsed_piece(source, source.text)
+    body: list[ast.stmt] = []
+    start = 0
+    while start < len(lines):
+        end = _chunk_end(lines, start + CHUNK_LINES)
+        # Blank lines in front keep the line numbers; Python's tokenizer passes one in 15 ns.
+        try:
+            body.extend(_python_parse("\n" * start + "\n".join(lines[start:end]) + "\n"))
+        except (SyntaxError, RecursionError, MemoryError, ValueError):
+            # A cut inside a text or a bracket, or a real error: the whole file decides.
+            return _parsed_piece(source, source.text)
+        start = end
+    return body
+
+
+def _chunk_end(lines: list[str], end: int) -> int:
+    """The next line at or after `end` at which a top-level statement may start."""
+    while end < len(lines):
+        line = lines[end]
+        starts = line[:1]
+        if (
+            (starts.isalpha() or starts == "_")
+            and not _CONTINUES.match(line)
+            and not lines[end - 1].endswith("\\")
+            and not lines[end - 1].startswith("@")
+        ):
+            return end
+        end += 1
+    return end
+
+
+def _python_parse(text: str) -> list[ast.stmt]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes and `1is x`: Python's own manners
+        return ast.parse(text, "<program>", "exec").body
+
+
+def _parsed_piece(source: Source, text: str) -> list[ast.stmt]:
+    try:
+        return _python_parse(text)
+    except SyntaxError as error:
+        raise _syntax_error(source, error) from None
+    except (RecursionError, MemoryError):
+        # Python's parser gives up at some thousand levels and knows no place.
+        raise source.error(
+            "SyntaxError",
+            "the nesting is too deep to be parsed",
+            _deepest(source),
+            "do: give the inner parts names of their own",
+        ) from None
+    except ValueError as error:  # lone surrogates, or an integer literal with too many digits
+        raise source.error("SyntaxError", str(error).partition(";")[0], source.span_at(0)) from None
+
+
+def _syntax_error(source: Source, error: SyntaxError) -> ProgramError:
+    line = min(max(error.lineno or 1, 1), len(source.lines))
+    width = len(source.line(line))
+    column = min(max(error.offset or 1, 1), width + 1)
+    end_line, end_column = line, column + 1
+    if error.end_lineno == line and (error.end_offset or 0) > column:
+        end_column = min(error.end_offset or 0, width + 1)
+    span = Span(line, column, end_line, max(end_column, column + 1))
+    message = error.msg or "invalid syntax"
+    message = re.sub(r"\s*\(<program>, line \d+\)$", "", message)
+    kind = type(error).__name__  # IndentationError and TabError keep their names
+    return ProgramError(Diagnostic(kind, message, (Label(span, "", True),), (), source.name))
+
+
+def _deepest(source: Source) -> Span:
+    """The place of the most deeply nested bracket, else the longest line: a fair guess."""
+    depth = deepest = place = 0
+    for match in re.finditer(r"[()\[\]{}]", source.text):
+        depth += 1 if match.group() in "([{" else -1
+        if depth > deepest:
+            deepest, place = depth, match.start()
+    if deepest < 20:
+        line = max(range(len(source.lines)), key=lambda number: len(source.lines[number]))
+        place = source.line_starts[line]
+    return source.span_at(place)
+
+
+# ---------------------------------------------------------------- names
+
+
+def _program(source: Source, body: list[ast.stmt], checker: Checker) -> Program:
+    module = checker.module
+    aliases = {
+        name: paths[0]
+        for name, paths in checker.imports.items()
+        if name not in checker.assigned and len(set(paths)) == 1
+    }
+    _check_namespaces(checker, aliases)
+    inputs = _inputs(checker)
+    return Program(
+        source=source,
+        body=tuple(body),
+        module=module,
+        scopes=MappingProxyType(checker.scopes),
+        inputs=tuple(inputs),
+        bindings=tuple(module.bound),
+        defaults=MappingProxyType(_defaults(source)),
+        literals=MappingProxyType(_literals(body)),
+        aliases=MappingProxyType(aliases),
+        input_nodes=MappingProxyType(inputs),
+    )
+
+
+def _inputs(checker: Checker) -> dict[str, ast.AST]:
+    """Names that are used and never bound, in the order of the text; misspelt ones are refused."""
+    module = checker.module
+    found: dict[str, ast.AST] = {}
+    for name, node in module.uses.items():
+        if (name not in module.bound or name in checker.augmented_only) and not names.is_known(name):
+            found[name] = node
+    for name in checker.augmented_only:
+        if not names.is_known(name):
+            found.setdefault(name, module.bound[name])
+    for name, node in module.calls.items():
+        if name not in module.bound and name not in found and not names.is_known(name):
+            raise _unknown_function(checker, name, node)
+    for name, node in found.items():
+        if name in names.NOT_AVAILABLE:
+            raise _unknown_function(checker, name, node)
+    return dict(sorted(found.items(), key=lambda item: _place(item[1])))
+
+
+def _place(node: Any) -> tuple[int, int]:
+    return (node.lineno, node.col_offset)
+
+
+def _unknown_function(checker: Checker, name: str, node: ast.AST) -> ProgramError:
+    if name in names.NOT_AVAILABLE:
+        return checker.refuse(
+            node, f"the Python function '{name}' is not part of the language", type="NameError"
+        )
+    pool = set(checker.module.bound) | set(names.BUILTIN_NAMES) | set(names.ROOTS)
+    pool.update(word for word in names.torch_names() if "." not in word)
+    near = names.suggestion(name, sorted(pool))
+    notes = (f"do: did you mean '{near}'?",) if near else ()
+    if not near and (elsewhere := names.suggest_member("torch", name)):
+        notes = (f"do: did you mean {elsewhere}?",)
+    return checker.refuse(node, f"name '{name}' is not defined", *notes, type="NameError")
+
+
+def _check_namespaces(checker: Checker, aliases: Mapping[str, str]) -> None:
+    """`torch.sinn` is refused before anything runs, where `torch` can only be the namespace."""
+    values, spaces = names.known_paths()
+    for (root, *path), (node, scope) in checker.dotted.items():
+        if not is_global(scope, root) or root in checker.assigned:
+            continue
+        where = aliases.get(root) if root in checker.imports else names.ROOTS[root]
+        if where is None:
+            continue
+        for step, attribute in enumerate(path):
+            inner = f"{where}.{attribute}"
+            if where not in spaces:
+                break
+            if inner not in values and inner not in spaces:
+                raise _unknown_member(checker, node, where, attribute, len(path) - step - 1)
+            where = inner
+
+
+def is_global(scope: Scope, name: str) -> bool:
+    """Whether a name used in this scope is looked up in the module."""
+    current: Scope | None = scope
+    while current is not None and current.kind != "module":
+        if name in current.global_names:
+            return True
+        if name in current.bound or name in current.free:
+            return False
+        current = current.parent
+    return True
+
+
+def _unknown_member(
+    checker: Checker, node: ast.Attribute, space: str, name: str, outer: int
+) -> ProgramError:
+    inner: Any = node
+    for _ in range(outer):
+        inner = inner.value
+    near = names.suggest_member(space, name)
+    notes = (f"do: did you mean {near}?",) if near else ()
+    message = f"module '{space}' has no attribute '{name}'"
+    return checker.refuse(inner, message, *notes, type="AttributeError")
+
+
+def _literals(body: list[ast.stmt]) -> dict[str, ast.expr]:
+    found: dict[str, ast.expr] = {}
+    seen: set[str] = set()
+
+    def note(target: ast.expr, value: ast.expr | None) -> None:
+        if type(target) is ast.Name:
+            if target.id not in seen and value is not None and is_numeric_literal(value):
+                found[target.id] = value
+            seen.add(target.id)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            values: list[Any] = [None] * len(target.elts)
+            if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
+                values = value.elts
+            for item, part in zip(target.elts, values, strict=True):
+                note(item, part)
+        elif type(target) is ast.Starred:
+            note(target.value, None)
+
+    for statement in body:
+        if type(statement) is ast.Assign:
+            for target in statement.targets:
+                note(target, statement.value)
+        elif type(statement) is ast.AnnAssign and statement.value is not None:
+            note(statement.target, statement.value)
+        elif type(statement) is ast.For:
+            note(statement.target, None)
+        elif type(statement) is ast.AugAssign:
+            note(statement.target, None)
+    return found
+
+
+def is_numeric_literal(node: ast.expr) -> bool:
+    """A number, a signed number, or nested lists of them."""
+    pending: list[ast.expr] = [node]
+    for part in pending:
+        if type(part) is ast.List:
+            pending.extend(part.elts)
+        elif type(part) is ast.UnaryOp and type(part.op) in (ast.USub, ast.UAdd):
+            if type(part.operand) is not ast.Constant:
+                return False
+            pending.append(part.operand)
+        elif type(part) is not ast.Constant or type(part.value) not in (int, float):
+            return False
+    return type(node) is not ast.List or bool(node.elts)
+
+
+def _defaults(source: Source) -> dict[str, Default]:
+    """`# set: a=4.0` lines of the comment block at the top, blank lines between them allowed."""
+    found: dict[str, Default] = {}
+    for number, line in enumerate(source.lines, start=1):
+        text = line.strip()
+        if text and not text.startswith("#"):
+            break
+        match = _DEFAULT.match(text)
+        if match is not None:
+            found[match[1]] = Default(match[1], match[2], number)
+    return found
