@@ -224,8 +224,11 @@ class Walk:
                 self.pending[node] -= 1
                 if not self.pending[node]:
                     self._accumulate(node)
-        for node in order:
-            self._execute(node)
+        if self.tensors or self.targets or state.anomaly or state.observer is not None:
+            for node in order:
+                self._execute(node)
+        else:
+            self._straight(order)
         if state.observer is not None:
             state.observer.walked(self.freed, self.keep)
         if self.inputs is not None and not self.capture:
@@ -279,6 +282,45 @@ class Walk:
             held.append(None)
         held[number] = value if held[number] is None else held[number] + value
 
+    def _straight(self, order: Sequence[Node]) -> None:
+        """The ordinary pass over arrays: nobody watches, nothing is captured, no graph is made.
+
+        Per node this does what `_execute` does; nodes with hooks or several outputs go there.
+        """
+        buffers, pending, keep = self.buffers, self.pending, self.keep
+        take, held_by = buffers.pop, buffers.get
+        for node in order:
+            grad = take(node, None)
+            if node.hooks is not None or node.extra is not None or grad is None or node.__class__ is not Node:
+                if grad is not None:
+                    buffers[node] = grad
+                self._execute(node)
+                continue
+            row = node.row
+            state.origin = node.origin
+            results = row.backward(node, grad)
+            if not keep and row.saves_tensors:
+                node.saved = None
+            numbers = node.numbers
+            place = 0
+            for edge in node.edges:
+                if edge is not None:
+                    value = results[place]
+                    if edge.__class__ is AccumulateGrad:
+                        if value is not None:
+                            held = held_by(edge)
+                            buffers[edge] = value if held is None else held + value
+                        left = pending[edge] = pending[edge] - 1
+                        if not left:
+                            self._accumulate(edge)
+                    elif value is not None:
+                        if numbers is None and edge.extra is None:
+                            held = held_by(edge)
+                            buffers[edge] = value if held is None else held + value
+                        else:
+                            self._receive(edge, 0 if numbers is None else numbers[place], value)
+                place += 1
+
     def _execute(self, node: Node) -> None:
         held = self.buffers.pop(node, None)
         hooks = node.hooks
@@ -289,6 +331,8 @@ class Walk:
             grads = (held,)
         if hooks is not None and hooks.tensor:
             grads = self._tensor_hooks(node, grads)
+        if state.observer is not None:
+            state.observer.arrived(node, grads)
         if self.targets:
             for number, place in self.targets.get(node, ()):
                 if number < len(grads):
@@ -299,7 +343,7 @@ class Walk:
             grads = self._pre_hooks(node, grads)
         results: Sequence[Any]
         edges = node.edges
-        if grads == (None,) or all(g is None for g in grads):
+        if all(g is None for g in grads):
             results = (None,) * len(edges)
         else:
             if state.anomaly or node.extra is not None:

@@ -112,9 +112,9 @@ def array_module(device: Device) -> ModuleType:
             f"CuPy {cupy.__version__} is installed but no usable GPU was found; "
             "run with --device cpu"
         )
-    from . import cuda
+    from .operator import CARRIERS
 
-    cuda.prepare()
+    CARRIERS.arrays[cupy.ndarray] = cupy
     return cupy  # type: ignore[no-any-return]
 
 

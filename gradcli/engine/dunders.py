@@ -22,6 +22,8 @@ def install() -> None:
     for name, function in catalogue.methods.items():
         if name not in Tensor.__dict__:
             setattr(Tensor, name, function)
+    for name, function in catalogue.properties.items():
+        setattr(Tensor, name, property(function.__call__))
     for name, key, extra in (
         ("add", "add", (1,)), ("sub", "sub", (1,)), ("mul", "mul", ()), ("truediv", "div", ()),
     ):  # fmt: skip

@@ -92,21 +92,33 @@ class Row:
         """Inside formulas, all arguments given: arrays go to the kernel, tensors are recorded."""
         for value in args:
             kind = value.__class__
-            if kind is list and value:
-                kind = value[0].__class__
-            if kind.__name__ == "Tensor":
+            if kind is CARRIERS.tensor:
                 return self.run(*args)
-            if kind.__module__ in ("numpy", "cupy") or kind.__name__ == "ndarray":
-                from .device import module_of
-
-                return self.forward(module_of(value if kind is value.__class__ else value[0]), *args)
-            operate = getattr(kind, "__operate__", None)  # symbols
-            if operate is not None:
-                return operate(self, args)
+            xp = CARRIERS.arrays.get(kind)
+            if xp is not None:
+                return self.forward(xp, *args)
+            if kind is list and value:
+                first = value[0].__class__
+                if first in CARRIERS.arrays:
+                    return self.forward(CARRIERS.arrays[first], *args)
+            elif (operate := getattr(kind, "__operate__", None)) is not None:
+                return operate(self, args)  # symbols
         return self.run(*args)
 
 
-_INVISIBLE = ("_dtype", "_strides", "_kind")
+class _Carriers:
+    """What a formula may run on. The engine's tensor module fills this in: naming the classes here
+    would load an array library wherever only names are wanted."""
+
+    __slots__ = ("tensor", "arrays")
+
+    def __init__(self) -> None:
+        self.tensor: Any = None
+        self.arrays: dict[type, Any] = {}
+
+
+CARRIERS = _Carriers()
+_INVISIBLE = ("_dtype", "_strides", "_kind", "_shape")
 
 
 class Composite:
@@ -202,11 +214,11 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
             if len(args) == 1:
-                if self.one is not None and args[0].__class__.__name__ == "Tensor":
+                if self.one is not None and args[0].__class__ is CARRIERS.tensor:
                     return self.one(args[0])
             elif len(args) == 2 and self.two is not None:
                 first, second = args
-                if first.__class__.__name__ == "Tensor" and second.__class__ is first.__class__:
+                if first.__class__ is CARRIERS.tensor and second.__class__ is CARRIERS.tensor:
                     return self.two(first, second)
         elif "out" in kwargs:
             kwargs = without_out(self.name, kwargs)
@@ -287,6 +299,7 @@ class Catalogue:
     def __init__(self) -> None:
         self.functions: dict[str, Function] = {}
         self.methods: dict[str, Function] = {}
+        self.properties: dict[str, Function] = {}
         self.rows: dict[str, Any] = {}
         self.listeners: list[Callable[[str, Function], None]] = []
 
@@ -313,6 +326,8 @@ class Catalogue:
             return
         if face == "method":
             function = self.methods.setdefault(name, Function(name, True))
+        elif face == "property":
+            function = self.properties.setdefault(name, Function(name, True))
         else:
             path = {"torch": "", "functional": "nn.functional."}.get(face, face + ".") + name
             function = self.functions.setdefault(path, Function(name, False))

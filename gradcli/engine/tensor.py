@@ -12,6 +12,7 @@ from .device import Device, array_module, cpu, to_numpy
 from .dtypes import FLOATING, OF_ARRAY, DType
 from .mode import state
 from .node import AccumulateGrad, Node
+from .operator import CARRIERS
 from .size import Size
 
 Array = Any  # numpy.ndarray or cupy.ndarray
@@ -586,6 +587,11 @@ def check_new_grad(tensor: Tensor, value: Any) -> None:
 def _lower(dtype: DType) -> str:
     return dtype.word.lower()
 
+
+CARRIERS.tensor = Tensor
+CARRIERS.arrays.update(
+    {kind: numpy for kind in (numpy.ndarray, *(numpy.dtype(d.numpy).type for d in OF_ARRAY.values()))}
+)
 
 PROPERTIES = frozenset(
     "dtype device shape ndim requires_grad grad_fn output_nr is_leaf retains_grad grad data layout "

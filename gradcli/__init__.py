@@ -1,0 +1,27 @@
+"""gradcli as a library: `import gradcli as torch` runs the same programs from Python.
+
+Names are looked up when they are used, so importing gradcli costs next to nothing.
+"""
+
+from typing import Any
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    from .namespace import resolve
+
+    try:
+        value = resolve(name)
+    except AttributeError:
+        raise AttributeError(f"module 'torch' has no attribute '{name}'") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    from .namespace import Space
+
+    return Space("").__dir__()

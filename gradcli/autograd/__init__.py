@@ -1,0 +1,40 @@
+"""Autograd: the functions of torch.autograd over the engine's walk back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.backward import backward, grad
+from ..engine.mode import (
+    detect_anomaly,
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_detect_anomaly,
+    set_grad_enabled,
+)
+from ..engine.tensor import Tensor
+
+__all__ = [
+    "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "inference_mode", "no_grad",
+    "set_detect_anomaly", "set_grad_enabled",
+]  # fmt: skip
+
+
+def Variable(data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:  # noqa: N802
+    """The old wrapper: a tensor of the same memory, which may require a gradient."""
+    out = data.detach()
+    out.requires_grad = requires_grad
+    return out
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("functional", "graph", "forward_ad"):
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{name}")
+    if name == "Function":
+        from .function import Function
+
+        return Function
+    raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")

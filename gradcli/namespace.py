@@ -1,0 +1,249 @@
+"""The names of PyTorch that gradcli knows, dotted, without `torch.` in front: what each is and where.
+
+The library face and the language read the same table. Looking at the names loads no array library.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import import_module
+from typing import Any
+
+_ENGINE = "gradcli.engine."
+
+PLACES: dict[str, str] = {
+    "Tensor": _ENGINE + "tensor:Tensor",
+    "Size": _ENGINE + "size:Size",
+    "device": _ENGINE + "device:Device",
+    "dtype": _ENGINE + "dtypes:DType",
+    "Generator": _ENGINE + "random:Generator",
+    "strided": _ENGINE + "tensor:strided",
+    "tensor": _ENGINE + "construct:tensor",
+    "as_tensor": _ENGINE + "construct:as_tensor",
+    "asarray": _ENGINE + "construct:as_tensor",
+    "from_numpy": _ENGINE + "construct:from_numpy",
+    "from_dlpack": _ENGINE + "construct:from_dlpack",
+    "get_default_dtype": _ENGINE + "dtypes:default_dtype",
+    "set_default_dtype": _ENGINE + "dtypes:set_default_dtype",
+    "promote_types": _ENGINE + "dtypes:promote_types",
+    "can_cast": _ENGINE + "dtypes:can_cast",
+    "result_type": _ENGINE + "call:result_dtype",
+    "set_printoptions": _ENGINE + "repr:set_printoptions",
+    "no_grad": _ENGINE + "mode:no_grad",
+    "enable_grad": _ENGINE + "mode:enable_grad",
+    "set_grad_enabled": _ENGINE + "mode:set_grad_enabled",
+    "inference_mode": _ENGINE + "mode:inference_mode",
+    "is_grad_enabled": _ENGINE + "mode:is_grad_enabled",
+    "is_inference_mode_enabled": _ENGINE + "mode:is_inference_mode_enabled",
+    "is_anomaly_enabled": _ENGINE + "mode:is_anomaly_enabled",
+    "manual_seed": _ENGINE + "random:manual_seed",
+    "seed": _ENGINE + "random:seed",
+    "initial_seed": _ENGINE + "random:initial_seed",
+    "get_rng_state": _ENGINE + "random:get_rng_state",
+    "set_rng_state": _ENGINE + "random:set_rng_state",
+    "is_tensor": "gradcli.namespace:is_tensor",
+    "is_floating_point": "gradcli.namespace:is_floating_point",
+    "is_complex": "gradcli.namespace:is_complex",
+    "is_nonzero": "gradcli.namespace:is_nonzero",
+    "numel": "gradcli.namespace:numel",
+    "set_num_threads": "gradcli.namespace:set_num_threads",
+    "get_num_threads": "gradcli.namespace:get_num_threads",
+    "typename": "gradcli.namespace:typename",
+    "broadcast_shapes": "gradcli.namespace:broadcast_shapes",
+    "cuda.is_available": _ENGINE + "device:cuda_available",
+    "cuda.device_count": _ENGINE + "device:cuda_count",
+    "backends.mps.is_available": "gradcli.namespace:never",
+    "autograd.Variable": "gradcli.autograd:Variable",
+    "autograd.backward": "gradcli.autograd:backward",
+    "autograd.grad": "gradcli.autograd:grad",
+    "autograd.no_grad": _ENGINE + "mode:no_grad",
+    "autograd.enable_grad": _ENGINE + "mode:enable_grad",
+    "autograd.set_grad_enabled": _ENGINE + "mode:set_grad_enabled",
+    "autograd.inference_mode": _ENGINE + "mode:inference_mode",
+    "autograd.detect_anomaly": _ENGINE + "mode:detect_anomaly",
+    "autograd.set_detect_anomaly": _ENGINE + "mode:set_detect_anomaly",
+    "autograd.grad_mode.no_grad": _ENGINE + "mode:no_grad",
+    "autograd.grad_mode.enable_grad": _ENGINE + "mode:enable_grad",
+    "autograd.grad_mode.set_grad_enabled": _ENGINE + "mode:set_grad_enabled",
+    "autograd.grad_mode.inference_mode": _ENGINE + "mode:inference_mode",
+    "autograd.Function": "gradcli.autograd.function:Function",
+    "autograd.graph.Node": _ENGINE + "node:Node",
+    "autograd.graph.GradientEdge": "gradcli.autograd.graph:GradientEdge",
+    "autograd.graph.get_gradient_edge": "gradcli.autograd.graph:get_gradient_edge",
+    "autograd.graph.saved_tensors_hooks": "gradcli.autograd.graph:saved_tensors_hooks",
+    "autograd.graph.save_on_cpu": "gradcli.autograd.graph:save_on_cpu",
+    "autograd.graph.increment_version": "gradcli.autograd.graph:increment_version",
+    "autograd.graph.register_multi_grad_hook": "gradcli.autograd.graph:register_multi_grad_hook",
+}
+for _name in "jacobian hessian vjp jvp hvp vhp".split():
+    PLACES[f"autograd.functional.{_name}"] = f"gradcli.autograd.functional:{_name}"
+for _name in (
+    "float16 bfloat16 float32 float64 half float double uint8 int8 int16 int32 int64 short int long "
+    "complex64 complex128 cfloat cdouble"
+).split():
+    PLACES[_name] = f"gradcli.engine.dtypes:{_name}"
+PLACES["bool"] = "gradcli.engine.dtypes:bool_"
+
+CONSTANTS: dict[str, Any] = {
+    "pi": 3.141592653589793,
+    "e": 2.718281828459045,
+    "inf": float("inf"),
+    "nan": float("nan"),
+    "newaxis": None,
+    "__version__": "2.13.0",
+}
+
+LEGACY = ("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long", "Bool", "BFloat16")
+
+# Packages whose public names are listed by the package itself.
+PACKAGES = {"nn": "gradcli.nn", "nn.init": "gradcli.nn.init", "nn.utils": "gradcli.nn.utils",
+            "optim": "gradcli.optim", "optim.lr_scheduler": "gradcli.optim.lr_scheduler"}  # fmt: skip
+SPACES = frozenset(
+    "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.functional "
+    "autograd.graph autograd.grad_mode linalg special fft cuda backends backends.mps func".split()
+)
+
+
+@functools.cache
+def names() -> frozenset[str]:
+    """All dotted names, the namespaces themselves included."""
+    from .operators import catalogue
+
+    found = set(PLACES) | set(CONSTANTS) | set(catalogue.functions) | set(SPACES)
+    found.update(f"{word}Tensor" for word in LEGACY)
+    for space, package in PACKAGES.items():
+        found.update(f"{space}.{name}" for name in import_module(package).__all__)
+    return frozenset(found)
+
+
+@functools.cache
+def _ready() -> None:
+    from . import operators  # noqa: F401 - declares everything
+    from .engine.dunders import install
+
+    install()
+
+
+@functools.cache
+def resolve(name: str) -> Any:
+    """The object behind a dotted name; AttributeError in Python's words when there is none."""
+    _ready()
+    from .operators import catalogue
+
+    if name in CONSTANTS:
+        return CONSTANTS[name]
+    if name in PLACES:
+        module, _, attribute = PLACES[name].partition(":")
+        if module.startswith("gradcli.engine.dtypes"):
+            from .engine.dtypes import BY_NAME
+
+            return BY_NAME[name] if name in BY_NAME else getattr(import_module(module), attribute)
+        return getattr(import_module(module), attribute)
+    if name in catalogue.functions:
+        return catalogue.functions[name]
+    if name.endswith("Tensor") and name.removesuffix("Tensor") in LEGACY:
+        return _legacy(name)
+    space, _, last = name.rpartition(".")
+    if space in PACKAGES:
+        module_ = import_module(PACKAGES[space])
+        if last in module_.__all__:
+            return getattr(module_, last)
+    if name in SPACES:
+        return Space(name)
+    raise AttributeError(f"module 'torch{'.' + space if space else ''}' has no attribute '{last}'")
+
+
+class Space:
+    """A namespace of PyTorch: attributes are looked up in the table, nothing else is reachable."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return resolve(f"{self.path}.{name}" if self.path else name)
+
+    def __dir__(self) -> list[str]:
+        head = self.path + "." if self.path else ""
+        return sorted({n.removeprefix(head).partition(".")[0] for n in names() if n.startswith(head)})
+
+    def __repr__(self) -> str:
+        return f"<module 'torch{'.' + self.path if self.path else ''}'>"
+
+
+def _legacy(name: str) -> Any:
+    from .engine.construct import legacy_tensor
+    from .engine.dtypes import ALL
+
+    dtype = next(d for d in ALL if d.word == name.removesuffix("Tensor"))
+
+    def construct(data: Any = None, *more: Any) -> Any:
+        return legacy_tensor(data, *more, dtype=dtype, name=name)
+
+    construct.__name__ = construct.__qualname__ = name
+    return construct
+
+
+def is_tensor(value: Any) -> bool:
+    from .engine.tensor import Tensor
+
+    return isinstance(value, Tensor)
+
+
+def is_floating_point(input: Any) -> bool:  # noqa: A002 - PyTorch's argument name
+    return bool(input.is_floating_point())
+
+
+def is_complex(input: Any) -> bool:  # noqa: A002
+    return bool(input.is_complex())
+
+
+def is_nonzero(input: Any) -> bool:  # noqa: A002
+    return bool(input)
+
+
+def numel(input: Any) -> int:  # noqa: A002
+    return int(input.numel())
+
+
+def typename(value: Any) -> str:
+    return value.type() if is_tensor(value) else type(value).__name__
+
+
+def broadcast_shapes(*shapes: Any) -> Any:
+    """torch.broadcast_shapes: the shape that several shapes broadcast to."""
+    from .engine.size import Size
+
+    given = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    width = max((len(s) for s in given), default=0)
+    out = [1] * width
+    for shape in given:
+        for place, size in enumerate(shape, width - len(shape)):
+            if size != 1 and out[place] not in (1, size):
+                raise RuntimeError(
+                    "Shape mismatch: objects cannot be broadcast to a single shape. Mismatch is between "
+                    f"arg with shape {list(out)} and arg with shape {list(shape)}."
+                )
+            if size != 1:
+                out[place] = size
+    return Size(out)
+
+
+_threads = 1
+
+
+def set_num_threads(count: int) -> None:
+    """Accepted for PyTorch's sake; the array library has its own threads."""
+    global _threads
+    _threads = int(count)
+
+
+def get_num_threads() -> int:
+    return _threads
+
+
+def never() -> bool:
+    return False
