@@ -549,7 +549,8 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
         out = plain(data if data.dtype == result.array_dtype else data.astype(result.array_dtype), result)
         if multi_view:
             make_view(out, arguments[0], "multi")
-        if node is not None and result.differentiable:
+        constant = row.undifferentiable and row.signature.outputs[place] in row.undifferentiable
+        if node is not None and result.differentiable and not constant:
             out._requires_grad, out._grad_fn, out._output_nr = True, node, place
         outs.append(out)
     if node is not None:

@@ -43,6 +43,7 @@ class Row:
         self.refuse: Mapping[str, Any] = options["refuse"]
         self.cost: Function_ | None = options["cost"]
         self.outputs_named: str | None = options["outputs_named"]
+        self.undifferentiable = frozenset(options["undifferentiable"])
         self.doc: str = options["doc"]
         self.samples: tuple[str, ...] = options["samples"]
         self.errors: tuple[str, ...] = options["errors"]
@@ -391,6 +392,7 @@ def operator(
     refuse: Mapping[str, Any] | None = None,
     cost: Function_ | None = None,
     outputs_named: str | None = None,
+    undifferentiable: str = "",
     where: str = "torch method",
     aliases: Sequence[str] = (),
     doc: str = "",
@@ -406,6 +408,7 @@ def operator(
         inplace_node=inplace_node, view=view, check=check, refuse=refuse or {}, cost=cost,
         outputs_named=outputs_named, where=where, aliases=tuple(aliases), doc=doc,
         samples=tuple(samples), errors=tuple(errors),
+        undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],
         numbers=[name.strip() for name in numbers.split(",") if name.strip()],
     )  # fmt: skip
     unknown = row.differentiable - set(row.signature.names)
