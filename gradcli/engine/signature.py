@@ -117,7 +117,7 @@ class Signature:
                 return None
             fits, value = coerce(parameter, value)
             if not fits:
-                if place < len(args) and place == len(args) - 1 or parameter.kind != "int[]":
+                if place >= len(args) or parameter.kind != "int[]":
                     return None
                 gathered = self._gathered(args)
                 return self.bind(gathered, kwargs) if gathered is not None else None
