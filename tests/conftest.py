@@ -1,0 +1,75 @@
+"""Tests: what all of them share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from oracle import oracle
+
+# One thread is faster for small arrays, and CI shares its cores.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--record",
+        action="store_true",
+        help="ask PyTorch again and rewrite tests/recorded (run without -n)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    oracle.recording = config.getoption("--record")
+    if oracle.recording and not oracle.has_torch:
+        raise pytest.UsageError("--record needs PyTorch: pip install torch==2.13.0")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if any(item.get_closest_marker("cuda") for item in items) and not _has_cuda():
+        skip = pytest.mark.skip(reason="needs a CUDA device and the cuda extra")
+        for item in items:
+            if item.get_closest_marker("cuda"):
+                item.add_marker(skip)
+
+
+def _has_cuda() -> bool:
+    try:
+        import cupy
+
+        return bool(cupy.cuda.runtime.getDeviceCount())
+    except Exception:  # no cupy, no driver, no device: all the same here
+        return False
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if oracle.recording and not hasattr(session.config, "workerinput"):
+        session.config.stash[_written] = oracle.write()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    config = terminalreporter.config
+    if not getattr(config.option, "numprocesses", None):
+        terminalreporter.write_line(oracle.summary())
+    elif not oracle.has_torch:
+        terminalreporter.write_line("oracle: PyTorch is not installed; answers came from records")
+    for name in config.stash.get(_written, ()):
+        terminalreporter.write_line(f"oracle: recorded tests/recorded/{name}.json")
+
+
+_written = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture(autouse=True)
+def fresh_modes() -> Iterator[None]:
+    """Every test starts with PyTorch's defaults, whatever the one before it left behind."""
+    from gradcli.engine import dtypes, mode, random, repr, twister
+
+    random.default_generator.manual_seed(twister.DEFAULT_SEED)
+    yield
+    mode.state.grad_enabled = True
+    mode.state.inference = False
+    dtypes.set_default_dtype(dtypes.float32)
+    repr.reset_printoptions()

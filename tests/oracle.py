@@ -1,0 +1,92 @@
+"""Tests: PyTorch's answers, from PyTorch itself or, where it is not installed, from records.
+
+The only test module that imports torch. A question is a function in QUESTIONS and JSON arguments;
+its answer is JSON too. `pytest --record` asks PyTorch again and rewrites tests/recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+RECORDS = Path(__file__).parent / "recorded"
+QUESTIONS: dict[str, Callable[..., Any]] = {}
+
+try:
+    if os.environ.get("GRADCLI_WITHOUT_TORCH"):
+        raise ImportError
+    import torch
+except ImportError:
+    torch = None
+else:
+    torch.set_num_threads(1)
+
+
+def question(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Registers a question: it gets the torch module first, then the arguments."""
+    QUESTIONS[function.__name__] = function
+    return function
+
+
+class Oracle:
+    """Answers, and keeps count of where they came from."""
+
+    def __init__(self) -> None:
+        self.recording = False
+        self.live = self.recalled = 0
+        self.missing: list[str] = []
+        self._records: dict[str, dict[str, Any]] = {}
+
+    @property
+    def has_torch(self) -> bool:
+        return torch is not None
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """PyTorch's answer; skips the test when there is neither PyTorch nor a record."""
+        import pytest
+
+        key = json.dumps(arguments, separators=(",", ":"))
+        if torch is not None:
+            self.live += 1
+            answer = json.loads(json.dumps(QUESTIONS[name](torch, *arguments)))
+            if self.recording:
+                self._recorded(name)[key] = answer
+            return answer
+        if key not in self._recorded(name):
+            self.missing.append(f"{name} {key[:80]}")
+            pytest.skip(f"no PyTorch, and no record of {name}{key[:80]}")
+        self.recalled += 1
+        return self._recorded(name)[key]
+
+    def _recorded(self, name: str) -> dict[str, Any]:
+        if name not in self._records:
+            path = RECORDS / f"{name}.json"
+            known = path.exists() and not self.recording
+            self._records[name] = json.loads(path.read_text("utf-8")) if known else {}
+        return self._records[name]
+
+    def write(self) -> list[str]:
+        """Writes what was asked, one line an answer, so that a change reads well in a diff."""
+        RECORDS.mkdir(exist_ok=True)
+        for name, answers in self._records.items():
+            rows = (
+                f"{json.dumps(key)}: {json.dumps(answers[key], separators=(',', ':'))}"
+                for key in sorted(answers)
+            )
+            text = "{\n" + ",\n".join(rows) + "\n}\n"
+            (RECORDS / f"{name}.json").write_text(text, encoding="utf-8")
+        return sorted(self._records)
+
+    def summary(self) -> str:
+        if torch is not None:
+            return f"oracle: PyTorch {torch.__version__} answered {self.live} questions"
+        return (
+            f"oracle: PyTorch is not installed; {self.recalled} answers from records, "
+            f"{len(self.missing)} questions without a record were skipped"
+        )
+
+
+oracle = Oracle()
