@@ -1,0 +1,465 @@
+"""Operators: several tensors from one and one from several: cat, stack, split and their like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..engine.operator import composite, operator
+from .constants import zeros_of
+from .geometry import shown, wrap_dim
+from .select import select, slice_
+from .shape import at_least, reshape
+
+# ---- one from several
+
+
+def _skipped(tensor: Any) -> bool:
+    """cat leaves out empty 1-dim tensors, whatever the others look like."""
+    return tuple(tensor.shape) == (0,)
+
+
+def _check_cat(tensors: Sequence[Any], dim: int) -> None:
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    for place, tensor in enumerate(tensors):
+        if tensor.ndim == 0:
+            raise RuntimeError(
+                f"zero-dimensional tensor (at position {place}) cannot be concatenated"
+            )
+    first = next((tensor for tensor in tensors if not _skipped(tensor)), tensors[0])
+    dim = wrap_dim(dim, first.ndim)
+    for place, tensor in enumerate(tensors):
+        if _skipped(tensor):
+            continue
+        if tensor.ndim != first.ndim:
+            raise RuntimeError(
+                "Tensors must have same number of dimensions: "
+                f"got {first.ndim} and {tensor.ndim}"
+            )
+        for axis, (a, b) in enumerate(zip(first.shape, tensor.shape, strict=True)):
+            if axis != dim and a != b:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {a} but "
+                    f"got size {b} for tensor number {place} in the list."
+                )
+
+
+def _cat_kernel(xp: Any, arrays: Sequence[Any], dim: int) -> Any:
+    kept = [array for array in arrays if array.shape != (0,)]
+    return xp.concatenate(kept, dim) if kept else arrays[0].copy()
+
+
+def _cat_gradients(grad: Any, shapes: Sequence[Sequence[int]], dim: int) -> list[Any]:
+    gradients, start = [], 0
+    dim = wrap_dim(dim, grad.ndim)
+    for shape in shapes:
+        if tuple(shape) == (0,):
+            gradients.append(zeros_of(grad, (0,)))
+            continue
+        gradients.append(slice_(grad, dim, start, start + shape[dim], 1))
+        start += shape[dim]
+    return gradients
+
+
+cat = operator(
+    "cat(Tensor[] tensors, int dim=0) -> Tensor",
+    node="CatBackward0",
+    where="torch",
+    aliases=("concat", "concatenate"),
+    dtype="promote",
+    check=_check_cat,
+    forward=_cat_kernel,
+    tensors=lambda grad, tensors_shape, dim: _cat_gradients(grad, tensors_shape, dim),
+    doc="Several tensors joined along a dimension that they have.",
+    samples=(
+        "torch.cat([x, y])", "torch.cat((x, y), 1)", "torch.cat([x, y], dim=-1)", "torch.cat([x, d])",
+        "torch.cat([x, i])", "torch.concat([v, w])", "torch.cat([torch.tensor([]), x])",
+    ),
+    errors=(
+        "torch.cat([])", "torch.cat([x, v])", "torch.cat([x, y[:1]], 1)", "torch.cat([s, t])",
+        "torch.cat(x)", "torch.cat([x, y], 2)", "torch.cat([x, 1.0])",
+    ),
+)  # fmt: skip
+
+
+def _check_stack(tensors: Sequence[Any], dim: int) -> None:
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    shape = tuple(tensors[0].shape)
+    wrap_dim(dim, len(shape) + 1)
+    for place, tensor in enumerate(tensors):
+        if tuple(tensor.shape) != shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {shown(shape)} at entry 0 "
+                f"and {shown(tensor.shape)} at entry {place}"
+            )
+
+
+stack = operator(
+    "stack(Tensor[] tensors, int dim=0) -> Tensor",
+    node="StackBackward0",
+    where="torch",
+    dtype="promote",
+    check=_check_stack,
+    forward=lambda xp, tensors, dim: xp.stack(tensors, dim),
+    tensors=lambda grad, tensors_shape, dim: [
+        select(grad, dim, place) for place in range(len(tensors_shape))
+    ],
+    doc="Several tensors of one size joined along a new dimension.",
+    samples=("torch.stack([x, y])", "torch.stack((s, t))", "torch.stack([x, y], -1)", "torch.stack([x, d], 1)"),
+    errors=("torch.stack([])", "torch.stack([x, v])", "torch.stack([x, y], 3)", "torch.stack(1.0)"),
+)  # fmt: skip
+
+
+def non_empty(name: str, tensors: Sequence[Any]) -> None:
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+
+
+def _piled(name: str, tensors: Sequence[Any], ndim: int, dim: int | None) -> Any:
+    non_empty(name, tensors)
+    tall = [at_least(tensor, ndim) for tensor in tensors]
+    return cat(tall, (0 if tall[0].ndim == 1 else 1) if dim is None else dim)
+
+
+hstack = composite(
+    "hstack(Tensor[] tensors) -> Tensor",
+    lambda tensors: _piled("hstack", tensors, 1, None),
+    where="torch",
+    doc="Joined side by side.",
+    samples=("torch.hstack([x, y])", "torch.hstack((v, w))", "torch.hstack([s, t])"),
+    errors=("torch.hstack([])",),
+)
+
+vstack = composite(
+    "vstack(Tensor[] tensors) -> Tensor",
+    lambda tensors: _piled("vstack", tensors, 2, 0),
+    where="torch",
+    aliases=("row_stack",),
+    doc="Joined one below the other.",
+    samples=("torch.vstack([x, y])", "torch.vstack((v, w))", "torch.vstack([s, t])"),
+    errors=("torch.vstack([])", "torch.vstack([x, r])"),
+)
+
+dstack = composite(
+    "dstack(Tensor[] tensors) -> Tensor",
+    lambda tensors: _piled("dstack", tensors, 3, 2),
+    where="torch",
+    doc="Joined along the third dimension.",
+    samples=("torch.dstack([x, y])", "torch.dstack((v, w))"),
+    errors=("torch.dstack([])",),
+)
+
+
+def _columns(tensors: Sequence[Any]) -> Any:
+    non_empty("column_stack", tensors)
+    tall = []
+    for tensor in tensors:
+        if tensor.ndim < 2:
+            size = 1 if tensor.ndim == 0 else tensor.shape[0]
+            tensor = reshape(tensor, (size, 1))
+        tall.append(tensor)
+    return _piled("hstack", tall, 1, None)
+
+
+column_stack = composite(
+    "column_stack(Tensor[] tensors) -> Tensor",
+    _columns,
+    where="torch",
+    doc="Joined side by side, vectors as columns.",
+    samples=("torch.column_stack([v, w])", "torch.column_stack([x, v[:2]])", "torch.column_stack([s, t])"),
+    errors=("torch.column_stack([])",),
+)  # fmt: skip
+
+
+def _check_blocks(tensors: Sequence[Any]) -> None:
+    for place, tensor in enumerate(tensors):
+        if tensor.ndim > 2:
+            raise RuntimeError(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
+                f"{place} has {tensor.ndim} dimensions"
+            )
+
+
+def _as_block(shape: Sequence[int]) -> tuple[int, int]:
+    rows, columns = (1,) * (2 - len(shape)) + tuple(shape)
+    return rows, columns
+
+
+def _block_kernel(xp: Any, arrays: Sequence[Any]) -> Any:
+    sizes = [_as_block(array.shape) for array in arrays]
+    total = (sum(rows for rows, _ in sizes), sum(columns for _, columns in sizes))
+    result, row, column = xp.zeros(total, arrays[0].dtype), 0, 0
+    for array, (rows, columns) in zip(arrays, sizes, strict=True):
+        result[row : row + rows, column : column + columns] = array
+        row, column = row + rows, column + columns
+    return result
+
+
+def _block_gradients(grad: Any, shapes: Sequence[Sequence[int]]) -> list[Any]:
+    gradients, row, column = [], 0, 0
+    for shape in shapes:
+        rows, columns = _as_block(shape)
+        block = slice_(slice_(grad, 0, row, row + rows, 1), 1, column, column + columns, 1)
+        gradients.append(block if len(shape) == 2 else reshape(block, tuple(shape)))
+        row, column = row + rows, column + columns
+    return gradients
+
+
+block_diag_row = operator(
+    "_block_diag(Tensor[] tensors) -> Tensor",
+    node="BlockDiagBackward0",
+    where="hidden",
+    dtype="promote",
+    check=_check_blocks,
+    forward=_block_kernel,
+    tensors=lambda grad, tensors_shape: _block_gradients(grad, tensors_shape),
+    cost=lambda tensors: (
+        sum(_as_block(t.shape)[0] for t in tensors) * sum(_as_block(t.shape)[1] for t in tensors)
+    ),
+    doc="Matrices along the diagonal, zeros around them.",
+    samples=("torch.block_diag(x, y)",),
+)
+
+block_diag = composite(
+    "block_diag(Tensor[] tensors) -> Tensor",
+    lambda tensors: block_diag_row(list(tensors)),
+    where="torch",
+    doc="Matrices along the diagonal of a larger one, zeros around them.",
+    samples=("torch.block_diag(x, y)", "torch.block_diag(x, v, s)"),
+    errors=("torch.block_diag(c)",),
+)
+
+# ---- several from one
+
+
+def _defined(grads: Sequence[Any]) -> Any:
+    return next(grad for grad in grads if grad is not None)
+
+
+def _joined(grads: Sequence[Any], sizes: Sequence[int], dim: int, shape: Sequence[int]) -> Any:
+    """The gradients of the pieces put together, zeros for pieces that got none."""
+    dim, some = wrap_dim(dim, len(shape)), _defined(grads)
+    pieces = []
+    for grad, size in zip(grads, sizes, strict=True):
+        if grad is None:
+            grad = zeros_of(some, (*shape[:dim], size, *shape[dim + 1 :]))
+        pieces.append(grad)
+    return cat(pieces, dim)
+
+
+def _even_sizes(total: int, size: int) -> list[int]:
+    if size == 0:
+        return [total]
+    count = max((total + size - 1) // size, 1)
+    return [size] * (count - 1) + [total - size * (count - 1)]
+
+
+def _pieces(self: Any, sizes: Sequence[int], dim: int) -> list[Any]:
+    dim, start, pieces = wrap_dim(dim, self.ndim), 0, []
+    for size in sizes:
+        pieces.append(self[(*(slice(None),) * dim, slice(start, start + size))])
+        start += size
+    return pieces
+
+
+def _check_split(self: Any, split_size: int, dim: int) -> None:
+    if self.ndim == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    if split_size < 0:
+        raise RuntimeError(
+            f"split expects split_size be non-negative, but got split_size={split_size}"
+        )
+    length = self.shape[wrap_dim(dim, self.ndim)]
+    if split_size == 0 and length:
+        raise RuntimeError(
+            "split_size can only be 0 if dimension size is 0, but got dimension size of "
+            f"{length}"
+        )
+
+
+split = operator(
+    "split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
+    node="SplitBackward0",
+    view="multi",
+    check=_check_split,
+    forward=lambda xp, self, split_size, dim: _pieces(
+        self, _even_sizes(self.shape[dim], split_size), dim
+    ),
+    self=lambda grads, split_size, dim, self_sym_sizes: _joined(
+        grads, _even_sizes(self_sym_sizes[dim], split_size), dim, self_sym_sizes
+    ),
+    doc="Pieces of one size along a dimension; the last may be shorter.",
+    samples=("x.split(2, 1)[0]", "torch.split(x, 1)[1]", "torch.stack(x.split(1, -1))", "x.split(2, dim=1)[1]"),
+    errors=("x.split(0)", "x.split(-1)", "s.split(1)", "x.split(1, 2)"),
+)  # fmt: skip
+
+
+def _check_split_sizes(self: Any, split_sizes: Sequence[int], dim: int) -> None:
+    if self.ndim == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    length = self.shape[wrap_dim(dim, self.ndim)]
+    if any(size < 0 for size in split_sizes):
+        raise RuntimeError(
+            "split_with_sizes expects split_sizes have only non-negative entries, but got "
+            f"split_sizes={shown(split_sizes)}"
+        )
+    if sum(split_sizes) != length:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size "
+            f"at dimension {dim}), but got split_sizes={shown(split_sizes)}"
+        )
+
+
+split_with_sizes = operator(
+    "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+    node="SplitWithSizesBackward0",
+    view="multi",
+    check=_check_split_sizes,
+    forward=lambda xp, self, split_sizes, dim: _pieces(self, split_sizes, dim),
+    self=lambda grads, split_sizes, dim, self_sym_sizes: _joined(
+        grads, split_sizes, dim, self_sym_sizes
+    ),
+    doc="Pieces of given sizes along a dimension.",
+    samples=("x.split_with_sizes([1, 2], 1)[1]", "torch.split_with_sizes(r, (1, 2))[0]"),
+    errors=("x.split_with_sizes([1, 1], 1)", "x.split_with_sizes([4, -1], 1)"),
+)
+
+composite(
+    "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]",
+    lambda self, split_size, dim: split_with_sizes(self, tuple(split_size), dim),
+    doc="Pieces of given sizes along a dimension.",
+    samples=("x.split([1, 2], 1)[1]", "torch.split(x, (1, 1))[0]"),
+    errors=("x.split([1, 1], 1)",),
+)
+
+
+def _chunked(self: Any, chunks: int, dim: int) -> Any:
+    if self.ndim == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    length = self.shape[wrap_dim(dim, self.ndim)]
+    size = (length + chunks - 1) // chunks
+    if size == 0:
+        return split_with_sizes(self, (0,) * chunks, dim)
+    return split(self, size, dim)
+
+
+chunk = composite(
+    "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
+    _chunked,
+    doc="At most so many pieces of one size along a dimension.",
+    samples=("x.chunk(2)[0]", "torch.chunk(x, 2, 1)[1]", "torch.cat(x.chunk(3, -1))"),
+    errors=("x.chunk(0)", "s.chunk(1)"),
+)
+
+
+def _check_unbind(self: Any, dim: int) -> None:
+    if self.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    wrap_dim(dim, self.ndim)
+
+
+def _unbound(xp: Any, self: Any, dim: int) -> list[Any]:
+    lead = (slice(None),) * wrap_dim(dim, self.ndim)
+    return [self[(*lead, place, ...)] for place in range(self.shape[dim])]
+
+
+def _stacked(grads: Sequence[Any], dim: int) -> Any:
+    some = _defined(grads)
+    return stack([zeros_of(some, tuple(some.shape)) if g is None else g for g in grads], dim)
+
+
+unbind = operator(
+    "unbind.int(Tensor self, int dim=0) -> Tensor[]",
+    node="UnbindBackward0",
+    view="multi",
+    check=_check_unbind,
+    forward=_unbound,
+    self=lambda grads, dim: _stacked(grads, dim),
+    doc="The slices along a dimension, without that dimension.",
+    samples=("x.unbind()[0]", "torch.unbind(x, -1)[2]", "sum(v.unbind())", "torch.stack(x.unbind(1))"),
+    errors=("s.unbind()", "x.unbind(2)"),
+)
+
+
+def _sectioned(self: Any, sections: int, dim: int) -> tuple[Any, ...]:
+    if sections <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    length = self.shape[dim]
+    least, longer = divmod(length, sections)
+    pieces, start = [], 0
+    for place in range(sections):
+        end = start + least + (place < longer)
+        pieces.append(slice_(self, dim, start, end, 1))
+        start = end
+    return tuple(pieces)
+
+
+def _cut(self: Any, indices: Sequence[int], dim: int) -> tuple[Any, ...]:
+    start, pieces = 0, []
+    for end in (*indices, self.shape[dim]):
+        pieces.append(slice_(self, dim, start, end, 1))
+        start = end
+    return tuple(pieces)
+
+
+def _tensor_split(self: Any, where: int | Sequence[int], dim: int) -> tuple[Any, ...]:
+    if self.ndim == 0:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
+    dim = wrap_dim(dim, self.ndim)
+    return _sectioned(self, where, dim) if isinstance(where, int) else _cut(self, where, dim)
+
+
+tensor_split = composite(
+    "tensor_split.sections(Tensor self, int sections, int dim=0) -> Tensor[]",
+    _tensor_split,
+    doc="So many pieces along a dimension, the first ones longer by one where it does not divide.",
+    samples=("torch.tensor_split(x, 2, 1)[0]", "v.tensor_split(2)[1]"),
+    errors=("torch.tensor_split(x, 0)", "torch.tensor_split(s, 1)"),
+)
+
+composite(
+    "tensor_split.indices(Tensor self, int[] indices, int dim=0) -> Tensor[]",
+    _tensor_split,
+    doc="Cut at given places along a dimension.",
+    samples=("torch.tensor_split(x, [1], 1)[1]", "v.tensor_split((1, 2))[2]"),
+)
+
+
+def _split_along(self: Any, where: int | Sequence[int], name: str) -> Any:
+    least = {"hsplit": 1, "vsplit": 2, "dsplit": 3}[name]
+    if self.ndim < least:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor "
+            f"with {self.ndim} dimensions!"
+        )
+    dim = {"hsplit": min(self.ndim - 1, 1), "vsplit": 0, "dsplit": 2}[name]
+    length = self.shape[dim]
+    if isinstance(where, int) and (where == 0 or length % where):
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+            f"{length} is not divisible by the split_size {where}!"
+        )
+    return _tensor_split(self, where, dim)
+
+
+def _declare_split(name: str, words: str, even: str, cut: str) -> None:
+    """Two overloads: so many pieces, or cut at given places."""
+    for overload, sample in (("int(Tensor self, int sections", even), ("array(Tensor self, int[] indices", cut)):
+        composite(
+            f"{name}.{overload}) -> Tensor[]",
+            lambda self, where: _split_along(self, where, name),
+            doc=f"Split {words}.",
+            samples=(sample,),
+            errors=(f"torch.{name}(s, 2)", f"torch.{name}(c, 7)"),
+        )
+
+
+_declare_split("hsplit", "side by side", "torch.hsplit(x, 3)[0]", "v.hsplit((1,))[1]")
+_declare_split("vsplit", "one below the other", "torch.vsplit(x, 2)[0]", "x.vsplit((1,))[1]")
+_declare_split("dsplit", "in depth", "torch.dsplit(c, 3)[0]", "c.dsplit((1,))[1]")

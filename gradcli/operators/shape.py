@@ -1,0 +1,614 @@
+"""Operators: the same elements under another shape: views, and the copies reshape falls back to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..engine.operator import composite, operator, warn
+from .geometry import (
+    broadcast_sizes,
+    element_strides,
+    expanded_size,
+    infer_size,
+    is_contiguous,
+    shown,
+    strided,
+    view_strides,
+    viewed,
+    wrap_dim,
+    wrap_dims,
+)
+from .sums import sum_to
+from .sums import sum_to_size as checked_sum_to_size
+
+# ---- copies
+
+clone = operator(
+    "clone(Tensor self, *, any memory_format=None) -> Tensor",
+    node="CloneBackward0",
+    forward=lambda xp, self, memory_format: _copied(xp, self, memory_format),
+    self=lambda grad: grad,
+    doc="A copy in memory of its own.",
+    samples=("x.clone()", "torch.clone(x)", "x.t().clone()", "i.clone()", "z.expand(2, 3).clone()"),
+    errors=("torch.clone(1.0)",),
+)
+
+
+def _copied(xp: Any, array: Any, memory_format: Any) -> Any:
+    """Dense memory keeps its order of dimensions unless row-major order is asked for."""
+    if "contiguous_format" in repr(memory_format):
+        return array.copy(order="C")
+    return array.copy(order="K" if _is_dense(array) else "C")
+
+
+def _is_dense(array: Any) -> bool:
+    """Do the elements fill one block of memory without holes or overlaps?"""
+    expected = 1
+    pairs = zip(element_strides(array), array.shape, strict=True)
+    for stride, length in sorted(pair for pair in pairs if pair[1] != 1):
+        if stride != expected:
+            return False
+        expected *= length
+    return True
+
+
+def _contiguous(self: Any) -> Any:
+    return self if is_contiguous(self) else clone(self, "torch.contiguous_format")
+
+
+contiguous = composite(
+    "contiguous(Tensor self, *, any memory_format=None) -> Tensor",
+    lambda self, memory_format: _contiguous(self),
+    where="method",
+    doc="The tensor itself if its memory is in row-major order, else a copy that is.",
+    samples=("x.contiguous()", "x.t().contiguous()", "z.expand(2, 3).contiguous()"),
+)
+
+# ---- views of the same elements
+
+view = operator(
+    "view(Tensor self, int[] size) -> Tensor",
+    node="ViewBackward0",
+    view=True,
+    where="method",
+    forward=lambda xp, self, size: viewed(xp, self, size),
+    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
+    doc="The same memory under another size.",
+    samples=("x.view(3, 2)", "x.view(6)", "x.view(-1, 2)", "s.view(1)", "x.view((6,))", "c.view(6, 3)"),
+    errors=("x.view(4)", "x.view(-1, -1)", "x.t().view(6)", "x.view(-2, 3)", "x.view(4, -1)"),
+)
+
+unsafe_view = operator(
+    "_unsafe_view(Tensor self, int[] size) -> Tensor",
+    node="UnsafeViewBackward0",
+    where="hidden",
+    forward=lambda xp, self, size: viewed(xp, self, size),
+    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
+    doc="A view of memory that nobody else holds: what reshape makes of a copy.",
+    samples=("x.t().reshape(6)",),
+)
+
+reshape_alias = operator(
+    "_reshape_alias(Tensor self, int[] size) -> Tensor",
+    node="ReshapeAliasBackward0",
+    view=True,
+    where="hidden",
+    forward=lambda xp, self, size: viewed(xp, self, size),
+    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
+    doc="The view that reshape makes of memory that is not in row-major order.",
+    samples=("x.t()[0:2].reshape(2, 2)",),
+)
+
+
+def _reshaped(self: Any, shape: Sequence[int]) -> Any:
+    """A view where the memory allows it, else a copy."""
+    if is_contiguous(self):
+        return view(self, tuple(shape))
+    size = infer_size(shape, _numel(self))
+    strides = self.stride() if hasattr(self, "stride") else element_strides(self)
+    if view_strides(self.shape, strides, size) is not None:
+        return reshape_alias(self, size)
+    return unsafe_view(clone(self, "torch.contiguous_format"), size)
+
+
+def _numel(self: Any) -> int:
+    count = 1
+    for length in self.shape:
+        count *= length
+    return count
+
+
+reshape = composite(
+    "reshape(Tensor self, int[] shape) -> Tensor",
+    lambda self, shape: _reshaped(self, shape),
+    doc="The same elements under another size; copies only where memory order makes it necessary.",
+    samples=(
+        "x.reshape(3, 2)", "torch.reshape(x, (6,))", "x.reshape(-1)", "x.t().reshape(6)",
+        "x.t()[0:2].reshape(2, 2)", "z.t().reshape(3)", "z.expand(2, 3).reshape(6)", "s.reshape(1, 1)",
+    ),
+    errors=("x.reshape(4)", "torch.reshape(x, 1.0)"),
+)  # fmt: skip
+
+view_as = composite(
+    "view_as(Tensor self, Tensor other) -> Tensor",
+    lambda self, other: view(self, tuple(other.shape)),
+    where="method",
+    doc="view with the size of another tensor.",
+    samples=("x.view_as(y)",),
+    errors=("x.view_as(a)",),
+)
+
+reshape_as = composite(
+    "reshape_as(Tensor self, Tensor other) -> Tensor",
+    lambda self, other: _reshaped(self, tuple(other.shape)),
+    where="method",
+    doc="reshape with the size of another tensor.",
+    samples=("x.reshape_as(y)", "x.t().reshape_as(y)"),
+    errors=("x.reshape_as(a)",),
+)
+
+view_dtype = operator(
+    "view.dtype(Tensor self, ScalarType dtype) -> Tensor",
+    view=True,
+    where="method",
+    dtype=lambda self, dtype: dtype,
+    forward=lambda xp, self, dtype: self.view(dtype.numpy),
+    doc="The same bytes read as another element type.",
+    samples=("x.view(torch.int32)",),
+)
+
+
+def _flattened(self: Any, start_dim: int, end_dim: int) -> Any:
+    start, end = wrap_dim(start_dim, self.ndim), wrap_dim(end_dim, self.ndim)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if self.ndim == 0:
+        return _reshaped(self, (1,))
+    if start == end:
+        return self
+    shape = tuple(self.shape)
+    merged = 1
+    for length in shape[start : end + 1]:
+        merged *= length
+    return _reshaped(self, (*shape[:start], merged, *shape[end + 1 :]))
+
+
+flatten = composite(
+    "flatten(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor",
+    _flattened,
+    doc="Merges a range of dimensions into one.",
+    samples=(
+        "c.flatten()", "torch.flatten(c, 1)", "c.flatten(0, 1)", "s.flatten()", "v.flatten()",
+        "x.t().flatten()", "c.flatten(start_dim=-2)",
+    ),
+    errors=("x.flatten(1, 0)", "x.flatten(3)"),
+)  # fmt: skip
+
+ravel = composite(
+    "ravel(Tensor self) -> Tensor",
+    lambda self: view(_contiguous(self), (-1,)),
+    doc="All elements in one dimension.",
+    samples=("c.ravel()", "torch.ravel(x.t())", "s.ravel()"),
+)
+
+
+def _unflattened(self: Any, dim: int, sizes: Sequence[int]) -> Any:
+    dim = wrap_dim(dim, self.ndim)
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    length = self.shape[dim] if self.ndim else 1
+    try:
+        inferred = infer_size(sizes, length)
+    except RuntimeError as error:
+        if str(error).startswith("shape '"):
+            raise RuntimeError(
+                f"unflatten: Provided sizes {shown(sizes)} don't multiply up to the size of dim "
+                f"{dim} ({length}) in the input tensor"
+            ) from None
+        raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
+    shape = tuple(self.shape)
+    return view(self, (*shape[:dim], *inferred, *shape[dim + 1 :]))
+
+
+unflatten = composite(
+    "unflatten(Tensor self, int dim, int[] sizes) -> Tensor",
+    _unflattened,
+    doc="Splits one dimension into several.",
+    samples=("c.unflatten(1, (3, 1))", "torch.unflatten(x, 1, (-1, 1))", "v.unflatten(0, (1, 3))"),
+    errors=("x.unflatten(1, (2, 2))", "x.unflatten(1, (-1, -1))", "x.unflatten(3, (1, 3))"),
+)
+
+alias = operator(
+    "alias(Tensor self) -> Tensor",
+    node="AliasBackward0",
+    view=True,
+    where="hidden",
+    forward=lambda xp, self: self.view() if self.ndim else self.reshape(()),
+    self=lambda grad: grad,
+    doc="The same memory, another tensor: what x[...] is.",
+    samples=("x[...]", "s[...]"),
+)
+
+# ---- dimensions in another order
+
+
+def _check_permute(self: Any, dims: Sequence[int]) -> None:
+    if len(dims) != self.ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            "length of the desired ordering of dimensions i.e. input.dim() = "
+            f"{self.ndim} is not equal to len(dims) = {len(dims)}"
+        )
+    if len({wrap_dim(dim, self.ndim) for dim in dims}) != len(dims):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+
+
+def _inverse(dims: Sequence[int]) -> tuple[int, ...]:
+    wrapped = [dim % len(dims) for dim in dims]
+    return tuple(wrapped.index(place) for place in range(len(dims)))
+
+
+permute = operator(
+    "permute(Tensor self, int[] dims) -> Tensor",
+    node="PermuteBackward0",
+    view=True,
+    check=_check_permute,
+    forward=lambda xp, self, dims: self.transpose(tuple(dims)),
+    self=lambda grad, dims: permute(grad, _inverse(dims)),
+    doc="The dimensions in another order.",
+    samples=("x.permute(1, 0)", "torch.permute(c, (2, 0, 1))", "c.permute(-1, 0, 1)", "s.permute()"),
+    errors=("x.permute(1)", "x.permute(0, 0)", "x.permute(0, 2)"),
+)
+
+
+def _swapped(xp: Any, self: Any, dim0: int, dim1: int) -> Any:
+    return self.swapaxes(dim0, dim1) if self.ndim else self.reshape(())
+
+
+def _check_transpose(self: Any, dim0: int, dim1: int) -> None:
+    wrap_dim(dim0, self.ndim)
+    wrap_dim(dim1, self.ndim)
+
+
+transpose = operator(
+    "transpose.int(Tensor self, int dim0, int dim1) -> Tensor",
+    node="TransposeBackward0",
+    inplace="transpose_",
+    inplace_node="TransposeBackward1",
+    aliases=("swapaxes", "swapdims"),
+    view=True,
+    check=_check_transpose,
+    forward=_swapped,
+    self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1),
+    doc="Two dimensions exchanged.",
+    samples=("x.transpose(0, 1)", "torch.transpose(c, 0, -1)", "x.swapaxes(0, 1)", "s.transpose(0, -1)"),
+    errors=("x.transpose(0, 2)", "x.transpose(0)"),
+)
+
+
+def _check_t(self: Any) -> None:
+    if self.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+
+
+t = operator(
+    "t(Tensor self) -> Tensor",
+    node="TBackward0",
+    inplace="t_",
+    inplace_node="TBackward1",
+    view=True,
+    check=_check_t,
+    forward=lambda xp, self: self.transpose(),
+    self=lambda grad: t(grad),
+    doc="The transpose of a matrix; tensors of fewer dimensions stay as they are.",
+    samples=("x.t()", "torch.t(x)", "v.t()", "s.t()"),
+    errors=("c.t()", "torch.t(1.0)"),
+)
+
+
+def _reversed_dims(self: Any) -> Any:
+    if self.ndim not in (0, 2):
+        warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+            "deprecated and it will throw an error in a future release. Consider `x.mT` to "
+            "transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "
+            "reverse the dimensions of a tensor."
+        )
+    return permute(self, tuple(range(self.ndim - 1, -1, -1)))
+
+
+composite(
+    "T(Tensor self) -> Tensor",
+    _reversed_dims,
+    where="property",
+    doc="The dimensions in reverse order.",
+    samples=("x.T", "s.T", "v.T"),
+)
+
+
+def _matrix_transpose(self: Any, name: str, exactly_two: bool) -> Any:
+    if self.ndim == 0:
+        return self
+    if exactly_two and self.ndim != 2:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
+        )
+    if self.ndim == 1:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+    return transpose(self, -2, -1)
+
+
+composite(
+    "mT(Tensor self) -> Tensor",
+    lambda self: _matrix_transpose(self, "mT", False),
+    where="property",
+    doc="The last two dimensions exchanged.",
+    samples=("x.mT", "c.mT"),
+    errors=("v.mT",),
+)
+
+composite(
+    "H(Tensor self) -> Tensor",
+    lambda self: _matrix_transpose(self, "H", True),
+    where="property",
+    doc="The transpose of a real matrix.",
+    samples=("x.H",),
+    errors=("v.H",),
+)
+
+composite(
+    "mH(Tensor self) -> Tensor",
+    lambda self: _matrix_transpose(self, "mH", False),
+    where="property",
+    doc="The last two dimensions exchanged (elements are real).",
+    samples=("x.mH", "c.mH"),
+    errors=("v.mH",),
+)
+
+adjoint = composite(
+    "adjoint(Tensor self) -> Tensor",
+    lambda self: _matrix_transpose(self, "adjoint()", False),
+    doc="The last two dimensions exchanged (elements are real).",
+    samples=("c.adjoint()", "torch.adjoint(x)"),
+    errors=("v.adjoint()",),
+)
+
+
+def _moved(self: Any, source: Sequence[int], destination: Sequence[int]) -> Any:
+    if len(source) != len(destination):
+        raise RuntimeError(
+            "movedim: Invalid source or destination dims: source "
+            f"({shown(source)} dims) should contain the same number of dims as destination "
+            f"({shown(destination)} dims)"
+        )
+    origin = [wrap_dim(dim, self.ndim) for dim in source]
+    target = [wrap_dim(dim, self.ndim) for dim in destination]
+    for name, given, dims in (("source", source, origin), ("destination", destination, target)):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({shown(given)})")
+    if self.ndim == 0:
+        return alias(self)
+    order = [-1] * self.ndim
+    for at, to in zip(origin, target, strict=True):
+        order[to] = at
+    rest = iter(dim for dim in range(self.ndim) if dim not in origin)
+    return permute(self, tuple(next(rest) if dim < 0 else dim for dim in order))
+
+
+movedim = composite(
+    "movedim.int(Tensor self, int source, int destination) -> Tensor",
+    lambda self, source, destination: _moved(self, (source,), (destination,)),
+    aliases=("moveaxis",),
+    doc="One dimension moved to another place.",
+    samples=("x.movedim(0, 1)", "torch.moveaxis(c, -1, 0)"),
+    errors=("x.movedim(0, 3)",),
+)
+
+composite(
+    "movedim.intlist(Tensor self, int[] source, int[] destination) -> Tensor",
+    _moved,
+    aliases=("moveaxis",),
+    doc="Several dimensions moved to other places.",
+    samples=("c.movedim((0, 1), (1, 2))", "torch.movedim(c, (0,), (-1,))"),
+    errors=("x.movedim((0, 1), (1, 1))", "x.movedim((0, 0), (0, 1))"),
+)
+
+# ---- dimensions of size 1
+
+
+def _unsqueezed_to(grad: Any, size: Sequence[int], dims: Sequence[int] | None = None) -> Any:
+    """Puts back the dimensions that a squeeze took away."""
+    among = range(len(size)) if dims is None else {wrap_dim(dim, len(size)) for dim in dims}
+    for dim, length in enumerate(size):
+        if length == 1 and dim in among:
+            grad = unsqueeze(grad, dim)
+    return grad
+
+
+def _squeezed(self: Any, dims: Sequence[int]) -> Any:
+    """NumPy refuses to squeeze a longer dimension, PyTorch leaves it."""
+    if not self.ndim:
+        return self.reshape(())
+    wrapped = wrap_dims(dims, self.ndim)
+    return self.squeeze(tuple(dim for dim in wrapped if self.shape[dim] == 1))
+
+
+squeeze = operator(
+    "squeeze(Tensor self) -> Tensor",
+    node="SqueezeBackward0",
+    inplace="squeeze_",
+    inplace_node="SqueezeBackward3",
+    view=True,
+    forward=lambda xp, self: self.squeeze(),
+    self=lambda grad, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes),
+    doc="Without the dimensions of size 1.",
+    samples=("z.squeeze()", "torch.squeeze(x)", "s.squeeze()"),
+)
+
+squeeze_dim = operator(
+    "squeeze.dim(Tensor self, int dim) -> Tensor",
+    node="SqueezeBackward1",
+    inplace="squeeze_",
+    inplace_node="SqueezeBackward4",
+    view=True,
+    forward=lambda xp, self, dim: _squeezed(self, (dim,)),
+    self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, (dim,)),
+    doc="Without one dimension, if its size is 1.",
+    samples=("z.squeeze(0)", "torch.squeeze(z, -2)", "x.squeeze(0)", "s.squeeze(0)"),
+    errors=("x.squeeze(3)",),
+)
+
+operator(
+    "squeeze.dims(Tensor self, int[] dim) -> Tensor",
+    node="SqueezeBackward2",
+    inplace="squeeze_",
+    inplace_node="SqueezeBackward5",
+    view=True,
+    forward=lambda xp, self, dim: _squeezed(self, dim),
+    self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, dim),
+    doc="Without those of some dimensions whose size is 1.",
+    samples=("z.squeeze((0, 1))", "torch.squeeze(x, dim=(0, 1))"),
+    errors=("x.squeeze((0, 0))",),
+)
+
+squeezed_away = operator(
+    "_squeezed_away(Tensor self, int dim) -> Tensor",
+    node="SqueezeBackward4",
+    where="hidden",
+    forward=lambda xp, self, dim: _squeezed(self, (dim,)),
+    self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, (dim,)),
+    doc="squeeze_ of a product that nobody else has seen, as matmul does it.",
+    samples=("v @ a",),
+)
+
+
+def _unsqueezed(xp: Any, self: Any, dim: int) -> Any:
+    """PyTorch gives the new dimension the stride of what lies behind it."""
+    dim = wrap_dim(dim, self.ndim + 1)
+    index = (*(slice(None),) * dim, None, ...)
+    if self.flags.c_contiguous:
+        return self[index]
+    shape, strides = self.shape, element_strides(self)
+    new = shape[dim] * strides[dim] if dim < self.ndim else 1
+    return strided(xp, self, (*shape[:dim], 1, *shape[dim:]), (*strides[:dim], new, *strides[dim:]))
+
+
+unsqueeze = operator(
+    "unsqueeze(Tensor self, int dim) -> Tensor",
+    node="UnsqueezeBackward0",
+    inplace="unsqueeze_",
+    inplace_node="UnsqueezeBackward1",
+    view=True,
+    check=lambda self, dim: wrap_dim(dim, self.ndim + 1),
+    forward=_unsqueezed,
+    self=lambda grad, dim: squeeze_dim(grad, dim),
+    doc="With a new dimension of size 1.",
+    samples=("x.unsqueeze(0)", "torch.unsqueeze(v, -1)", "s.unsqueeze(0)", "x.t().unsqueeze(1)"),
+    errors=("x.unsqueeze(3)", "x.unsqueeze()"),
+)
+
+
+def at_least(self: Any, ndim: int) -> Any:
+    if self.ndim >= ndim:
+        return self
+    if self.ndim == 0:
+        return _reshaped(self, (1,) * ndim)
+    self = unsqueeze(self, 0) if self.ndim == 1 else self
+    return unsqueeze(self, -1) if ndim == 3 else self
+
+
+for _count in (1, 2, 3):
+    composite(
+        f"atleast_{_count}d(Tensor self) -> Tensor",
+        lambda self, count=_count: at_least(self, count),
+        where="torch",
+        doc=f"At least {_count}-dimensional.",
+        samples=tuple(f"torch.atleast_{_count}d({name})" for name in "svxc"),
+    )
+    composite(
+        f"atleast_{_count}d.Sequence(Tensor[] tensors) -> Tensor[]",
+        lambda tensors, count=_count: tuple(at_least(tensor, count) for tensor in tensors),
+        where="torch",
+        doc=f"Each of several tensors at least {_count}-dimensional.",
+        samples=(f"torch.atleast_{_count}d([s, v])[0]", f"torch.atleast_{_count}d(s, v)[1]"),
+    )
+
+# ---- one element seen in many places
+
+
+def _kind_word(self: Any) -> str:
+    return f"torch.{self.dtype.word}Tensor"
+
+
+def _expanded(xp: Any, self: Any, size: Sequence[int]) -> Any:
+    size = expanded_size(self.shape, size, "")
+    lead = len(size) - self.ndim
+    shape, own = self.shape, element_strides(self)
+    strides = [0] * len(size)
+    for place in range(len(size) - 1, -1, -1):
+        if place >= lead:
+            have, stride = shape[place - lead], own[place - lead]
+        else:  # a new dimension of size 1 steps over what lies behind it
+            have, stride = 1, size[place + 1] * strides[place + 1] if place + 1 < len(size) else 0
+        strides[place] = stride if have == size[place] else 0
+    return strided(xp, self, size, strides)
+
+
+expand = operator(
+    "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor",
+    node="ExpandBackward0",
+    view=True,
+    where="method",
+    check=lambda self, size, implicit: expanded_size(self.shape, size, _kind_word(self)),
+    forward=lambda xp, self, size, implicit: _expanded(xp, self, size),
+    self=lambda grad, self_sym_sizes: sum_to(grad, self_sym_sizes),
+    doc="Dimensions of size 1 seen as longer ones, without a copy.",
+    samples=("z.expand(2, 3)", "z.expand(2, -1)", "v.expand(2, 3)", "x.expand(2, 3)", "s.expand(2, 2)", "z.expand(4, 2, 3)"),
+    errors=("x.expand(2)", "x.expand(2, 4)", "x.expand(-1, 2, 3)", "x.expand(-1, -2)"),
+)  # fmt: skip
+
+expand_as = composite(
+    "expand_as(Tensor self, Tensor other) -> Tensor",
+    lambda self, other: expand(self, tuple(other.shape), False),
+    where="method",
+    doc="expand to the size of another tensor.",
+    samples=("z.expand_as(x)", "s.expand_as(x)"),
+    errors=("x.expand_as(v)",),
+)
+
+broadcast_to = composite(
+    "broadcast_to(Tensor self, int[] size) -> Tensor",
+    lambda self, size: expand(self, tuple(size), False),
+    doc="expand under the name that NumPy has for it.",
+    samples=("torch.broadcast_to(z, (2, 3))", "v.broadcast_to((2, 3))"),
+    errors=("torch.broadcast_to(x, (3, 3))",),
+)
+
+
+def _broadcast_all(tensors: Sequence[Any]) -> tuple[Any, ...]:
+    size = broadcast_sizes(*(tuple(tensor.shape) for tensor in tensors))
+    return tuple(
+        tensor if tuple(tensor.shape) == size else expand(tensor, size, False) for tensor in tensors
+    )
+
+
+broadcast_tensors = composite(
+    "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
+    _broadcast_all,
+    where="torch",
+    doc="Several tensors expanded to their common size.",
+    samples=("torch.broadcast_tensors(z, x)[0]", "torch.broadcast_tensors(z, x)[1]"),
+    errors=("torch.broadcast_tensors(x, r)",),
+)
+
+sum_to_size = composite(
+    "sum_to_size(Tensor self, int[] size) -> Tensor",
+    lambda self, size: checked_sum_to_size(self, size),
+    where="method",
+    doc="Summed over the dimensions that an expand from this size would have added.",
+    samples=("x.sum_to_size(1, 3)", "x.sum_to_size(3)", "x.sum_to_size(2, 1)"),
+    errors=("x.sum_to_size(3, 3)",),
+)
