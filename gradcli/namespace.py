@@ -118,7 +118,8 @@ def names() -> frozenset[str]:
 
 @functools.cache
 def _ready() -> None:
-    from . import operators  # noqa: F401 - declares everything
+    # Not `from . import`: that asks the package for the name first, and so comes back here.
+    import_module("gradcli.operators")
     from .engine.dunders import install
 
     install()
