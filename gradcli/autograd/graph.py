@@ -42,7 +42,7 @@ class saved_tensors_hooks:  # noqa: N801 - PyTorch's name
         self._pair = (pack_hook, unpack_hook)
 
     def __enter__(self) -> None:
-        state.saved_hooks.append(self._pair)
+        state.push_saved_hooks(self._pair)
 
     def __exit__(
         self,
@@ -50,7 +50,7 @@ class saved_tensors_hooks:  # noqa: N801 - PyTorch's name
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        state.saved_hooks.pop()
+        state.pop_saved_hooks()
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801 - PyTorch's name

@@ -34,22 +34,59 @@ def specialise(row: Row) -> Callable[..., Any]:
         "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,
         "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
         "default_kind": default_kind, "bool_": dtypes.bool_, "int64": dtypes.int64,
-        "inputs_of": inputs_of, "pack": pack, "make_view": make_view, "no_dtype": None,
+        "inputs_of": inputs_of, "watch": watch, "make_view": make_view,
     }  # fmt: skip
-    lines = [f"def run({', '.join(row.signature.names)}):"]
-    write = lines.append
+    lines: list[str] = []
+    if _has_ordinary_lane(row):
+        _write_lane(row, "general", False, lines.append)
+        _write_lane(row, "run", True, lines.append)
+    else:
+        _write_lane(row, "run", False, lines.append)
+    names["check"] = row.check
+    return compiled(f"{row.signature.name}.{row.signature.overload or 'default'}", "run", lines, names)
+
+
+def _has_ordinary_lane(row: Row) -> bool:
+    """Two tensors of one kind are what most calls have: they get a lane without questions."""
+    return (
+        row.broadcasts
+        and [p.kind for p in row.tensors] == ["Tensor", "Tensor"]
+        and not any(p.optional for p in row.tensors)
+        and not row.tensors[0].number
+        and row.output_count == 1
+    )
+
+
+def _write_lane(row: Row, name: str, ordinary: bool, write: Callable[[str], None]) -> None:
+    given = ", ".join(row.signature.names)
     first = row.tensors[0].name
+    write(f"def {name}({given}):")
+    if ordinary:
+        x, y = (p.name for p in row.tensors)
+        floating = " or not kind.differentiable" if row.dtype == "promote_float" else ""
+        write(f"    kind = {x}._kind")
+        write(f"    if {y}.__class__ is not Tensor or {y}._kind is not kind{floating}: return general({given})")
+        write(f"    a_{x} = {x}._data; a_{y} = {y}._data")
     if row.refuse and not row.broadcasts:
         write(f"    if {first}._kind.dtype.word in row.refuse: refused(row, {first}._kind)")
     if row.check is not None:
-        names["check"] = row.check
-        write(f"    check({', '.join(row.signature.names)})")
-    _write_operands(row, write)
+        write(f"    check({given})")
+    if not ordinary:
+        _write_operands(row, write)
     if row.refuse and row.broadcasts:  # what counts is the type that the operands meet in
         write("    if kind.dtype.word in row.refuse: refused(row, kind)")
-    _write_kernel(row, write)
-    _write_record(row, write)
-    return compiled(f"{row.signature.name}.{row.signature.overload or 'default'}", "run", lines, names)
+    write(f"    result_kind = {_result_kind(row)}")
+    _write_kernel(row, ordinary, write)
+    _write_record(row, ordinary, write)
+
+
+def _result_kind(row: Row) -> str:
+    """Source for the kind of the result where the row's policy fixes it."""
+    fixed = {"compare": "kind.of(bool_)", "bool": "kind.of(bool_)", "int64": "kind.of(int64)",
+             "same": "kind", "promote": "kind", "promote_float": "kind"}  # fmt: skip
+    if isinstance(row.dtype, str) and row.dtype in fixed:
+        return fixed[row.dtype]
+    return f"infer(row, kind, ({', '.join(row.signature.names)},))"
 
 
 def compiled(label: str, function: str, lines: Sequence[str], names: dict[str, Any]) -> Callable[..., Any]:
@@ -65,17 +102,7 @@ def compiled(label: str, function: str, lines: Sequence[str], names: dict[str, A
 def _write_operands(row: Row, write: Callable[[str], None]) -> None:
     """Arrays `a_<name>` of the tensor arguments, and `kind`, the result's kind."""
     plain_tensors = [p for p in row.tensors if p.kind == "Tensor" and not p.optional]
-    if row.broadcasts and len(row.tensors) == 2 and len(plain_tensors) == 2:
-        x, y = (p.name for p in plain_tensors)
-        classes = "".join(f"{p.name}.__class__ is Tensor and " for p in plain_tensors if p.number)
-        floating = " and kind.differentiable" if row.dtype == "promote_float" else ""
-        first = x if not plain_tensors[0].number else y
-        write(f"    kind = {first}._kind if {first}.__class__ is Tensor else {y}._kind")
-        write(f"    if {classes}{x}._kind is {y}._kind{floating}:")
-        write(f"        a_{x} = {x}._data; a_{y} = {y}._data")
-        write("    else:")
-        write(f"        kind, (a_{x}, a_{y}) = meet(row.dtype, ({x}, {y}))")
-    elif row.broadcasts and len(row.tensors) == 1 and len(plain_tensors) == 1:
+    if row.broadcasts and len(row.tensors) == 1 and len(plain_tensors) == 1:
         x = plain_tensors[0].name
         write(f"    kind = {x}._kind; a_{x} = {x}._data")
         if row.dtype == "promote_float":
@@ -92,6 +119,8 @@ def _write_operands(row: Row, write: Callable[[str], None]) -> None:
                 write(f"    a_{p.name} = [t._data if t is not None else None for t in {p.name}]")
             elif p.number:
                 write(f"    a_{p.name} = {p.name}._data if {p.name}.__class__ is Tensor else {p.name}")
+            elif row.view:
+                write(f"    a_{p.name} = {p.name}._need_array()")
             elif p.optional:
                 write(f"    a_{p.name} = None if {p.name} is None else {p.name}._data")
             else:
@@ -99,20 +128,9 @@ def _write_operands(row: Row, write: Callable[[str], None]) -> None:
         if len(row.tensors) > 1 or first.kind == "Tensor[]":
             given = "".join(f"{'*' if p.kind == 'Tensor[]' else ''}{p.name}, " for p in row.tensors)
             write(f"    one_device(kind, ({given}))")
-    policy = row.dtype
-    if policy == "compare":
-        write("    result_kind = kind.of(bool_)")
-    elif policy == "bool":
-        write("    result_kind = kind.of(bool_)")
-    elif policy == "int64":
-        write("    result_kind = kind.of(int64)")
-    elif policy in ("same", "promote", "promote_float"):
-        write("    result_kind = kind")
-    else:
-        write(f"    result_kind = infer(row, kind, ({', '.join(row.signature.names)},))")
 
 
-def _write_kernel(row: Row, write: Callable[[str], None]) -> None:
+def _write_kernel(row: Row, ordinary: bool, write: Callable[[str], None]) -> None:
     tensor_names = {p.name for p in row.tensors}
     arguments = ", ".join(f"a_{n}" if n in tensor_names else n for n in row.signature.names)
     given = ", ".join(row.signature.names)
@@ -120,8 +138,14 @@ def _write_kernel(row: Row, write: Callable[[str], None]) -> None:
     if row.cost is not None:
         write(f"    guard(row, kind, ({given},))")
     elif not row.view and sized:
-        test = " or ".join(f"a_{p.name}.size > {LARGE // 256}" for p in sized)
-        write(f"    if {test}: guard(row, kind, ({given},))")
+        tests = [f"a_{p.name}.size > {LARGE // 256}" for p in (row.tensors if ordinary else sized)]
+        if not ordinary:
+            tests += [
+                f"({p.name}.__class__ is Tensor and a_{p.name}.size > {LARGE // 256})"
+                for p in row.tensors
+                if p.kind == "Tensor" and p not in sized
+            ]
+        write(f"    if {' or '.join(tests)}: guard(row, kind, ({given},))")
     if row.broadcasts and len(row.tensors) > 1:
         write("    try:")
         write(f"        data = forward(kind.xp, {arguments})")
@@ -132,7 +156,6 @@ def _write_kernel(row: Row, write: Callable[[str], None]) -> None:
         write(f"    data = forward(kind.xp, {arguments})")
     if row.output_count > 1 or row.view == "multi":
         return
-    write("    if data.__class__ is not ndarray: data = kind.xp.asarray(data)")
     write("    if data.dtype is not result_kind.array_dtype: data = data.astype(result_kind.array_dtype, copy=False)")
     write("    out = new(Tensor)")
     write("    out._data = data; out._kind = result_kind; out._output_nr = 0")
@@ -141,7 +164,7 @@ def _write_kernel(row: Row, write: Callable[[str], None]) -> None:
         write(f"    make_view(out, {row.tensors[0].name})")
 
 
-def _write_record(row: Row, write: Callable[[str], None]) -> None:
+def _write_record(row: Row, ordinary: bool, write: Callable[[str], None]) -> None:
     """Makes the node when an input asks for gradients; returns the result."""
     multiple = row.output_count > 1 or row.view == "multi"
     given = ", ".join(row.signature.names)
@@ -153,19 +176,19 @@ def _write_record(row: Row, write: Callable[[str], None]) -> None:
             write("    if state.inference: out._need_meta().inference = True")
             write("    return out")
         return
-    asks = " or ".join(_asks(row, p) for p in row.tensors)
+    asks = " or ".join(f"{p.name}._requires_grad" if ordinary else _asks(row, p) for p in row.tensors)
     write(f"    if state.grad_enabled and ({asks}):")
-    if not multiple:
+    if not multiple and not ordinary:
         write("      if result_kind.differentiable:")
-    indent = "        " if multiple else "        "
-    edges = _write_edges(row, lambda text: write(indent + text))
+    indent = "        "
+    edges = _write_edges(row, ordinary, lambda text: write(indent + text))
     write(indent + "node = new(Node)")
     write(indent + "node.row = row; node.hooks = None; node.origin = state.origin; node.extra = None")
     write(indent + f"node.edges = {edges}")
     write(indent + f"node.sequence = next_sequence()")
-    _write_saved(row, lambda text: write(indent + text))
+    _write_saved(row, ordinary, lambda text: write(indent + text))
     if row.broadcasts:
-        _write_inputs(row, lambda text: write(indent + text))
+        _write_inputs(row, ordinary, lambda text: write(indent + text))
     else:
         write(indent + "node.inputs = None")
     if multiple:
@@ -175,8 +198,7 @@ def _write_record(row: Row, write: Callable[[str], None]) -> None:
     write(indent + "out._requires_grad = True; out._grad_fn = node")
     if any(name in row.saved_keys for name in row.signature.outputs):
         _write_output_saved(row, lambda text: write(indent + text))
-    write(indent + "if state.saved_hooks: pack(node)")
-    write(indent + "if state.observer is not None: state.observer.made(out)")
+    write(indent + "if state.watched: watch(node, (out,))")
     write(indent + "return out")
     write("    out._requires_grad = False; out._grad_fn = None")
     write("    if state.inference: out._need_meta().inference = True")
@@ -193,7 +215,7 @@ def _asks(row: Row, p: Any) -> str:
     return f"({p.name} is not None and {test})" if p.optional else test
 
 
-def _write_edges(row: Row, write: Callable[[str], None]) -> str:
+def _write_edges(row: Row, ordinary: bool, write: Callable[[str], None]) -> str:
     """Edges in the order of the tensor arguments that have a derivative (PyTorch's order)."""
     listed = any(p.kind == "Tensor[]" for p in row.tensors)
     parts, numbers, inline = [], [], True
@@ -207,7 +229,7 @@ def _write_edges(row: Row, write: Callable[[str], None]) -> str:
             numbers.append(f"*[t._output_nr for t in {name}]")
             inline = False
             continue
-        guarded = p.number or p.optional
+        guarded = (p.number or p.optional) and not ordinary
         known = f"{name}.__class__ is Tensor" if guarded else ""
         if guarded:
             write(f"if {known}:")
@@ -232,7 +254,7 @@ def _write_edges(row: Row, write: Callable[[str], None]) -> str:
     return f"({', '.join(parts)},)" if parts else "()"
 
 
-def _write_saved(row: Row, write: Callable[[str], None]) -> None:
+def _write_saved(row: Row, ordinary: bool, write: Callable[[str], None]) -> None:
     """What the formulas of the inputs that ask for gradients need; the rest stays None."""
     write("node.numbers = node_numbers")
     outputs = row.signature.outputs
@@ -260,7 +282,7 @@ def _write_saved(row: Row, write: Callable[[str], None]) -> None:
     for p in tracked:
         if p.kind == "Tensor[]":
             tests.append("True")
-        elif p.number:
+        elif p.number and not ordinary:
             tests.append(f"({p.name}.__class__ is Tensor and {p.name}._storage is not None)")
         elif p.optional:
             tests.append(f"({p.name} is not None and {p.name}._storage is not None)")
@@ -309,8 +331,15 @@ DERIVED = {
 }
 
 
-def _write_inputs(row: Row, write: Callable[[str], None]) -> None:
+def _write_inputs(row: Row, ordinary: bool, write: Callable[[str], None]) -> None:
     """Where a gradient must be summed or cast back: shapes and kinds of the inputs, else None."""
+    if ordinary:
+        given = [p.name for p in row.tensors if p.name in row.differentiable]
+        values = ", ".join(f"(a_{name}.shape, kind)" for name in given)
+        tests = " or ".join(f"a_{name}.shape != shape" for name in given)
+        write("shape = data.shape")
+        write(f"node.inputs = ({values},) if {tests} else None" if given else "node.inputs = None")
+        return
     tests, values = [], []
     for p in row.tensors:
         if p.name not in row.differentiable and row.formulas:
@@ -514,11 +543,15 @@ def inputs_of(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
     return tuple((t._data.shape, t._kind) for t in tensors)
 
 
-def pack(node: Node) -> None:
-    """saved_tensors_hooks: what is saved goes through the innermost pair of hooks."""
-    from .saved import pack_node
+def watch(node: Node, outs: Sequence[Any]) -> None:
+    """What follows a new node while somebody watches: saved_tensors_hooks, the pipeline's observer."""
+    if state.saved_hooks:
+        from .saved import pack_node
 
-    pack_node(node)
+        pack_node(node)
+    if state.observer is not None:
+        for out in outs:
+            state.observer.made(out)
 
 
 def make_view(out: Tensor, source: Tensor, creation: str = "") -> None:
@@ -566,11 +599,8 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
             node.saved = tuple(saved)
             node.versions = versions_of(node.saved)
         node.extra = [None if out is None else (out._data.shape, out._kind) for out in outs]
-        if state.saved_hooks:
-            pack(node)
-        if state.observer is not None:
-            for out in outs:
-                state.observer.made(out)
+        if state.watched:
+            watch(node, outs)
     if row.outputs_named:
         from .returns import named
 

@@ -84,7 +84,7 @@ def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy:
     if requires_grad and not kind.differentiable:
         raise RuntimeError(FLOAT_ONLY)
     array = _on(array, kind, copy)
-    out = plain(array, kind)
+    out = plain(array[()] if copy and array.ndim == 0 and kind.xp is numpy else array, kind)
     out._requires_grad = bool(requires_grad)
     return out
 

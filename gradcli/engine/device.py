@@ -120,7 +120,9 @@ def array_module(device: Device) -> ModuleType:
 
 def to_numpy(array: Any) -> numpy.ndarray[Any, Any]:
     """The values of an array of any device, on the CPU."""
-    return array if isinstance(array, numpy.ndarray) else array.get()
+    if isinstance(array, numpy.ndarray):
+        return array
+    return numpy.asarray(array) if isinstance(array, numpy.generic) else array.get()
 
 
 def module_of(array: Any) -> ModuleType:

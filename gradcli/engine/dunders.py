@@ -126,8 +126,3 @@ def _augmented(name: str) -> None:
         return twin(self, other) if twin is not None else catalogue.methods[key](self, other)
 
     setattr(Tensor, f"__i{name}__", augment)
-
-
-catalogue.listeners.append(
-    lambda name, function: None if name in Tensor.__dict__ else setattr(Tensor, name, function)
-)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import dtypes
-from .call import DERIVED, broadcast_message, guard, infer, meet, pack, shape_error, versions_of
+from .call import DERIVED, broadcast_message, guard, infer, meet, shape_error, versions_of, watch
 from .mode import next_sequence, state
 from .node import Node, SavedOutput
 from .operator import Row
-from .tensor import Kind, Tensor, edge_of, plain
+from .tensor import Kind, Tensor, edge_of, plain, write_into
 from .views import check_inplace, named_row, rebase
 
 
@@ -38,7 +38,7 @@ def specialise(row: Row) -> Callable[..., Any]:
         node = None
         if tracked and tensor._kind.differentiable:
             node = _record(row, node_row, tensor, arguments)
-        tensor._data[...] = data
+        write_into(tensor, data)
         tensor._bump()
         if node is not None:
             rebase(tensor, node)
@@ -150,5 +150,5 @@ def _save_output(row: Row, node: Node, tensor: Tensor) -> None:
         saved[row.saved_keys.index(output)] = SavedOutput(tensor)
         node.saved = tuple(saved)
         node.versions = versions_of(node.saved)
-    if state.saved_hooks:
-        pack(node)
+    if state.watched:
+        watch(node, (tensor,))

@@ -30,7 +30,7 @@ class State:
 
     __slots__ = (
         "grad_enabled", "inference", "origin", "formula", "anomaly", "anomaly_check_nan",
-        "warn", "reserve", "saved_hooks", "observer", "forward_level",
+        "warn", "reserve", "saved_hooks", "_observer", "watched", "forward_level",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -43,8 +43,26 @@ class State:
         self.warn: Callable[..., None] = _warn
         self.reserve: Callable[[int], None] = _reserve
         self.saved_hooks: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
-        self.observer: Any = None
+        self._observer: Any = None
+        self.watched = False  # somebody has hooks or an observer: one question per operation
         self.forward_level: int = -1
+
+    @property
+    def observer(self) -> Any:
+        return self._observer
+
+    @observer.setter
+    def observer(self, value: Any) -> None:
+        self._observer = value
+        self.watched = value is not None or bool(self.saved_hooks)
+
+    def push_saved_hooks(self, pair: tuple[Callable[..., Any], Callable[..., Any]]) -> None:
+        self.saved_hooks.append(pair)
+        self.watched = True
+
+    def pop_saved_hooks(self) -> None:
+        self.saved_hooks.pop()
+        self.watched = self._observer is not None or bool(self.saved_hooks)
 
 
 state = State()

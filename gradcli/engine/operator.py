@@ -6,11 +6,12 @@ from it at first use (`call`, `formula`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .mode import state
-from .signature import Parameter, Signature, misfit
+from .signature import REQUIRED, Parameter, Signature, misfit
 
 Function_ = Callable[..., Any]
 
@@ -111,11 +112,12 @@ class _Carriers:
     """What a formula may run on. The engine's tensor module fills this in: naming the classes here
     would load an array library wherever only names are wanted."""
 
-    __slots__ = ("tensor", "arrays")
+    __slots__ = ("tensor", "arrays", "double")
 
     def __init__(self) -> None:
         self.tensor: Any = None
         self.arrays: dict[type, Any] = {}
+        self.double: Any = "float64"
 
 
 CARRIERS = _Carriers()
@@ -209,9 +211,6 @@ class Function:
     def __doc__(self) -> str:  # type: ignore[override]
         return "\n".join(f"{o.signature.text}\n    {o.doc}" for o in self.overloads)
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else BoundFunction(self, instance)
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
             if len(args) == 1:
@@ -238,31 +237,49 @@ class Function:
         for overload in self.overloads:
             parameters = overload.signature.parameters
             head, tail = parameters[:count], parameters[count:]
-            if len(head) < count or any(p.default is _required() for p in tail):
-                if len(head) == count and all(p.kind == "Tensor" for p in head):
-                    continue
-                if len(head) == count and head[-1].kind in ("Scalar", "int", "float"):
-                    return None  # a 0-dim tensor may bind here first
-                continue
-            if any(p.keyword_only for p in head):
-                continue
-            if all(p.kind == "Tensor" for p in head):
-                return _with_defaults(overload, tuple(p.default for p in tail))
-            if any(p.kind not in ("Tensor", "Tensor[]") for p in head):
-                return None
+            fits = len(head) == count and all(p.kind == "Tensor" and not p.keyword_only for p in head)
+            if fits and all(p.default is not REQUIRED for p in tail):
+                return self._first_call(count, overload, tuple(p.default for p in tail))
+            if len(head) == count and any(not p.is_tensor for p in head):
+                return None  # an earlier overload may take a 0-dim tensor for a number
         return None
 
+    def _first_call(self, count: int, overload: Any, defaults: tuple[Any, ...]) -> Function_:
+        """The overload's function is written when somebody calls it, and put in place of this."""
 
-def _required() -> Any:
-    from .signature import REQUIRED
+        def first(*args: Any) -> Any:
+            run = overload.run
+            lane = _with_defaults(run, count, defaults)
+            if count == 1:
+                self.one = lane
+            else:
+                self.two = lane
+            return lane(*args)
 
-    return REQUIRED
+        return first
+
+    def as_method(self) -> Function_:
+        """A plain function that does the same: Python binds those to an instance fastest."""
+
+        def method(*args: Any, **kwargs: Any) -> Any:
+            if not kwargs:
+                if len(args) == 1 and self.one is not None:
+                    return self.one(args[0])
+                if len(args) == 2 and self.two is not None and args[1].__class__ is CARRIERS.tensor:
+                    return self.two(args[0], args[1])
+            return self(*args, **kwargs)
+
+        method.__name__ = method.__qualname__ = self.name
+        return method
 
 
-def _with_defaults(overload: Any, defaults: tuple[Any, ...]) -> Function_:
+def _with_defaults(run: Function_, count: int, defaults: tuple[Any, ...]) -> Function_:
     if not defaults:
-        return lambda *args: overload.run(*args)
-    return lambda *args: overload.run(*args, *defaults)
+        return run
+    if count == 1 and len(defaults) == 1:
+        (only,) = defaults
+        return lambda a: run(a, only)
+    return lambda *args: run(*args, *defaults)
 
 
 class BoundFunction:
@@ -302,7 +319,6 @@ class Catalogue:
         self.methods: dict[str, Function] = {}
         self.properties: dict[str, Function] = {}
         self.rows: dict[str, Any] = {}
-        self.listeners: list[Callable[[str, Function], None]] = []
 
     def add(self, overload: Any) -> None:
         signature = overload.signature
@@ -334,9 +350,6 @@ class Catalogue:
             function = self.functions.setdefault(path, Function(name, False))
         function.overloads.append(overload)
         function.settle()
-        if face == "method":
-            for listener in self.listeners:
-                listener(name, function)
 
     def row(self, key: str) -> Any:
         return self.rows[key]
@@ -470,9 +483,23 @@ def precise(function: Function_, *arrays: Any) -> Any:
     rounding once from double agrees with PyTorch in 99 of 100, and always when printed.
     """
     first = arrays[0]
-    if first.size <= SMALL and first.dtype.char in "fe":
-        return function(*arrays, dtype="float64").astype(first.dtype)
+    if first.dtype.char == "f" and first.size <= SMALL:
+        kind = first.dtype.type
+        if first.__class__ is kind:  # one scalar: the C library's function, where it has one
+            of_float = getattr(math, _MATH.get(function.__name__, function.__name__), None)
+            if of_float is not None:
+                try:
+                    return kind(of_float(*arrays))
+                except (ValueError, OverflowError):
+                    pass  # outside its domain: the array library knows which infinity or NaN it is
+        return function(*arrays, dtype=CARRIERS.double).astype(kind)
+    if first.dtype.char == "e" and first.size <= SMALL:
+        return function(*arrays, dtype=CARRIERS.double).astype(first.dtype)
     return function(*arrays)
+
+
+_MATH = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
+         "arctanh": "atanh", "arctan2": "atan2", "power": "no such"}  # fmt: skip
 
 
 def warn(message: str) -> None:

@@ -16,7 +16,7 @@ import numpy
 from .box_muller import fused_double, fused_single, transform_double, transform_single
 from .dtypes import BOOL, COMPLEX, FLOATING, INTEGER, DType, float32, float64, int64
 from .mode import state
-from .twister import DEFAULT_SEED, DIGITS, Twister
+from .twister import DIGITS, Twister
 
 if TYPE_CHECKING:
     Size = Sequence[int]
