@@ -1,0 +1,255 @@
+"""Tests: one sample of the catalogue, evaluated and described, under PyTorch or under gradcli.
+
+The description is JSON. Both libraries are asked through the same attributes, so that what differs
+is what they answer.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import random
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from operands import FLOATING, scope
+from oracle import question
+
+SEED = 20260101
+
+
+def evaluate(lib: Any, text: str, double: bool = False) -> tuple[Any, dict[str, Any]]:
+    """The value of a sample and the operands it was made from."""
+    names = scope(lib, double)
+    lib.manual_seed(SEED)
+    value = eval(compile(text, "<sample>", "eval"), names)
+    return value, {name: names[name] for name in (*FLOATING, "d")}
+
+
+def tensors(value: Any, lib: Any) -> Iterator[Any]:
+    """The tensors in a result, in order."""
+    if isinstance(value, lib.Tensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from tensors(item, lib)
+
+
+def numbers(value: Any) -> Any:
+    """Nested lists with NaN and infinities as words, complex numbers as pairs."""
+    if isinstance(value, list | tuple):
+        return [numbers(item) for item in value]
+    if isinstance(value, complex):
+        return [numbers(value.real), numbers(value.imag)]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, int | float) else str(value)
+
+
+def values(tensor: Any) -> Any:
+    return numbers(tensor.detach().tolist())
+
+
+def name_of(node: Any) -> str | None:
+    return None if node is None else node.name().rsplit("::", 1)[-1]
+
+
+def describe(tensor: Any) -> dict[str, Any]:
+    node = tensor.grad_fn
+    facts = {
+        "dtype": str(tensor.dtype),
+        "shape": list(tensor.shape),
+        "value": values(tensor),
+        "requires_grad": tensor.requires_grad,
+        "is_leaf": tensor.is_leaf,
+        "grad_fn": name_of(node),
+    }
+    if node is not None:
+        facts["next"] = [[name_of(child), number] for child, number in node.next_functions]
+        facts["saved"] = sorted(word for word in dir(node) if word.startswith("_saved_"))
+        facts["output_nr"] = tensor.output_nr
+    return facts
+
+
+def cotangent(tensor: Any, lib: Any, seed: int) -> Any:
+    """Numbers without pattern, the same everywhere: sums would hide a wrong element."""
+    draw = random.Random(seed)
+    count = math.prod(tensor.shape)
+    flat = [round(draw.uniform(0.5, 1.5) * draw.choice((-1, 1)), 3) for _ in range(count)]
+    return lib.tensor(flat, dtype=tensor.dtype).reshape(tuple(tensor.shape))
+
+
+def gradients(outputs: list[Any], operands: dict[str, Any], lib: Any, create: bool) -> list[Any]:
+    roots = [tensor for tensor in outputs if tensor.requires_grad]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(
+            lib.autograd.grad(
+                roots,
+                list(operands.values()),
+                [cotangent(tensor, lib, at) for at, tensor in enumerate(roots)],
+                create_graph=create,
+                allow_unused=True,
+            )
+        )
+
+
+def first_line(error: BaseException) -> str:
+    lines = str(error).splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0]}"
+
+
+def guarded(function: Any, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except Exception as error:
+        return first_line(error)
+
+
+def _first_order(lib: Any, text: str) -> Any:
+    value, operands = evaluate(lib, text)
+    found = gradients(list(tensors(value, lib)), operands, lib, create=False)
+    return {
+        name: [str(grad.dtype), list(grad.shape), values(grad)]
+        for name, grad in zip(operands, found, strict=True)
+        if grad is not None
+    }
+
+
+def _second_order(lib: Any, text: str) -> Any:
+    """Names of the first gradients under create_graph, and the gradients of them."""
+    value, operands = evaluate(lib, text)
+    first = gradients(list(tensors(value, lib)), operands, lib, create=True)
+    kept = {name: grad for name, grad in zip(operands, first, strict=True) if grad is not None}
+    answer: dict[str, Any] = {"grad_fn": {n: name_of(g.grad_fn) for n, g in kept.items()}}
+    if any(grad.requires_grad for grad in kept.values()):
+        second = gradients(list(kept.values()), operands, lib, create=False)
+        answer["second"] = {
+            name: values(grad)
+            for name, grad in zip(operands, second, strict=True)
+            if grad is not None
+        }
+    return answer
+
+
+@question
+def examine(lib: Any, text: str) -> dict[str, Any]:
+    """Value, types, graph and gradients of one sample."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            value, _ = evaluate(lib, text)
+        except Exception as error:
+            return {"error": first_line(error)}
+        found = list(tensors(value, lib))
+        facts: dict[str, Any] = {"kind": type(value).__name__}
+        if not found:
+            return {**facts, "value": numbers(value)}
+        facts["tensors"] = [describe(tensor) for tensor in found]
+        if any(tensor.requires_grad for tensor in found):
+            facts["gradients"] = guarded(_first_order, lib, text)
+            facts["again"] = guarded(_second_order, lib, text)
+    return facts
+
+
+@question
+def refuse(lib: Any, text: str) -> str:
+    """Type and first line of what a sample raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            evaluate(lib, text)
+        except Exception as error:
+            return first_line(error)
+    return "nothing was raised"
+
+
+class _Twin(ast.NodeTransformer):
+    """Turns torch.f(x, ...) and x.f(...) into x.clone().f_(...)."""
+
+    def __init__(self, name: str, twin: str) -> None:
+        self.name, self.twin = name, twin
+        self.found = False
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr == self.name):
+            return node
+        owner, arguments = node.func.value, node.args
+        if isinstance(owner, ast.Name) and owner.id in ("torch", "F"):
+            if not arguments:
+                return node
+            owner, *arguments = arguments
+        if isinstance(owner, ast.Constant):
+            return node
+        self.found = True
+        copy = ast.Call(ast.Attribute(owner, "clone", ast.Load()), [], [])
+        return ast.Call(ast.Attribute(copy, self.twin, ast.Load()), arguments, node.keywords)
+
+
+def inplace_twin(text: str, name: str, twin: str) -> str | None:
+    """The sample with the in-place form, where it calls the operator by name."""
+    change = _Twin(name, twin)
+    tree = change.visit(ast.parse(text, mode="eval"))
+    return ast.unparse(ast.fix_missing_locations(tree)) if change.found else None
+
+
+def numeric_gradients(lib: Any, text: str) -> dict[str, tuple[Any, Any]]:
+    """For each operand that the sample depends on: (reverse mode, central differences)."""
+    return _compare(lib, text, lambda found, operands: found)
+
+
+def numeric_second(lib: Any, text: str) -> dict[str, tuple[Any, Any]]:
+    """The same for the gradients of the sample."""
+
+    def first(found: list[Any], operands: dict[str, Any]) -> list[Any]:
+        grads = gradients(found, operands, lib, create=True)
+        return [grad for grad in grads if grad is not None and grad.requires_grad]
+
+    return _compare(lib, text, first)
+
+
+def _compare(lib: Any, text: str, outputs: Any) -> dict[str, tuple[Any, Any]]:
+    value, operands = evaluate(lib, text, double=True)
+    roots = [t for t in outputs(list(tensors(value, lib)), operands) if t.requires_grad]
+    if not roots:
+        return {}
+    weights = [cotangent(tensor, lib, at).tolist() for at, tensor in enumerate(roots)]
+    reverse = gradients(roots, operands, lib, create=False)
+    answer = {}
+    for name, grad in zip(operands, reverse, strict=True):
+        if grad is not None:
+            slope = _slopes(lib, text, name, outputs, weights)
+            answer[name] = (grad.tolist(), slope)
+    return answer
+
+
+def _slopes(lib: Any, text: str, name: str, outputs: Any, weights: Any, step: float = 1e-5) -> Any:
+    base = scope(lib, double=True)[name]
+
+    def weighted(flat: list[float]) -> float:
+        names = scope(lib, double=True)
+        moved = lib.tensor(flat, dtype=lib.float64).reshape(tuple(base.shape))
+        names[name] = moved.requires_grad_()
+        lib.manual_seed(SEED)
+        value = eval(compile(text, "<sample>", "eval"), names)
+        kept = {other: names[other] for other in (*FLOATING, "d")}
+        roots = [t for t in outputs(list(tensors(value, lib)), kept) if t.requires_grad]
+        pairs = zip(roots, weights, strict=True)
+        return sum(_dot(root.detach().tolist(), weight) for root, weight in pairs)
+
+    flat = base.detach().reshape(-1).tolist()
+    slopes = []
+    for at, here in enumerate(flat):
+        up = weighted([*flat[:at], here + step, *flat[at + 1 :]])
+        down = weighted([*flat[:at], here - step, *flat[at + 1 :]])
+        slopes.append((up - down) / (2 * step))
+    return slopes
+
+
+def _dot(left: Any, right: Any) -> float:
+    if isinstance(left, list):
+        return sum(_dot(a, b) for a, b in zip(left, right, strict=True))
+    product = left * (right.conjugate() if isinstance(right, complex) else right)
+    return product.real if isinstance(product, complex) else product

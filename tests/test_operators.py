@@ -1,0 +1,146 @@
+"""Tests of every declaration of the catalogue, driven by its own samples and errors.
+
+Value, type, graph, gradients of first and second order, in-place twin and error texts are compared
+with PyTorch's; reverse mode is also compared with finite differences, which need no PyTorch.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from examine import examine, inplace_twin, numeric_gradients, numeric_second, refuse
+from oracle import oracle
+
+import gradcli
+from gradcli.operators import catalogue
+
+# Differences of less than this share of the largest number are the last bits of float32 kernels.
+CLOSE, CLOSE_DOUBLE = 2e-6, 1e-12
+NUMERIC = 2e-6
+# A random function has no slope that differences could find, nor has a rounding one.
+NO_SLOPE = ("rand", "normal", "bernoulli", "dropout", "multinomial", "rrelu", "gumbel", "empty")
+
+
+def _samples(kind: str) -> list[tuple[str, str]]:
+    return [(key, text) for key, row in catalogue.rows.items() for text in getattr(row, kind)]
+
+
+def _twins() -> Iterator[tuple[str, str]]:
+    for key, row in catalogue.rows.items():
+        if row.inplace:
+            for text in row.samples:
+                twin = inplace_twin(text, row.name, row.inplace)
+                if twin is not None:
+                    yield key, twin
+
+
+def _named(pairs: list[tuple[str, str]]) -> list[Any]:
+    return [pytest.param(text, id=f"{key}: {text}") for key, text in dict.fromkeys(pairs)]
+
+
+SAMPLES = _samples("samples")
+
+
+def difference(ours: Any, theirs: Any, where: str = "") -> str:
+    """The first place where two descriptions differ, empty where they agree."""
+    if isinstance(theirs, dict) and isinstance(ours, dict):
+        close = CLOSE_DOUBLE if theirs.get("dtype") == "torch.float64" else CLOSE
+        for key in (*theirs, *(key for key in ours if key not in theirs)):
+            if key not in ours or key not in theirs:
+                return f"{where}.{key}: {ours.get(key)!r}, PyTorch {theirs.get(key)!r}"
+            numeric = key in ("value", "second", "gradients")
+            found = (
+                _far(ours[key], theirs[key], close, f"{where}.{key}")
+                if numeric
+                else difference(ours[key], theirs[key], f"{where}.{key}")
+            )
+            if found:
+                return found
+        return ""
+    if isinstance(theirs, list) and isinstance(ours, list) and len(ours) == len(theirs):
+        for at, (mine, its) in enumerate(zip(ours, theirs, strict=True)):
+            if found := difference(mine, its, f"{where}[{at}]"):
+                return found
+        return ""
+    return "" if ours == theirs else f"{where}: {ours!r}, PyTorch {theirs!r}"
+
+
+def _far(ours: Any, theirs: Any, close: float, where: str) -> str:
+    if isinstance(theirs, dict) and isinstance(ours, dict) and set(ours) == set(theirs):
+        for key in theirs:
+            if found := _far(ours[key], theirs[key], close, f"{where}.{key}"):
+                return found
+        return ""
+    mine, its = list(_flat(ours)), list(_flat(theirs))
+    largest = max((abs(v) for v in its if _finite(v)), default=0.0)
+    same = len(mine) == len(its) and all(
+        a == b or (_finite(a) and _finite(b) and abs(a - b) <= close * max(1.0, largest))
+        for a, b in zip(mine, its, strict=True)
+    )
+    return "" if same else f"{where}: {ours!r}, PyTorch {theirs!r}"
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        yield None  # the nesting counts too
+        for item in value:
+            yield from _flat(item)
+    elif isinstance(value, bool) or not isinstance(value, int | float):
+        yield str(value)
+    else:
+        yield value
+
+
+@pytest.mark.parametrize("text", _named(SAMPLES))
+def test_sample(text: str) -> None:
+    theirs = oracle.ask("examine", text)
+    assert "error" not in theirs, f"the sample fails in PyTorch: {theirs['error']}"
+    assert difference(examine(gradcli, text), theirs, text) == ""
+
+
+@pytest.mark.parametrize("text", _named(_samples("errors")))
+def test_error(text: str) -> None:
+    theirs = oracle.ask("refuse", text)
+    assert theirs != "nothing was raised", "PyTorch accepts this"
+    assert refuse(gradcli, text) == theirs
+
+
+@pytest.mark.parametrize("text", _named(list(_twins())))
+def test_inplace_twin(text: str) -> None:
+    theirs = oracle.ask("examine", text)
+    assert difference(examine(gradcli, text), theirs, text) == ""
+
+
+@pytest.mark.parametrize("text", _named([s for s in SAMPLES if "autograd" not in s[1]]))
+def test_reverse_mode_equals_differences(text: str) -> None:
+    if any(word in text for word in NO_SLOPE):
+        pytest.skip("has no slope")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _close(numeric_gradients(gradcli, text))
+        _close(numeric_second(gradcli, text))
+
+
+def _close(pairs: dict[str, tuple[Any, Any]]) -> None:
+    for name, (reverse, numeric) in pairs.items():
+        flat = [value for value in _flat(reverse) if isinstance(value, float)]
+        scale = max(1.0, *(abs(value) for value in numeric))
+        for mine, slope in zip(flat, numeric, strict=True):
+            assert abs(mine - slope) <= NUMERIC * scale, f"d/d{name}: {reverse}, {numeric}"
+
+
+def test_every_declaration_is_documented_and_sampled() -> None:
+    bare = [
+        key
+        for key, row in catalogue.rows.items()
+        if not key.split(".")[0].endswith("_") and not (row.doc.strip() and row.samples)
+    ]
+    assert bare == []
