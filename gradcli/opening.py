@@ -1,0 +1,107 @@
+"""opening: which file is meant, and its bytes. Every way in which that can fail is said in words."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from typing import NamedTuple
+
+SUFFIX = ".expr"
+
+
+class Unusable(Exception):
+    """The command can't be carried out as it was given; `advice` says what can be done."""
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.advice = advice
+
+
+class Opened(NamedTuple):
+    """The bytes of a program. `path` is None for standard input; `note` is for standard error."""
+
+    name: str
+    path: str | None
+    data: bytes
+    note: str = ""
+
+
+def opened(given: str | None, most: int) -> Opened:
+    """The program that FILE names: a path, - or nothing at all. Reads `most` + 1 bytes at most."""
+    if given == "-":
+        return _from_stdin(most)
+    if given is not None:
+        return Opened(given, given, _read(given, most))
+    if not sys.stdin.isatty() and _is_piped():
+        return _from_stdin(most)
+    return _only_one(most)
+
+
+def _is_piped() -> bool:
+    """Something was put in on purpose: a pipe or a file; not a terminal and not /dev/null."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
+
+
+def _from_stdin(most: int) -> Opened:
+    if sys.stdin.isatty():
+        sys.stderr.write("reading a program from the terminal; Ctrl-D ends it\n")
+    return Opened("<stdin>", None, sys.stdin.buffer.read(most + 1))
+
+
+def _only_one(most: int) -> Opened:
+    here = sorted(name for name in os.listdir(".") if name.endswith(SUFFIX) and os.path.isfile(name))
+    if len(here) == 1:
+        return Opened(here[0], here[0], _read(here[0], most), f"reading {here[0]}, the only one here")
+    if not here:
+        raise Unusable("no FILE was given, and this folder holds no .expr file", "gradcli trace FILE")
+    listed = ", ".join(here[:8]) + (", ..." if len(here) > 8 else "")
+    raise Unusable(f"no FILE was given, and this folder holds {len(here)}: {listed}", "name one")
+
+
+def _read(path: str, most: int) -> bytes:
+    try:
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise Unusable(f"{path} is a folder", _inside(path))
+        with open(path, "rb") as file:
+            return file.read(most + 1)
+    except (OSError, ValueError) as error:
+        code = getattr(error, "errno", None)
+        if code == errno.ENOENT:
+            raise Unusable(f"there is no file {path}", _near(path)) from None
+        why = getattr(error, "strerror", None) or str(error)
+        raise Unusable(f"{path} can't be read: {why[0].lower()}{why[1:]}") from None
+
+
+def _inside(folder: str) -> str:
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIX))
+    except OSError:
+        return ""
+    if not names:
+        return "it holds no .expr file"
+    return "in it: " + ", ".join(os.path.join(folder, name) for name in names[:5])
+
+
+def _near(path: str) -> str:
+    """Files that may have been meant."""
+    from difflib import get_close_matches
+
+    folder, name = os.path.split(path)
+    try:
+        names = os.listdir(folder or ".")[:10_000]
+    except OSError:
+        return f"there is no folder {folder} either" if folder else ""
+    close = get_close_matches(name, names, 3, 0.6)
+    if not close and name + SUFFIX in names:
+        close = [name + SUFFIX]
+    if not close:
+        programs = sorted(other for other in names if other.endswith(SUFFIX))[:3]
+        return "here are: " + ", ".join(os.path.join(folder, p) for p in programs) if programs else ""
+    return "did you mean " + " or ".join(os.path.join(folder, other) for other in close) + "?"

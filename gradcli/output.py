@@ -1,0 +1,88 @@
+"""output: where answers and messages go: streams, colours, files. Only escaped text passes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TextIO
+
+from .render.escape import Terminal
+from .render.text import Look
+
+PAGE = 80
+
+
+def look_of(stream: TextIO, color: str, width: int | None = None) -> Look:
+    """How a stream is drawn on; standard output and standard error are judged apart."""
+    terminal = _is_terminal(stream)
+    encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
+    columns = PAGE
+    if terminal:
+        with suppress(OSError, ValueError):
+            columns = max(40, min(200, os.get_terminal_size(stream.fileno()).columns))
+    return Look(_wants_color(terminal, color), encoding.startswith("utf"), width or columns)
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    try:
+        return stream.isatty()
+    except ValueError:
+        return False
+
+
+def _wants_color(terminal: bool, color: str) -> bool:
+    """The option first, then FORCE_COLOR and CLICOLOR_FORCE, NO_COLOR, CLICOLOR, the terminal."""
+    if color != "auto":
+        return color == "always"
+    get = os.environ.get
+    if get("FORCE_COLOR", "0") not in ("0", "") or get("CLICOLOR_FORCE", "0") not in ("0", ""):
+        return True
+    if get("NO_COLOR") or get("CLICOLOR") == "0" or get("TERM") == "dumb":
+        return False
+    return terminal
+
+
+def prepare_streams() -> None:
+    """Characters that a stream can't encode become visible instead of ending the command."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            with suppress(ValueError, OSError):
+                reconfigure(errors="backslashreplace")
+
+
+def write(pieces: Iterable[Terminal]) -> None:
+    """The answer, on standard output."""
+    put = sys.stdout.write
+    for piece in pieces:
+        put(piece)
+
+
+def save(path: str, pieces: Iterable[Terminal]) -> None:
+    """The answer, into a file: the old one stays until the new one is whole."""
+    unfinished = f"{path}.unfinished"
+    try:
+        with open(unfinished, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            for piece in pieces:
+                file.write(piece)
+        os.replace(unfinished, path)
+    except BaseException:
+        with suppress(OSError):
+            os.remove(unfinished)
+        raise
+
+
+def tell(text: Terminal) -> None:
+    """A message, on standard error, after what the program printed."""
+    with suppress(ValueError, OSError):
+        sys.stdout.flush()
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def close_silently() -> None:
+    """Nobody reads any more: nothing is written when Python ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,58 @@
+"""Render: the text of `gradcli grad`: one result, its gradients as PyTorch prints them."""
+
+from __future__ import annotations
+
+from ..report.model import EventFact, GradReport
+from .escape import Terminal, block
+from .text import BLANK, Cell, Line, Look, cell, one_line, paint, width_of
+
+
+def text(report: GradReport, look: Look) -> Terminal:
+    """What the program printed, the result, its gradients, the hooks that ran."""
+    lines: list[Line] = []
+    of = report.of
+    if of is not None:
+        line = "" if of.line is None else f"line {of.line}"
+        value = report.of_text.split("\n")
+        rows = [f"{of.name} = {value[0]}", *value[1:]]
+        indent = " " * (len(of.name) + 3)
+        lines.extend(_indented(rows, indent, "result", line, look))
+        lines.append(BLANK)
+    names = [f"d{of.name}/d{fact.name}" if of is not None else fact.name
+             for fact in report.gradients]  # fmt: skip
+    width = max(map(width_of, names), default=0)
+    for name, fact in zip(names, report.gradients, strict=True):
+        head = name + " " * (width - width_of(name)) + " = "
+        shown = (fact.text or "None").split("\n")
+        pieces = [cell(head, "leaf"), cell(shown[0])]
+        if fact.text is None and fact.reason:
+            pieces.append(cell(f"   {fact.reason}", "dim"))
+        lines.append(tuple(pieces))
+        lines.extend((Cell(" " * width_of(head)), cell(rest)) for rest in shown[1:])
+    if report.events:
+        lines.extend((BLANK, *events(report.events, look)))
+    page = paint(lines, look)
+    printed = block(report.output)
+    if printed and not printed.endswith("\n"):
+        printed = Terminal(printed + "\n")
+    return Terminal(f"{printed}\n{page}" if printed and page else printed + page)
+
+
+def _indented(rows: list[str], indent: str, style: str, tail: str, look: Look) -> list[Line]:
+    first = rows[0]
+    room = look.width - width_of(first) - len(tail)
+    pieces = [cell(first, style)]
+    if tail:
+        pieces.append(cell(" " * max(3, room) + tail if len(rows) == 1 else f"   {tail}", "dim"))
+    return [tuple(pieces), *((Cell(indent), cell(row)) for row in rows[1:])]
+
+
+def events(facts: tuple[EventFact, ...], look: Look) -> list[Line]:
+    """The hooks that ran, one line each: before, after."""
+    lines: list[Line] = [(cell("hooks that ran, in order", "head"),)]
+    arrow = " → " if look.unicode else " -> "
+    for number, fact in enumerate(facts, start=1):
+        after = "unchanged" if fact.after is None else one_line(fact.after)
+        words = f"{number:>3}  {fact.name}  {fact.hook}  " if fact.hook else f"{number:>3}  {fact.name}  "
+        lines.append((cell(words), cell(one_line(fact.before)), Cell(arrow), cell(after)))
+    return lines

@@ -1,0 +1,201 @@
+"""Render: JSON documents. One line for each tensor and node; written in time linear in both.
+
+JSON knows no infinity and no NaN: these stand as the strings "nan", "inf", "-inf".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..report.model import (
+    ErrorFact,
+    EventFact,
+    FlowFact,
+    GradientFact,
+    GradReport,
+    Nested,
+    NodeFact,
+    Report,
+    SavedFact,
+    TensorFact,
+)
+from .escape import Terminal
+
+TRACE = "gradcli.trace/1"
+GRAD = "gradcli.grad/1"
+BATCH = 4096
+
+_encode = json.JSONEncoder(allow_nan=False, check_circular=False).encode
+
+
+def trace(report: Report) -> Iterator[Terminal]:
+    """The document of `gradcli trace`, in pieces."""
+    flows: dict[int, list[FlowFact]] = {}
+    for flow in report.flows:
+        flows.setdefault(flow.node, []).append(flow)
+    saved: dict[int, list[SavedFact]] = {}
+    for fact in report.saved:
+        saved.setdefault(fact.node, []).append(fact)
+    yield from _document({
+        "schema": TRACE,
+        "file": report.file,
+        "device": report.device,
+        "results": [report.tensors[i].name for i in report.results],
+        "tensors": map(_tensor, report.tensors),
+        "nodes": (_node(node, flows.get(node.id), saved.get(node.id)) for node in report.nodes),
+        "backward": [_backward(report, i) for i in range(len(report.backwards))],
+        "hooks": list(map(_event, report.events)),
+        "output": report.output,
+        "warnings": list(report.warnings),
+        "missing": list(report.missing),
+        "error": _error(report.error),
+    })  # fmt: skip
+
+
+def grad(report: GradReport) -> Iterator[Terminal]:
+    """The document of `gradcli grad`, in pieces."""
+    yield from _document({
+        "schema": GRAD,
+        "file": report.file,
+        "device": report.device,
+        "of": None if report.of is None else _tensor(report.of),
+        "gradients": map(_gradient, report.gradients),
+        "hooks": list(map(_event, report.events)),
+        "output": report.output,
+        "warnings": list(report.warnings),
+        "error": _error(report.error),
+    })  # fmt: skip
+
+
+def _document(fields: dict[str, Any]) -> Iterator[Terminal]:
+    """Keys one under the other; what is neither plain nor a list is written row by row."""
+    before = "{"
+    for key, value in fields.items():
+        yield Terminal(f'{before}"{key}": ')
+        before = ",\n "
+        if isinstance(value, (str, list, dict)) or value is None:
+            yield Terminal(encoded(value))
+        else:
+            yield from _rows(value)
+    yield Terminal("}\n")
+
+
+def _rows(rows: Iterable[dict[str, Any]]) -> Iterator[Terminal]:
+    yield Terminal("[")
+    between = "\n  "
+    batch: list[str] = []
+    for row in rows:
+        batch.append(between + encoded(row))
+        between = ",\n  "
+        if len(batch) == BATCH:
+            yield Terminal("".join(batch))
+            batch.clear()
+    yield Terminal("".join(batch) + "]")
+
+
+def encoded(value: Any) -> str:
+    """Strict JSON; the slow way is only for values that hold a NaN or an infinity."""
+    try:
+        return _encode(value)
+    except ValueError:
+        return _encode(finite(value))
+
+
+def finite(value: Any) -> Any:
+    """The same with strings for numbers that JSON lacks."""
+    if isinstance(value, float):
+        if value != value:
+            return "nan"
+        if value in (float("inf"), float("-inf")):
+            return "inf" if value > 0 else "-inf"
+        return value
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    return value
+
+
+def _numbers(value: Nested | None, dtype: str) -> Any:
+    """Complex numbers as pairs."""
+    return _pairs(value) if value is not None and dtype.startswith("complex") else value
+
+
+def _pairs(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_pairs(item) for item in value]
+    return [value.real, value.imag]
+
+
+def _tensor(fact: TensorFact) -> dict[str, Any]:
+    row = {
+        "name": fact.name,
+        "shape": fact.shape,
+        "dtype": fact.dtype,
+        "device": fact.device,
+        "requires_grad": fact.requires_grad,
+        "is_leaf": fact.is_leaf,
+        "retains_grad": fact.retains_grad,
+        "grad_fn": fact.grad_fn,
+        "node": fact.node,
+        "line": fact.line,
+        "value": _numbers(fact.value, fact.dtype),
+        "grad": _numbers(fact.grad, fact.dtype),
+    }
+    if fact.grad_fn is not None:
+        row["output_nr"] = fact.output_nr
+    return row
+
+
+def _node(
+    node: NodeFact, flows: list[FlowFact] | None, saved: list[SavedFact] | None
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": node.id, "name": node.name, "next": node.next}
+    place = node.place
+    if place is None:
+        row["line"] = None
+    else:
+        row["line"], row["column"] = place.line, place.column
+        row["end_line"], row["end_column"] = place.end_line, place.end_column
+        row["source"] = place.text
+    if flows is not None:
+        row["flow"] = [
+            {"output_nr": flow.output_nr, "value": flow.value, "grad": flow.grad} for flow in flows
+        ]
+    if saved is not None:
+        row["saved"] = [
+            {"name": fact.name, "shape": fact.shape, "holder": fact.holder,
+             "version": fact.version, "bytes": fact.bytes, "freed": fact.freed}
+            for fact in saved
+        ]  # fmt: skip
+    return row
+
+
+def _backward(report: Report, i: int) -> dict[str, Any]:
+    call = report.backwards[i]
+    return {"line": call.line, "retain_graph": call.retained, "create_graph": call.created}
+
+
+def _event(event: EventFact) -> dict[str, Any]:
+    return event._asdict()
+
+
+def _gradient(fact: GradientFact) -> dict[str, Any]:
+    return {
+        "name": fact.name,
+        "line": fact.line,
+        "shape": fact.shape,
+        "dtype": fact.dtype,
+        "grad": _numbers(fact.value, fact.dtype),
+        "reason": fact.reason,
+    }
+
+
+def _error(error: ErrorFact | None) -> dict[str, Any] | None:
+    if error is None:
+        return None
+    row = error._asdict()
+    row["labels"] = [label._asdict() for label in error.labels]
+    return row

@@ -1,0 +1,135 @@
+"""Report: an observer of the engine: values, gradients, hooks and freed buffers as they pass.
+
+It holds on to the first and the last so many results, because a report draws the two ends of a
+long chain and folds what lies between.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from .collect import Collected, numbers, range_of, text_of
+from .model import BackwardFact, EventFact, FlowFact
+
+ENDS = 1000  # results that are held at each end
+LARGEST = 4096  # elements of a result that is held
+EVENTS = 1000
+
+
+class Entry:
+    """A result that entered the graph, and the gradient that arrived at it last."""
+
+    __slots__ = ("tensor", "node", "output_nr", "grad")
+
+    def __init__(self, tensor: Any, node: Any, output_nr: int) -> None:
+        self.tensor, self.node, self.output_nr = tensor, node, output_nr
+        self.grad: Any = None
+
+
+class Watch:
+    """Give it to the engine as its observer while a program runs.
+
+    `line` says where the program is; `hook_words` how a hook is called in the program; `as_tensor`
+    makes a tensor of a gradient that the engine holds as an array. `values` is False when only
+    hooks and backward calls are of interest.
+    """
+
+    def __init__(
+        self,
+        line: Callable[[], int | None],
+        as_tensor: Callable[[Any], Any],
+        hook_words: Callable[[Any], str],
+        *,
+        values: bool = True,
+    ) -> None:
+        self.line, self.as_tensor, self.hook_words = line, as_tensor, hook_words
+        self.first: list[Entry] = []
+        self.last: deque[Entry] = deque()
+        self.by_node: dict[tuple[int, int], Entry] = {}
+        self.backwards: list[BackwardFact] = []
+        self.events: list[tuple[Any, str, str, str | None]] = []
+        self.freed_by: dict[int, int] = {}
+        self.names: dict[int, str] = {}
+        self.values = values
+
+    # ---- what the engine tells
+
+    def made(self, tensor: Any) -> None:
+        """A result that has a grad_fn was made."""
+        if not self.values or tensor is None:
+            return
+        node = tensor.grad_fn
+        if node is None or tensor.numel() > LARGEST:
+            return
+        entry = Entry(tensor, node, tensor.output_nr)
+        if len(self.first) < ENDS:
+            self.first.append(entry)
+        else:
+            self.last.append(entry)
+            if len(self.last) > ENDS:
+                gone = self.last.popleft()
+                self.by_node.pop((id(gone.node), gone.output_nr), None)
+        self.by_node[id(node), entry.output_nr] = entry
+
+    def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
+        """The gradients of a node's outputs are complete."""
+        by_node = self.by_node
+        for output_nr, grad in enumerate(grads):
+            if grad is not None:
+                entry = by_node.get((id(node), output_nr))
+                if entry is not None:
+                    entry.grad = grad
+
+    def accumulated(self, variable: Any, grad: Any) -> None:
+        """A leaf was given a gradient: the leaf's own .grad tells it."""
+
+    def hooked(self, kind: str, node: Any, hook: Any, before: Any, after: Any) -> None:
+        """A hook ran on a gradient."""
+        if len(self.events) < EVENTS and not isinstance(before, tuple):
+            same = after is before
+            told = None if same else text_of(after) if hasattr(after, "detach") else repr(after)
+            self.events.append((node, self.hook_words(hook), text_of(before), told))
+
+    def walked(self, freed: list[Any], keep: bool) -> None:
+        """A backward pass has ended."""
+        line = self.line() or 0
+        self.backwards.append(BackwardFact(line, keep))
+        if len(self.freed_by) < ENDS * 100:
+            for node in freed:
+                self.freed_by[id(node)] = line
+
+    # ---- what it amounts to
+
+    def flows(self, collected: Collected, *, full: bool) -> tuple[FlowFact, ...]:
+        """Values and gradients of the results that were held, as far as their nodes are known."""
+        ids = {id(node): number for number, node in enumerate(collected.alive)}
+        found = []
+        for entry in (*self.first, *self.last):
+            number = ids.get(id(entry.node))
+            if number is not None:
+                found.append(self._flow(number, entry, full))
+        return tuple(found)
+
+    def _flow(self, number: int, entry: Entry, full: bool) -> FlowFact:
+        tensor = entry.tensor if entry.tensor.grad_fn is entry.node else None
+        grad = None if entry.grad is None else self.as_tensor(entry.grad)
+        return FlowFact(
+            number,
+            entry.output_nr,
+            tuple(entry.tensor.shape),
+            None if tensor is None else text_of(tensor),
+            None if grad is None else text_of(grad),
+            None if tensor is None else range_of(tensor),
+            None if grad is None else range_of(grad),
+            numbers(tensor) if full and tensor is not None else None,
+            numbers(grad) if full and grad is not None else None,
+        )
+
+    def told(self, names: Callable[[Any], str]) -> tuple[EventFact, ...]:
+        """The hooks that ran, in their order."""
+        return tuple(
+            EventFact(names(node), words, before, after)
+            for node, words, before, after in self.events
+        )
