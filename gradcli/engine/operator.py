@@ -282,25 +282,6 @@ def _with_defaults(run: Function_, count: int, defaults: tuple[Any, ...]) -> Fun
     return lambda *args: run(*args, *defaults)
 
 
-class BoundFunction:
-    """x.add, taken as a value."""
-
-    __slots__ = ("function", "instance")
-
-    def __init__(self, function: Function, instance: Any) -> None:
-        self.function, self.instance = function, instance
-
-    @property
-    def __name__(self) -> str:
-        return self.function.name
-
-    def __repr__(self) -> str:
-        return f"<built-in method {self.function.name} of Tensor object>"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(self.instance, *args, **kwargs)
-
-
 def without_out(name: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """`out=None` means nothing; a tensor is refused, since it would hide what was computed from what."""
     if kwargs["out"] is not None:

@@ -1,0 +1,183 @@
+"""Autograd: torch.autograd.Function: an operation whose backward the user writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..engine.mode import state
+from ..engine.node import CustomNode
+from ..engine.saved import freed
+from ..engine.tensor import Tensor, edge_of, plain
+from ..engine.views import rebase
+
+_UNSET: Any = object()
+
+
+class FunctionContext:
+    """What forward leaves for backward: saved tensors, flags, anything the user sets on it."""
+
+    def __init__(self) -> None:
+        self.needs_input_grad: tuple[bool, ...] = ()
+        self.materialize_grads = True
+        self._saved: tuple[Any, ...] | None = ()
+        self._versions: tuple[int, ...] = ()
+        self._undifferentiable: tuple[Tensor, ...] = ()
+        self._dirty: tuple[Tensor, ...] = ()
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        for value in tensors:
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    "save_for_backward can only save variables, but argument "
+                    f"{tensors.index(value)} is of type {type(value).__name__}"
+                )
+        self._saved = tensors
+        self._versions = tuple(0 if t is None else t._version for t in tensors)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        if self._saved is None:
+            freed()
+        return self._saved
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        self._undifferentiable = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        self._dirty = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        self.materialize_grads = value
+
+
+class FunctionNode(CustomNode):
+    """The graph node of one application of a user's Function."""
+
+    __slots__ = ("context", "owner", "count", "kinds")
+
+    def __init__(self, owner: type[Function], context: FunctionContext, tensors: Sequence[Any]) -> None:
+        edges = tuple(edge_of(t) if isinstance(t, Tensor) else None for t in tensors)
+        numbers = tuple(t._output_nr if e is not None else 0 for t, e in zip(tensors, edges, strict=True))
+        super().__init__(owner.__name__ + "Backward", edges, numbers if any(numbers) else None)
+        self.owner, self.context, self.count = owner, context, 1
+        self.kinds: list[Any] = []
+
+    @property
+    def outputs(self) -> int:
+        return self.count
+
+    @property
+    def freed(self) -> bool:
+        return self.context._saved is None
+
+    def release(self) -> None:
+        if self.context._saved:
+            self.context._saved = None
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        return self.context.saved_tensors
+
+    def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+        given = [
+            self._given(grads[place] if place < len(grads) else None, kind, shape)
+            for place, (kind, shape) in enumerate(self.kinds)
+        ]
+        before = state.grad_enabled
+        state.grad_enabled = tensors
+        try:
+            results = self.owner.backward(self.context, *given)
+        finally:
+            state.grad_enabled = before
+        if not isinstance(results, tuple):
+            results = (results,)
+        if len(results) > len(self.edges) and any(r is not None for r in results[len(self.edges) :]):
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients (expected "
+                f"{len(self.edges)}, got {len(results)})"
+            )
+        if len(results) < len(self.edges):
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients (expected "
+                f"{len(self.edges)}, got {len(results)})"
+            )
+        return tuple(
+            None if r is None or e is None else r if tensors else r._data
+            for r, e in zip(results, self.edges, strict=False)
+        )
+
+    def _given(self, grad: Any, kind: Any, shape: tuple[int, ...]) -> Tensor | None:
+        if grad is None:
+            if not self.context.materialize_grads:
+                return None
+            return plain(kind.xp.zeros(shape, dtype=kind.array_dtype), kind)
+        return grad if isinstance(grad, Tensor) else plain(kind.xp.asarray(grad), kind)
+
+
+class Function:
+    """Base class of user functions: static forward(ctx, ...) or forward(...) with setup_context."""
+
+    forward: Callable[..., Any] = _UNSET
+    backward: Callable[..., Any] = _UNSET
+    setup_context: Callable[..., Any] = _UNSET
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        if cls.forward is _UNSET:
+            raise RuntimeError(
+                "You must implement the forward function for custom autograd.Function."
+            )
+        context = FunctionContext()
+        context.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+        tracked = state.grad_enabled and any(context.needs_input_grad)
+        node = FunctionNode(cls, context, args) if tracked else None
+        before = state.grad_enabled
+        state.grad_enabled = False
+        try:
+            if cls.setup_context is _UNSET:
+                result = cls.forward(context, *args)
+            else:
+                result = cls.forward(*args)
+                cls.setup_context(context, args, result)
+        finally:
+            state.grad_enabled = before
+        outs = result if isinstance(result, tuple) else (result,)
+        wrapped = tuple(cls._output(out, place, node, context, args) for place, out in enumerate(outs))
+        if node is not None:
+            node.count = len(wrapped)
+            node.kinds = [(o._kind, o._data.shape) if isinstance(o, Tensor) else (None, ()) for o in wrapped]
+            if len(wrapped) > 1:
+                node.extra = list(node.kinds)
+        return wrapped if isinstance(result, tuple) else wrapped[0]
+
+    @classmethod
+    def _output(
+        cls, out: Any, place: int, node: FunctionNode | None, context: FunctionContext, args: Sequence[Any]
+    ) -> Any:
+        if node is None or not isinstance(out, Tensor) or not out._kind.differentiable:
+            return out
+        if any(out is t for t in context._undifferentiable):
+            return out
+        if any(out is t for t in context._dirty):
+            out._bump()
+            rebase(out, node)
+            return out
+        if any(out is a for a in args):
+            out = plain(out._need_array(), out._kind)
+        out._requires_grad, out._grad_fn, out._output_nr = True, node, place
+        return out
+
+
+def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a backward that builds no graph of its own."""
+
+    def run(context: FunctionContext, *grads: Any) -> Any:
+        before = state.grad_enabled
+        state.grad_enabled = False
+        try:
+            return function(context, *grads)
+        finally:
+            state.grad_enabled = before
+
+    return run
