@@ -207,8 +207,8 @@ def _safetensors(file: IO[bytes], size: int, key: str, most: int, path: str) -> 
         raise _damaged(path, f"a header of {length:,} bytes is too long")
     try:
         index = json.loads(_exactly(file, length, path))
-        names = [name for name in index if name != "__metadata__"]
-    except (ValueError, RecursionError, TypeError):
+        names = [name for name, _ in index.items() if name != "__metadata__"]
+    except (ValueError, RecursionError, AttributeError):
         raise _damaged(path, "the header can't be read") from None
     entry = index[_chosen(key, names, path)]
     try:

@@ -1,0 +1,302 @@
+"""Tests of values from the command line and of data files, well-meant and hostile."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import os
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from gradcli.inputs import InputError, defaults_of, parse_set
+from gradcli.inputs.given import is_floating, split_path
+from gradcli.inputs.readers import read
+
+MOST = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("a=4.0", "leaf", 4.0),
+        ("a=-4.5e-3", "leaf", -0.0045),
+        ("a = 4.0", "leaf", 4.0),
+        ("a=[1.0, 2, 3]", "leaf", [1.0, 2, 3]),
+        ("a=[[1, 2], [3.0, 4]]", "leaf", [[1, 2], [3.0, 4]]),
+        ("a=inf", "leaf", math.inf),
+        ("a=-inf", "leaf", -math.inf),
+        ("a=[nan, 1]", "leaf", None),
+        ("n=3", "plain", 3),
+        ("n=-3", "plain", -3),
+        ("flag=True", "plain", True),
+        ("nothing=None", "plain", None),
+        ("label='loss'", "plain", "loss"),
+        ('label="loss"', "plain", "loss"),
+        ("ns=[1, 2]", "plain", [1, 2]),
+        ("both=(1.0, 2)", "plain", (1.0, 2)),
+        ("d={'lr': 0.1}", "plain", {"lr": 0.1}),
+        ("empty=[]", "plain", []),
+        ("mixed=[1.0, 'a']", "plain", [1.0, "a"]),
+    ],
+)
+def test_values(text: str, kind: str, value: Any) -> None:
+    given = parse_set(text)
+    assert given.kind == kind
+    if value is not None or kind == "plain":
+        assert given.value == value and type(given.value) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a", "expected NAME=VALUE"),
+        ("=4", "expected NAME=VALUE"),
+        ("a b=4", "expected NAME=VALUE"),
+        ("a=", "is not a value"),
+        ("a=loss", "is not a value"),
+        ("a=1+2", "is not a value"),
+        ("a=__import__('os')", "is not a value"),
+        ("a=[x for x in y]", "is not a value"),
+        ("a=--4", "is not a value"),
+        ("a=b'x'", "is not a value"),
+        ("a={**{}}", "is not a value"),
+        ("a=" + "[" * 5000, "is not a value"),
+        ("a=" + "-" * 100_000 + "1", "is not a value"),
+        ("a=" + "1" * 10_000, "is not a value"),
+        ("a=" + "1" * (1 << 21), "characters"),
+        ("a=\0", "is not a value"),
+    ],
+)
+def test_refused_values(text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        parse_set(text)
+    assert len(str(caught.value)) < 300
+
+
+def test_advice_for_a_bare_word() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_set("label=loss")
+    assert "label='loss'" in caught.value.advice and "@loss" in caught.value.advice
+
+
+def test_floating() -> None:
+    assert is_floating(1.0) and is_floating([[1], [2.0]])
+    assert not is_floating(1) and not is_floating([]) and not is_floating([1.0, "a"])
+
+
+def test_paths_with_keys() -> None:
+    assert split_path("data.npz:X") == ("data.npz", "X")
+    assert split_path("d/data.npz") == ("d/data.npz", "")
+    assert split_path("a:b/data.npy") == ("a:b/data.npy", "")
+
+
+# ---------------------------------------------------------------- files that are as they say
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "uint8", "bool", ">f4"])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 4)])
+def test_npy(tmp_path: Path, dtype: str, shape: tuple[int, ...]) -> None:
+    array = (numpy.arange(math.prod(shape)) % 2).reshape(shape).astype(dtype)
+    numpy.save(tmp_path / "a.npy", array)
+    got = read(str(tmp_path / "a.npy"))
+    assert got.shape == shape and got.dtype.name == array.dtype.newbyteorder("=").name
+    assert (got == array).all() and got.flags.writeable
+
+
+def test_npy_in_fortran_order(tmp_path: Path) -> None:
+    array = numpy.asfortranarray(numpy.arange(6.0).reshape(2, 3))
+    numpy.save(tmp_path / "a.npy", array)
+    assert (read(str(tmp_path / "a.npy")) == array).all()
+
+
+@pytest.mark.parametrize("save", [numpy.savez, numpy.savez_compressed])
+def test_npz(tmp_path: Path, save: Any) -> None:
+    path = str(tmp_path / "a.npz")
+    save(path, X=numpy.arange(4.0), y=numpy.arange(3))
+    assert read(path, "X").tolist() == [0, 1, 2, 3]
+    assert read(path, "y").dtype == numpy.int64
+    with pytest.raises(InputError, match="holds X, y"):
+        read(path, "z")
+    with pytest.raises(InputError, match="which of its arrays"):
+        read(path)
+
+
+def test_npz_of_one_needs_no_key(tmp_path: Path) -> None:
+    numpy.savez(tmp_path / "a.npz", X=numpy.ones(2))
+    assert read(str(tmp_path / "a.npz")).tolist() == [1, 1]
+
+
+def test_csv(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1.5,2\n3,4\n")
+    path = str(tmp_path / "a.csv")
+    assert read(path).tolist() == [[1.5, 2.0], [3.0, 4.0]] and read(path).dtype == numpy.float32
+    assert read(path, "y").tolist() == [2.0, 4.0]
+    assert read(path, "0").tolist() == [1.5, 3.0]
+    with pytest.raises(InputError, match="columns are x, y"):
+        read(path, "z")
+
+
+def test_csv_of_integers_and_of_one_column(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("1\n2\n\n3\n")
+    got = read(str(tmp_path / "a.csv"))
+    assert got.tolist() == [1, 2, 3] and got.dtype == numpy.int64
+
+
+def test_csv_errors_name_the_row(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n3\n")
+    with pytest.raises(InputError, match="row 3 has 1 numbers"):
+        read(str(tmp_path / "a.csv"))
+    (tmp_path / "a.csv").write_text("1,2\n3,four\n")
+    with pytest.raises(InputError, match="row 2: 'four' is not a number"):
+        read(str(tmp_path / "a.csv"))
+
+
+def safetensors(entries: dict[str, Any], data: bytes) -> bytes:
+    header = json.dumps(entries).encode()
+    return struct.pack("<Q", len(header)) + header + data
+
+
+def test_safetensors(tmp_path: Path) -> None:
+    data = numpy.arange(6, dtype="<f4").tobytes() + numpy.array([1, 2], dtype="<i8").tobytes()
+    entries = {
+        "__metadata__": {"format": "pt"},
+        "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
+        "n": {"dtype": "I64", "shape": [2], "data_offsets": [24, 40]},
+    }
+    path = tmp_path / "m.safetensors"
+    path.write_bytes(safetensors(entries, data))
+    assert read(str(path), "w").tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert read(str(path), "n").tolist() == [1, 2]
+
+
+def test_bfloat16(tmp_path: Path) -> None:
+    entry = {"w": {"dtype": "BF16", "shape": [2], "data_offsets": [0, 4]}}
+    (tmp_path / "m.safetensors").write_bytes(safetensors(entry, b"\x80\x3f\x00\xc0"))
+    assert read(str(tmp_path / "m.safetensors")).tolist() == [1.0, -2.0]
+
+
+def idx(shape: tuple[int, ...], data: bytes, code: int = 8) -> bytes:
+    return bytes([0, 0, code, len(shape)]) + struct.pack(f">{len(shape)}I", *shape) + data
+
+
+@pytest.mark.parametrize("name", ["a.idx", "a-idx2-ubyte", "a.idx.gz", "train-idx2-ubyte.gz"])
+def test_idx(tmp_path: Path, name: str) -> None:
+    raw = idx((2, 3), bytes(range(6)))
+    (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
+    assert read(str(tmp_path / name)).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+# ---------------------------------------------------------------- files that lie
+
+
+def npy(header: str, data: bytes = b"") -> bytes:
+    raw = header.encode("latin1")
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(raw)) + raw + data
+
+
+HOSTILE = {
+    "empty.npy": b"",
+    "short.npy": b"\x93NUM",
+    "asks.npy": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000,)}"),
+    "wraps.npy": npy(
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"
+    ),
+    "negative.npy": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, -8)}", bytes(64)),
+    "object.npy": npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", b"cos\nsystem\n."),
+    "fields.npy": npy("{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (1,)}"),
+    "code.npy": npy("__import__('os').system('true')"),
+    "deep.npy": npy("(" * 3000),
+    "long.npy": b"\x93NUMPY\x02\x00" + struct.pack("<I", 1 << 31),
+    "version.npy": b"\x93NUMPY\x09\x00" + bytes(100),
+    "shape.npy": npy("{'descr': '<f8', 'fortran_order': False, 'shape': 'x'}"),
+    "dims.npy": npy(f"{{'descr': '<f8', 'fortran_order': False, 'shape': {(1,) * 70}}}", bytes(8)),
+    "not.npz": b"PK\x03\x04nothing",
+    "text.npz": b"hello",
+    "huge.safetensors": struct.pack("<Q", 1 << 62),
+    "early.safetensors": struct.pack("<Q", 50) + b"{",
+    "list.safetensors": safetensors([1], b""),  # type: ignore[arg-type]
+    "asks.safetensors": safetensors(
+        {"w": {"dtype": "F32", "shape": [1 << 40], "data_offsets": [0, 1 << 42]}}, b""
+    ),
+    "back.safetensors": safetensors(
+        {"w": {"dtype": "F32", "shape": [1], "data_offsets": [8, 4]}}, bytes(8)
+    ),
+    "text.safetensors": safetensors(
+        {"w": {"dtype": "F32", "shape": ["a"], "data_offsets": [0, 4]}}, bytes(4)
+    ),
+    "asks.idx": idx((1 << 30, 4), b""),
+    "kind.idx": idx((1,), b"a", code=7),
+    "asks.idx.gz": gzip.compress(idx((1 << 31, 1 << 31), b"")),
+    "early.idx.gz": gzip.compress(idx((100,), bytes(10))),
+    "not.gz": b"hello",
+    "cut.idx.gz": gzip.compress(idx((100,), os.urandom(100)))[:60],
+    "binary.csv": bytes(range(128, 256)),
+    "empty.csv": b"",
+    "model.pt": b"PK",
+    "model.pkl": b"cos\nsystem\n.",
+    "what.dat": b"1,2",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(HOSTILE[name])
+    with pytest.raises(InputError) as caught:
+        read(str(tmp_path / name), most=MOST)
+    assert len(str(caught.value)) < 500
+
+
+def test_a_bomb_in_an_archive(tmp_path: Path) -> None:
+    """The directory claims far more than deflate could make of what is there."""
+    header = npy("{'descr': '|u1', 'fortran_order': False, 'shape': (9000000,)}")
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.npy", header + bytes(9_000_000))
+    assert read(str(path), "x").nbytes == 9_000_000
+    with pytest.raises(InputError, match="--max-memory"):
+        read(str(path), "x", most=1_000_000)
+    raw = path.read_bytes().replace(struct.pack("<I", 9_000_000 + len(header)), b"\xff\xff\xff\x7f")
+    path.write_bytes(raw)
+    with pytest.raises(InputError):
+        read(str(path), "x", most=1 << 40)
+
+
+def test_too_large_for_the_budget(tmp_path: Path) -> None:
+    numpy.save(tmp_path / "a.npy", numpy.zeros(1000))
+    with pytest.raises(InputError, match="--max-memory"):
+        read(str(tmp_path / "a.npy"), most=100)
+    (tmp_path / "a.csv").write_text("1\n" * 1000)
+    with pytest.raises(InputError, match="--max-memory"):
+        read(str(tmp_path / "a.csv"), most=100)
+
+
+def test_not_a_file(tmp_path: Path) -> None:
+    for path in (tmp_path / "absent.npy", tmp_path, Path("/dev/zero"), Path("a\0b.npy")):
+        with pytest.raises(InputError):
+            read(str(path))
+
+
+# ---------------------------------------------------------------- data that a program names itself
+
+
+def test_data_beside_the_program(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "data").mkdir(parents=True)
+    numpy.save(home / "data" / "x.npy", numpy.ones(2))
+    numpy.save(tmp_path / "secret.npy", numpy.ones(2))
+    program = str(home / "p.expr")
+    assert defaults_of({"x": "@data/x.npy"}, program, MOST)["x"].value.tolist() == [1, 1]
+    (home / "link.npy").symlink_to(tmp_path / "secret.npy")
+    (home / "up").symlink_to(tmp_path)
+    for path in ("../secret.npy", str(tmp_path / "secret.npy"), "link.npy", "up/secret.npy",
+                 "data/../../secret.npy"):  # fmt: skip
+        with pytest.raises(InputError):
+            defaults_of({"x": f"@{path}"}, program, MOST)
+    with pytest.raises(InputError, match="without a file"):
+        defaults_of({"x": "@x.npy"}, None, MOST)
