@@ -99,7 +99,9 @@ def test_paths_with_keys() -> None:
 # ---------------------------------------------------------------- files that are as they say
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "uint8", "bool", ">f4"])
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float32", "float16", "int64", "uint8", "bool", ">f4"]
+)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 4)])
 def test_npy(tmp_path: Path, dtype: str, shape: tuple[int, ...]) -> None:
     array = (numpy.arange(math.prod(shape)) % 2).reshape(shape).astype(dtype)
@@ -204,9 +206,7 @@ HOSTILE = {
     "empty.npy": b"",
     "short.npy": b"\x93NUM",
     "asks.npy": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000,)}"),
-    "wraps.npy": npy(
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"
-    ),
+    "wraps.npy": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"),
     "negative.npy": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, -8)}", bytes(64)),
     "object.npy": npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", b"cos\nsystem\n."),
     "fields.npy": npy("{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (1,)}"),
