@@ -130,6 +130,9 @@ class Node:
         """The names of the `_saved_*` attributes, as PyTorch has them."""
         return self.row.saved_names
 
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *(f"_saved_{name}" for name in self.saved_names())]
+
     @property
     def freed(self) -> bool:
         return self.saved is None

@@ -232,6 +232,8 @@ class Tensor:
 
     @property
     def _version(self) -> int:
+        if self._meta is not None and self._meta.inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if self._storage is None else self._storage.version
 
     @property

@@ -1,0 +1,90 @@
+"""Tests: a Python program run with a torch-like library, and what it left behind, as JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+from examine import name_of, numbers
+from oracle import question
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_TRIGGERED = re.compile(r"\s*\(Triggered internally at .*?\)\s*$", re.S)
+
+
+def sections(path: Path) -> dict[str, str]:
+    """The programs of a file, by the titles that stand over them."""
+    found: dict[str, str] = {}
+    title = ""
+    for line in path.read_text("utf-8").splitlines():
+        if line.startswith("### "):
+            title = line[4:]
+            found[title] = ""
+        elif title:
+            found[title] += line + "\n"
+    return found
+
+
+def graph(tensor: Any) -> list[Any]:
+    """The graph below a tensor: names and edges, nodes numbered as they are met."""
+    order: dict[int, int] = {}
+    rows: list[Any] = []
+    alive = []
+    stack = [tensor.grad_fn]
+    while stack:
+        node = stack.pop(0)
+        if node is None or id(node) in order:
+            continue
+        order[id(node)] = len(rows)
+        alive.append(node)
+        rows.append([name_of(node), node.next_functions])
+        stack.extend(child for child, _ in node.next_functions)
+    return [
+        [name, [None if child is None else [order[id(child)], number] for child, number in edges]]
+        for name, edges in rows
+    ]
+
+
+def described(lib: Any, tensor: Any) -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        grad = tensor.grad
+    return {
+        "value": numbers(tensor.detach().tolist()),
+        "dtype": str(tensor.dtype),
+        "shape": list(tensor.shape),
+        "flags": [tensor.requires_grad, tensor.is_leaf, tensor.retains_grad, None if tensor.is_inference() else tensor._version],
+        "grad": None if grad is None else [numbers(grad.tolist()), str(grad.dtype), name_of(grad.grad_fn)],
+        "graph": graph(tensor),
+    }
+
+
+@question
+def program(lib: Any, text: str) -> Any:
+    """Everything that two libraries could differ in after a program has run."""
+    names: dict[str, Any] = {"torch": lib}
+    out = io.StringIO()
+    error = None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with contextlib.redirect_stdout(out):
+            try:
+                exec(compile(text, "<program>", "exec"), names)
+            except Exception as raised:
+                error = f"{type(raised).__name__}: {_TRIGGERED.sub('', str(raised))}"
+    lib.set_grad_enabled(True)
+    words = [_TRIGGERED.sub("", str(w.message)).splitlines()[0] for w in caught if w.category is UserWarning]
+    return {
+        "output": _ADDRESS.sub("", out.getvalue()),
+        "error": error,
+        "warnings": sorted(set(words)),
+        "tensors": {
+            name: described(lib, value)
+            for name, value in names.items()
+            if isinstance(value, lib.Tensor)
+        },
+    }
