@@ -57,8 +57,15 @@ def described(lib: Any, tensor: Any) -> dict[str, Any]:
         "value": numbers(tensor.detach().tolist()),
         "dtype": str(tensor.dtype),
         "shape": list(tensor.shape),
-        "flags": [tensor.requires_grad, tensor.is_leaf, tensor.retains_grad, None if tensor.is_inference() else tensor._version],
-        "grad": None if grad is None else [numbers(grad.tolist()), str(grad.dtype), name_of(grad.grad_fn)],
+        "flags": [
+            tensor.requires_grad,
+            tensor.is_leaf,
+            tensor.retains_grad,
+            None if tensor.is_inference() else tensor._version,
+        ],
+        "grad": None
+        if grad is None
+        else [numbers(grad.tolist()), str(grad.dtype), name_of(grad.grad_fn)],
         "graph": graph(tensor),
     }
 
@@ -77,7 +84,11 @@ def program(lib: Any, text: str) -> Any:
             except Exception as raised:
                 error = f"{type(raised).__name__}: {_TRIGGERED.sub('', str(raised))}"
     lib.set_grad_enabled(True)
-    words = [_TRIGGERED.sub("", str(w.message)).splitlines()[0] for w in caught if w.category is UserWarning]
+    words = [
+        _TRIGGERED.sub("", str(w.message)).splitlines()[0]
+        for w in caught
+        if w.category is UserWarning
+    ]
     return {
         "output": _ADDRESS.sub("", out.getvalue()),
         "error": error,

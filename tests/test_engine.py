@@ -18,7 +18,9 @@ PROGRAMS = sections(Path(__file__).parent / "programs" / "engine.txt")
 def close(ours: Any, theirs: Any) -> bool:
     """Equal, numbers within the last bits of single precision."""
     if isinstance(ours, list) and isinstance(theirs, list):
-        return len(ours) == len(theirs) and all(close(a, b) for a, b in zip(ours, theirs, strict=True))
+        return len(ours) == len(theirs) and all(
+            close(a, b) for a, b in zip(ours, theirs, strict=True)
+        )
     if isinstance(ours, float) and isinstance(theirs, float):
         return abs(ours - theirs) <= 1e-6 + 1e-5 * abs(theirs)
     return type(ours) is type(theirs) and bool(ours == theirs)

@@ -1,0 +1,100 @@
+"""Tests of README.md and docs/: every command shown is run, every output shown is the real one.
+
+`pytest tests/test_docs.py --record` writes the outputs anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from oracle import oracle
+from test_expressions import level
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# ```console: `$ command` and what it prints. ```expr, then ```output: a program and what it prints.
+CONSOLE = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
+PROGRAM = re.compile(r"(?<=^```expr\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
+ANSWERED = re.compile(
+    r"(?<=^```expr\n)(?P<program>.*?)^```\n+(?:[^`\n][^\n]*\n+)?^```output\n(?P<output>.*?)(?=^```$)",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A shell in which `gradcli` is the one under test."""
+    folder = tmp_path_factory.mktemp("bin")
+    shim = folder / "gradcli"
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gradcli "$@"\n', encoding="utf-8")
+    shim.chmod(0o755)
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
+
+
+def shell(command: str, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    return done.stdout
+
+
+def answered(block: str, environment: dict[str, str]) -> str:
+    """A console block with the real outputs in it; a line `...` in an output stays: a cut."""
+    parts = re.split(r"^(\$ .*\n)", block, flags=re.MULTILINE)
+    text = parts[0]
+    for command, shown in zip(parts[1::2], parts[2::2], strict=True):
+        printed = shell(command[2:].strip(), environment)
+        tail = shown.removesuffix("\n").rpartition("\n")[2]
+        if tail == "...":
+            kept = shown.count("\n") - 1
+            printed = "".join(printed.splitlines(keepends=True)[:kept]) + "...\n"
+        gap = "\n" if shown.endswith("\n\n") and printed and not printed.endswith("\n\n") else ""
+        text += command + printed + gap
+    return text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands(page: Path, environment: dict[str, str]) -> None:
+    text = page.read_text("utf-8")
+    real = CONSOLE.sub(lambda match: answered(match[0], environment), text)
+    if oracle.recording:
+        page.write_text(real, encoding="utf-8")
+    assert real.splitlines() == text.splitlines() or oracle.recording
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_programs(page: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    text = page.read_text("utf-8")
+    for number, match in enumerate(ANSWERED.finditer(text)):
+        file = tmp_path / f"program{number}.expr"
+        file.write_text(match["program"], encoding="utf-8")
+        printed = shell(f"gradcli run {file}", environment)
+        assert printed == match["output"], match["program"]
+        assert level(printed) == oracle.ask("program_output", match["program"])
+    assert len(PROGRAM.findall(text)) == len(list(ANSWERED.finditer(text)))
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_gate_runs_what_the_readme_says() -> None:
+    gate, readme = ((ROOT / name).read_text("utf-8") for name in (".ci/run", "README.md"))
+    for command in ("pip install -e '.[dev]'", "pytest -n auto"):
+        assert command in readme
+        assert all(word in gate for word in command.split())
