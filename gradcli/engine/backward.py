@@ -41,6 +41,8 @@ def backward(
         for tensor in inputs:
             if not tensor.requires_grad:
                 raise RuntimeError("One of the differentiated Tensors does not require grad")
+            if not tensor.is_leaf:
+                tensor.retain_grad()
     gradients = _root_gradients(roots, _grads_of(roots, grad_tensors if grad_tensors is not None else grad_variables))
     if create_graph:
         state.warn(CREATE_GRAPH_WARNING)
@@ -337,10 +339,10 @@ class Walk:
             for number, place in self.targets.get(node, ()):
                 if number < len(grads):
                     self._capture(place, grads[number])
-            if self.needed is not None and node not in self.needed:
-                return
         if hooks is not None:
             grads = self._pre_hooks(node, grads)
+        if self.needed is not None and node not in self.needed:
+            return
         results: Sequence[Any]
         edges = node.edges
         if all(g is None for g in grads):
@@ -471,15 +473,13 @@ class Walk:
         if value is None:
             return
         assert self.inputs is not None
+        if not self.capture:
+            return  # backward(inputs=...): leaves accumulate, the others retain their gradient
         target = self.inputs[place]
         tensor = value if value.__class__ is Tensor else None
         if tensor is None:
             array = target._kind.xp.array(value, dtype=target._kind.array_dtype)
             tensor = plain(array, target._kind)
-        if not self.capture:  # backward(inputs=...): into .grad, also of a non-leaf
-            self._add_to_grad(target, tensor)
-            self.results[place] = tensor
-            return
         self.results[place] = tensor
 
     def _accumulate(self, node: Node) -> None:

@@ -325,6 +325,7 @@ DERIVED = {
     "_sym_numel": "{}._data.size",
     "_sym_strides": "{}.stride()",
     "_strides": "{}.stride()",
+    "_offset": "{}.storage_offset()",
     "_dtype": "{}._kind.dtype",
     "_kind": "{}._kind",
     "_options": "{}._kind.dtype",
@@ -462,7 +463,8 @@ def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:
         return kind if kind.dtype.category > dtypes.INTEGER else kind.of(dtypes.int64)
     if isinstance(policy, str):
         return kind.of(dtypes.BY_NAME[policy])
-    return kind.of(policy(*arguments))
+    answer = policy(*arguments)
+    return kind_of(*answer) if answer.__class__ is tuple else kind.of(answer)
 
 
 def shape_error(arrays: Sequence[Any], error: ValueError) -> Exception:

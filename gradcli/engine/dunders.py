@@ -28,7 +28,8 @@ def install() -> None:
         ("add", "add", (1,)), ("sub", "sub", (1,)), ("mul", "mul", ()), ("truediv", "div", ()),
     ):  # fmt: skip
         _arithmetic(name, key, extra)
-    for name in ("pow", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
+    _power()
+    for name in ("floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
         _binary(name)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         _comparison(name)
@@ -40,8 +41,8 @@ def install() -> None:
     set_(Tensor, "__invert__", lambda self: methods["bitwise_not"](self))
     set_(Tensor, "__matmul__", _guarded("matmul"))
     set_(Tensor, "__rmatmul__", lambda self, other: methods["matmul"](other, self))
-    set_(Tensor, "__getitem__", lambda self, index: methods["__getitem__"](self, index))
-    set_(Tensor, "__setitem__", lambda self, index, value: methods["__setitem__"](self, index, value))
+    set_(Tensor, "__getitem__", catalogue.rows["__getitem__"].body)
+    set_(Tensor, "__setitem__", catalogue.rows["__setitem__"].body)
     for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
         _augmented(name)
 
@@ -82,6 +83,25 @@ def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
     run_mul = catalogue.rows["mul.Tensor"].run
     setattr(Tensor, f"__{name}__", forward)
     setattr(Tensor, f"__r{name}__", backward)
+
+
+def _power() -> None:
+    """x ** 2 and x ** y go straight to their overloads."""
+    by_number, by_tensor = catalogue.rows["pow.Tensor_Scalar"], catalogue.rows["pow.Tensor_Tensor"]
+    of_number = catalogue.rows["pow.Scalar"]
+
+    def forward(self: Any, other: Any) -> Any:
+        if other.__class__ in NUMBERS:
+            return by_number.run(self, other)
+        if other.__class__ is Tensor:
+            return by_tensor.run(self, other)
+        return catalogue.methods["pow"](self, other) if _is_operand(other) else NotImplemented
+
+    def backward(self: Any, other: Any) -> Any:
+        return of_number.run(other, self) if _is_operand(other) else NotImplemented
+
+    setattr(Tensor, "__pow__", forward)
+    setattr(Tensor, "__rpow__", backward)
 
 
 def _tensor_of(array: Any) -> Tensor:

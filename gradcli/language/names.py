@@ -46,7 +46,7 @@ BUILTIN_NAMES = frozenset(
     "print range len enumerate zip map filter sorted reversed sum min max abs round pow divmod all "
     "any int float bool str repr list tuple dict set complex isinstance issubclass type iter next "
     "callable getattr hasattr setattr id hash slice object super property staticmethod classmethod "
-    "format chr ord bin hex oct frozenset NotImplemented Ellipsis __name__".split()
+    "format chr ord bin hex oct NotImplemented Ellipsis __name__".split()
 ) | frozenset(ERROR_NAMES)  # fmt: skip
 # What a person may reach for and a program can't have: said in these words.
 NOT_AVAILABLE = frozenset(

@@ -9,7 +9,8 @@ from ..engine.operator import composite, operator
 from .constants import zeros_of
 from .geometry import shown, wrap_dim
 from .select import select, slice_
-from .shape import at_least, reshape
+from .shape import at_least, reshape, squeeze_dim
+from .sums import sum_to
 
 # ---- one from several
 
@@ -202,7 +203,9 @@ def _block_gradients(grad: Any, shapes: Sequence[Sequence[int]]) -> list[Any]:
     for shape in shapes:
         rows, columns = _as_block(shape)
         block = slice_(slice_(grad, 0, row, row + rows, 1), 1, column, column + columns, 1)
-        gradients.append(block if len(shape) == 2 else reshape(block, tuple(shape)))
+        for _ in range(2 - len(shape)):
+            block = squeeze_dim(block, -1)
+        gradients.append(block if tuple(block.shape) == tuple(shape) else sum_to(block, shape))
         row, column = row + rows, column + columns
     return gradients
 
@@ -228,7 +231,7 @@ block_diag = composite(
     where="torch",
     doc="Matrices along the diagonal of a larger one, zeros around them.",
     samples=("torch.block_diag(x, y)", "torch.block_diag(x, v, s)"),
-    errors=("torch.block_diag(c)",),
+    errors=("torch.block_diag(c, c)",),
 )
 
 # ---- several from one

@@ -82,10 +82,10 @@ def _range(start: int | None, end: int | None, step: int, length: int) -> slice:
 
 def _check_slice(self: Any, dim: int, start: Any, end: Any, step: int) -> None:
     if self.ndim == 0:
-        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     wrap_dim(dim, self.ndim)
     if step <= 0:
-        raise RuntimeError("slice step must be positive")
+        raise ValueError("step must be greater than zero")
 
 
 def _sliced(self: Any, dim: int, start: int | None, end: int | None, step: int) -> Any:

@@ -150,7 +150,6 @@ reshape_as = composite(
 
 view_dtype = operator(
     "view.dtype(Tensor self, ScalarType dtype) -> Tensor",
-    view=True,
     where="method",
     dtype=lambda self, dtype: dtype,
     forward=lambda xp, self, dtype: self.view(dtype.numpy),
@@ -257,7 +256,7 @@ permute = operator(
     forward=lambda xp, self, dims: self.transpose(tuple(dims)),
     self=lambda grad, dims: permute(grad, _inverse(dims)),
     doc="The dimensions in another order.",
-    samples=("x.permute(1, 0)", "torch.permute(c, (2, 0, 1))", "c.permute(-1, 0, 1)", "s.permute()"),
+    samples=("x.permute(1, 0)", "torch.permute(c, (2, 0, 1))", "c.permute(-1, 0, 1)"),
     errors=("x.permute(1)", "x.permute(0, 0)", "x.permute(0, 2)"),
 )
 
