@@ -25,9 +25,9 @@ from .tensor import Kind, Tensor, edge_of, kind_of, plain
 LARGE = 1 << 16  # elements from which memory is asked for before the kernel runs
 
 
-def specialise(row: Row) -> Callable[..., Any]:
-    """Writes and compiles the function that runs one overload; arguments come bound, in order."""
-    names: dict[str, Any] = {
+def _names(row: Row) -> dict[str, Any]:
+    """What generated source may refer to."""
+    return {
         "Tensor": Tensor, "Node": Node, "new": object.__new__, "state": state, "row": row,
         "forward": row.forward, "numpy": numpy, "ndarray": numpy.ndarray, "edge_of": edge_of,
         "SavedOutput": SavedOutput, "next_sequence": next_sequence, "plain": plain,
@@ -35,15 +35,29 @@ def specialise(row: Row) -> Callable[..., Any]:
         "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
         "default_kind": default_kind, "bool_": dtypes.bool_, "int64": dtypes.int64,
         "inputs_of": inputs_of, "watch": watch, "make_view": make_view,
+        "check": row.check,
     }  # fmt: skip
+
+
+def specialise(row: Row) -> Callable[..., Any]:
+    """Writes and compiles the function that runs one overload; arguments come bound, in order."""
+    names = _names(row)
     lines: list[str] = []
     if _has_ordinary_lane(row):
         _write_lane(row, "general", False, lines.append)
         _write_lane(row, "run", True, lines.append)
     else:
         _write_lane(row, "run", False, lines.append)
-    names["check"] = row.check
     return compiled(f"{row.signature.name}.{row.signature.overload or 'default'}", "run", lines, names)
+
+
+def python_operator(row: Row, constants: dict[str, Any], otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The row's ordinary lane as the function behind `x + y`; any other operand goes to `otherwise`."""
+    names = _names(row) | constants | {"otherwise": otherwise}
+    lines: list[str] = []
+    x, y = (p.name for p in row.tensors)
+    _write_lane(row, "run", True, lines.append, f"otherwise({x}, {y})", f"{x}, {y}")
+    return compiled(f"{row.signature.name}.operator", "run", lines, names)
 
 
 def _has_ordinary_lane(row: Row) -> bool:
@@ -57,15 +71,17 @@ def _has_ordinary_lane(row: Row) -> bool:
     )
 
 
-def _write_lane(row: Row, name: str, ordinary: bool, write: Callable[[str], None]) -> None:
+def _write_lane(
+    row: Row, name: str, ordinary: bool, write: Callable[[str], None], otherwise: str = "", parameters: str = ""
+) -> None:
     given = ", ".join(row.signature.names)
     first = row.tensors[0].name
-    write(f"def {name}({given}):")
+    write(f"def {name}({parameters or given}):")
     if ordinary:
         x, y = (p.name for p in row.tensors)
         floating = " or not kind.differentiable" if row.dtype == "promote_float" else ""
         write(f"    kind = {x}._kind")
-        write(f"    if {y}.__class__ is not Tensor or {y}._kind is not kind{floating}: return general({given})")
+        write(f"    if {y}.__class__ is not Tensor or {y}._kind is not kind{floating}: return {otherwise or f'general({given})'}")
         write(f"    a_{x} = {x}._data; a_{y} = {y}._data")
     if row.refuse and not row.broadcasts:
         write(f"    if {first}._kind.dtype.word in row.refuse: refused(row, {first}._kind)")
@@ -325,7 +341,7 @@ DERIVED = {
     "_sym_numel": "{}._data.size",
     "_sym_strides": "{}.stride()",
     "_strides": "{}.stride()",
-    "_offset": "{}.storage_offset()",
+    "_start": "{}.storage_offset()",
     "_dtype": "{}._kind.dtype",
     "_kind": "{}._kind",
     "_options": "{}._kind.dtype",

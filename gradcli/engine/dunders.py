@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .call import python_operator
 from .mode import state
 from .operator import Function, catalogue
 from .tensor import Tensor
@@ -60,7 +61,7 @@ def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
     scalar_row = catalogue.rows.get(f"{key}.Scalar")
     run = tensor_row.run
 
-    def forward(self: Any, other: Any) -> Any:
+    def otherwise(self: Any, other: Any) -> Any:
         if other.__class__ is Tensor:
             return run(self, other, *extra)
         if other.__class__ in NUMBERS:
@@ -80,6 +81,8 @@ def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
             return run_mul(catalogue.methods["reciprocal"](self), other)
         return forward(self, other)
 
+    constants = dict(zip(tensor_row.signature.names[2:], extra, strict=True))
+    forward = python_operator(tensor_row, constants, otherwise)
     run_mul = catalogue.rows["mul.Tensor"].run
     setattr(Tensor, f"__{name}__", forward)
     setattr(Tensor, f"__r{name}__", backward)

@@ -121,7 +121,7 @@ class _Carriers:
 
 
 CARRIERS = _Carriers()
-_INVISIBLE = ("_dtype", "_strides", "_kind", "_shape", "_offset")
+_INVISIBLE = ("_dtype", "_strides", "_kind", "_shape", "_start")
 
 
 class Composite:

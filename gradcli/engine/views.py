@@ -153,7 +153,7 @@ class CopySlices(CustomNode):
     def _apply_tensors(self, grad: Tensor) -> tuple[Any, ...]:
         functions, methods = catalogue.functions, catalogue.methods
         geometry = self.geometry
-        result = functions["clone"](grad)
+        result = methods["copy_"](functions["zeros_like"](grad), grad)
         part = methods["as_strided"](result, geometry.shape, geometry.strides, geometry.offset)
         inner = self.node.apply((functions["clone"](part),), True)
         part = methods["as_strided"](result, geometry.shape, geometry.strides, geometry.offset)

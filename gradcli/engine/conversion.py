@@ -1,0 +1,34 @@
+"""Engine: arrays as another element type or on another device, for declarations.
+
+Loads no array library itself: declarations are imported where only names are wanted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .dtypes import BY_NAME, DType, default_dtype
+
+__all__ = ["BY_NAME", "default_dtype", "converted", "device_named"]
+
+
+def converted(array: Any, dtype: DType | None, device: Any) -> Any:
+    """A copy as another type, elsewhere; None keeps what is."""
+    from .construct import cast_array
+    from .device import array_module, module_of, to_numpy
+    from .tensor import from_array, kind_of
+
+    if device is not None and array_module(device) is not module_of(array):
+        xp = array_module(device)
+        array = to_numpy(array) if xp.__name__ == "numpy" else xp.asarray(array)
+    if dtype is None or dtype.numpy == array.dtype.name and dtype.name != "bfloat16":
+        return array.copy(order="K") if getattr(array, "ndim", 0) else array.copy()
+    kind = from_array(array)._kind if device is None else kind_of(dtype, device)
+    return cast_array(array, kind.of(dtype))
+
+
+def device_named(name: str) -> Any:
+    """A device by its name."""
+    from .device import as_device
+
+    return as_device(name)
