@@ -1,0 +1,57 @@
+"""Library: torch.nn: modules, parameters, their initialisation. Loaded when a name is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_PLACES = {
+    "module": "Module",
+    "parameter": "Parameter Buffer",
+    "container": "Sequential ModuleList ModuleDict ParameterList ParameterDict",
+    "linear": "Identity Linear Bilinear Flatten Unflatten Embedding",
+    "activation": (
+        "ReLU ReLU6 LeakyReLU ELU CELU SELU GELU SiLU Mish Softplus Softsign Sigmoid Tanh LogSigmoid "
+        "Hardtanh Hardsigmoid Hardswish Hardshrink Softshrink Tanhshrink Threshold Softmax LogSoftmax "
+        "Softmin Softmax2d PReLU RReLU GLU"
+    ),
+    "dropout": (
+        "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout"
+    ),
+    "loss": (
+        "MSELoss L1Loss SmoothL1Loss HuberLoss NLLLoss CrossEntropyLoss BCELoss BCEWithLogitsLoss "
+        "KLDivLoss PoissonNLLLoss GaussianNLLLoss HingeEmbeddingLoss MarginRankingLoss "
+        "CosineEmbeddingLoss TripletMarginLoss TripletMarginWithDistanceLoss SoftMarginLoss "
+        "MultiMarginLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss CosineSimilarity "
+        "PairwiseDistance"
+    ),
+    "normalization": (
+        "LayerNorm RMSNorm GroupNorm BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d "
+        "InstanceNorm2d InstanceNorm3d LocalResponseNorm"
+    ),
+    "convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
+    "pooling": (
+        "MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d "
+        "AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d"
+    ),
+    "resampling": (
+        "ZeroPad1d ZeroPad2d ZeroPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d "
+        "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d "
+        "CircularPad1d CircularPad2d CircularPad3d Upsample UpsamplingNearest2d "
+        "UpsamplingBilinear2d PixelShuffle PixelUnshuffle Fold Unfold"
+    ),
+    "recurrent": "RNNCell LSTMCell GRUCell",
+}
+_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names.split()}
+
+__all__ = sorted(_MODULE_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULE_OF:
+        value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in ("functional", "init", "utils"):
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")

@@ -1,0 +1,70 @@
+"""Library: modules that hold settings and hand them to one function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import functional
+from .module import Module
+
+REQUIRED: Any = object()
+
+
+class Configured(Module):
+    """A module whose settings are declared, in the order of PyTorch's arguments.
+
+    `FUNCTION` is the name in torch.nn.functional; `PASSED` the settings it is called with, by
+    keyword; `SHOWN` the settings that the printed form lists.
+    """
+
+    SETTINGS: tuple[tuple[str, Any], ...] = ()
+    FUNCTION: str = ""
+    PASSED: tuple[str, ...] = ()
+    SHOWN: tuple[str, ...] = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        for name, value in self._bound(args, kwargs).items():
+            setattr(self, name, value)
+        self._settle()
+
+    def _settle(self) -> None:
+        """What a class still has to do once its settings are there."""
+
+    @classmethod
+    def _bound(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        names = [name for name, _ in cls.SETTINGS]
+        call = f"{cls.__name__}.__init__()"
+        if len(args) > len(names):
+            least = 1 + sum(default is REQUIRED for _, default in cls.SETTINGS)
+            most = len(names) + 1
+            span = f"{most}" if least == most else f"from {least} to {most}"
+            noun = "argument" if most == 1 else "arguments"
+            raise TypeError(
+                f"{call} takes {span} positional {noun} but {len(args) + 1} were given"
+            )
+        values = dict(cls.SETTINGS)
+        values.update(zip(names, args, strict=False))
+        for name, value in kwargs.items():
+            if name not in values:
+                raise TypeError(f"{call} got an unexpected keyword argument '{name}'")
+            if name in names[: len(args)]:
+                raise TypeError(f"{call} got multiple values for argument '{name}'")
+            values[name] = value
+        missing = [f"'{name}'" for name in names if values[name] is REQUIRED]
+        if missing:
+            noun = "argument" if len(missing) == 1 else "arguments"
+            listed = missing[0]
+            if len(missing) == 2:
+                listed = " and ".join(missing)
+            elif len(missing) > 2:
+                listed = ", ".join(missing[:-1]) + ", and " + missing[-1]
+            raise TypeError(f"{call} missing {len(missing)} required positional {noun}: {listed}")
+        return values
+
+    def forward(self, *inputs: Any) -> Any:
+        options = {name: getattr(self, name) for name in self.PASSED}
+        return getattr(functional, self.FUNCTION)(*inputs, **options)
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={getattr(self, name)}" for name in self.SHOWN)

@@ -1,0 +1,183 @@
+"""Library: convolution modules."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import functional, init
+from .create import empty
+from .module import Module
+from .parameter import Parameter
+from .sizes import spread
+
+
+class _Convolution(Module):
+    """What convolutions of one, two and three dimensions share, transposed or not."""
+
+    PUBLIC = (
+        "in_channels", "out_channels", "kernel_size", "stride", "padding", "dilation", "transposed",
+        "output_padding", "groups", "padding_mode", "weight", "bias", "reset_parameters",
+    )  # fmt: skip
+    DIMENSIONS = 0
+    TRANSPOSED = False
+
+    def _settings(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any,
+        dilation: Any, output_padding: Any, groups: int, bias: bool, padding_mode: str,
+        device: Any, dtype: Any,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._check(in_channels, out_channels, padding, groups, padding_mode, stride)
+        count = self.DIMENSIONS
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.kernel_size, self.stride = spread(kernel_size, count), spread(stride, count)
+        self.padding = padding if isinstance(padding, str) else spread(padding, count)
+        self.dilation, self.transposed = spread(dilation, count), self.TRANSPOSED
+        self.output_padding, self.groups = spread(output_padding, count), groups
+        self.padding_mode = padding_mode
+        channels = (in_channels, out_channels // groups)
+        if not self.TRANSPOSED:
+            channels = (out_channels, in_channels // groups)
+        self.weight = Parameter(empty((*channels, *self.kernel_size), device, dtype))
+        if bias:
+            self.bias = Parameter(empty((out_channels,), device, dtype))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    @staticmethod
+    def _check(
+        in_channels: int, out_channels: int, padding: Any, groups: int, mode: str, stride: Any
+    ) -> None:
+        if groups <= 0:
+            raise ValueError("groups must be a positive integer")
+        if in_channels % groups:
+            raise ValueError("in_channels must be divisible by groups")
+        if out_channels % groups:
+            raise ValueError("out_channels must be divisible by groups")
+        if isinstance(padding, str):
+            if padding not in ("same", "valid"):
+                raise ValueError(
+                    f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}"
+                )
+            if padding == "same" and any(step != 1 for step in spread(stride, 1)):
+                raise ValueError("padding='same' is not supported for strided convolutions")
+        modes = {"zeros", "reflect", "replicate", "circular"}
+        if mode not in modes:
+            raise ValueError(
+                "padding_mode must be one of {'zeros', 'reflect', 'replicate', 'circular'}, but "
+                f"got padding_mode='{mode}'"
+            )
+
+    def reset_parameters(self) -> None:
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in = math.prod(self.weight.shape[1:])
+            if fan_in:
+                bound = 1 / math.sqrt(fan_in)
+                init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        text = (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}"
+        )
+        zeros = (0,) * self.DIMENSIONS
+        if self.padding != zeros:
+            text += f", padding={self.padding}"
+        if self.dilation != (1,) * self.DIMENSIONS:
+            text += f", dilation={self.dilation}"
+        if self.output_padding != zeros:
+            text += f", output_padding={self.output_padding}"
+        if self.groups != 1:
+            text += f", groups={self.groups}"
+        if self.bias is None:
+            text += ", bias=False"
+        if self.padding_mode != "zeros":
+            text += f", padding_mode={self.padding_mode}"
+        return text
+
+
+class _Forward(_Convolution):
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
+        padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True,
+        padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        self._settings(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias,
+            padding_mode, device, dtype,
+        )  # fmt: skip
+
+    def forward(self, input: Any) -> Any:
+        function = getattr(functional, f"conv{self.DIMENSIONS}d")
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input = functional.pad(input, self._reversed_padding(), mode=self.padding_mode)
+            padding = (0,) * self.DIMENSIONS
+        return function(
+            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
+        )
+
+    def _reversed_padding(self) -> list[int]:
+        """Padding in pad's order: the last dimension first, each side apart."""
+        sides: list[int] = []
+        for place in reversed(range(self.DIMENSIONS)):
+            if isinstance(self.padding, str):
+                total = 0
+                if self.padding == "same":
+                    total = self.dilation[place] * (self.kernel_size[place] - 1)
+                sides += [total // 2, total - total // 2]
+            else:
+                sides += [self.padding[place], self.padding[place]]
+        return sides
+
+
+class Conv1d(_Forward):
+    DIMENSIONS = 1
+
+
+class Conv2d(_Forward):
+    DIMENSIONS = 2
+
+
+class Conv3d(_Forward):
+    DIMENSIONS = 3
+
+
+class _Transposed(_Convolution):
+    TRANSPOSED = True
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
+        padding: Any = 0, output_padding: Any = 0, groups: int = 1, bias: bool = True,
+        dilation: Any = 1, padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        if padding_mode != "zeros":
+            raise ValueError(
+                f'Only "zeros" padding mode is supported for ConvTranspose{self.DIMENSIONS}d'
+            )
+        self._settings(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding,
+            groups, bias, padding_mode, device, dtype,
+        )  # fmt: skip
+
+    def forward(self, input: Any) -> Any:
+        function = getattr(functional, f"conv_transpose{self.DIMENSIONS}d")
+        return function(
+            input, self.weight, self.bias, self.stride, self.padding, self.output_padding,
+            self.groups, self.dilation,
+        )  # fmt: skip
+
+
+class ConvTranspose1d(_Transposed):
+    DIMENSIONS = 1
+
+
+class ConvTranspose2d(_Transposed):
+    DIMENSIONS = 2
+
+
+class ConvTranspose3d(_Transposed):
+    DIMENSIONS = 3

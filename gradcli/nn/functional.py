@@ -1,0 +1,14 @@
+"""Library: torch.nn.functional: every name comes from the catalogue of operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..operators import catalogue
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return catalogue.functions["nn.functional." + name]
+    except KeyError:
+        raise AttributeError(f"module 'torch.nn.functional' has no attribute '{name}'") from None

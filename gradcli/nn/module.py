@@ -1,0 +1,460 @@
+"""Library: torch.nn.Module: parameters, buffers and modules inside modules; calling one."""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..engine.hooks import RemovableHandle, add
+from ..engine.tensor import Tensor
+from . import state
+from .parameter import Buffer
+
+
+class Module:
+    """The base class of all networks.
+
+    `PUBLIC` names what a program may use of an instance; a class's own entry adds to its parents'.
+    """
+
+    PUBLIC: tuple[str, ...] = (
+        "training", "forward", "parameters", "named_parameters", "buffers", "named_buffers",
+        "children", "named_children", "modules", "named_modules", "train", "eval", "zero_grad",
+        "requires_grad_", "apply", "to", "float", "double", "half", "cpu", "cuda", "type",
+        "state_dict", "load_state_dict", "add_module", "register_module", "register_parameter",
+        "register_buffer", "get_parameter", "get_buffer", "get_submodule", "extra_repr",
+        "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
+        "register_full_backward_pre_hook", "register_backward_hook",
+    )  # fmt: skip
+
+    training: bool
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        # The state is made here too, so that a subclass may set attributes in any order it likes
+        # without a half-made instance ever being seen.
+        module = object.__new__(cls)
+        module.__dict__.update(_parameters=None)
+        return module
+
+    def __init__(self) -> None:
+        self.__dict__.update(
+            training=True,
+            _parameters={},
+            _buffers={},
+            _modules={},
+            _transient=set(),
+            _forward_pre_hooks={},
+            _forward_hooks={},
+            _backward_pre_hooks={},
+            _backward_hooks={},
+        )
+
+    # ---- attributes
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("__") or name in _INTERNAL:
+            self.__dict__[name] = value
+            return
+        own = self.__dict__
+        if isinstance(value, Tensor) and value.is_parameter:
+            _ready(self, "parameters")
+            _remove(own, name, "_parameters")
+            self.register_parameter(name, value)
+        elif own.get("_parameters") and name in own["_parameters"]:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{_typename(value)}' as parameter '{name}' "
+                    "(torch.nn.Parameter or None expected)"
+                )
+            own["_parameters"][name] = None
+        elif isinstance(value, Module):
+            _ready(self, "module")
+            _remove(own, name, "_modules")
+            own["_modules"][name] = value
+        elif own.get("_modules") and name in own["_modules"]:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{_typename(value)}' as child module '{name}' "
+                    "(torch.nn.Module or None expected)"
+                )
+            own["_modules"][name] = None
+        elif isinstance(value, Buffer):
+            self.register_buffer(name, value.data, value.persistent)
+        elif own.get("_buffers") and name in own["_buffers"]:
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"cannot assign '{_typename(value)}' as buffer '{name}' "
+                    "(torch.nn.Buffer, torch.Tensor or None expected)"
+                )
+            own["_buffers"][name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
+        for kind in ("_parameters", "_buffers", "_modules"):
+            held = own.get(kind)
+            if held and name in held:
+                return held[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __delattr__(self, name: str) -> None:
+        own = self.__dict__
+        for kind in ("_parameters", "_buffers", "_modules"):
+            if name in (own.get(kind) or ()):
+                del own[kind][name]
+                return
+        object.__delattr__(self, name)
+
+    def register_parameter(self, name: str, param: Any) -> None:
+        _ready(self, "parameters")
+        _check_name(self, name, "parameter", "_parameters")
+        if param is not None and not (isinstance(param, Tensor) and param.is_parameter):
+            raise TypeError(
+                f"cannot assign '{_typename(param)}' object to parameter '{name}' "
+                "(torch.nn.Parameter or None required)"
+            )
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
+                "created explicitly. To express 'weight' as a function of another Tensor, compute "
+                "the value in the forward() method."
+            )
+        self.__dict__["_parameters"][name] = param
+
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+        _ready(self, "buffers")
+        _check_name(self, name, "buffer", "_buffers")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{_typename(tensor)}' object to buffer '{name}' "
+                "(torch Tensor or None required)"
+            )
+        self.__dict__["_buffers"][name] = tensor
+        if not persistent:
+            self.__dict__["_transient"].add(name)
+
+    def add_module(self, name: str, module: Any) -> None:
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{_typename(module)} is not a Module subclass")
+        _check_name(self, name, "module", "_modules")
+        self.__dict__["_modules"][name] = module
+
+    register_module = add_module
+
+    # ---- what is inside
+
+    def named_modules(
+        self, memo: Any = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        memo = set() if memo is None else memo
+        if id(self) in memo:
+            return
+        if remove_duplicate:
+            memo.add(id(self))
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                inner = prefix + ("." if prefix else "") + name
+                yield from module.named_modules(memo, inner, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        for _, module in self.named_modules():
+            yield module
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        seen = set()
+        for name, module in self._modules.items():
+            if module is not None and id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        for _, module in self.named_children():
+            yield module
+
+    def _named(self, kind: str, prefix: str, recurse: bool, once: bool) -> Iterator[Any]:
+        seen = set()
+        modules = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
+        for path, module in modules:
+            for name, value in module.__dict__[kind].items():
+                if value is None or (once and id(value) in seen):
+                    continue
+                seen.add(id(value))
+                yield path + ("." if path else "") + name, value
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        yield from self._named("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        yield from self._named("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def get_submodule(self, target: str) -> Module:
+        module = self
+        for name in filter(None, target.split(".")):
+            inner = getattr(module, name, None)
+            if inner is None:
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            if not isinstance(inner, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+            module = inner
+        return module
+
+    def get_parameter(self, target: str) -> Tensor:
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if name not in module._parameters:
+            if hasattr(module, name):
+                raise AttributeError(f"`{name}` is not an nn.Parameter")
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        return module._parameters[name]
+
+    def get_buffer(self, target: str) -> Tensor:
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if name not in module._buffers:
+            if hasattr(module, name):
+                raise AttributeError(f"`{name}` is not a buffer")
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        return module._buffers[name]
+
+    # ---- modes and conversions
+
+    def train(self, mode: bool = True) -> Module:
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Module:
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Module:
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        for parameter in self.parameters():
+            grad = None if parameter._meta is None else parameter._meta.grad
+            if grad is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+            else:
+                if grad.grad_fn is not None:
+                    grad.detach_()
+                else:
+                    grad.requires_grad_(False)
+                grad.zero_()
+
+    def apply(self, fn: Callable[[Module], Any]) -> Module:
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def _convert(self, change: Callable[[Tensor], Tensor]) -> Module:
+        """Changes every parameter and buffer, a parameter's identity kept as PyTorch keeps it."""
+        for module in self.modules():
+            for parameter in module._parameters.values():
+                if parameter is not None:
+                    parameter.data = change(parameter.detach())
+                    if parameter._meta.grad is not None:
+                        parameter._meta.grad = change(parameter._meta.grad)
+            for name, buffer in module._buffers.items():
+                if buffer is not None:
+                    module._buffers[name] = change(buffer)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Module:
+        from ..engine.dtypes import DType
+
+        given = [*args, *kwargs.values()]
+        dtype = next((value for value in given if isinstance(value, DType)), None)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                f"dtype={dtype!r}"
+            )
+        others = [value for value in given if value is not dtype and value is not None]
+
+        def change(tensor: Tensor) -> Tensor:
+            for value in others:
+                if not isinstance(value, bool):
+                    tensor = tensor.to(value)  # type: ignore[attr-defined]
+            if dtype is not None and tensor.dtype.category >= 2:
+                tensor = tensor.to(dtype)  # type: ignore[attr-defined]
+            return tensor
+
+        return self._convert(change)
+
+    def type(self, dst_type: Any) -> Module:
+        return self._convert(lambda tensor: tensor.type(dst_type))  # type: ignore[attr-defined]
+
+    def _cast(self, dtype: str) -> Module:
+        from ..engine.dtypes import BY_NAME
+
+        return self.to(BY_NAME[dtype])
+
+    def float(self) -> Module:
+        return self._cast("float32")
+
+    def double(self) -> Module:
+        return self._cast("float64")
+
+    def half(self) -> Module:
+        return self._cast("float16")
+
+    def bfloat16(self) -> Module:
+        return self._cast("bfloat16")
+
+    def cpu(self) -> Module:
+        return self.to("cpu")
+
+    def cuda(self, device: Any = None) -> Module:
+        return self.to("cuda" if device is None else device)
+
+    # ---- state
+
+    def state_dict(
+        self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> OrderedDict[str, Any]:
+        return state.gather(self, destination, prefix, keep_vars)
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        return state.load(self, state_dict, strict, assign)
+
+    # ---- calls and hooks
+
+    def forward(self, *args: Any) -> Any:
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        own = self.__dict__
+        if own["_parameters"] is None:
+            raise AttributeError(
+                f"'{type(self).__name__}' object has no attribute '_backward_hooks'"
+            )
+        if not (
+            own["_forward_hooks"] or own["_forward_pre_hooks"]
+            or own["_backward_hooks"] or own["_backward_pre_hooks"]
+        ):  # fmt: skip
+            return self.forward(*args, **kwargs)
+        from .hooks import call
+
+        return call(self, args, kwargs)
+
+    def register_forward_pre_hook(
+        self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        return _register(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+
+    def register_forward_hook(
+        self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:  # fmt: skip
+        return _register(self._forward_hooks, (hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> RemovableHandle:
+        return _register(self._backward_hooks, hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> RemovableHandle:
+        return _register(self._backward_pre_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook: Any) -> RemovableHandle:
+        return _register(self._backward_hooks, hook, False)
+
+    # ---- text
+
+    def extra_repr(self) -> str:
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        inner = [
+            f"({name}): " + _indented(repr(module)) for name, module in self._modules.items()
+        ]
+        text = self._get_name() + "("
+        if lines or inner:
+            if len(lines) == 1 and not inner:
+                text += lines[0]
+            else:
+                text += "\n  " + "\n  ".join(lines + inner) + "\n"
+        return text + ")"
+
+    def __dir__(self) -> list[str]:
+        held = itertools.chain(self._parameters, self._buffers, self._modules)
+        return sorted({*object.__dir__(self), *held})
+
+
+_INTERNAL = frozenset(
+    ("training", "_parameters", "_buffers", "_modules", "_transient")
+)
+
+
+def _indented(text: str) -> str:
+    first, *rest = text.split("\n")
+    return "\n".join([first, *("  " + line for line in rest)])
+
+
+def _ready(module: Module, what: str) -> None:
+    if module.__dict__.get("_parameters") is None:
+        raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+
+
+def _remove(own: dict[str, Any], name: str, keep: str) -> None:
+    """A name stands in one place only: as an attribute, a parameter, a buffer or a module."""
+    own.pop(name, None)
+    for kind in ("_parameters", "_buffers", "_modules"):
+        if kind != keep and own.get(kind):
+            own[kind].pop(name, None)
+
+
+def _check_name(module: Module, name: Any, what: str, kind: str) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"{what} name should be a string. Got {_typename(name)}")
+    if "." in name:
+        raise KeyError(f'{what} name can\'t contain "."')
+    if name == "":
+        raise KeyError(f'{what} name can\'t be empty string ""')
+    if hasattr(module, name) and name not in module.__dict__[kind]:
+        raise KeyError(f"attribute '{name}' already exists")
+
+
+def _register(hooks: dict[int, Any], entry: Any, prepend: bool) -> RemovableHandle:
+    handle = add(hooks, entry)
+    if prepend:
+        before = {key: value for key, value in hooks.items() if key != handle.id}
+        hooks.clear()
+        hooks[handle.id] = entry
+        hooks.update(before)
+    return handle
+
+
+def _typename(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return value.type()  # type: ignore[attr-defined,no-any-return]
+    return type(value).__name__

@@ -1,0 +1,49 @@
+"""Library: parameters: leaf tensors that a module trains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.tensor import Tensor, plain
+
+
+class _ParameterType(type):
+    """A parameter is a tensor with a flag, so that the engine meets one class only."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Tensor) and value.is_parameter
+
+
+class Parameter(metaclass=_ParameterType):
+    """A leaf that shares the data's memory and requires a gradient."""
+
+    PUBLIC: tuple[str, ...] = ()
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        if data is None:
+            data = _empty()
+        parameter = plain(data._data, data._kind)
+        parameter._need_meta().is_parameter = True
+        if requires_grad:
+            if not data._kind.differentiable:
+                raise RuntimeError(
+                    "Only Tensors of floating point and complex dtype can require gradients"
+                )
+            parameter._requires_grad = True
+        return parameter
+
+
+def _empty() -> Tensor:
+    from ..engine.construct import tensor
+
+    return tensor([])
+
+
+class Buffer:
+    """A tensor that belongs to a module's state and is not trained."""
+
+    PUBLIC: tuple[str, ...] = ()
+
+    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+        self.data = _empty() if data is None else data
+        self.persistent = persistent

@@ -1,0 +1,158 @@
+"""Library: modules that pad, resize and rearrange images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import functional
+from .configured import REQUIRED, Configured
+from .sizes import spread
+
+
+class _Pad(Configured):
+    PUBLIC = ("padding",)
+    SETTINGS = (("padding", REQUIRED),)
+    DIMENSIONS = 0
+    MODE = "constant"
+
+    def _settle(self) -> None:
+        self.padding = spread(self.padding, 2 * self.DIMENSIONS)
+
+    def forward(self, input: Any) -> Any:
+        if self.MODE == "constant":
+            return functional.pad(input, self.padding, "constant", getattr(self, "value", 0))
+        return functional.pad(input, self.padding, self.MODE)
+
+    def extra_repr(self) -> str:
+        return str(self.padding)
+
+
+class _ConstantPad(_Pad):
+    PUBLIC = ("value",)
+    SETTINGS = (("padding", REQUIRED), ("value", REQUIRED))
+
+    def extra_repr(self) -> str:
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPad):
+    DIMENSIONS = 1
+
+
+class ConstantPad2d(_ConstantPad):
+    DIMENSIONS = 2
+
+
+class ConstantPad3d(_ConstantPad):
+    DIMENSIONS = 3
+
+
+class ZeroPad1d(_Pad):
+    DIMENSIONS = 1
+
+
+class ZeroPad2d(_Pad):
+    DIMENSIONS = 2
+
+
+class ZeroPad3d(_Pad):
+    DIMENSIONS = 3
+
+
+class ReflectionPad1d(_Pad):
+    DIMENSIONS, MODE = 1, "reflect"
+
+
+class ReflectionPad2d(_Pad):
+    DIMENSIONS, MODE = 2, "reflect"
+
+
+class ReflectionPad3d(_Pad):
+    DIMENSIONS, MODE = 3, "reflect"
+
+
+class ReplicationPad1d(_Pad):
+    DIMENSIONS, MODE = 1, "replicate"
+
+
+class ReplicationPad2d(_Pad):
+    DIMENSIONS, MODE = 2, "replicate"
+
+
+class ReplicationPad3d(_Pad):
+    DIMENSIONS, MODE = 3, "replicate"
+
+
+class CircularPad1d(_Pad):
+    DIMENSIONS, MODE = 1, "circular"
+
+
+class CircularPad2d(_Pad):
+    DIMENSIONS, MODE = 2, "circular"
+
+
+class CircularPad3d(_Pad):
+    DIMENSIONS, MODE = 3, "circular"
+
+
+class Upsample(Configured):
+    PUBLIC = ("size", "scale_factor", "mode", "align_corners", "recompute_scale_factor")
+    SETTINGS = (
+        ("size", None), ("scale_factor", None), ("mode", "nearest"), ("align_corners", None),
+        ("recompute_scale_factor", None),
+    )  # fmt: skip
+    PASSED = ("size", "scale_factor", "mode", "align_corners", "recompute_scale_factor")
+    FUNCTION = "interpolate"
+
+    def _settle(self) -> None:
+        if isinstance(self.scale_factor, tuple | list):
+            self.scale_factor = tuple(float(factor) for factor in self.scale_factor)
+        elif self.scale_factor:
+            self.scale_factor = float(self.scale_factor)
+
+    def extra_repr(self) -> str:
+        if self.scale_factor is not None:
+            return f"scale_factor={self.scale_factor!r}, mode={self.mode!r}"
+        return f"size={self.size!r}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    SETTINGS = (("size", None), ("scale_factor", None))
+
+    def _settle(self) -> None:
+        super()._settle()
+        self.mode, self.align_corners, self.recompute_scale_factor = "nearest", None, None
+
+
+class UpsamplingBilinear2d(UpsamplingNearest2d):
+    def _settle(self) -> None:
+        super()._settle()
+        self.mode, self.align_corners = "bilinear", True
+
+
+class PixelShuffle(Configured):
+    PUBLIC = ("upscale_factor",)
+    SETTINGS = (("upscale_factor", REQUIRED),)
+    PASSED = SHOWN = ("upscale_factor",)
+    FUNCTION = "pixel_shuffle"
+
+
+class PixelUnshuffle(Configured):
+    PUBLIC = ("downscale_factor",)
+    SETTINGS = (("downscale_factor", REQUIRED),)
+    PASSED = SHOWN = ("downscale_factor",)
+    FUNCTION = "pixel_unshuffle"
+
+
+class Unfold(Configured):
+    PUBLIC = ("kernel_size", "dilation", "padding", "stride")
+    SETTINGS = (("kernel_size", REQUIRED), ("dilation", 1), ("padding", 0), ("stride", 1))
+    PASSED = SHOWN = ("kernel_size", "dilation", "padding", "stride")
+    FUNCTION = "unfold"
+
+
+class Fold(Unfold):
+    PUBLIC = ("output_size",)
+    SETTINGS = (("output_size", REQUIRED), *Unfold.SETTINGS)
+    PASSED = SHOWN = ("output_size", "kernel_size", "dilation", "padding", "stride")
+    FUNCTION = "fold"

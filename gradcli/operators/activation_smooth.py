@@ -1,0 +1,444 @@
+"""Operators: smooth and gated activations, with their first and second derivatives."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..engine.operator import composite, operator, precise
+from .constants import number_as, zeros_as
+from .conventions import floating_only
+
+# ---- gelu
+
+_CDF = math.sqrt(0.5)  # erf's argument is scaled by this
+_PDF = 2.0 / math.sqrt(math.pi) * math.sqrt(0.5) * 0.5  # the normal density at 0
+_BETA = math.sqrt(2.0) * (2.0 / math.sqrt(math.pi)) * 0.5
+_KAPPA = 0.044715
+
+
+def _check_approximate(self: Any, approximate: str) -> None:
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+
+
+def _inner(xp: Any, x: Any) -> Any:
+    return precise(xp.tanh, _BETA * (x + _KAPPA * (x * x * x)))
+
+
+def _gelu(xp: Any, x: Any, approximate: str) -> Any:
+    if approximate == "tanh":
+        return 0.5 * x * (1 + _inner(xp, x))
+    return x * 0.5 * (1 + erf(x * _CDF))
+
+
+def _gelu_backward(xp: Any, grad: Any, x: Any, approximate: str) -> Any:
+    if approximate == "none":
+        cdf = 0.5 * (1 + erf(x * _CDF))
+        return grad * (cdf + x * (precise(xp.exp, x * x * -0.5) * _PDF))
+    tanh_inner = _inner(xp, x)
+    left, right = 0.5 * x, 1 + tanh_inner
+    right_slope = (
+        left * (1 - tanh_inner * tanh_inner) * (_BETA * (1 + 3 * _KAPPA * (x * x)))
+    )
+    return grad * (0.5 * right + right_slope)
+
+
+def _gelu_double_backward(grad: Any, grad_output: Any, self: Any, approximate: str) -> Any:
+    if approximate == "none":
+        square = self * self
+        density = _PDF * exp(-0.5 * square)
+        return grad * grad_output * (2 * density - square * density)
+    inner = _BETA * (self + _KAPPA * self**3)
+    tanh_inner = tanh(inner)
+    sech_inner = number_as(self, 1) / cosh(inner)
+    f = 0.5 * self
+    g = number_as(self, 1) - tanh_inner * tanh_inner
+    h = _BETA * (3 * _KAPPA * self * self + 1)
+    from_f = 0.5 * g * h
+    from_g = (f * h) * ((2 * sech_inner) * (-sech_inner * tanh_inner) * h)
+    from_h = f * g * (_BETA * (6 * _KAPPA * self))
+    return grad * grad_output * (2 * from_f + from_g + from_h)
+
+
+gelu_backward = operator(
+    "gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor",
+    node="GeluBackwardBackward0",
+    where="hidden",
+    forward=_gelu_backward,
+    grad_output=lambda grad, self, approximate: gelu_backward(grad, self, approximate),
+    self=lambda grad, grad_output, self, approximate: _gelu_double_backward(
+        grad, grad_output, self, approximate
+    ),
+    doc="The gradient of gelu.",
+    samples=(
+        "torch.autograd.grad(F.gelu(x), x, y, create_graph=True)[0]",
+        "torch.autograd.grad(F.gelu(x, approximate='tanh'), x, y, create_graph=True)[0]",
+    ),
+)
+
+gelu = operator(
+    "gelu(Tensor self, *, str approximate='none') -> Tensor",
+    node="GeluBackward0",
+    where="functional",
+    forward=_gelu,
+    self=lambda grad, self, approximate: gelu_backward(grad, self, approximate),
+    check=_check_approximate,
+    refuse=floating_only("GeluKernelImpl"),
+    doc="self times the normal distribution function at self.",
+    samples=("F.gelu(x)", "F.gelu(x, approximate='tanh')"),
+    errors=("F.gelu(x, approximate='cube')", "F.gelu(i)"),
+)
+
+# ---- silu, mish, softplus
+
+
+def _silu_backward(grad: Any, self: Any) -> Any:
+    gate = sigmoid(self)
+    return grad * gate * (self * (number_as(self, 1) - gate) + 1.0)
+
+
+silu = operator(
+    "silu(Tensor self) -> Tensor",
+    node="SiluBackward0",
+    where="hidden",
+    inplace="silu_",
+    forward=lambda xp, self: self / (1 + precise(xp.exp, -self)),
+    self=lambda grad, self: _silu_backward(grad, self),
+    refuse=floating_only("silu_cpu"),
+    doc="self * sigmoid(self).",
+    samples=("F.silu(x)", "torch.autograd.grad(F.silu(x), x, y, create_graph=True)[0]"),
+)
+
+
+def _mish_backward(grad: Any, self: Any) -> Any:
+    gate = sigmoid(self)
+    tanh_softplus = tanh(log1p(exp(self)))
+    return grad * (
+        tanh_softplus
+        + self * gate * (number_as(self, 1) - tanh_softplus * tanh_softplus)
+    )
+
+
+mish = operator(
+    "mish(Tensor self) -> Tensor",
+    node="MishBackward0",
+    where="hidden",
+    inplace="mish_",
+    forward=lambda xp, self: self * precise(xp.tanh, precise(xp.log1p, precise(xp.exp, self))),
+    self=lambda grad, self: _mish_backward(grad, self),
+    refuse=floating_only("mish_cpu"),
+    doc="self * tanh(softplus(self)).",
+    samples=("F.mish(x)", "torch.autograd.grad(F.mish(x), x, y, create_graph=True)[0]"),
+)
+
+
+def _softplus_backward(xp: Any, grad: Any, x: Any, beta: float, threshold: float) -> Any:
+    z = precise(xp.exp, x * beta)
+    return xp.where(x * beta > threshold, grad, grad * z / (z + 1))
+
+
+def _softplus_double_backward(grad: Any, self: Any, beta: float, threshold: float) -> Any:
+    x = self * beta
+    return sigmoid_backward(grad, sigmoid(x)) * (x < threshold) * beta
+
+
+softplus_backward = operator(
+    "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
+    node="SoftplusBackwardBackward0",
+    where="hidden",
+    forward=_softplus_backward,
+    grad_output=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
+    self=lambda grad, grad_output, self, beta, threshold: _softplus_double_backward(
+        grad * grad_output, self, beta, threshold
+    ),
+    doc="The gradient of softplus.",
+    samples=("torch.autograd.grad(F.softplus(x), x, y, create_graph=True)[0]",),
+)
+
+softplus = operator(
+    "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+    node="SoftplusBackward0",
+    where="functional",
+    forward=lambda xp, self, beta, threshold: xp.where(
+        self * beta > threshold,
+        self,
+        precise(xp.log1p, precise(xp.exp, self * beta)) / beta,
+    ),
+    self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
+    refuse=floating_only("softplus_cpu"),
+    doc="log(1 + exp(beta * self)) / beta; self itself where beta * self is above threshold.",
+    samples=("F.softplus(x)", "F.softplus(x, beta=2, threshold=1)"),
+    errors=("F.softplus('a')",),
+)
+
+# ---- logsigmoid
+
+
+def _log_sigmoid_forward(xp: Any, x: Any) -> tuple[Any, Any]:
+    buffer = precise(xp.exp, -abs(x))
+    return xp.minimum(x, 0) - precise(xp.log1p, buffer), buffer
+
+
+def _log_sigmoid_backward(xp: Any, grad: Any, x: Any, buffer: Any) -> Any:
+    below = x < 0
+    return grad * (xp.where(below, 1, 0) - xp.where(below, 1, -1) * (buffer / (1 + buffer)))
+
+
+def _log_sigmoid_double_backward(grad: Any, self: Any) -> Any:
+    z = sigmoid(self)
+    return grad * (z - 1) * z
+
+
+log_sigmoid_backward = operator(
+    "log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
+    node="LogSigmoidBackwardBackward0",
+    where="hidden",
+    forward=_log_sigmoid_backward,
+    grad_output=lambda grad, self, buffer: log_sigmoid_backward(grad, self, buffer),
+    self=lambda grad, grad_output, self: _log_sigmoid_double_backward(grad * grad_output, self),
+    doc="The gradient of logsigmoid.",
+    samples=("torch.autograd.grad(F.logsigmoid(x), x, y, create_graph=True)[0]",),
+)
+
+log_sigmoid_forward = operator(
+    "log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)",
+    node="LogSigmoidBackward0",
+    where="hidden",
+    undifferentiable="buffer",
+    forward=_log_sigmoid_forward,
+    self=lambda grads, self, buffer: log_sigmoid_backward(grads[0], self, buffer),
+    refuse=floating_only("log_sigmoid_cpu"),
+    doc="log(sigmoid(self)), and exp(-abs(self)) for the way back.",
+    samples=("F.logsigmoid(x)",),
+)
+
+log_sigmoid = composite(
+    "logsigmoid(Tensor self) -> Tensor",
+    lambda self: log_sigmoid_forward(self)[0],
+    where="functional",
+    doc="log(sigmoid(self)), stable for large negative values.",
+    samples=("F.logsigmoid(x)",),
+    errors=("F.logsigmoid(i)",),
+)
+
+# ---- glu
+
+
+def _check_glu(self: Any, dim: int) -> None:
+    if self.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    size = self.shape[wrap_dim(dim, self.ndim)]
+    if size % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {wrap_dim(dim, self.ndim)} "
+            f"is size {size}"
+        )
+
+
+def _halves(xp: Any, x: Any, dim: int) -> tuple[Any, Any]:
+    first, second = xp.split(x, 2, axis=dim)
+    return first, second
+
+
+def _gate(xp: Any, x: Any) -> Any:
+    return 1 / (1 + precise(xp.exp, -x))
+
+
+def _glu(xp: Any, x: Any, dim: int) -> Any:
+    first, second = _halves(xp, x, dim)
+    return first * _gate(xp, second)
+
+
+def _glu_backward(xp: Any, grad: Any, x: Any, dim: int) -> Any:
+    first, second = _halves(xp, x, dim)
+    gate = _gate(xp, second)
+    return xp.concatenate((gate * grad, (1 - gate) * gate * grad * first), axis=dim)
+
+
+def _glu_double_grad_output(grad: Any, self: Any, dim: int) -> Any:
+    dim = wrap_dim(dim, self.ndim)
+    half = self.shape[dim] // 2
+    ones = ones_as(narrow(self, dim, 0, half))
+    both = grad * glu_backward(ones, self, dim)
+    return narrow(both, dim, 0, half) + narrow(both, dim, half, half)
+
+
+def _glu_double_self(grad: Any, grad_output: Any, self: Any, dim: int) -> Any:
+    dim = wrap_dim(dim, self.ndim)
+    half = self.shape[dim] // 2
+    gate = sigmoid(narrow(self, dim, half, half))
+    one = number_as(self, 1)
+    slope = gate * (one - gate)
+    grad_first, grad_second = narrow(grad, dim, 0, half), narrow(grad, dim, half, half)
+    to_first = grad_second * grad_output * slope
+    to_second = (
+        grad_second * narrow(self, dim, 0, half) * grad_output
+        * (slope * (one - gate) - gate * slope)
+        + grad_first * grad_output * slope
+    )  # fmt: skip
+    return cat([to_first, to_second], dim)
+
+
+glu_backward = operator(
+    "glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor",
+    node="GluBackwardBackward0",
+    where="hidden",
+    dtype=lambda grad_output, self, dim: self.dtype,
+    forward=_glu_backward,
+    grad_output=lambda grad, self, dim: _glu_double_grad_output(grad, self, dim),
+    self=lambda grad, grad_output, self, dim: _glu_double_self(grad, grad_output, self, dim),
+    cost=lambda grad_output, self, dim: self.numel(),
+    doc="The gradient of glu.",
+    samples=("torch.autograd.grad(F.glu(x, 0), x, z.squeeze(0)[None], create_graph=True)[0]",),
+)
+
+glu = operator(
+    "glu(Tensor self, int dim=-1) -> Tensor",
+    node="GluBackward0",
+    where="functional",
+    forward=_glu,
+    self=lambda grad, self, dim: glu_backward(grad, self, dim),
+    check=_check_glu,
+    refuse=floating_only("glu_cpu"),
+    doc="The first half of self along dim, times the sigmoid of the second half.",
+    samples=("F.glu(x, 0)", "F.glu(r)"),
+    errors=("F.glu(x)", "F.glu(x, 5)"),
+)
+
+# ---- prelu
+
+
+def _prelu_backward(xp: Any, grad: Any, x: Any, weight: Any) -> tuple[Any, Any]:
+    above = x > 0
+    return (
+        xp.where(above, grad, weight * grad),
+        xp.where(above, xp.zeros_like(grad), x * grad),
+    )
+
+
+def _prelu_double_grad_output(grads: Any, self: Any, weight: Any) -> Any:
+    to_self, to_weight = grads
+    if to_self is None:
+        return where(self >= 0, 0.0, to_weight * self)
+    if to_weight is None:
+        return where(self >= 0, to_self, to_self * weight)
+    return where(self >= 0, to_self, to_self * weight + to_weight * self)
+
+
+def _prelu_double(grad: Any, grad_output: Any, self: Any) -> Any:
+    if grad is None:
+        return zeros_as(self)
+    return where(self >= 0, 0.0, grad_output * grad)
+
+
+prelu_kernel_backward = operator(
+    "_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) "
+    "-> (Tensor result0, Tensor result1)",
+    node="PreluKernelBackwardBackward0",
+    where="hidden",
+    dtype="promote",
+    forward=_prelu_backward,
+    grad_output=lambda grads, self, weight: _prelu_double_grad_output(grads, self, weight),
+    self=lambda grads, grad_output, self: _prelu_double(grads[1], grad_output, self),
+    weight=lambda grads, grad_output, self: _prelu_double(grads[0], grad_output, self),
+    doc="The gradients of prelu's input and weight.",
+    samples=("torch.autograd.grad(F.prelu(x, v), (x, v), y, create_graph=True)",),
+)
+
+prelu_kernel = operator(
+    "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+    node="PreluKernelBackward0",
+    where="hidden",
+    dtype="promote",
+    forward=lambda xp, self, weight: xp.where(self > 0, self, weight * self),
+    joint={
+        ("self", "weight"): lambda grad, self, weight: prelu_kernel_backward(grad, self, weight)
+    },
+    doc="self above zero, weight * self below.",
+    samples=("F.prelu(x, v)",),
+)
+
+
+def _prelu(self: Any, weight: Any) -> Any:
+    if self.dtype is not weight.dtype:
+        raise RuntimeError(
+            "prelu: Type promoting not supported. "
+            f"Got {self.dtype.word} and {weight.dtype.word}"
+        )
+    if weight.numel() != 1:
+        if self.ndim == 0:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = self.shape[1] if self.ndim > 1 else 1
+        if channels != weight.numel():
+            raise RuntimeError(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers "
+                f"= {weight.numel()} and channel size = {channels}."
+            )
+    if weight.ndim > 1:
+        raise RuntimeError(
+            "prelu: Expected `weight` to be a scalar or 1D tensor, but got: "
+            f"ndim = {weight.ndim}"
+        )
+    if self.ndim != weight.ndim:
+        shape = [1] * self.ndim
+        if self.ndim > 1:
+            shape[1] = weight.numel()
+        weight = weight.reshape(shape)
+    return prelu_kernel(self, weight)
+
+
+prelu = composite(
+    "prelu(Tensor self, Tensor weight) -> Tensor",
+    _prelu,
+    where="torch method functional",
+    doc="self above zero, weight * self below, a weight for each channel or one for all.",
+    samples=("F.prelu(x, v)", "torch.prelu(x, v[:1])", "x.prelu(v)"),
+    errors=("F.prelu(x, torch.ones(2))", "F.prelu(x, d)", "F.prelu(x, torch.ones(2, 2))"),
+)
+
+# ---- rrelu
+
+
+def _rrelu_noise_backward(
+    xp: Any, grad: Any, x: Any, noise: Any, lower: float, upper: float,
+    training: bool, self_is_result: bool,
+) -> Any:  # fmt: skip
+    if training and upper - lower > 1e-6:
+        return noise * grad
+    return xp.where(x > 0, grad, grad * ((lower + upper) / 2))
+
+
+rrelu_with_noise_backward = operator(
+    "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, "
+    "Scalar upper, bool training, bool self_is_result) -> Tensor",
+    node="RreluWithNoiseBackwardBackward0",
+    where="hidden",
+    forward=_rrelu_noise_backward,
+    grad_output=lambda grad, self, noise, lower, upper, training: rrelu_with_noise_backward(
+        grad, self, noise, lower, upper, training, False
+    ),
+    self=lambda grad: zeros_as(grad),
+    doc="The gradient of rrelu under the slopes that were drawn.",
+    samples=("torch.autograd.grad(F.rrelu(x), x, y, create_graph=True)[0]",),
+)
+
+rrelu_with_noise = operator(
+    "rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, "
+    "Scalar upper=0.3333333333333333, bool training=False) -> Tensor",
+    node="RreluWithNoiseBackward0",
+    where="hidden",
+    inplace="rrelu_with_noise_",
+    inplace_node="RreluWithNoiseBackward1",
+    forward=lambda xp, self, noise, lower, upper, training: (
+        xp.where(self <= 0, self * noise, self)
+        if training
+        else xp.where(self > 0, self, self * ((lower + upper) / 2))
+    ),
+    self=lambda grad, self, noise, lower, upper, training: rrelu_with_noise_backward(
+        grad, self, noise, lower, upper, training, False
+    ),
+    refuse=floating_only("leaky_relu_cpu"),
+    doc="leaky_relu with a slope for each element, drawn between lower and upper.",
+    samples=("F.rrelu(x)",),
+)

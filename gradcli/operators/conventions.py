@@ -1,0 +1,89 @@
+"""Operators: conventions that many declarations share: refused types, dimensions, reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..engine.mode import state
+
+INTEGERS = ("Byte", "Char", "Short", "Int", "Long")
+
+
+def floating_only(kernel: str) -> dict[str, tuple[type[Exception], str]]:
+    """A kernel written for floating types only."""
+    return {
+        word: (NotImplementedError, f"\"{kernel}\" not implemented for '{word}'")
+        for word in (*INTEGERS, "Bool")
+    }
+
+
+def not_bool(text: str) -> dict[str, tuple[type[Exception], str]]:
+    """A kernel that takes every type but bool."""
+    return {"Bool": (RuntimeError, text)}
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """A dimension counted from the front; PyTorch's IndexError outside."""
+    least, most = (-ndim, ndim - 1) if ndim else (-1, 0)
+    if not least <= dim <= most:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{least}, {most}], but got {dim})"
+        )
+    return dim + max(ndim, 1) if dim < 0 else dim
+
+
+def native(body: Callable[..., Any]) -> Callable[..., Any]:
+    """A composition that PyTorch writes in C++, where a number takes the Scalar overload.
+
+    `x + 1` leaves AddBackward0 when Python says it and AddBackward1 when ATen does.
+    """
+
+    def run(*args: Any) -> Any:
+        before, state.formula = state.formula, True
+        try:
+            return body(*args)
+        finally:
+            state.formula = before
+
+    return run
+
+
+# ---- reductions of losses, as the numbers that PyTorch's nodes save
+
+NONE, MEAN, SUM = 0, 1, 2
+
+
+def reduction_number(
+    reduction: str, size_average: bool | None = None, reduce: bool | None = None
+) -> int:
+    """What `reduction=`, or the two older flags that it replaced, ask for."""
+    if size_average is not None or reduce is not None:
+        reduction = _older_flags(size_average, reduce)
+    try:
+        return {"none": NONE, "mean": MEAN, "sum": SUM}[reduction]
+    except KeyError:
+        raise ValueError(f"{reduction} is not a valid value for reduction") from None
+
+
+def _older_flags(size_average: bool | None, reduce: bool | None) -> str:
+    size_average = True if size_average is None else size_average
+    reduce = True if reduce is None else reduce
+    chosen = "none" if not reduce else "mean" if size_average else "sum"
+    state.warn(
+        "size_average and reduce args will be deprecated, please use "
+        f"reduction='{chosen}' instead."
+    )
+    return chosen
+
+
+def reduced(loss: Any, reduction: int) -> Any:
+    """The loss of every element brought to its mean or sum."""
+    if reduction == MEAN:
+        return loss.mean()
+    return loss.sum() if reduction == SUM else loss
+
+
+def shape_text(tensor: Any) -> str:
+    """A tensor's shape as error texts print it: torch.Size([2, 3])."""
+    return f"torch.Size({list(tensor.shape)})"

@@ -1,0 +1,170 @@
+"""Operators: losses of probabilities and logits against targets between 0 and 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.operator import operator, precise
+from .activation_smooth import log_sigmoid_forward
+from .constants import number_as
+from .conventions import floating_only
+from .loss_regression import averaged, reduce_array, share
+
+EPSILON = 1e-12
+
+# ---- binary_cross_entropy
+
+
+def _log(xp: Any, x: Any) -> Any:
+    """PyTorch keeps the logarithms above -100, so that 0 and 1 give finite losses."""
+    return xp.maximum(precise(xp.log, x), -100)
+
+
+def _in_unit(x: Any, name: str) -> None:
+    if not bool(((x >= 0) & (x <= 1)).all()):
+        raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+
+
+def _bce(xp: Any, x: Any, target: Any, weight: Any, reduction: int) -> Any:
+    _in_unit(x, "input")
+    _in_unit(target, "target")
+    loss = (target - 1) * xp.maximum(precise(xp.log1p, -x), -100) - target * _log(xp, x)
+    return reduce_array(loss if weight is None else loss * weight, reduction)
+
+
+def _bce_backward(
+    xp: Any, grad: Any, x: Any, target: Any, weight: Any, reduction: int
+) -> Any:
+    result = grad * (x - target) / xp.maximum((1 - x) * x, EPSILON)
+    result = result if weight is None else result * weight
+    return result / x.size if share(x, reduction) != 1.0 else result
+
+
+def _weighted(grad: Any, weight: Any, x: Any, reduction: int) -> Any:
+    return averaged(grad if weight is None else grad * weight, x, reduction)
+
+
+def _bce_target(grad: Any, self: Any, target: Any, weight: Any, reduction: int) -> Any:
+    return _weighted(-logit(self, None) * grad, weight, target, reduction)
+
+
+def _bce_double(
+    grad_output: Any, grad: Any, self: Any, target: Any, weight: Any, reduction: int
+) -> Any:
+    above = self + EPSILON
+    below = number_as(self, 1) - self + EPSILON
+    slope = (self * self - 2 * self * target + target) / (above**2 * below**2)
+    return _weighted(slope * (grad * grad_output), weight, self, reduction)
+
+
+def _bce_double_target(
+    grad: Any, grad_output: Any, self: Any, weight: Any, reduction: int
+) -> Any:
+    slope = (-grad * grad_output) / ((number_as(self, 1) - self) * self)
+    return _weighted(slope, weight, self, reduction)
+
+
+def _bce_double_grad_output(
+    grad: Any, self: Any, target: Any, weight: Any, reduction: int
+) -> Any:
+    spread = (self + EPSILON) * (number_as(self, 1) - self + EPSILON)
+    return _weighted((self - target) / spread * grad, weight, self, reduction)
+
+
+binary_cross_entropy_backward = operator(
+    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, "
+    "Tensor? weight=None, int reduction=1) -> Tensor",
+    node="BinaryCrossEntropyBackwardBackward0",
+    where="hidden",
+    dtype="promote",
+    forward=_bce_backward,
+    grad_output=lambda grad, self, target, weight, reduction: _bce_double_grad_output(
+        grad, self, target, weight, reduction
+    ),
+    self=lambda grad, grad_output, self, target, weight, reduction: _bce_double(
+        grad_output, grad, self, target, weight, reduction
+    ),
+    target=lambda grad, grad_output, self, weight, reduction: _bce_double_target(
+        grad, grad_output, self, weight, reduction
+    ),
+    doc="The gradient of binary_cross_entropy with respect to the probabilities.",
+    samples=(
+        "torch.autograd.grad(F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(y)), x, "
+        "create_graph=True)[0]",
+    ),
+)
+
+binary_cross_entropy = operator(
+    "binary_cross_entropy.kernel(Tensor self, Tensor target, Tensor? weight=None, "
+    "int reduction=1) -> Tensor",
+    node="BinaryCrossEntropyBackward0",
+    where="hidden",
+    dtype="promote",
+    forward=_bce,
+    self=lambda grad, self, target, weight, reduction: binary_cross_entropy_backward(
+        grad, self, target, weight, reduction
+    ),
+    target=lambda grad, self, target, weight, reduction: _bce_target(
+        grad, self, target, weight, reduction
+    ),
+    refuse=floating_only("binary_cross_entropy"),
+    doc="-(target * log(self) + (1 - target) * log(1 - self)), the logarithms kept above -100.",
+    samples=("F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(y))",),
+)
+
+# ---- binary_cross_entropy_with_logits
+
+
+def _bce_logits(
+    xp: Any, x: Any, target: Any, weight: Any, pos_weight: Any, reduction: int
+) -> Any:
+    log_sigmoid = xp.minimum(x, 0) - precise(xp.log1p, precise(xp.exp, -abs(x)))
+    if pos_weight is not None:
+        log_sigmoid = log_sigmoid * ((pos_weight - 1) * target + 1)
+    loss = (1 - target) * x - log_sigmoid
+    return reduce_array(loss if weight is None else loss * weight, reduction)
+
+
+def _bce_logits_backward(
+    grad: Any, self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int
+) -> Any:
+    if pos_weight is None:
+        slope = (sigmoid(self) - target) * grad
+    else:
+        t = pos_weight * target
+        slope = ((t + 1 - target) * sigmoid(self) - t) * grad
+    return _weighted(slope, weight, self, reduction)
+
+
+def _bce_logits_target(
+    grad: Any, self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int
+) -> Any:
+    if pos_weight is None:
+        slope = -self * grad
+    else:
+        slope = (
+            log_sigmoid_forward(-self)[0] - log_sigmoid_forward(self)[0] * pos_weight
+        ) * grad
+    return _weighted(slope, weight, target, reduction)
+
+
+binary_cross_entropy_with_logits = operator(
+    "binary_cross_entropy_with_logits.kernel(Tensor self, Tensor target, Tensor? weight=None, "
+    "Tensor? pos_weight=None, int reduction=1) -> Tensor",
+    node="BinaryCrossEntropyWithLogitsBackward0",
+    where="hidden",
+    dtype="promote",
+    forward=_bce_logits,
+    self=lambda grad, self, target, weight, pos_weight, reduction: _bce_logits_backward(
+        grad, self, target, weight, pos_weight, reduction
+    ),
+    target=lambda grad, self, target, weight, pos_weight, reduction: _bce_logits_target(
+        grad, self, target, weight, pos_weight, reduction
+    ),
+    refuse=floating_only("log_sigmoid_cpu"),
+    doc="binary_cross_entropy of sigmoid(self), computed from the logits themselves.",
+    samples=(
+        "F.binary_cross_entropy_with_logits(x, torch.sigmoid(y))",
+        "F.binary_cross_entropy_with_logits(x, torch.sigmoid(y), pos_weight=torch.ones(3))",
+    ),
+)
