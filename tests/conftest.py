@@ -23,6 +23,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     oracle.recording = config.getoption("--record")
+    every = config.args_source is not pytest.Config.ArgsSource.ARGS
+    oracle.pruning = oracle.recording and every and not config.option.keyword
     if oracle.recording and not oracle.has_torch:
         raise pytest.UsageError("--record needs PyTorch: pip install torch==2.13.0")
 
