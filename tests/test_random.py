@@ -50,6 +50,7 @@ def _call(draw: random.Random) -> Call:
         "multinomial_replaced": ("float64", [draw.choice((1, 2, 30)), True]),
         "bernoulli": (floating, []),
         "normal": (floating, []),
+        "poisson": (draw.choice(("float32", "float64")), []),
     }
     dtype, numbers = choices[name]
     return [name, dtype, size, numbers]
@@ -86,6 +87,8 @@ def _theirs(torch: Any, call: Call) -> list[Any]:
     elif name == "normal":
         weights = torch.from_numpy(_weights(size, dtype_name)).to(dtype)
         result = torch.normal(weights * 2, weights)
+    elif name == "poisson":
+        result = torch.poisson(torch.from_numpy(_weights(size, dtype_name)) * 40)
     elif name == "randperm":
         result = torch.randperm(*numbers, dtype=dtype)
     elif name.endswith("_"):
@@ -124,6 +127,7 @@ OURS: dict[str, Callable[..., Any]] = {
     "randperm": lambda g, size, dtype, n: g.randperm(n, dtype),
     "multinomial": _multinomial,
     "multinomial_replaced": _multinomial,
+    "poisson": lambda g, size, dtype: g.poisson(_weights(size, dtype.name) * 40, dtype),
     "bernoulli": lambda g, size, dtype: g.bernoulli_each(
         _weights(size, dtype.name).astype(dtype.numpy), dtype, dtype
     ),

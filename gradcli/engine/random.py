@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from . import poisson
 from .box_muller import fused_double, fused_single, transform_double, transform_single
 from .dtypes import BOOL, COMPLEX, FLOATING, INTEGER, DType, float32, float64, int64
 from .mode import state
@@ -155,6 +156,17 @@ class Generator(Twister):
         uniforms = self.fractions(math.prod(size), float64).tolist()
         values = [math.ceil(math.log(u) / scale) if u else math.inf for u in uniforms]
         return rounded(numpy.array(values, numpy.float64), dtype).reshape(size)
+
+    def poisson(self, rates: Any, dtype: DType) -> Any:
+        """torch.poisson: one number for each rate."""
+        if rates.size and not rates.min() >= 0:
+            raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+
+        def uniform() -> float:
+            return float(self.fractions(1, float64)[0])
+
+        values = [poisson.draw(rate, uniform) for rate in rates.ravel().tolist()]
+        return rounded(numpy.array(values, numpy.float64), dtype).reshape(rates.shape)
 
     def bernoulli(self, size: Size, dtype: DType, p: float) -> Any:
         """Tensor.bernoulli_ with a number; dropout keeps what this gives for 1 - p."""
