@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..report.model import EventFact, GradReport
-from .escape import Terminal, block
-from .text import BLANK, Cell, Line, Look, cell, one_line, paint, width_of
+from .escape import Terminal
+from .text import BLANK, Cell, Line, Look, after, cell, one_line, paint, width_of
 
 
-def text(report: GradReport, look: Look) -> Terminal:
+def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
     """What the program printed, the result, its gradients, the hooks that ran."""
     lines: list[Line] = []
     of = report.of
@@ -32,10 +32,7 @@ def text(report: GradReport, look: Look) -> Terminal:
     if report.events:
         lines.extend((BLANK, *events(report.events, look)))
     page = paint(lines, look)
-    printed = block(report.output)
-    if printed and not printed.endswith("\n"):
-        printed = Terminal(printed + "\n")
-    return Terminal(f"{printed}\n{page}" if printed and page else printed + page)
+    return after(report.output, page, streamed)
 
 
 def _indented(rows: list[str], indent: str, style: str, tail: str, look: Look) -> list[Line]:

@@ -25,6 +25,7 @@ from .escape import Terminal
 
 TRACE = "gradcli.trace/1"
 GRAD = "gradcli.grad/1"
+RUN = "gradcli.run/1"
 BATCH = 4096
 
 _encode = json.JSONEncoder(allow_nan=False, check_circular=False).encode
@@ -63,6 +64,18 @@ def grad(report: GradReport) -> Iterator[Terminal]:
         "of": None if report.of is None else _tensor(report.of),
         "gradients": map(_gradient, report.gradients),
         "hooks": list(map(_event, report.events)),
+        "output": report.output,
+        "warnings": list(report.warnings),
+        "error": _error(report.error),
+    })  # fmt: skip
+
+
+def run(report: Report) -> Iterator[Terminal]:
+    """The document of `gradcli run`."""
+    yield from _document({
+        "schema": RUN,
+        "file": report.file,
+        "device": report.device,
         "output": report.output,
         "warnings": list(report.warnings),
         "error": _error(report.error),

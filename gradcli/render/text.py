@@ -60,9 +60,11 @@ def cut(text: str, width: int, mark: str = "…") -> str:
     """The text within so many columns, its end replaced by … where it is longer."""
     if width_of(text) <= width:
         return text
+    if width < len(mark):
+        return ""
     room = width - len(mark)
     if text.isascii():
-        return text[: max(0, room)] + mark if width > 0 else ""
+        return text[:room] + mark
     kept: list[str] = []
     for character in text:
         room -= width_of(character)
@@ -95,6 +97,13 @@ def paint(lines: Iterable[Line], look: Look) -> Terminal:
     return Terminal("\n".join(out) + "\n" if out else "")
 
 
+def after(output: str, page: Terminal, streamed: bool) -> Terminal:
+    """A page behind what a program printed (which may have been written before)."""
+    printed = "" if streamed else escape.block(output)
+    gap = "" if not output or output.endswith("\n") else "\n"
+    return Terminal(f"{printed}{gap}{chr(10) if output and page else ''}{page}")
+
+
 def _painted(piece: Cell) -> str:
     code = CODES.get(piece.style)
     stripped = piece.text.rstrip(" ")
@@ -124,6 +133,7 @@ def columns(
     for group in flexible:
         _shrink(widths, group, sum(widths) + spaces - look.width)
     mark = ellipsis(look)
+    narrow = sum(widths) + spaces > look.width
     lines: list[Line] = []
     for row in rows:
         if len(row) <= 2:
@@ -137,7 +147,7 @@ def columns(
                 pieces.append(Cell(" " * gap))
             text = pad(cut(piece.text, widths[i], mark), widths[i], i in right)
             pieces.append(Cell(text, piece.style))
-        lines.append(tuple(pieces))
+        lines.append(fitted(pieces, look) if narrow else tuple(pieces))
     return lines
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..report.model import Report, TensorFact
-from .escape import Terminal, block
+from .escape import Terminal
 from .graph import Graph
 from .table import saved_table, tensor_table
-from .text import BLANK, Cell, Line, Look, cell, columns, one_line, paint
+from .text import BLANK, Cell, Line, Look, after, cell, columns, one_line, paint
 from .tree import ASCII, UNICODE, Drawing, Row
 
 MOST_TREES = 6
@@ -18,9 +18,9 @@ SHORT = 14  # a value of more characters is told by its shape and range
 
 def text(
     report: Report, look: Look, *, depth: int | None = None, expand: bool = False,
-    saved: bool = False,
+    saved: bool = False, streamed: bool = False,
 ) -> Terminal:  # fmt: skip
-    """The page that a person reads."""
+    """The page that a person reads; `streamed` where the program's own output is there already."""
     parts: list[list[Line]] = []
     drawing, trees = draw(report, look, depth=depth, expand=expand)
     parts.extend(trees)
@@ -33,10 +33,7 @@ def text(
         if part:
             lines.extend((*((BLANK,) if lines else ()), *part))
     page = paint(lines, look)
-    printed = block(report.output)
-    if printed and not printed.endswith("\n"):
-        printed = Terminal(printed + "\n")
-    return Terminal(f"{printed}\n{page}" if printed and page else printed + page)
+    return after(report.output, page, streamed)
 
 
 def draw(

@@ -1,0 +1,531 @@
+"""Tests of what is drawn: cells and columns, trees, folds, tables, errors, JSON, escapes."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from gradcli.diagnostics import Diagnostic, Label, Span
+from gradcli.render import error, escape, fold, trace
+from gradcli.render import grad as render_grad
+from gradcli.render import json as render_json
+from gradcli.render.graph import Graph
+from gradcli.render.text import Cell, Look, cell, columns, cut, pad, paint, width_of
+from gradcli.report.model import (
+    BackwardFact,
+    ConstantFact,
+    ErrorFact,
+    EventFact,
+    FlowFact,
+    GradientFact,
+    GradReport,
+    NodeFact,
+    Place,
+    Report,
+    SavedFact,
+    TensorFact,
+)
+
+SCHEMAS = Path(__file__).parent.parent / "gradcli" / "schemas"
+PLAIN = Look(color=False, unicode=True, width=80)
+
+
+def place(line: int, text: str, target: str = "") -> Place:
+    return Place(line, 5, line, 5 + len(text), text, target)
+
+
+def leaf(name: str, node: int, value: float, grad: float | None, line: int = 1) -> TensorFact:
+    told = None if grad is None else f"tensor({grad:g}.)"
+    return TensorFact(
+        name, (), "float32", "cpu", True, True, False, None, node, 0, line, value, grad,
+        grad is not None, f"tensor({value:g}.)", told,
+    )  # fmt: skip
+
+
+def inner(name: str, node: int, value: float, function: str, line: int) -> TensorFact:
+    return TensorFact(
+        name, (), "float32", "cpu", True, False, False, function, node, 0, line, value, None,
+        False, f"tensor({value:g}.)",
+    )  # fmt: skip
+
+
+def two_paths() -> Report:
+    """L = 10 - (w3 * (w1 * a) + w4 * (w2 * a))"""
+    accumulate = "AccumulateGrad"
+    nodes = (
+        NodeFact(0, "MulBackward0", ((1, 0), (2, 0)), place(3, "w1 * a", "b")),
+        NodeFact(1, accumulate, ()),
+        NodeFact(2, accumulate, ()),
+        NodeFact(3, "MulBackward0", ((4, 0), (2, 0)), place(4, "w2 * a", "c")),
+        NodeFact(4, accumulate, ()),
+        NodeFact(5, "AddBackward0", ((6, 0), (8, 0)), place(5, "w3 * b + w4 * c", "d")),
+        NodeFact(6, "MulBackward0", ((7, 0), (0, 0)), place(5, "w3 * b")),
+        NodeFact(7, accumulate, ()),
+        NodeFact(8, "MulBackward0", ((9, 0), (3, 0)), place(5, "w4 * c")),
+        NodeFact(9, accumulate, ()),
+        NodeFact(10, "RsubBackward1", ((5, 0),), place(6, "10 - d", "L")),
+    )
+    tensors = (
+        leaf("a", 2, 4, -53),
+        leaf("w1", 1, 2, -36, 2),
+        leaf("w2", 4, 5, -28, 2),
+        leaf("w3", 7, 9, -8, 2),
+        leaf("w4", 9, 7, -20, 2),
+        inner("b", 0, 8, "MulBackward0", 3),
+        inner("c", 3, 20, "MulBackward0", 4),
+        inner("d", 5, 212, "AddBackward0", 5),
+        inner("L", 10, -202, "RsubBackward1", 6),
+    )
+    flows = (
+        FlowFact(6, 0, (), "tensor(72.)", "tensor(-1.)"),
+        FlowFact(8, 0, (), "tensor(140.)", "tensor(-1.)"),
+        FlowFact(5, 0, (), "tensor(212.)", "tensor(-1.)"),
+    )
+    return Report(
+        "two_paths.expr", "cpu", tensors, nodes, (8,), flows=flows, freed=4, saving=6,
+        backwards=(BackwardFact(7, False),),
+    )  # fmt: skip
+
+
+TWO_PATHS = """\
+                        grad_fn        value      grad  line
+L = 10 - d              RsubBackward1  -202.               6
+└─ d = w3 * b + w4 * c  AddBackward0   212.       -1.      5
+   ├─ w3 * b            MulBackward0   72.        -1.      5
+   │  ├─ w3             leaf           9.         -8.      2
+   │  └─ b = w1 * a     MulBackward0   8.                  3
+   │     ├─ w1          leaf           2.         -36.     2
+   │     └─ a           leaf           4.         -53.     1
+   └─ w4 * c            MulBackward0   140.       -1.      5
+      ├─ w4             leaf           7.         -20.     2
+      └─ c = w2 * a     MulBackward0   20.                 4
+         ├─ w2          leaf           5.         -28.     2
+         └─ a           leaf           see above
+
+tensor  type     requires_grad  leaf / grad_fn  value  grad  line
+a       float32  yes            leaf            4.     -53.     1
+w1      float32  yes            leaf            2.     -36.     2
+w2      float32  yes            leaf            5.     -28.     2
+w3      float32  yes            leaf            9.     -8.      2
+w4      float32  yes            leaf            7.     -20.     2
+b       float32  yes            MulBackward0    8.     None     3
+c       float32  yes            MulBackward0    20.    None     4
+d       float32  yes            AddBackward0    212.   None     5
+L       float32  yes            RsubBackward1   -202.  None     6
+
+backward on line 7 freed 4 of 6 nodes' saved tensors; --retain-graph keeps them
+"""
+
+
+def test_the_page_of_trace() -> None:
+    assert trace.text(two_paths(), PLAIN) == TWO_PATHS
+
+
+def test_the_page_in_ascii_says_the_same() -> None:
+    page = trace.text(two_paths(), PLAIN._replace(unicode=False))
+    assert page.isascii()
+    drawn = str.maketrans({"├": "|", "└": "`", "│": "|", "─": "-"})
+    assert page == TWO_PATHS.translate(drawn)
+
+
+def test_colours_change_nothing_else() -> None:
+    page = trace.text(two_paths(), PLAIN._replace(color=True))
+    assert "\x1b[32mw1\x1b[0m" in page or "\x1b[32m" in page
+    plain = "\n".join(line.rstrip() for line in escape.plain(page).split("\n"))
+    assert plain == TWO_PATHS
+
+
+def test_the_programs_own_output_comes_first() -> None:
+    page = trace.text(two_paths()._replace(output="tensor(-53.)"), PLAIN)
+    assert page.startswith("tensor(-53.)\n\n   ")
+
+
+# ---------------------------------------------------------------- chains
+
+
+def chain(count: int, *, alike: bool = True) -> Report:
+    """y = y * a + b, `count` times."""
+    nodes = [NodeFact(0, "AccumulateGrad", ()), NodeFact(1, "AccumulateGrad", ()),
+             NodeFact(2, "AccumulateGrad", ())]  # fmt: skip
+    last = 2
+    for i in range(count):
+        where = 4 if alike else i
+        words = ("y * a", "y * a + b") if alike else (f"y * a{i * i}", f"y{i}")
+        nodes.append(NodeFact(len(nodes), "MulBackward0", ((last, 0), (0, 0)),
+                              place(where, words[0])))  # fmt: skip
+        nodes.append(NodeFact(len(nodes), "AddBackward0", ((len(nodes) - 1, 0), (1, 0)),
+                              place(where, words[1], "y")))  # fmt: skip
+        last = len(nodes) - 1
+    tensors = (leaf("a", 0, 1, None), leaf("b", 1, 2, None), leaf("y0", 2, 3, None),
+               inner("y", last, 7, "AddBackward0", 4))  # fmt: skip
+    return Report("chain.expr", "cpu", tensors, tuple(nodes), (3,))
+
+
+def test_a_long_chain_is_folded() -> None:
+    page = trace.text(chain(5000), PLAIN)
+    tree = page.split("\n\n")[0].splitlines()
+    assert len(tree) < 12
+    assert any("these 2 nodes × 4,999" in line for line in tree)
+    assert tree[-1].split()[:2] == ["└─", "y0"] or "y0" in page
+    assert "--expand" in page
+
+
+def test_expand_draws_everything_without_drifting_to_the_right() -> None:
+    lines = trace.text(chain(300), PLAIN, expand=True).splitlines()
+    assert sum("MulBackward0" in line for line in lines) == 300
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_chain_without_a_pattern_shows_its_ends() -> None:
+    page = trace.text(chain(500, alike=False), PLAIN)
+    assert "more nodes (AddBackward0 ×" in page
+    assert len(page.splitlines()) < 100
+
+
+def test_a_million_nodes_in_time() -> None:
+    report = chain(500_000)
+    start = time.process_time()
+    page = trace.text(report, PLAIN)
+    assert "× 499,999" in page
+    assert time.process_time() - start < 30
+    start = time.process_time()
+    size = sum(map(len, render_json.trace(report)))
+    assert size > 50_000_000
+    assert time.process_time() - start < 30
+
+
+def test_depth_stops_early() -> None:
+    page = trace.text(two_paths(), PLAIN, depth=1)
+    assert "w3 * b" not in page.split("\n\n")[0].replace("d = w3 * b + w4 * c", "")
+    assert "--depth" in page
+    assert "RsubBackward1" in trace.text(two_paths(), PLAIN, depth=0)
+    assert len(trace.text(chain(1000), PLAIN, depth=20, expand=True).splitlines()) < 60
+
+
+def test_sharing_does_not_double() -> None:
+    """y = y + y forty times is forty lines and not two to the fortieth."""
+    nodes = [NodeFact(0, "AccumulateGrad", ())]
+    for i in range(40):
+        nodes.append(NodeFact(i + 1, "AddBackward0", ((i, 0), (i, 0)), place(i + 2, "y + y", "y")))
+    report = Report("p.expr", "cpu", (leaf("x", 0, 1, None), inner("y", 40, 2, "AddBackward0", 9)),
+                    tuple(nodes), (1,))  # fmt: skip
+    page = trace.text(report, PLAIN, expand=True)
+    assert page.count("AddBackward0") < 90
+    assert "see #1" in page
+
+
+def test_a_residual_connection_refers_to_the_line() -> None:
+    """x + f(x): the short branch points at the node further down the long one."""
+    nodes = [NodeFact(0, "AccumulateGrad", ())]
+    last = 0
+    for i in range(4):
+        start = last
+        for k in range(3):
+            nodes.append(NodeFact(len(nodes), f"F{k}Backward0", ((last, 0),),
+                                  place(9, f"f{k}(x)")))  # fmt: skip
+            last = len(nodes) - 1
+        nodes.append(NodeFact(len(nodes), "AddBackward0", ((start, 0), (last, 0)),
+                              place(10 + i, "x + f(x)", "x")))  # fmt: skip
+        last = len(nodes) - 1
+    report = Report("p.expr", "cpu", (leaf("x0", 0, 1, None), inner("x", last, 2, "Add", 13)),
+                    tuple(nodes), (1,))  # fmt: skip
+    page = trace.text(report, PLAIN, expand=True)
+    tree = page.split("\n\n")[0]
+    assert "see #1 below" in tree and "#1 x = x + f(x)" in tree
+    assert tree.count("F0Backward0") == 4
+
+
+def test_nodes_with_very_many_inputs() -> None:
+    nodes = [NodeFact(i, "AccumulateGrad", ()) for i in range(1000)]
+    nodes.append(NodeFact(1000, "StackBackward0", tuple((i, 0) for i in range(1000)), None))
+    report = Report("p.expr", "cpu", (inner("s", 1000, 0, "StackBackward0", 2),), tuple(nodes), (0,))
+    page = trace.text(report, PLAIN)
+    assert "985 more inputs" in page and len(page.splitlines()) < 30
+    assert len(trace.text(report, PLAIN, expand=True).splitlines()) > 1000
+
+
+def test_constants_and_results_without_a_graph() -> None:
+    nodes = (NodeFact(0, "MulBackward0", (None, (1, 0)), place(2, "a * w", "y")),
+             NodeFact(1, "AccumulateGrad", ()))  # fmt: skip
+    report = Report("p.expr", "cpu", (inner("y", 0, 8, "MulBackward0", 2),), nodes, (0,),
+                    constants=(ConstantFact(0, 0, "a", "tensor(4.)"),))  # fmt: skip
+    page = trace.text(report, PLAIN)
+    assert "├─ a " in page and "constant      4." in page
+    empty = trace.text(Report("p.expr", "cpu"), PLAIN)
+    assert empty == "no tensor requires grad: there is no graph to draw\n"
+
+
+def test_many_results_are_thinned() -> None:
+    tensors = tuple(inner(f"losses[{i}]", i, i, "MulBackward0", 2) for i in range(200))
+    nodes = tuple(NodeFact(i, "MulBackward0", (None,)) for i in range(200))
+    page = trace.text(Report("p.expr", "cpu", tensors, nodes, tuple(range(200))), PLAIN)
+    assert "and 199 more results: losses[0], losses[1], losses[2], …" in page
+    assert "… 194 more" in page and len(page.splitlines()) < 20
+
+
+def test_saved_table() -> None:
+    report = two_paths()._replace(saved=(
+        SavedFact(0, "self", (), "tensor(2.)", "w1", 0, 4, False),
+        SavedFact(0, "other", (), None, None, None, 0, True),
+    ))  # fmt: skip
+    page = trace.text(report, PLAIN, saved=True)
+    assert "w1 = 2." in page and "freed by line 7" in page and "4 bytes are kept" in page
+
+
+# ---------------------------------------------------------------- widths
+
+
+WIDE = [
+    "tensor",
+    "名前 = テンソル * 二",
+    "é" * 90,
+    "x" * 500,
+    "a\tb\x1b[31mred\x07",
+    "\u202eabc",
+    "👩‍🔬" * 30,
+]
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("text", WIDE, ids=range(len(WIDE)))
+def test_nothing_is_wider_than_the_page(text: str, width: int) -> None:
+    look = PLAIN._replace(width=width)
+    nodes = (NodeFact(0, "NativeLayerNormBackward0", ((1, 0),), place(2, text, text[:9])),
+             NodeFact(1, "AccumulateGrad", ()))  # fmt: skip
+    tensors = (leaf(text, 1, 3, 4), inner("z", 0, 1, "NativeLayerNormBackward0", 2))
+    tensors = (tensors[0]._replace(text=f"tensor([{text}])", range=(0.0, 1e9)), tensors[1])
+    page = trace.text(Report("p.expr", "cpu", tensors, nodes, (1,)), look, saved=True)
+    assert max(width_of(line) for line in page.splitlines()) <= width
+    assert escape.block(page) == page
+
+
+def test_cut_and_pad() -> None:
+    assert cut("tensor", 6) == "tensor" and cut("tensor", 4) == "ten…"
+    assert cut("名前名前", 5) == "名前…" and cut("abc", 0) == ""
+    assert pad("名", 4) == "名  " and pad("1", 3, right=True) == "  1"
+
+
+def test_columns_give_way_widest_first() -> None:
+    rows = [(cell("x" * 50), cell("y" * 50), cell("zz"))]
+    (line,) = columns(rows, PLAIN, flexible=(((0, 10), (1, 10)),))
+    assert sum(width_of(piece.text) for piece in line) == 80
+    assert paint([line], PLAIN).count("…") == 2
+
+
+# ---------------------------------------------------------------- folds
+
+
+def plainly(tokens: list[int], found: list[fold.Repeat]) -> list[int]:
+    """The sequence again, from its repeats."""
+    out: list[int] = []
+    at = 0
+    for repeat in found:
+        out += tokens[at : repeat.start]
+        out += tokens[repeat.start : repeat.start + repeat.period] * repeat.count
+        at = repeat.start + repeat.period * repeat.count
+    return out + tokens[at:]
+
+
+def test_repeats() -> None:
+    assert fold.repeats([1, 2, 1, 2, 1, 2, 3]) == [fold.Repeat(0, 2, 3)]
+    assert fold.repeats([9, 1, 1, 1, 1, 8]) == [fold.Repeat(1, 1, 4)]
+    assert fold.repeats([1, 2, 3]) == [] and fold.repeats([]) == []
+    assert fold.repeats([1, 2, 1, 2]) == []
+
+
+def test_repeats_tell_the_whole_sequence() -> None:
+    rng = random.Random(5)
+    for _ in range(300):
+        tokens: list[int] = []
+        for _ in range(rng.randrange(6)):
+            piece = [rng.randrange(3) for _ in range(rng.randrange(1, 5))]
+            tokens += piece * rng.randrange(1, 7)
+        assert plainly(tokens, fold.repeats(tokens)) == tokens
+
+
+def test_repeats_are_linear() -> None:
+    tokens = [random.Random(i).randrange(4) for i in range(200_000)]
+    start = time.process_time()
+    fold.repeats(tokens)
+    assert time.process_time() - start < 5
+
+
+def test_heights_and_signatures() -> None:
+    graph = Graph(two_paths())
+    assert graph.height[10] == 4 and graph.height[0] == 1 and graph.height[1] == 0
+    assert graph.signature(1) == graph.signature(2)
+    assert graph.signature(0) != graph.signature(3)  # w1 * a and w2 * a read differently
+
+
+# ---------------------------------------------------------------- escapes
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("plain", "plain"),
+        ("é 名 🙂", "é 名 🙂"),
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("a\rb", "a\\rb"),
+        ("a\x00b", "a\\x00b"),
+        ("a\x7fb\x9b", "a\\x7fb\\x9b"),
+        ("\u202eevil", "\\u202eevil"),
+        ("\ud800", "\\ud800"),
+        ("\U000e0041", "\\U000e0041"),
+    ],
+)
+def test_one_escape(raw: str, shown: str) -> None:
+    assert escape.line(raw) == shown and escape.block(raw) == shown
+    assert Cell(escape.line(raw)).text == cell(raw).text
+
+
+def test_line_ends() -> None:
+    assert escape.line("a\nb\tc") == "a\\nb\\tc"
+    assert escape.block("a\nb\tc\x1b\n") == "a\nb\tc\\x1b\n"
+
+
+# ---------------------------------------------------------------- errors
+
+
+SOURCE = "a = tensor(4.0)\nL = a * 2\nL.backward()\nx = 1\n\n\n\nL.backward()\n"
+
+
+def test_an_error_with_two_labels() -> None:
+    diagnostic = Diagnostic(
+        "RuntimeError",
+        "Trying to backward through the graph a second time",
+        (
+            Label(Span(8, 1, 8, 13), "needs it again", True),
+            Label(Span(3, 1, 3, 13), "freed what MulBackward0 had saved"),
+        ),
+        ("do: L.backward(retain_graph=True) on line 3",),
+        "p.expr",
+    )
+    assert error.text(diagnostic, SOURCE, PLAIN) == (
+        "p.expr:8:1\n"
+        "  3 │ L.backward()\n"
+        "    │ ------------ freed what MulBackward0 had saved\n"
+        "    ⋮\n"
+        "  8 │ L.backward()\n"
+        "    │ ^^^^^^^^^^^^ needs it again\n"
+        "do: L.backward(retain_graph=True) on line 3\n"
+        "RuntimeError: Trying to backward through the graph a second time\n"
+    )
+    assert error.text(diagnostic, SOURCE, PLAIN._replace(unicode=False)).isascii()
+
+
+@pytest.mark.parametrize(
+    ("source", "span", "marks"),
+    [
+        ("y = é * sin(x)", Span(1, 9, 1, 15), "        ^^^^^^"),
+        ("y = '名前' + z", Span(1, 5, 1, 9), "    ^^^^^^"),
+        ("\tz = w", Span(1, 6, 1, 7), "        ^"),
+        ("a", Span(1, 40, 1, 41), None),
+        ("", Span(1, 1, 1, 1), "^"),
+        ("f(\n1,\n2)", Span(1, 1, 3, 3), "^^"),
+        ("x" * 300, Span(1, 280, 1, 290), None),
+        ("a\x1b[31mb", Span(1, 7, 1, 8), None),
+    ],
+)
+def test_carets(source: str, span: Span, marks: str | None) -> None:
+    diagnostic = Diagnostic("NameError", "no", (Label(span, "", True),), file="p.expr")
+    page = error.text(diagnostic, source, PLAIN)
+    assert page.endswith("NameError: no\n") and "\x1b" not in page
+    assert max(map(width_of, page.splitlines())) <= 80
+    if marks is not None:
+        assert page.splitlines()[2][6:] == marks
+
+
+def test_messages_of_several_lines_and_without_words() -> None:
+    many = Diagnostic("RuntimeError", "one\ntwo\x1b[0m")
+    assert error.text(many, None, PLAIN) == "RuntimeError: one\ntwo\\x1b[0m\n"
+    assert error.text(Diagnostic("AssertionError", ""), None, PLAIN) == "AssertionError\n"
+    coloured = error.text(Diagnostic("AssertionError", ""), None, PLAIN._replace(color=True))
+    assert escape.plain(coloured) == "AssertionError\n"
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def document(pieces: Any) -> Any:
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is not JSON")
+
+    return json.loads("".join(pieces), parse_constant=refuse)
+
+
+def valid(doc: Any, schema: str) -> Any:
+    jsonschema.validate(doc, json.loads((SCHEMAS / f"{schema}.json").read_text("utf-8")))
+    return doc
+
+
+def test_the_document_of_trace() -> None:
+    report = two_paths()._replace(
+        output="tensor(1.)\n\x1b[31m", warnings=("careful",), file='a"b.expr',
+        error=ErrorFact("RuntimeError", "no", 3, 1, 3, 5),
+        events=(EventFact("b", "<lambda>", "tensor(1.)", "tensor(2.)"),),
+        saved=(SavedFact(0, "self", (), "tensor(2.)", "w1", 0, 4, False),),
+    )  # fmt: skip
+    doc = valid(document(render_json.trace(report)), "gradcli.trace-1")
+    assert list(doc)[:3] == ["schema", "file", "device"] and doc["file"] == 'a"b.expr'
+    assert doc["results"] == ["L"]
+    assert [t["name"] for t in doc["tensors"]] == "a w1 w2 w3 w4 b c d L".split()
+    assert doc["nodes"][5]["next"] == [[6, 0], [8, 0]]
+    assert doc["nodes"][6]["source"] == "w3 * b"
+    assert doc["output"] == "tensor(1.)\n\x1b[31m" and doc["error"]["column"] == 1
+
+
+def test_numbers_that_json_lacks() -> None:
+    fact = leaf("x", 0, 1, 2)._replace(
+        value=((float("nan"), 1.0), (float("inf"), float("-inf"))), shape=(2, 2), grad=0.1
+    )
+    complex_ = fact._replace(name="z", dtype="complex64", value=(1 + 2j, complex("nan")), grad=None)
+    report = Report("p.expr", "cpu", (fact, complex_), (NodeFact(0, "AccumulateGrad", ()),))
+    doc = valid(document(render_json.trace(report)), "gradcli.trace-1")
+    assert doc["tensors"][0]["value"] == [["nan", 1.0], ["inf", "-inf"]]
+    assert doc["tensors"][1]["value"][0] == [1.0, 2.0]
+
+
+def test_an_empty_document() -> None:
+    doc = valid(document(render_json.trace(Report("p.expr", "cpu"))), "gradcli.trace-1")
+    assert doc["tensors"] == [] and doc["nodes"] == [] and doc["error"] is None
+
+
+GRADIENTS = GradReport(
+    "p.expr",
+    "cpu",
+    inner("L", 10, -202, "RsubBackward1", 6),
+    "tensor(-202., grad_fn=<RsubBackward1>)",
+    (
+        GradientFact("w1", 2, (), "float32", -36.0, "tensor(-36.)"),
+        GradientFact("W", 2, (2, 1), "float32", ((1.0,), (2.0,)), "tensor([[1.],\n        [2.]])"),
+        GradientFact("k", 3, (), "float32", None, None, "L does not depend on it"),
+    ),
+    events=(EventFact("b", "lambda g: g * 2", "tensor(1.)", "tensor(2.)"),),
+)
+
+
+def test_the_page_of_grad() -> None:
+    assert render_grad.text(GRADIENTS, PLAIN) == (
+        "L = tensor(-202., grad_fn=<RsubBackward1>)                                line 6\n"
+        "\n"
+        "dL/dw1 = tensor(-36.)\n"
+        "dL/dW  = tensor([[1.],\n"
+        "                 [2.]])\n"
+        "dL/dk  = None   L does not depend on it\n"
+        "\n"
+        "hooks that ran, in order\n"
+        "  1  b  lambda g: g * 2  tensor(1.) → tensor(2.)\n"
+    )
+
+
+def test_the_document_of_grad() -> None:
+    doc = valid(document(render_json.grad(GRADIENTS)), "gradcli.grad-1")
+    assert doc["of"]["name"] == "L" and doc["gradients"][1]["grad"] == [[1.0], [2.0]]
+    assert doc["gradients"][2]["grad"] is None and doc["gradients"][2]["reason"]
