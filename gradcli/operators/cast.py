@@ -1,0 +1,229 @@
+"""Operators: the same values as another element type or on another device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.conversion import BY_NAME, converted, default_dtype, device_named
+from ..engine.operator import composite, operator
+from .constants import zeros_as
+from .geometry import broadcast_sizes
+from .sums import sum_all, sum_to
+
+to_copy = operator(
+    "_to_copy(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+    node="ToCopyBackward0",
+    where="hidden",
+    dtype=lambda self, dtype, device: (dtype or self.dtype, device or self.device),
+    forward=lambda xp, self, dtype, device: converted(self, dtype, device),
+    self=lambda grad, self_kind: _back_to(grad, self_kind),
+    doc="A copy as another element type or on another device.",
+    samples=("x.double()", "d.float()", "x.t().double()", "x.half()", "x.long()"),
+)
+
+
+def _back_to(grad: Any, kind: Any) -> Any:
+    """A gradient where and as its tensor is; itself where it is so already."""
+    same_place = getattr(grad, "device", kind.device) in (kind.device, "cpu")
+    if _same_type(grad, kind.dtype) and same_place:
+        return grad
+    return to_copy(grad, kind.dtype, kind.device)
+
+
+def _converted_to(self: Any, dtype: Any, device: Any, copy: bool) -> Any:
+    """The tensor itself where nothing changes."""
+    same = dtype is None or dtype is self.dtype
+    if same and (device is None or device == self.device) and not copy:
+        return self
+    return to_copy(self, dtype or self.dtype, device or self.device)
+
+
+to = composite(
+    "to.dtype(Tensor self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, "
+    "any memory_format=None) -> Tensor",
+    lambda self, dtype, non_blocking, copy, memory_format: _converted_to(self, dtype, None, copy),
+    where="method",
+    doc="As another element type; the tensor itself where it has that type already.",
+    samples=(
+        "x.to(torch.float64)", "x.to(torch.float32)", "x.to(dtype=torch.float64)", "x.to(torch.int64)",
+        "x.to(torch.float32, copy=True)", "i.to(torch.float32)", "k.to(torch.float32)", "x.to(torch.bool)",
+    ),
+)  # fmt: skip
+
+composite(
+    "to.device(Tensor self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False, "
+    "bool copy=False, *, any memory_format=None) -> Tensor",
+    lambda self, device, dtype, non_blocking, copy, memory_format: _converted_to(
+        self, dtype, device, copy
+    ),
+    where="method",
+    doc="On another device, perhaps as another element type.",
+    samples=("x.to('cpu')", "x.to('cpu', torch.float64)", "x.to()", "x.to(device='cpu')"),
+    errors=("x.to('foo')",),
+)
+
+composite(
+    "to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, *, "
+    "any memory_format=None) -> Tensor",
+    lambda self, other, non_blocking, copy, memory_format: _converted_to(
+        self, other.dtype, other.device, copy
+    ),
+    where="method",
+    doc="As the element type and on the device of another tensor.",
+    samples=("x.to(d)", "x.to(y)"),
+)
+
+type_as = composite(
+    "type_as(Tensor self, Tensor other) -> Tensor",
+    lambda self, other: _converted_to(self, other.dtype, other.device, False),
+    where="method",
+    doc="As the element type of another tensor.",
+    samples=("x.type_as(d)", "x.type_as(y)", "i.type_as(x)"),
+    errors=("x.type_as(1)",),
+)
+
+
+def _typed(self: Any, dtype: Any) -> Any:
+    if dtype is None:
+        prefix = "torch.cuda." if self.device.type == "cuda" else "torch."
+        return f"{prefix}{self.dtype.word}Tensor"
+    if isinstance(dtype, str):
+        word = dtype.removeprefix("torch.").removesuffix("Tensor")
+        found = next((d for d in BY_NAME.values() if d.word == word), None)
+        if found is None:
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = found
+    python = {float: default_dtype(), int: BY_NAME["int64"], bool: BY_NAME["bool"]}
+    if isinstance(dtype, type) and dtype in python:
+        dtype = python[dtype]
+    if not hasattr(dtype, "is_floating_point"):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    return _converted_to(self, dtype, None, False)
+
+
+type_ = composite(
+    "type(Tensor self, any dtype=None, bool non_blocking=False) -> Tensor",
+    lambda self, dtype, non_blocking: _typed(self, dtype),
+    where="method",
+    doc="The name of the tensor's type, or the tensor as another type.",
+    samples=("x.type(torch.float64)", "x.type('torch.DoubleTensor')", "x.type()", "x.type(torch.float32)"),
+    errors=("x.type(3)",),
+)  # fmt: skip
+
+
+def _declare_cast(name: str, dtype: str) -> None:
+    composite(
+        f"{name}(Tensor self, *, any memory_format=None) -> Tensor",
+        lambda self, memory_format: _converted_to(self, BY_NAME[dtype], None, False),
+        where="method",
+        doc=f"As {dtype}; the tensor itself where it is that already.",
+        samples=tuple(f"{x}.{name}()" for x in ("ik" if dtype.startswith("complex") else "xikd")),
+    )
+
+
+for _name, _dtype in (
+    ("float", "float32"), ("double", "float64"), ("half", "float16"), ("bfloat16", "bfloat16"),
+    ("long", "int64"), ("int", "int32"), ("short", "int16"), ("char", "int8"), ("byte", "uint8"),
+    ("bool", "bool"), ("cfloat", "complex64"), ("cdouble", "complex128"),
+):  # fmt: skip
+    _declare_cast(_name, _dtype)
+
+composite(
+    "cpu(Tensor self, *, any memory_format=None) -> Tensor",
+    lambda self, memory_format: _converted_to(self, None, device_named("cpu"), False),
+    where="method",
+    doc="In the host's memory.",
+    samples=("x.cpu()",),
+)
+
+composite(
+    "cuda(Tensor self, Device? device=None, bool non_blocking=False, *, any memory_format=None) "
+    "-> Tensor",
+    lambda self, device, non_blocking, memory_format: _converted_to(
+        self, None, device or device_named("cuda"), False
+    ),
+    where="method",
+    doc="On a CUDA device.",
+    samples=(),
+)
+
+# ---- values written over
+
+def _check_fill(self: Any, value: Any) -> None:
+    if value.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.ndim} dimensions."
+        )
+
+
+fill_tensor = operator(
+    "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    node="FillBackward1",
+    inplace="fill_",
+    inplace_node="FillBackward3",
+    check=_check_fill,
+    forward=lambda xp, self, value: xp.full_like(self, value),
+    self=lambda grad: zeros_as(grad),
+    value=lambda grad, value_dtype: alike(sum_all(grad), value_dtype),
+    doc="Every element the value of a 0-dim tensor.",
+    samples=("torch.fill(x, s)", "x.clone().fill_(s)"),
+    errors=("x.clone().fill_(v)",),
+)
+
+fill_scalar = operator(
+    "fill.Scalar(Tensor self, Scalar value) -> Tensor",
+    node="FillBackward0",
+    inplace="fill_",
+    inplace_node="FillBackward2",
+    forward=lambda xp, self, value: xp.full_like(self, value),
+    self=lambda grad: zeros_as(grad),
+    doc="Every element the same number.",
+    samples=("torch.fill(x, 2.0)", "x.clone().fill_(2)"),
+)
+
+zero = operator(
+    "zero(Tensor self) -> Tensor",
+    node="ZeroBackward0",
+    inplace="zero_",
+    where="method",
+    forward=lambda xp, self: xp.zeros_like(self),
+    self=lambda grad: zeros_as(grad),
+    doc="Zeros in the place of every element.",
+    samples=("x.clone().zero_()",),
+)
+
+
+def alike(grad: Any, dtype: Any) -> Any:
+    """A gradient as the element type of the tensor that it belongs to."""
+    return grad if _same_type(grad, dtype) else to_copy(grad, dtype, None)
+
+
+def _same_type(grad: Any, dtype: Any) -> bool:
+    mine = grad.dtype
+    return mine is dtype or getattr(mine, "name", "") == dtype.numpy
+
+
+copy = operator(
+    "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+    node="CopyBackwards",
+    inplace="copy_",
+    where="method",
+    numbers="src",
+    check=lambda self, src, non_blocking: _check_copy(self, src),
+    forward=lambda xp, self, src, non_blocking: _copied_over(xp, self, src),
+    self=lambda grad: zeros_as(grad),
+    src=lambda grad, src_shape, src_dtype: alike(sum_to(grad, src_shape), src_dtype),
+    doc="Every element the one that stands in its place in another tensor.",
+    samples=("x.clone().copy_(y)", "x.clone().copy_(v)", "x.clone().copy_(d)", "x.clone().copy_(i)"),
+    errors=("x.clone().copy_(a)",),
+)
+
+
+def _check_copy(self: Any, src: Any) -> None:
+    if hasattr(src, "shape"):
+        broadcast_sizes(tuple(self.shape), tuple(src.shape))
+
+
+def _copied_over(xp: Any, self: Any, src: Any) -> Any:
+    return xp.broadcast_to(xp.asarray(src).astype(self.dtype), self.shape)
