@@ -1,0 +1,254 @@
+"""Tests of collecting: the same inspector reads PyTorch's tensors and ours, and must agree."""
+
+from __future__ import annotations
+
+import gc
+import random
+import time
+import warnings
+from typing import Any
+
+import pytest
+from oracle import torch as pytorch
+
+import gradcli
+from gradcli.report import collect as collecting
+from gradcli.report import operands, saved
+from gradcli.report.collect import Collected
+from gradcli.report.model import NodeFact, Place
+
+LIBRARIES = [pytest.param(gradcli, id="gradcli")]
+if pytorch is not None:
+    LIBRARIES.append(pytest.param(pytorch, id="torch"))
+both = pytest.mark.parametrize("torch", LIBRARIES)
+
+
+def collected(torch: Any, names: dict[str, Any], **options: Any) -> Collected:
+    return collecting.collect(names, torch.Tensor, **options)
+
+
+def two_paths(torch: Any) -> dict[str, Any]:
+    a = torch.tensor(4.0, requires_grad=True)
+    w1, w2, w3, w4 = (torch.tensor(i, requires_grad=True) for i in (2.0, 5.0, 9.0, 7.0))
+    b, c = w1 * a, w2 * a
+    d = w3 * b + w4 * c
+    L = 10 - d
+    return {"a": a, "w1": w1, "w2": w2, "w3": w3, "w4": w4, "b": b, "c": c, "d": d, "L": L}
+
+
+@both
+def test_tensors(torch: Any) -> None:
+    names = two_paths(torch)
+    names["L"].backward()
+    facts = collected(torch, names, texts=True, lines={"L": 7}).tensors
+    assert [fact.name for fact in facts] == list(names)
+    by_name = {fact.name: fact for fact in facts}
+    a, L = by_name["a"], by_name["L"]
+    assert (a.value, a.grad, a.text, a.grad_text) == (4.0, -53.0, "tensor(4.)", "tensor(-53.)")
+    assert a.is_leaf and a.requires_grad and a.grad_fn is None and not a.retains_grad
+    assert (L.shape, L.dtype, L.device, L.line) == ((), "float32", "cpu", 7)
+    assert L.grad_fn == "RsubBackward1" and L.grad is None and not L.has_grad
+
+
+@both
+def test_nodes(torch: Any) -> None:
+    found = collected(torch, two_paths(torch))
+    by_name = {fact.name: fact for fact in found.tensors}
+    nodes = found.nodes
+    L, d, b, c = (nodes[by_name[name].node] for name in "Ldbc")  # type: ignore[index]
+    assert [L.name, d.name, b.name, c.name] == [
+        "RsubBackward1", "AddBackward0", "MulBackward0", "MulBackward0",
+    ]  # fmt: skip
+    assert L.next == ((d.id, 0),)
+    assert b.next == ((by_name["w1"].node, 0), (by_name["a"].node, 0))
+    assert c.next[1] == b.next[1]  # one AccumulateGrad for both uses of a
+    assert nodes[by_name["a"].node].name == "AccumulateGrad"  # type: ignore[index]
+    assert len(nodes) == 11
+
+
+@both
+def test_a_leaf_that_the_graph_does_not_reach_has_no_node(torch: Any) -> None:
+    x = torch.tensor(1.0, requires_grad=True)
+    alone = torch.tensor(1.0, requires_grad=True)
+    found = collected(torch, {"x": x, "alone": alone, "plain": torch.ones(2), "y": x * 2})
+    assert [fact.node is None for fact in found.tensors] == [False, True, True, False]
+
+
+@both
+def test_elements_and_private_names(torch: Any) -> None:
+    one = torch.ones(1)
+    names = {
+        "_hidden": one, "rows": [one, (one, 3)], "table": {"k": one, 1: [one]}, "text": "x",
+        "deep": [[[[[one]]]]], "after": one,
+    }  # fmt: skip
+    found = collected(torch, names)
+    assert [fact.name for fact in found.tensors] == [
+        "rows[0]", "rows[1][0]", "table['k']", "table[1][0]", "after",
+    ]  # fmt: skip
+
+
+@both
+def test_output_numbers(torch: Any) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    p, q = x.unbind()
+    found = collected(torch, {"p": p, "q": q, "r": p * q})
+    p_fact, q_fact, r_fact = found.tensors
+    assert p_fact.node == q_fact.node and (p_fact.output_nr, q_fact.output_nr) == (0, 1)
+    assert found.nodes[r_fact.node].next == ((p_fact.node, 0), (p_fact.node, 1))  # type: ignore[index]
+
+
+@both
+def test_numbers_are_tuples(torch: Any) -> None:
+    x = torch.tensor([[1.5, float("nan")], [float("inf"), 0.1]])
+    found = collected(torch, {"x": x, "n": torch.tensor([1, 2]), "f": torch.tensor([True])})
+    value = found.tensors[0].value
+    assert isinstance(value, tuple) and isinstance(value[0], tuple)
+    assert value[1][1] == 0.10000000149011612  # type: ignore[index]
+    assert found.tensors[1].value == (1, 2) and found.tensors[2].value == (True,)
+
+
+@both
+def test_ranges(torch: Any) -> None:
+    found = collected(
+        torch,
+        {"x": torch.tensor([[3.0, -1.0]]), "s": torch.tensor(3.0),
+         "n": torch.tensor([float("nan"), 1.0]), "e": torch.ones(0)},
+        texts=True,
+    )  # fmt: skip
+    assert [fact.range for fact in found.tensors] == [(-1.0, 3.0), None, None, None]
+
+
+@both
+def test_results(torch: Any) -> None:
+    names = two_paths(torch)
+    names["other"] = names["a"] * 3
+    names["same"] = names["other"]
+    found = collected(torch, names)
+    chosen = collecting.results(found.tensors, found.nodes)
+    assert [found.tensors[i].name for i in chosen] == ["L", "other"]
+
+
+@both
+def test_retained_grad_and_the_grad_of_inner_tensors(torch: Any) -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    y = x * 2
+    z = y * y
+    y.retain_grad()
+    z.backward()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = collected(torch, {"x": x, "y": y, "z": z})
+    assert [fact.grad for fact in found.tensors] == [24.0, 12.0, None]
+    assert [fact.retains_grad for fact in found.tensors] == [False, True, False]
+
+
+@both
+def test_freed_and_saved(torch: Any) -> None:
+    names = two_paths(torch)
+    found = collected(torch, names)
+    assert saved.freed(found, torch.Tensor) == (0, 6)
+    facts = saved.saved(found, torch.Tensor)
+    b = found.tensors[5].node
+    kept = {(fact.name, fact.holder, fact.text) for fact in facts if fact.node == b}
+    assert kept == {("self", "w1", "tensor(2.)"), ("other", "a", "tensor(4.)")}
+    assert {fact.bytes for fact in facts} == {4}
+    names["L"].backward()
+    assert saved.freed(found, torch.Tensor) == (4, 6)
+    assert all(fact.freed for fact in saved.saved(found, torch.Tensor))
+
+
+@both
+def test_names_of_parameters(torch: Any) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
+    loss = net(torch.ones(4, 2)).sum()
+    names = {"net": net, "loss": loss, "bias": net[2].bias}
+    found = collected(torch, names)
+    inner = dict(collecting.parameter_names(names, found, torch.Tensor))
+    assert sorted(inner.values()) == ["net.0.bias", "net.0.weight", "net.2.weight"]
+    assert all(found.nodes[node].name == "AccumulateGrad" for node in inner)
+
+
+@both
+def test_constants(torch: Any) -> None:
+    a = torch.tensor(4.0)
+    w = torch.tensor(2.0, requires_grad=True)
+    names = {"a": a, "w": w, "y": w * a}
+
+    def where(node: Any) -> Place:
+        return Place(3, 5, 3, 10, "w * a", "y")
+
+    found = collected(torch, names, texts=True, place=where)
+    (constant,) = collecting.constants(found, operands.reader())
+    assert (constant.edge, constant.text, constant.value) == (1, "a", "tensor(4.)")
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "words"),
+    [
+        ("a * b", 2, ("a", "b")),
+        ("2 * x", 2, ("x", "")),
+        ("x ** 2", 2, ("x", "")),
+        ("10 - d", 1, ()),
+        ("torch.addmm(b, x, w)", 3, ("b", "x", "w")),
+        ("x.mul(y)", 2, ("x", "y")),
+        ("f(*xs)", 1, ()),
+        ("a if b else c", 2, ()),
+        ("((", 2, ()),
+        ("", 1, ()),
+    ],
+)
+def test_operands(text: str, count: int, words: tuple[str, ...]) -> None:
+    assert operands.operands(text, count) == words
+
+
+def test_places_are_parsed_once() -> None:
+    read = operands.reader()
+    node = NodeFact(0, "MulBackward0", (None, None), Place(1, 1, 1, 6, "a * b"))
+    assert read(node) is read(node)
+    assert read(node._replace(place=Place(1, 1, 1, 6, "a * " + "b" * 9999))) == ()
+    assert read(node._replace(place=None)) == ()
+
+
+def program(torch: Any, seed: int) -> dict[str, Any]:
+    """Some tensors made of each other at random; the same for both libraries."""
+    rng = random.Random(seed)
+    names: dict[str, Any] = {"a": torch.tensor([1.0, -2.0], requires_grad=True),
+                             "b": torch.tensor([0.5, 3.0], requires_grad=True)}  # fmt: skip
+    for i in range(rng.randrange(3, 12)):
+        x, y = (names[rng.choice(list(names))] for _ in range(2))
+        kind = rng.randrange(8)
+        made = [lambda x=x, y=y: x * y, lambda x=x, y=y: x + 2 * y, lambda x=x: x.exp().detach(),
+                lambda x=x: torch.tanh(x), lambda x=x, y=y: torch.stack([x, y]).sum(0),
+                lambda x=x: x.unsqueeze(0).squeeze(), lambda x=x, y=y: x - y / 3,
+                lambda x=x: x.unbind()[1].expand(2)][kind]()  # fmt: skip
+        names[f"t{i}"] = made
+    return names
+
+
+@pytest.mark.skipif(pytorch is None, reason="compares with PyTorch")
+@pytest.mark.parametrize("seed", range(25))
+def test_both_libraries_tell_the_same(seed: int) -> None:
+    ours = collected(gradcli, program(gradcli, seed))
+    theirs = collected(pytorch, program(pytorch, seed))
+    assert ours.nodes == theirs.nodes
+    for one, other in zip(ours.tensors, theirs.tensors, strict=True):
+        assert one._replace(value=None) == other._replace(value=None)
+        assert one.value == pytest.approx(other.value, rel=1e-5, nan_ok=True)
+    assert collecting.results(ours.tensors, ours.nodes) == collecting.results(
+        theirs.tensors, theirs.nodes
+    )
+
+
+def test_a_chain_of_a_million_nodes() -> None:
+    """Collected and freed without recursion, in time."""
+    x = gradcli.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(1_000_000):
+        y = y * x
+    start = time.process_time()
+    found = collected(gradcli, {"x": x, "y": y}, texts=True)
+    assert len(found.nodes) == 1_000_001
+    assert saved.freed(found, gradcli.Tensor) == (0, 1_000_000)
+    assert time.process_time() - start < 60
+    del found, y
+    gc.collect()
