@@ -30,7 +30,7 @@ FLOATING: dict[str, Any] = {
     "z": [[0.75, -1.5, 1.25]],
 }
 FIXED: dict[str, Any] = {
-    "i": [[3, -1, 4], [1, 5, -2]],
+    "i": [[0, 2, 1], [1, 0, 2]],
     "j": [0, 2, 1],
     "k": [[True, False, True], [False, False, True]],
     "n": 2,

@@ -57,12 +57,7 @@ def described(lib: Any, tensor: Any) -> dict[str, Any]:
         "value": numbers(tensor.detach().tolist()),
         "dtype": str(tensor.dtype),
         "shape": list(tensor.shape),
-        "flags": [
-            tensor.requires_grad,
-            tensor.is_leaf,
-            tensor.retains_grad,
-            None if tensor.is_inference() else tensor._version,
-        ],
+        "flags": [tensor.requires_grad, tensor.is_leaf, tensor.retains_grad],
         "grad": None
         if grad is None
         else [numbers(grad.tolist()), str(grad.dtype), name_of(grad.grad_fn)],

@@ -351,7 +351,12 @@ class Walk:
             if state.anomaly or node.extra is not None:
                 grads = self._completed(node, grads)
             state.origin = node.origin
-            results = node.apply(grads, self.tensors)
+            try:
+                results = node.apply(grads, self.tensors)
+            except Exception:
+                if state.anomaly:
+                    _blame(node)
+                raise
         if not self.keep and not node.freed:
             if state.observer is not None:
                 self.freed.append(node)
@@ -557,4 +562,10 @@ def _check_nan(node: Node, results: Sequence[Any]) -> None:
             continue
         data = value._data if value.__class__ is Tensor else value
         if data.dtype.kind == "f" and bool((data != data).any()):
+            _blame(node)
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {place}th output.")
+
+
+def _blame(node: Node) -> None:
+    """Anomaly mode says which node failed; where it was made is its origin's to tell."""
+    state.warn(f"Error detected in {node.name()}. Traceback of forward call that caused the error:")

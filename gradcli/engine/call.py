@@ -342,6 +342,7 @@ DERIVED = {
     "_sym_strides": "{}.stride()",
     "_strides": "{}.stride()",
     "_start": "{}.storage_offset()",
+    "_dim": "{}._data.ndim",
     "_dtype": "{}._kind.dtype",
     "_kind": "{}._kind",
     "_options": "{}._kind.dtype",

@@ -592,7 +592,7 @@ def check_new_grad(tensor: Tensor, value: Any) -> None:
     if value.dtype is not tensor.dtype:
         raise RuntimeError(
             "attempting to assign a gradient with dtype "
-            f"'{_lower(value.dtype)}' to a tensor with grad_dtype '{_lower(tensor.dtype)}'. "
+            f"'{value.dtype.word.lower()}' to a tensor with grad_dtype '{tensor.dtype.word}'. "
             "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
             "You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
             "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
@@ -603,10 +603,6 @@ def check_new_grad(tensor: Tensor, value: Any) -> None:
             f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
             f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size"
         )
-
-
-def _lower(dtype: DType) -> str:
-    return dtype.word.lower()
 
 
 CARRIERS.tensor = Tensor

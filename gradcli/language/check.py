@@ -72,10 +72,13 @@ class Checker:
         if kind is ast.Name:
             self.bind(node.id, node, scope)
         elif kind is ast.Tuple or kind is ast.List:
+            if sum(type(item) is ast.Starred for item in node.elts) > 1:
+                raise self.refuse(node, "multiple starred expressions in assignment")
             for item in node.elts:
-                self.target(item, scope, depth + 1)
+                inner = item.value if type(item) is ast.Starred else item
+                self.target(inner, scope, depth + 1)
         elif kind is ast.Starred:
-            self.target(node.value, scope, depth + 1)
+            raise self.refuse(node, "starred assignment target must be in a list or tuple")
         else:
             self.visit(node, scope, depth)
 
@@ -127,9 +130,17 @@ class Checker:
         else:
             self.visit(function, scope, depth)
         for argument in node.args:
-            self.visit(argument, scope, depth)
+            self.visit(argument.value if type(argument) is ast.Starred else argument, scope, depth)
         for keyword in node.keywords:
             self.visit(keyword.value, scope, depth)
+
+    def display(self, node: Any, scope: Scope, depth: int) -> None:
+        """[...], (...), {...}: the only places, with calls, where a star may stand."""
+        for item in node.elts:
+            self.visit(item.value if type(item) is ast.Starred else item, scope, depth)
+
+    def starred(self, node: ast.Starred, scope: Scope, depth: int) -> None:
+        raise self.refuse(node, "can't use starred expression here")
 
     def binary(self, node: ast.BinOp, scope: Scope, depth: int) -> None:
         # A long sum is a deep tree but no deep nesting: its left spine is walked in a loop.
@@ -390,14 +401,10 @@ class Checker:
 FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Subscript: ("value", "slice"),
     ast.Slice: ("lower", "upper", "step"),
-    ast.Starred: ("value",),
     ast.UnaryOp: ("operand",),
     ast.BoolOp: ("values",),
     ast.Compare: ("left", "comparators"),
     ast.IfExp: ("test", "body", "orelse"),
-    ast.List: ("elts",),
-    ast.Tuple: ("elts",),
-    ast.Set: ("elts",),
     ast.Dict: ("keys", "values"),
     ast.JoinedStr: ("values",),
     ast.FormattedValue: ("value", "format_spec"),
@@ -415,6 +422,10 @@ HANDLERS.update({
     ast.BinOp: Checker.binary,
     ast.NamedExpr: Checker.named,
     ast.Lambda: Checker.lambda_,
+    ast.List: Checker.display,
+    ast.Tuple: Checker.display,
+    ast.Set: Checker.display,
+    ast.Starred: Checker.starred,
     ast.ListComp: Checker.comprehension,
     ast.SetComp: Checker.comprehension,
     ast.DictComp: Checker.comprehension,

@@ -1,0 +1,277 @@
+"""commands: what each command does, from its options to its exit code; the work is the pipeline's."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from . import deadline, output
+from .diagnostics import Diagnostic, ExitStatus, ProgramError
+from .opening import Opened, Unusable, opened
+from .options import Shared, words
+from .render import error as render_error
+from .render.escape import Terminal, block
+from .render.text import Look
+
+# One thread starts faster and is faster on what people trace; who sets the variable decides.
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+from . import pipeline  # noqa: E402 - NumPy reads the variables when it is imported
+
+
+class Asked(NamedTuple):
+    """The options of trace and grad."""
+
+    of: list[str]
+    wrt: list[str]
+    retain_graph: bool
+    create_graph: bool
+    retain_grad: list[str]
+    hooks: list[str]
+    all: bool
+    saved: bool
+    depth: int | None
+    expand: bool
+    grad_output: str | None
+
+
+NOTHING_ASKED = Asked([], [], False, False, [], [], False, False, None, False, None)
+
+
+def run(common: Shared) -> int:
+    """`gradcli run`: what the program prints, as it prints it."""
+
+    def body(desk: Desk) -> int:
+        if common.format == "json":
+            from .render import json
+
+            ran = pipeline.execute(desk.request(NOTHING_ASKED), None)
+            desk.answer(json.run(pipeline.run_report(ran)))
+        else:
+            ran = pipeline.execute(desk.request(NOTHING_ASKED), desk.printer())
+        return desk.finish(ran)
+
+    return _guarded(common, body)
+
+
+def trace(common: Shared, asked: Asked) -> int:
+    """`gradcli trace`: graphs and tensors."""
+
+    def body(desk: Desk) -> int:
+        request = desk.request(asked)._replace(watch_values=common.format == "text" or asked.all)
+        streams = common.format == "text"
+        ran = pipeline.execute(request, desk.printer() if streams else None)
+        report = pipeline.trace_report(ran, texts=streams)
+        if streams:
+            from .render import trace as render_trace
+
+            page = render_trace.text(
+                report, desk.look, depth=asked.depth, expand=asked.expand, saved=asked.saved,
+                streamed=True,
+            )  # fmt: skip
+            desk.answer([page])
+        else:
+            from .render import json
+
+            desk.answer(json.trace(report))
+        return desk.finish(ran)
+
+    return _guarded(common, body)
+
+
+def grad(common: Shared, asked: Asked) -> int:
+    """`gradcli grad`: gradients of one result."""
+
+    def body(desk: Desk) -> int:
+        request = desk.request(asked)._replace(keep_buffers=True)
+        streams = common.format == "text"
+        ran = pipeline.execute(request, desk.printer() if streams else None)
+        ran, report = pipeline.grad_report(ran)
+        if streams:
+            from .render import grad as render_grad
+
+            desk.answer([render_grad.text(report, desk.look, streamed=True)])
+        else:
+            from .render import json
+
+            desk.answer(json.grad(report))
+        return desk.finish(ran)
+
+    return _guarded(common, body)
+
+
+class Desk:
+    """Where a command works: its input, its output, and how both look."""
+
+    def __init__(self, common: Shared) -> None:
+        self.common = common
+        self.look: Look = output.look_of(sys.stdout, common.color)
+        if common.out is not None:
+            self.look = Look(common.color == "always", True, output.PAGE)
+        self.look_of_errors: Look = output.look_of(sys.stderr, common.color)
+        if not self.look_of_errors.color and not sys.stderr.isatty():
+            self.look_of_errors = self.look_of_errors._replace(unicode=False)
+        self.source: str | None = None
+        self.program: Opened | None = None
+        self.pieces: list[Terminal] = []
+        self.page_started = False
+
+    def request(self, asked: Asked) -> pipeline.Request:
+        """Reads the program; everything that the pipeline must know."""
+        common = self.common
+        program = self.program = opened(common.file, common.max_source)
+        if program.note and not common.quiet:
+            output.tell(block(program.note + "\n"))
+        if common.out is not None and program.path is not None and _same(common.out, program.path):
+            raise Unusable(f"--out {common.out} would overwrite the program")
+        limits = pipeline.Limits(
+            common.timeout, common.max_steps, common.max_nodes, common.max_memory,
+            common.max_output, common.max_source, common.max_depth,
+        )  # fmt: skip
+        return pipeline.Request(
+            program.data, program.name, program.path, tuple(common.sets),
+            tuple(words(common.no_grad)), common.device, common.dtype, limits,
+            tuple(asked.of), tuple(asked.wrt), asked.retain_graph, asked.create_graph,
+            tuple(asked.retain_grad), tuple(asked.hooks), asked.all, asked.saved,
+            asked.grad_output,
+        )  # fmt: skip
+
+    def printer(self) -> Callable[[str], None]:
+        """What the program's print writes to: harmless at once, kept where a file is written."""
+        if self.common.quiet > 1:
+            return lambda text: None
+        if self.common.out is not None:
+            return lambda text: self.pieces.append(block(text))
+        put = sys.stdout.write
+        return lambda text: put(block(text)) and None
+
+    def answer(self, pieces: Iterable[Terminal]) -> None:
+        """The answer itself."""
+        if self.common.quiet > 1:
+            return
+        if self.common.out is not None:
+            self.pieces.extend(pieces)
+        else:
+            output.write(pieces)
+
+    def finish(self, ran: pipeline.Ran) -> int:
+        """The file, the warnings, the error; the exit code."""
+        if self.common.out is not None and self.common.quiet < 2:
+            try:
+                output.save(self.common.out, self.pieces)
+            except OSError as error:
+                why = error.strerror or str(error)
+                raise Unusable(f"--out {self.common.out} can't be written: {why}") from None
+        if not self.common.quiet and self.common.format == "text":
+            output.tell(_warnings(ran.warnings))
+        if ran.error is None:
+            return ExitStatus.OK
+        return self.fail(ran.error, ran.text)
+
+    def fail(self, diagnostic: Diagnostic, text: str | None = None) -> int:
+        """Tells the error."""
+        output.tell(render_error.text(diagnostic, text, self.look_of_errors))
+        return int(diagnostic.exit_status)
+
+
+def _warnings(warnings: Iterable[str]) -> Terminal:
+    return Terminal("".join(block(f"UserWarning: {text}\n") for text in warnings))
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _guarded(common: Shared, body: Callable[[Desk], int]) -> int:
+    """Runs a command within its limits; whatever comes up ends in words and an exit code."""
+    output.prepare_streams()
+    desk = Desk(common)
+    try:
+        with ExitStack() as limits:
+            limits.enter_context(
+                deadline.deadline(
+                    common.timeout, lambda: _out_of_time(desk, render=True), ExitStatus.LIMIT_REACHED
+                )
+            )
+            limits.enter_context(deadline.address_space(common.max_memory))
+            status = body(desk)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        output.close_silently()
+        return ExitStatus.OK
+    except KeyboardInterrupt:
+        output.tell(Terminal("interrupted\n"))
+        return ExitStatus.INTERRUPTED
+    except ProgramError as error:
+        return desk.fail(error.diagnostic)
+    except Unusable as error:
+        return desk.fail(_usage(str(error), error.advice))
+    except pipeline.NotThere as error:
+        notes = (f"do: {error.advice}",) if error.advice else ()
+        return desk.fail(Diagnostic("DeviceError", str(error), notes=notes,
+                                    exit_status=ExitStatus.MISSING_DEVICE))  # fmt: skip
+    except deadline.OutOfTime:
+        _out_of_time(desk)
+        return ExitStatus.LIMIT_REACHED
+    except MemoryError:
+        return desk.fail(_limit(desk, f"the limit of {common.max_memory:,} bytes", "--max-memory"))
+    except OSError as error:
+        if error.errno == 32:
+            output.close_silently()
+            return ExitStatus.OK
+        return desk.fail(_usage(f"{error.filename or 'the system'}: {error.strerror}", ""))
+    except Exception as error:  # noqa: BLE001 - a bug of ours, told as one
+        return desk.fail(_defect(error))
+
+
+def _usage(message: str, advice: str) -> Diagnostic:
+    notes = (advice if advice.startswith(("did ", "here ", "in it", "it ")) else f"do: {advice}",)
+    return Diagnostic("UsageError", message, notes=notes if advice else (),
+                      exit_status=ExitStatus.USAGE)  # fmt: skip
+
+
+def _limit(desk: Desk, what: str, option: str) -> Diagnostic:
+    line = pipeline.current_line()
+    where = f" on line {line}" if line else ""
+    return Diagnostic("LimitReached", f"{what} is reached{where}; {option} raises it",
+                      exit_status=ExitStatus.LIMIT_REACHED)  # fmt: skip
+
+
+def _out_of_time(desk: Desk, render: bool = False) -> str:
+    diagnostic = _limit(desk, f"the limit of {desk.common.timeout:g} seconds", "--timeout")
+    if render:
+        return str(render_error.text(diagnostic, None, desk.look_of_errors))
+    desk.fail(diagnostic)
+    return ""
+
+
+def _defect(error: BaseException) -> Diagnostic:
+    """An error of ours: what to report, and where it happened, without a traceback."""
+    from . import __version__
+
+    frames = list(_frames(error))[-4:]
+    notes = (
+        f"this is a bug in gradcli {__version__} and not in your program; please report it with",
+        "the command, the file, and these lines:",
+        *(f"    {place}" for place in frames),
+    )
+    first = (str(error).splitlines() or [""])[0][:300]
+    return Diagnostic("InternalError", f"{type(error).__name__}: {first}", notes=notes,
+                      exit_status=ExitStatus.DEFECT)  # fmt: skip
+
+
+def _frames(error: BaseException) -> Iterator[str]:
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        name = code.co_filename.replace("\\", "/").rpartition("/gradcli/")[2]
+        yield f"gradcli/{name}:{trace.tb_lineno} in {code.co_name}"
+        trace = trace.tb_next
