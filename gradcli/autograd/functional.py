@@ -1,0 +1,427 @@
+"""Library: torch.autograd.functional: Jacobians, Hessians and their products with vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..engine.mode import enable_grad, state
+from ..engine.tensor import Tensor
+from ..operators import catalogue
+
+__all__ = ["vjp", "jvp", "vhp", "hvp", "jacobian", "hessian"]
+
+
+def _tuple(value: Any, argument: str, function: str) -> tuple[bool, tuple[Any, ...]]:
+    """(was it a tuple, the tensors); PyTorch's TypeError for anything but tensors."""
+    several = True
+    if not isinstance(value, tuple):
+        value, several = (value,), False
+    for place, item in enumerate(value):
+        if not isinstance(item, Tensor):
+            where = f"Value at index {place} of the given tuple" if several else "argument"
+            shown = _type(item)
+            if argument:
+                text = (
+                    f"The {argument} given to {function} must be either a Tensor or a tuple of "
+                    "Tensors but the "
+                )
+            else:
+                text = (
+                    "The return value of the user-provided function given to "
+                    f"{function} must be either a Tensor or a tuple of Tensors but the "
+                )
+            if several:
+                raise TypeError(text + f"value at index {place} has type {shown}.")
+            raise TypeError(text + f"given {where} has type {shown}.")
+    return several, value
+
+
+def _type(value: Any) -> str:
+    return str(type(value))
+
+
+def _tracked(inputs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
+    """The inputs as tensors that require a gradient, of their own or as part of a larger graph."""
+    out = []
+    for given in inputs:
+        if create_graph:
+            out.append(given.view_as(given))
+        else:
+            out.append(given.detach().requires_grad_(True))
+    return tuple(out)
+
+
+def _released(value: Any, create_graph: bool) -> Any:
+    """Results leave the graph unless the caller asked for one."""
+    if isinstance(value, tuple):
+        return tuple(_released(item, create_graph) for item in value)
+    return value if create_graph else value.detach()
+
+
+
+def _must_require(outputs: tuple[Any, ...], strict: bool, what: str) -> None:
+    if not strict:
+        return
+    for place, output in enumerate(outputs):
+        if not output.requires_grad:
+            if what == "outputs":
+                raise RuntimeError(
+                    f"Output {place} of the user-provided function does not require gradients. "
+                    "The outputs must be computed in a differentiable manner from the input when "
+                    "running in strict mode."
+                )
+            raise RuntimeError(
+                f"The jacobian of the user-provided function with respect to input {place} does "
+                "not require gradients."
+            )
+
+
+def _gradients(
+    outputs: tuple[Any, ...], inputs: tuple[Any, ...], vectors: tuple[Any, ...],
+    create_graph: bool, retain_graph: bool = True,
+) -> list[Any]:  # fmt: skip
+    """autograd.grad that takes outputs outside the graph: their part is None."""
+    from . import grad
+
+    pairs = [
+        (output, vector)
+        for output, vector in zip(outputs, vectors, strict=True)
+        if output is not None and output.requires_grad
+    ]
+    if not pairs:
+        return [None] * len(inputs)
+    return list(
+        grad(
+            tuple(output for output, _ in pairs),
+            inputs,
+            tuple(vector for _, vector in pairs),
+            allow_unused=True,
+            create_graph=create_graph,
+            retain_graph=retain_graph,
+        )
+    )
+
+
+def _filled(
+    grads: list[Any], like: tuple[Any, ...], strict: bool, stage: str, create_graph: bool = False
+) -> tuple[Any, ...]:
+    """None becomes zeros, or strict mode's error."""
+    out = []
+    for place, (grad, given) in enumerate(zip(grads, like, strict=True)):
+        if grad is None:
+            if strict:
+                raise RuntimeError(_INDEPENDENT[stage].format(place=place))
+            grad = given.new_zeros(tuple(given.shape))
+        elif strict and create_graph and not grad.requires_grad and "double" not in stage:
+            if stage == "back":
+                raise RuntimeError(
+                    "The backward of the user-provided function is independent of input "
+                    f"{place}. This is not allowed in strict mode when create_graph=True."
+                )
+            raise RuntimeError(
+                "The hessian of the user-provided function is independent of input "
+                f"{place}. This is not allowed in strict mode when create_graph=True."
+            )
+        out.append(grad)
+    return tuple(out)
+
+
+_INDEPENDENT = {
+    "back": (
+        "The output of the user-provided function is independent of input {place}. This is not "
+        "allowed in strict mode."
+    ),
+    "back_trick": (
+        "The gradient with respect to the input is independent of entry {place} in the grad_outputs "
+        "when using the double backward trick to compute forward mode gradients. This is not "
+        "allowed in strict mode."
+    ),
+    "double_back": (
+        "The jacobian of the user-provided function is independent of input {place}. This is not "
+        "allowed in strict mode."
+    ),
+    "double_back_trick": (
+        "The hessian of the user-provided function is independent of entry {place} in the grad_jacobian. "
+        "This is not allowed in strict mode as it prevents from using the double backward trick to "
+        "replace forward mode AD."
+    ),
+}
+
+
+def _vectors(v: Any, like: tuple[Any, ...], several: bool, what: str, name: str) -> Any:
+    """The vector(s) given, of the sizes of `like`; ones for a single number."""
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            reason = (
+                "The vector v can only be None if the user-provided function returns a single "
+                "Tensor with a single element."
+                if what == "output"
+                else "The vector v can only be None if the input to the user-provided function is "
+                "a single Tensor with a single element."
+            )
+            raise RuntimeError(reason)
+        return tuple(catalogue.functions["ones_like"](item) for item in like)
+    _, given = _tuple(v, "v", name)
+    if len(given) != len(like):
+        if several:
+            raise RuntimeError(
+                f"v is a tuple of invalid length: should be {len(like)} but got {len(given)}."
+            )
+        raise RuntimeError("The given v should contain a single Tensor.")
+    for place, (vector, item) in enumerate(zip(given, like, strict=True)):
+        if tuple(vector.shape) != tuple(item.shape):
+            head = f"Entry {place} in " if several else ""
+            raise RuntimeError(
+                f"{head}v has invalid size: should be {item.shape!r} but got {vector.shape!r}."
+            )
+    return given
+
+
+def vjp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
+    """(func(inputs), the product of v with the Jacobian)."""
+    with enable_grad():
+        several, given = _tuple(inputs, "inputs", "vjp")
+        tracked = _tracked(given, create_graph)
+        several_out, outputs = _tuple(func(*tracked), "", "vjp")
+        _must_require(outputs, strict, "outputs")
+        vectors = _vectors(v, outputs, several_out, "output", "vjp")
+    with _mode(create_graph):
+        grads = _gradients(outputs, tracked, vectors, create_graph)
+        products = _filled(grads, tracked, strict, "back", create_graph)
+    return _answer(outputs, several_out, create_graph), _answer(products, several, create_graph)
+
+
+def jvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
+    """(func(inputs), the product of the Jacobian with v), by two backward passes."""
+    with enable_grad():
+        several, given = _tuple(inputs, "inputs", "jvp")
+        tracked = _tracked(given, create_graph)
+        vectors = _vectors(v, tracked, several, "input", "jvp")
+        several_out, outputs = _tuple(func(*tracked), "", "jvp")
+        _must_require(outputs, strict, "outputs")
+        probes = tuple(
+            catalogue.functions["zeros_like"](output.detach()).requires_grad_(True)
+            for output in outputs
+        )
+        grads = _gradients(outputs, tracked, probes, True)
+        reached = _filled(grads, tracked, strict, "back")
+    with _mode(create_graph):
+        answer = _gradients(reached, probes, vectors, create_graph)
+        products = _filled(answer, outputs, strict, "back_trick", create_graph)
+    return _answer(outputs, several_out, create_graph), _answer(products, several_out, create_graph)
+
+
+class _mode:
+    """Recording, where the result shall be part of a graph; as it was otherwise."""
+
+    def __init__(self, create_graph: bool) -> None:
+        self.create_graph = create_graph
+
+    def __enter__(self) -> None:
+        self.before = state.grad_enabled
+        state.grad_enabled = True if self.create_graph else state.grad_enabled
+
+    def __exit__(self, *error: object) -> None:
+        state.grad_enabled = self.before
+
+
+def _answer(values: tuple[Any, ...], several: bool, create_graph: bool) -> Any:
+    values = _released(tuple(values), create_graph)
+    return values if several else values[0]
+
+
+def jacobian(
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False,
+    vectorize: bool = False, strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
+    """The derivative of every output element by every input element."""
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your '
+            'function has more outputs than inputs, "forward-mode" tends to be more performant. '
+            'Otherwise, prefer to use "reverse-mode".'
+        )
+    if strict and vectorize:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
+            "supported together. Please either set `strict=False` or `vectorize=False`."
+        )
+    if strategy == "forward-mode":
+        return _forward_jacobian(func, inputs, create_graph, vectorize)
+    with enable_grad():
+        several, given = _tuple(inputs, "inputs", "jacobian")
+        tracked = _tracked(given, create_graph)
+        several_out, outputs = _tuple(func(*tracked), "", "jacobian")
+        _must_require(outputs, strict, "outputs")
+        rows = tuple(
+            _rows(output, place, tracked, create_graph, strict)
+            for place, output in enumerate(outputs)
+        )
+    rows = _released(rows, create_graph)
+    if several_out:
+        return rows if several else tuple(row[0] for row in rows)
+    return rows[0] if several else rows[0][0]
+
+
+def _rows(
+    output: Any, number: int, inputs: tuple[Any, ...], create_graph: bool, strict: bool
+) -> tuple[Any, ...]:
+    """One backward pass for each element of an output, stacked to the Jacobian's shape."""
+    pieces: tuple[list[Any], ...] = tuple([] for _ in inputs)
+    flat = output.reshape([-1]) if output.numel() else None
+    for element in range(output.numel()):
+        grads = _element_gradients(flat[element], inputs, create_graph)
+        for place, (grad, given) in enumerate(zip(grads, inputs, strict=True)):
+            if grad is not None:
+                if strict and create_graph and not grad.requires_grad:
+                    raise RuntimeError(
+                        "The jacobian of the user-provided function is independent of input "
+                        f"{place}. This is not allowed in strict mode when create_graph=True."
+                    )
+                pieces[place].append(grad)
+                continue
+            if strict:
+                raise RuntimeError(
+                    f"Output {number} of the user-provided function is independent of input "
+                    f"{place}. This is not allowed in strict mode."
+                )
+            pieces[place].append(given.detach().new_zeros(tuple(given.shape)))
+    stack = catalogue.functions["stack"]
+    return tuple(
+        (
+            stack(piece, dim=0) if piece else given.new_zeros((0, *given.shape))
+        ).view([*output.shape, *given.shape])
+        for piece, given in zip(pieces, inputs, strict=True)
+    )  # fmt: skip
+
+
+def _element_gradients(element: Any, inputs: tuple[Any, ...], create_graph: bool) -> Any:
+    if not element.requires_grad:
+        return (None,) * len(inputs)
+    from . import grad
+
+    return grad(
+        element, inputs, retain_graph=True, create_graph=create_graph, allow_unused=True
+    )
+
+
+def _forward_jacobian(
+    func: Callable[..., Any], inputs: Any, create_graph: bool, vectorize: bool
+) -> Any:
+    """Column by column; PyTorch insists on vectorize=True here."""
+    if not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only "
+            "implemented for `vectorize=True`."
+        )
+    return jacobian(func, inputs, create_graph=create_graph)
+
+
+def _check_scalar(output: Any, several: bool, name: str) -> None:
+    if several:
+        raise RuntimeError(f"The function given to {name} should return a single Tensor")
+    if output.numel() != 1:
+        raise RuntimeError(
+            f"The Tensor returned by the function given to {name} should contain a single element"
+        )
+
+
+def hessian(
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False,
+    vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
+    """The second derivatives of a function that returns one number."""
+    several, given = _tuple(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode".'
+        )
+
+    def single(*arguments: Any) -> Any:
+        out = func(*arguments)
+        several_out, values = _tuple(out, "", "hessian")
+        if several_out:
+            raise RuntimeError(
+                "The function given to hessian should return a single Tensor"
+            )
+        if out.numel() != 1:
+            raise RuntimeError(
+                "The Tensor returned by the function given to hessian should contain a single "
+                "element"
+            )
+        return values[0].squeeze()
+
+    def first(*arguments: Any) -> Any:
+        if outer_jacobian_strategy == "forward-mode":
+            arguments = tuple(a.requires_grad_(True) for a in arguments)
+        rows = jacobian(single, arguments, create_graph=True)
+        if strict:
+            for place, row in enumerate(rows):
+                if not row.requires_grad:
+                    raise RuntimeError(
+                        f"The jacobian of the user-provided function with respect to input {place} "
+                        "is independent of the input. This is not allowed in strict mode."
+                    )
+        return rows
+
+    answer = jacobian(first, given, create_graph=create_graph, strict=strict)
+    return answer if several else answer[0][0]
+
+
+def hvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
+    """(func(inputs), the product of the Hessian with v), by the double backward trick."""
+    with enable_grad():
+        several, given = _tuple(inputs, "inputs", "hvp")
+        tracked = _tracked(given, create_graph)
+        vectors = _vectors(v, tracked, several, "input", "hvp")
+        several_out, outputs = _tuple(func(*tracked), "", "hvp")
+        _must_require(outputs, strict, "outputs")
+        _check_scalar(outputs[0], several_out, "hvp")
+        slopes = _filled(
+            _gradients(outputs, tracked, _seeds(outputs), True), tracked, strict, "back"
+        )
+        probes = tuple(
+            catalogue.functions["zeros_like"](item.detach()).requires_grad_(True)
+            for item in tracked
+        )
+        second = _gradients(slopes, tracked, probes, True)
+        reached = _filled(second, tracked, strict, "double_back")
+    with _mode(create_graph):
+        answer = _gradients(reached, probes, vectors, create_graph)
+        products = _filled(answer, tracked, strict, "double_back_trick", create_graph)
+    return _answer(outputs, several_out, create_graph), _answer(products, several, create_graph)
+
+
+def vhp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
+    """(func(inputs), the product of v with the Hessian)."""
+    with enable_grad():
+        several, given = _tuple(inputs, "inputs", "vhp")
+        tracked = _tracked(given, create_graph)
+        vectors = _vectors(v, tracked, several, "input", "vhp")
+        several_out, outputs = _tuple(func(*tracked), "", "vhp")
+        _must_require(outputs, strict, "outputs")
+        _check_scalar(outputs[0], several_out, "vhp")
+        slopes = _filled(
+            _gradients(outputs, tracked, _seeds(outputs), True), tracked, strict, "back"
+        )
+    with _mode(create_graph):
+        answer = _gradients(slopes, tracked, vectors, create_graph)
+        products = _filled(answer, tracked, strict, "double_back", create_graph)
+    return _answer(outputs, several_out, create_graph), _answer(products, several, create_graph)
+
+
+def _seeds(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(catalogue.functions["ones_like"](output.detach()) for output in outputs)

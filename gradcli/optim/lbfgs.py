@@ -1,0 +1,125 @@
+"""Library: L-BFGS: a quasi-Newton method that evaluates the loss several times in a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..engine.mode import enable_grad, no_grad
+from ..operators import catalogue
+from .optimizer import Optimizer, as_number, check_rate, grad_of
+
+
+class LBFGS(Optimizer):
+    def __init__(
+        self, params: Any, lr: Any = 1, max_iter: int = 20, max_eval: int | None = None,
+        tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:  # fmt: skip
+        check_rate(lr)
+        if line_search_fn is not None:
+            raise RuntimeError("only 'strong_wolfe' is supported")
+        super().__init__(params, {
+            "lr": lr, "max_iter": max_iter,
+            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change,
+            "history_size": history_size, "line_search_fn": line_search_fn,
+        })  # fmt: skip
+        if len(self.param_groups) != 1:
+            raise ValueError(
+                "LBFGS doesn't support per-parameter options (parameter groups)"
+            )
+        self._params = self.param_groups[0]["params"]
+
+    def _flat_grad(self) -> Any:
+        pieces = []
+        for parameter in self._params:
+            grad = grad_of(parameter)
+            zeros = parameter.new_zeros((parameter.numel(),))
+            pieces.append(zeros if grad is None else grad.reshape([-1]))
+        return catalogue.functions["cat"](pieces, 0)
+
+    def _move(self, step: float, direction: Any) -> None:
+        start = 0
+        for parameter in self._params:
+            count = parameter.numel()
+            piece = direction[start : start + count].view_as(parameter)
+            parameter.add_(piece, alpha=step)
+            start += count
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        if closure is None:
+            raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
+        self._stepped = True
+        with no_grad():
+            return self._iterate(closure)
+
+    def _iterate(self, closure: Callable[[], Any]) -> Any:
+        group, own = self.param_groups[0], self.state[self._params[0]]
+        own.setdefault("func_evals", 0)
+        own.setdefault("n_iter", 0)
+        first = self._evaluated(closure)
+        loss = float(first.item())
+        evaluations = 1
+        own["func_evals"] += 1
+        grad = self._flat_grad()
+        if grad.abs().max().item() <= group["tolerance_grad"]:
+            return first
+        iterations = 0
+        while iterations < group["max_iter"]:
+            iterations += 1
+            own["n_iter"] += 1
+            direction = self._direction(own, grad, group["history_size"])
+            own["prev_flat_grad"], previous = grad.clone(), loss
+            lr = as_number(group["lr"])
+            step = min(1.0, 1.0 / grad.abs().sum().item()) * lr if own["n_iter"] == 1 else lr
+            slope = grad.dot(direction).item()
+            if slope > -group["tolerance_change"]:
+                break
+            self._move(step, direction)
+            own["t"], own["d"] = step, direction
+            if iterations != group["max_iter"]:
+                loss = float(self._evaluated(closure).item())
+                grad = self._flat_grad()
+                evaluations += 1
+                own["func_evals"] += 1
+            if (
+                evaluations >= group["max_eval"]
+                or grad.abs().max().item() <= group["tolerance_grad"]
+                or direction.mul(step).abs().max().item() <= group["tolerance_change"]
+                or abs(loss - previous) < group["tolerance_change"]
+            ):
+                break
+        return first
+
+    @staticmethod
+    def _evaluated(closure: Callable[[], Any]) -> Any:
+        with enable_grad():
+            return closure()
+
+    @staticmethod
+    def _direction(own: dict[str, Any], grad: Any, history: int) -> Any:
+        """The two-loop recursion over the differences of the last steps."""
+        if own["n_iter"] == 1:
+            own.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
+            return grad.neg()
+        change = grad.sub(own["prev_flat_grad"])
+        moved = own["d"].mul(own["t"])
+        curvature = change.dot(moved).item()
+        if curvature > 1e-10:
+            for name, value in (("old_dirs", change), ("old_stps", moved), ("ro", 1.0 / curvature)):
+                if len(own[name]) == history:
+                    own[name].pop(0)
+                own[name].append(value)
+            own["H_diag"] = curvature / change.dot(change).item()
+        direction, weights = grad.neg(), []
+        triples = list(zip(own["old_dirs"], own["old_stps"], own["ro"], strict=True))
+        for difference, moved_then, ro in reversed(triples):
+            weight = moved_then.dot(direction).item() * ro
+            weights.append(weight)
+            direction.add_(difference, alpha=-weight)
+        direction = direction.mul(own["H_diag"])
+        for (difference, moved_then, ro), weight in zip(triples, reversed(weights), strict=True):
+            again = difference.dot(direction).item() * ro
+            direction.add_(moved_then, alpha=weight - again)
+        return direction

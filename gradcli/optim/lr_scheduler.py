@@ -1,0 +1,515 @@
+"""Library: torch.optim.lr_scheduler: learning rates that change with the epochs."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..engine.mode import state
+from ..engine.tensor import Tensor
+from .optimizer import Optimizer
+
+__all__ = [
+    "LRScheduler", "StepLR", "MultiStepLR", "ExponentialLR", "ConstantLR", "LinearLR", "LambdaLR",
+    "MultiplicativeLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "PolynomialLR",
+    "OneCycleLR", "ReduceLROnPlateau", "SequentialLR", "ChainedScheduler",
+]  # fmt: skip
+
+_ORDER = (
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, "
+    "you should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  "
+    "Failure to do this will result in PyTorch skipping the first value of the learning rate "
+    "schedule. See more details at "
+    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+)
+
+
+class LRScheduler:
+    """Sets the learning rate of each parameter group; a subclass computes them in get_lr."""
+
+    PUBLIC: tuple[str, ...] = (
+        "optimizer", "base_lrs", "last_epoch", "step", "get_lr", "get_last_lr", "state_dict",
+        "load_state_dict",
+    )  # fmt: skip
+
+    def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        self.optimizer = optimizer
+        for place, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    "param 'initial_lr' is not specified in "
+                    f"param_groups[{place}] when resuming scheduler with last_epoch >= 0.\n"
+                    "This typically happens when:\n"
+                    "1. You're trying to resume training from a checkpoint but haven't properly "
+                    "loaded the optimizer state\n"
+                    "2. You're using last_epoch >= 0 for a fresh training run (not recommended)"
+                )
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self._step_count = 0
+        self._last_lr: list[Any] = []
+        self.step()
+
+    def _rates(self) -> list[Any]:
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def _scaled(self, factor: float) -> list[Any]:
+        return [rate * factor for rate in self._rates()]
+
+    def get_lr(self) -> list[Any]:
+        raise NotImplementedError
+
+    def get_last_lr(self) -> list[Any]:
+        return self._last_lr
+
+    def step(self, epoch: int | None = None) -> None:
+        if self._step_count == 1 and not self.optimizer._stepped:
+            state.warn(_ORDER)
+        self._step_count += 1
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+            group["lr"] = rate
+        self._last_lr = self._rates()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.__dict__.update(state_dict)
+
+
+class StepLR(LRScheduler):
+    PUBLIC = ("step_size", "gamma")
+
+    def __init__(
+        self, optimizer: Any, step_size: int, gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
+            return self._rates()
+        return self._scaled(self.gamma)
+
+
+class MultiStepLR(LRScheduler):
+    PUBLIC = ("milestones", "gamma")
+
+    def __init__(
+        self, optimizer: Any, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self.milestones, self.gamma = Counter(milestones), gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        if self.last_epoch not in self.milestones:
+            return self._rates()
+        return self._scaled(self.gamma ** self.milestones[self.last_epoch])
+
+
+class ExponentialLR(LRScheduler):
+    PUBLIC = ("gamma",)
+
+    def __init__(self, optimizer: Any, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        return self._rates() if self.last_epoch == 0 else self._scaled(self.gamma)
+
+
+class ConstantLR(LRScheduler):
+    PUBLIC = ("factor", "total_iters")
+
+    def __init__(
+        self, optimizer: Any, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
+    ) -> None:
+        if factor > 1.0 or factor < 0:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
+        self.factor, self.total_iters = factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        if self.last_epoch == 0:
+            return self._scaled(self.factor)
+        if self.last_epoch != self.total_iters:
+            return self._rates()
+        return self._scaled(1.0 / self.factor)
+
+
+class LinearLR(LRScheduler):
+    PUBLIC = ("start_factor", "end_factor", "total_iters")
+
+    def __init__(
+        self, optimizer: Any, start_factor: float = 1.0 / 3, end_factor: float = 1.0,
+        total_iters: int = 5, last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        if start_factor > 1.0 or start_factor <= 0:
+            raise ValueError(
+                "Starting multiplicative factor expected to be greater than 0 and less or equal "
+                "to 1."
+            )
+        if end_factor > 1.0 or end_factor < 0:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+        self.start_factor, self.end_factor = start_factor, end_factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        if self.last_epoch == 0:
+            return self._scaled(self.start_factor)
+        if self.last_epoch > self.total_iters:
+            return self._rates()
+        spread = self.end_factor - self.start_factor
+        before = self.total_iters * self.start_factor + (self.last_epoch - 1) * spread
+        return self._scaled(1.0 + spread / before)
+
+
+class LambdaLR(LRScheduler):
+    PUBLIC = ("lr_lambdas",)
+
+    def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1) -> None:
+        self.lr_lambdas = _for_groups(optimizer, lr_lambda)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        return [
+            base * function(self.last_epoch)
+            for function, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
+        ]
+
+
+class MultiplicativeLR(LRScheduler):
+    PUBLIC = ("lr_lambdas",)
+
+    def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1) -> None:
+        self.lr_lambdas = _for_groups(optimizer, lr_lambda)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        if self.last_epoch == 0:
+            return self._rates()
+        return [
+            rate * function(self.last_epoch)
+            for function, rate in zip(self.lr_lambdas, self._rates(), strict=True)
+        ]
+
+
+def _for_groups(optimizer: Any, function: Any) -> list[Callable[[int], float]]:
+    groups = len(optimizer.param_groups)
+    if not isinstance(function, list | tuple):
+        return [function] * groups
+    if len(function) != groups:
+        raise ValueError(f"Expected {groups} lr_lambdas, but got {len(function)}")
+    return list(function)
+
+
+class PolynomialLR(LRScheduler):
+    PUBLIC = ("total_iters", "power")
+
+    def __init__(
+        self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
+    ) -> None:
+        self.total_iters, self.power = total_iters, power
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
+            return self._rates()
+        now = 1.0 - self.last_epoch / self.total_iters
+        before = 1.0 - (self.last_epoch - 1) / self.total_iters
+        return self._scaled((now / before) ** self.power)
+
+
+class CosineAnnealingLR(LRScheduler):
+    PUBLIC = ("T_max", "eta_min")
+
+    def __init__(
+        self, optimizer: Any, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        self.T_max, self.eta_min = T_max, eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        if self.last_epoch == 0:
+            return self._rates()
+        pairs = list(zip(self.base_lrs, self._rates(), strict=True))
+        if self._step_count == 1 and self.last_epoch > 0:
+            angle = math.cos(self.last_epoch * math.pi / self.T_max)
+            return [self.eta_min + (base - self.eta_min) * (1 + angle) / 2 for base, _ in pairs]
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
+            turn = (1 - math.cos(math.pi / self.T_max)) / 2
+            return [rate + (base - self.eta_min) * turn for base, rate in pairs]
+        now = 1 + math.cos(math.pi * self.last_epoch / self.T_max)
+        before = 1 + math.cos(math.pi * (self.last_epoch - 1) / self.T_max)
+        return [now / before * (rate - self.eta_min) + self.eta_min for _, rate in pairs]
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    PUBLIC = ("T_0", "T_i", "T_mult", "T_cur", "eta_min")
+
+    def __init__(
+        self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
+        last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        if not isinstance(eta_min, float | int):
+            raise ValueError(
+                f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}"
+            )
+        self.T_0 = self.T_i = T_0
+        self.T_mult, self.eta_min, self.T_cur = T_mult, eta_min, last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        angle = math.cos(math.pi * self.T_cur / self.T_i)
+        return [self.eta_min + (base - self.eta_min) * (1 + angle) / 2 for base in self.base_lrs]
+
+    def step(self, epoch: int | None = None) -> None:
+        self._step_count += 1
+        if epoch is None:
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur -= self.T_i
+                self.T_i *= self.T_mult
+            self.last_epoch += 1
+        else:
+            self._jump(epoch)
+        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+            group["lr"] = rate
+        self._last_lr = self._rates()
+
+    def _jump(self, epoch: float) -> None:
+        if epoch < 0:
+            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+        self.T_i, self.T_cur = self.T_0, epoch  # type: ignore[assignment]
+        if epoch >= self.T_0:
+            if self.T_mult == 1:
+                self.T_cur = epoch % self.T_0  # type: ignore[assignment]
+            else:
+                n = int(math.log((epoch / self.T_0 * (self.T_mult - 1) + 1), self.T_mult))
+                done = self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
+                self.T_cur = epoch - done  # type: ignore[assignment]
+                self.T_i = self.T_0 * self.T_mult**n
+        self.last_epoch = math.floor(epoch)
+
+
+class OneCycleLR(LRScheduler):
+    PUBLIC = ("total_steps",)
+
+    def __init__(
+        self, optimizer: Any, max_lr: Any, total_steps: int | None = None,
+        epochs: int | None = None, steps_per_epoch: int | None = None, pct_start: float = 0.3,
+        anneal_strategy: str = "cos", cycle_momentum: bool = True, base_momentum: Any = 0.85,
+        max_momentum: Any = 0.95, div_factor: float = 25.0, final_div_factor: float = 1e4,
+        three_phase: bool = False, last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        if total_steps is None:
+            if epochs is None or steps_per_epoch is None:
+                raise ValueError(
+                    "You must define either total_steps OR (epochs AND steps_per_epoch)"
+                )
+            total_steps = epochs * steps_per_epoch
+        self.total_steps = total_steps
+        up, size = float(pct_start * total_steps) - 1, total_steps
+        keys = ("initial_lr", "max_lr", "min_lr")
+        momenta = ("max_momentum", "base_momentum", "max_momentum")
+        if three_phase:
+            ends = [up, float(2 * pct_start * total_steps) - 2, size - 1]
+            phases = [(0, 1, 0, 1), (1, 0, 1, 0), (0, 2, 0, 0)]
+        else:
+            ends = [up, size - 1]
+            phases = [(0, 1, 0, 1), (1, 2, 1, 0)]
+        self._phases = [
+            (end, keys[a], keys[b], momenta[c], momenta[d])
+            for end, (a, b, c, d) in zip(ends, phases, strict=True)
+        ]
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                "anneal_strategy must be one of 'cos' or 'linear', instead got "
+                f"{anneal_strategy}"
+            )
+        self._cosine = anneal_strategy == "cos"
+        self.cycle_momentum = cycle_momentum
+        groups = optimizer.param_groups
+        tops = list(max_lr) if isinstance(max_lr, list | tuple) else [max_lr] * len(groups)
+        if last_epoch == -1:
+            for group, top in zip(groups, tops, strict=True):
+                group["initial_lr"] = top / div_factor
+                group["max_lr"] = top
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        if cycle_momentum:
+            self._start_momentum(optimizer, base_momentum, max_momentum, last_epoch)
+        super().__init__(optimizer, last_epoch)
+
+    def _start_momentum(self, optimizer: Any, base: float, top: float, last_epoch: int) -> None:
+        if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+            raise ValueError(
+                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
+            )
+        self._beta1 = "betas" in optimizer.defaults
+        if last_epoch == -1:
+            for group in optimizer.param_groups:
+                self._set_momentum(group, top)
+                group["max_momentum"], group["base_momentum"] = top, base
+
+    def _set_momentum(self, group: dict[str, Any], value: float) -> None:
+        if self._beta1:
+            group["betas"] = (value, *group["betas"][1:])
+        else:
+            group["momentum"] = value
+
+    def _between(self, start: float, end: float, share: float) -> float:
+        if self._cosine:
+            return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
+        return (end - start) * share + start
+
+    def get_lr(self) -> list[Any]:
+        if self.last_epoch > self.total_steps:
+            raise ValueError(
+                f"Tried to step {self.last_epoch} times. The total number of steps is "
+                f"{self.total_steps}"
+            )
+        rates = []
+        for group in self.optimizer.param_groups:
+            start: float = 0
+            for place, (end, low, high, slow, fast) in enumerate(self._phases):
+                if self.last_epoch <= end or place == len(self._phases) - 1:
+                    share = (self.last_epoch - start) / (end - start)
+                    rate = self._between(group[low], group[high], share)
+                    if self.cycle_momentum:
+                        momentum = self._between(group[slow], group[fast], share)
+                        self._set_momentum(group, momentum)
+                    break
+                start = end
+            rates.append(rate)
+        return rates
+
+
+class ReduceLROnPlateau(LRScheduler):
+    PUBLIC = ("mode", "factor", "patience", "cooldown", "best", "num_bad_epochs", "in_cooldown")
+
+    def __init__(
+        self, optimizer: Any, mode: str = "min", factor: float = 0.1, patience: int = 10,
+        threshold: float = 1e-4, threshold_mode: str = "rel", cooldown: int = 0,
+        min_lr: Any = 0, eps: float = 1e-8,
+    ) -> None:  # fmt: skip
+        if factor >= 1.0:
+            raise ValueError("Factor should be < 1.0.")
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        if mode not in ("min", "max"):
+            raise ValueError("mode " + mode + " is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError("threshold mode " + threshold_mode + " is unknown!")
+        self.optimizer, self.factor = optimizer, factor
+        groups = len(optimizer.param_groups)
+        if isinstance(min_lr, list | tuple):
+            if len(min_lr) != groups:
+                raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
+            self.min_lrs = list(min_lr)
+        else:
+            self.min_lrs = [min_lr] * groups
+        self.patience, self.cooldown, self.eps = patience, cooldown, eps
+        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
+        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.best = self.mode_worse
+        self.cooldown_counter = self.num_bad_epochs = self.last_epoch = 0
+        self._last_lr = self._rates()
+
+    @property
+    def in_cooldown(self) -> bool:
+        return self.cooldown_counter > 0
+
+    def is_better(self, now: float, best: float) -> bool:
+        if self.threshold_mode == "rel":
+            sign = -1 if self.mode == "min" else 1
+            limit = best * (1.0 + sign * self.threshold)
+        else:
+            limit = best + (-self.threshold if self.mode == "min" else self.threshold)
+        return now < limit if self.mode == "min" else now > limit
+
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+        now = float(metrics.detach().item() if isinstance(metrics, Tensor) else metrics)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self.is_better(now, self.best):
+            self.best, self.num_bad_epochs = now, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+                new = max(group["lr"] * self.factor, least)
+                if group["lr"] - new > self.eps:
+                    group["lr"] = new
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = self._rates()
+
+
+class SequentialLR(LRScheduler):
+    """One schedule after the other."""
+
+    def __init__(
+        self, optimizer: Any, schedulers: list[Any], milestones: list[int], last_epoch: int = -1
+    ) -> None:
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                "Sequential Schedulers expects number of schedulers provided to be one more than "
+                f"the number of milestone points, but got number of schedulers {len(schedulers)} "
+                f"and the number of milestones to be equal to {len(milestones)}"
+            )
+        self.optimizer, self._schedulers, self._milestones = optimizer, schedulers, milestones
+        self.last_epoch = last_epoch + 1
+        for group in optimizer.param_groups:
+            group["lr"] = group["initial_lr"]
+        for scheduler in schedulers:
+            scheduler.last_epoch -= 1
+            scheduler._step_count -= 1
+        schedulers[0]._step_count = 0
+        schedulers[0].step()
+        self._last_lr = schedulers[0].get_last_lr()
+
+    def step(self, epoch: int | None = None) -> None:
+        self.last_epoch += 1
+        place = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[place]
+        if place > 0 and self._milestones[place - 1] == self.last_epoch:
+            for group in self.optimizer.param_groups:
+                group["lr"] = group["initial_lr"]
+            scheduler.last_epoch = -1
+            scheduler.step()
+        else:
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
+
+
+class ChainedScheduler(LRScheduler):
+    """Several schedules at once, each changing what the ones before have set."""
+
+    def __init__(self, schedulers: Sequence[Any], optimizer: Any = None) -> None:
+        if not schedulers:
+            raise ValueError(
+                "ChainedScheduler expects at least one scheduler to be chained, but got no "
+                "scheduler."
+            )
+        self._schedulers = list(schedulers)
+        self.optimizer = optimizer or schedulers[0].optimizer
+        self._last_lr = self._rates()
+
+    def step(self, epoch: int | None = None) -> None:
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self._rates()

@@ -1,0 +1,238 @@
+"""Library: what all optimisers share: groups of parameters, their state, the step."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from ..engine.construct import tensor
+from ..engine.hooks import RemovableHandle, add
+from ..engine.mode import enable_grad, no_grad, state
+from ..engine.tensor import Tensor
+from ..operators import catalogue
+
+# Settings that every optimiser takes and that change nothing here.
+IMPLEMENTATION = ("foreach", "capturable", "differentiable", "fused")
+
+
+class Optimizer:
+    """Changes parameters in place from their gradients.
+
+    A subclass gives `_update(parameter, grad, state, group)`; PUBLIC names what programs may use.
+    """
+
+    PUBLIC: tuple[str, ...] = (
+        "param_groups", "state", "defaults", "step", "zero_grad", "state_dict", "load_state_dict",
+        "add_param_group", "register_step_pre_hook", "register_step_post_hook",
+    )  # fmt: skip
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, "
+                f"but got {params.type()}"  # type: ignore[attr-defined]
+            )
+        self.state: Any = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        self._pre_hooks: dict[int, Any] = {}
+        self._post_hooks: dict[int, Any] = {}
+        self._stepped = False  # schedules warn when they step first
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(dict(group) if isinstance(group, dict) else group)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        given = param_group["params"]
+        if isinstance(given, set):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but the "
+                "ordering of tensors in sets will change between runs. Please use a list instead."
+            )
+        entries = [given] if isinstance(given, Tensor) else list(given)
+        names = [entry[0] for entry in entries if isinstance(entry, tuple)]
+        parameters = [entry[1] if isinstance(entry, tuple) else entry for entry in entries]
+        if names and len(names) != len(parameters):
+            raise ValueError(
+                "all optimizer params should be with/without names. Some param names are missing"
+            )
+        param_group["params"] = parameters
+        if names:
+            param_group["param_names"] = names
+        for parameter in parameters:
+            if not isinstance(parameter, Tensor):
+                raise TypeError(
+                    "optimizer can only optimize Tensors, but one of the params is "
+                    + type(parameter).__name__
+                )
+            if not (parameter.is_leaf or parameter.retains_grad):
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, default in self.defaults.items():
+            param_group.setdefault(name, default)
+        identities = [id(parameter) for parameter in parameters]
+        if len(identities) != len(set(identities)):
+            state.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this "
+                "will cause an error; see github.com/pytorch/pytorch/issues/40967 for more "
+                "information"
+            )
+        known = {id(p) for group in self.param_groups for p in group["params"]}
+        if known & set(identities):
+            raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append(param_group)
+
+    # ---- the step
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Updates every parameter that has a gradient; a closure computes the loss anew first."""
+        self._stepped = True
+        for hook in list(self._pre_hooks.values()):
+            hook(self, (), {})
+        loss = None
+        with no_grad():
+            if closure is not None:
+                with enable_grad():
+                    loss = closure()
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    grad = grad_of(parameter)
+                    if grad is None:
+                        continue
+                    if group.get("maximize"):
+                        grad = -grad
+                    self._update(parameter, grad, self.state[parameter], group)
+        for hook in list(self._post_hooks.values()):
+            hook(self, (), {})
+        return loss
+
+    def _update(self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                grad = grad_of(parameter)
+                if grad is None:
+                    continue
+                if set_to_none:
+                    parameter.grad = None
+                else:
+                    if grad.grad_fn is not None:
+                        grad.detach_()
+                    else:
+                        grad.requires_grad_(False)
+                    grad.zero_()
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        return add(self._pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        return add(self._post_hooks, hook)
+
+    # ---- state
+
+    def _numbers(self) -> dict[int, int]:
+        numbers: dict[int, int] = {}
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                numbers.setdefault(id(parameter), len(numbers))
+        return numbers
+
+    def state_dict(self) -> dict[str, Any]:
+        """State by the parameters' numbers, and the groups' settings."""
+        numbers = self._numbers()
+        groups = []
+        for group in self.param_groups:
+            packed = {key: value for key, value in group.items() if key != "params"}
+            packed["params"] = [numbers[id(parameter)] for parameter in group["params"]]
+            groups.append(packed)
+        packed_state = {
+            numbers[id(key)] if isinstance(key, Tensor) else key: value
+            for key, value in self.state.items()
+        }
+        return {"state": packed_state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        groups, saved = self.param_groups, state_dict["param_groups"]
+        if len(groups) != len(saved):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(
+            len(own["params"]) != len(new["params"]) for own, new in zip(groups, saved, strict=True)
+        ):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of "
+                "optimizer's group"
+            )
+        by_number: dict[int, Any] = {}
+        for own, new in zip(groups, saved, strict=True):
+            by_number.update(zip(new["params"], own["params"], strict=True))
+            own.update({key: value for key, value in new.items() if key != "params"})
+        self.state = defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            self.state[by_number.get(key, key)] = {
+                name: item.clone() if isinstance(item, Tensor) else item
+                for name, item in value.items()
+            }
+
+    def __repr__(self) -> str:
+        text = type(self).__name__ + " ("
+        for place, group in enumerate(self.param_groups):
+            text += f"\nParameter Group {place}\n"
+            for key in sorted(group):
+                if key != "params":
+                    text += f"    {key}: {group[key]}\n"
+        return text + ")"
+
+
+def grad_of(parameter: Any) -> Any:
+    """A parameter's gradient, without the warning that a non-leaf's `.grad` gives."""
+    return None if parameter._meta is None else parameter._meta.grad
+
+
+def counted(own: dict[str, Any]) -> float:
+    """One more step in a parameter's state; PyTorch keeps the count in a tensor."""
+    if "step" not in own:
+        own["step"] = tensor(0.0)
+    own["step"].add_(1)
+    return float(own["step"].item())
+
+
+def zeros_for(parameter: Any) -> Any:
+    return catalogue.functions["zeros_like"](parameter.detach())
+
+
+def decayed(parameter: Any, grad: Any, weight_decay: float) -> Any:
+    """The gradient with the L2 penalty's added."""
+    return grad.add(parameter, alpha=weight_decay) if weight_decay != 0 else grad
+
+
+def as_number(value: Any) -> Any:
+    """A learning rate given as a tensor, as a number."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def check_rate(lr: Any, text: str = "Invalid learning rate") -> None:
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not 0.0 <= as_number(lr):
+        raise ValueError(f"{text}: {lr}")
+
+
+def check_betas(betas: tuple[float, float]) -> None:
+    for place, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
+
+
+def check_positive(**settings: float) -> None:
+    """Raises PyTorch's error for the first setting below zero; names come as it words them."""
+    for name, value in settings.items():
+        if not 0.0 <= value:
+            raise ValueError(f"Invalid {name} value: {value}")
