@@ -177,11 +177,15 @@ def _walk(
     before = state.grad_enabled, state.inference
     origin = state.origin
     state.grad_enabled = create_graph
+    walk = Walk(keep, create_graph, inputs, capture)
     try:
-        return Walk(keep, create_graph, inputs, capture).run(roots, gradients)
+        results = walk.run(roots, gradients)
     finally:
         state.grad_enabled, state.inference = before
         state.origin = origin
+    if state.observer is not None:
+        state.observer.walked(walk.freed, keep, create_graph)
+    return results
 
 
 class Walk:
@@ -231,8 +235,6 @@ class Walk:
                 self._execute(node)
         else:
             self._straight(order)
-        if state.observer is not None:
-            state.observer.walked(self.freed, self.keep)
         if self.inputs is not None and not self.capture:
             return []
         return self.results

@@ -92,10 +92,13 @@ class Watch:
             told = None if same else text_of(after) if hasattr(after, "detach") else repr(after)
             self.events.append((node, self.hook_words(hook), text_of(before), told))
 
-    def walked(self, freed: list[Any], keep: bool) -> None:
+    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
         """A backward pass has ended."""
         line = self.line() or 0
-        self.backwards.append(BackwardFact(line, keep))
+        if len(self.backwards) < EVENTS:
+            self.backwards.append(BackwardFact(line, keep, create_graph))
+        else:
+            self.backwards[-1] = BackwardFact(line, keep, create_graph)
         if len(self.freed_by) < ENDS * 100:
             for node in freed:
                 self.freed_by[id(node)] = line
