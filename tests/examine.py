@@ -48,7 +48,7 @@ def numbers(value: Any) -> Any:
 
 
 def values(tensor: Any) -> Any:
-    return numbers(tensor.detach().tolist())
+    return numbers(tensor.detach().clone().tolist())  # clone gives a symbolic zero its memory
 
 
 def name_of(node: Any) -> str | None:
@@ -213,7 +213,7 @@ def numeric_second(lib: Any, text: str) -> dict[str, tuple[Any, Any]]:
 def _compare(lib: Any, text: str, outputs: Any) -> dict[str, tuple[Any, Any]]:
     value, operands = evaluate(lib, text, double=True)
     roots = [t for t in outputs(list(tensors(value, lib)), operands) if t.requires_grad]
-    if not roots:
+    if not roots or any(root.dtype not in (lib.float64, lib.complex128) for root in roots):
         return {}
     weights = [cotangent(tensor, lib, at).tolist() for at, tensor in enumerate(roots)]
     reverse = gradients(roots, operands, lib, create=False)

@@ -1,7 +1,8 @@
 """Tests: the operands that the samples of the catalogue are written over.
 
 The same for PyTorch and for gradcli: whoever asks hands its torch-like module in. Values have no
-ties, no zeros and stay away from the edges of the functions' domains.
+ties, no zeros and stay away from the edges of the functions' domains, and from round numbers,
+where piecewise functions have their kinks.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from typing import Any
 
 # Name: values, all float32 and requiring grad; `double` makes them float64 for numeric checks.
 FLOATING: dict[str, Any] = {
-    "x": [[0.5, -1.25, 1.75], [-0.375, 0.875, -1.5]],
-    "y": [[-0.625, 1.125, 0.25], [1.375, -1.875, 0.75]],
+    "x": [[0.5625, -1.28125, 1.71875], [-0.34375, 0.84375, -1.53125]],
+    "y": [[-0.65625, 1.15625, 0.21875], [1.40625, -1.84375, 0.78125]],
     "p": [[0.75, 1.5, 0.625], [1.125, 1.875, 0.875]],
     "q": [[1.25, 0.5625, 1.75], [0.6875, 1.375, 1.0625]],
-    "u": [[0.5, -0.75, 0.125], [-0.25, 0.8125, -0.4375]],
-    "s": 1.5,
-    "t": -0.75,
-    "v": [0.5, -1.25, 2.0],
-    "w": [1.125, 0.375, -0.75],
+    "u": [[0.53125, -0.71875, 0.125], [-0.28125, 0.8125, -0.4375]],
+    "s": 1.40625,
+    "t": -0.71875,
+    "v": [0.59375, -1.21875, 1.90625],
+    "w": [1.125, 0.375, -0.78125],
     "a": [[2.0, 0.5, -0.25], [0.375, 1.75, 0.625], [-0.5, 0.125, 1.5]],
     "b": [[1.5, -0.375, 0.25], [0.5, 2.25, -0.125], [0.75, -0.625, 1.875]],
     "c": [
