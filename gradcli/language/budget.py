@@ -1,0 +1,122 @@
+"""language: the limits of a run. Work is charged before it is done, and a program can't catch it."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+REFILL = 20_000  # steps between two looks at the clock and at memory
+LOOK = 16 * 1024 * 1024  # bytes asked for between two looks at memory
+
+
+class LimitReached(BaseException):
+    """A limit ended the run. Not an Exception: no `except` of a program matches it."""
+
+    def __init__(self, limit: str, option: str) -> None:
+        super().__init__(f"the {limit} is reached; {option} raises it")
+        self.limit = limit
+        self.option = option
+
+
+def memory_in_use() -> int:
+    """Bytes of memory that this process holds; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * 4096
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        import resource
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+class Budget:
+    """Steps, seconds, bytes, output, depth. `fuel` counts down and `refill` looks at the rest."""
+
+    __slots__ = (
+        "asked", "base_memory", "deadline", "depth", "fuel", "max_depth", "max_memory", "max_nodes",
+        "max_output", "max_steps", "nodes_made", "output", "steps_left", "taken", "timeout",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        max_steps: int = 100_000_000,
+        max_memory: int = 4 * 1024**3,
+        max_output: int = 16 * 1024**2,
+        max_depth: int = 1000,
+        max_nodes: int = 10_000_000,
+        timeout: float = 60.0,
+    ) -> None:
+        self.max_steps = max_steps
+        self.max_memory = max_memory
+        self.max_output = max_output
+        self.max_depth = max_depth
+        self.max_nodes = max_nodes
+        self.timeout = timeout
+        self.start()
+
+    def start(self) -> None:
+        """Begin to count; a run does this first."""
+        self.steps_left = self.max_steps
+        self.fuel = self.taken = 0
+        self.output = 0
+        self.depth = 0
+        self.asked = 0
+        self.nodes_made = 0
+        self.base_memory = memory_in_use()
+        self.deadline = time.monotonic() + self.timeout
+
+    @property
+    def steps(self) -> int:
+        """How many steps were taken so far."""
+        return self.max_steps - self.steps_left - max(self.fuel, 0)
+
+    def refill(self) -> None:
+        """Fuel is used up: look at every limit that is not counted one by one."""
+        if self.fuel < 0:
+            self.steps_left += self.fuel
+        if self.steps_left <= 0 and self.fuel < 0:
+            raise LimitReached(f"limit of {self.max_steps:,} steps", "--max-steps")
+        if time.monotonic() > self.deadline:
+            raise LimitReached(f"limit of {self.timeout:g} seconds", "--timeout")
+        self.look_at_memory(0)
+        self.fuel = min(REFILL, self.steps_left)
+        self.steps_left -= self.fuel
+
+    def charge(self, steps: int) -> None:
+        """Take steps before the work of a builtin."""
+        self.fuel -= steps
+        if self.fuel < 0:
+            self.refill()
+
+    def charge_bytes(self, size: int) -> None:
+        """Ask for memory before it is allocated."""
+        if size > self.max_memory:
+            raise LimitReached(f"limit of {self.max_memory:,} bytes", "--max-memory")
+        self.asked += size
+        if self.asked > LOOK or size > LOOK:
+            self.asked = 0
+            if time.monotonic() > self.deadline:
+                raise LimitReached(f"limit of {self.timeout:g} seconds", "--timeout")
+            self.look_at_memory(size)
+
+    def look_at_memory(self, size: int) -> None:
+        if memory_in_use() - self.base_memory + size > self.max_memory:
+            raise LimitReached(f"limit of {self.max_memory:,} bytes", "--max-memory")
+
+    def charge_output(self, text: str) -> None:
+        """Count what the program prints, in bytes."""
+        self.output += len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+        if self.output > self.max_output:
+            raise LimitReached(f"limit of {self.max_output:,} bytes of output", "--max-output")
+
+    def enter(self) -> None:
+        """One call of a function of the program begins."""
+        self.depth += 1
+        if self.depth > self.max_depth:
+            self.depth -= 1
+            raise LimitReached(f"limit of {self.max_depth:,} nested calls", "--max-depth")

@@ -1,0 +1,1 @@
+"""language: Python's builtins as programs have them, every loop counted."""

@@ -1,0 +1,86 @@
+"""language: the errors of a program: made, raised, caught and told by name, never with a traceback."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from ..attributes import MissingAttribute
+from ..names import ERROR_NAMES
+from ..values import ErrorValue, Type
+from .types import OF_ERRORS, is_instance
+
+
+class Raised(Exception):
+    """An error value of the program on its way; `value` says what it is."""
+
+    def __init__(self, value: ErrorValue) -> None:
+        super().__init__()
+        self.value = value
+
+
+def _make(name: str) -> Type:
+    host: type = getattr(builtins, name)
+    kind = Type(name, host, lambda *args: ErrorValue(kind, args))
+    OF_ERRORS[host] = kind
+    return kind
+
+
+ERRORS: dict[str, Type] = {name: _make(name) for name in ERROR_NAMES}
+
+
+def kind_of(error: BaseException) -> Type:
+    """The type value of a host error: its own, or the nearest base that programs know."""
+    for base in type(error).__mro__:
+        known = OF_ERRORS.get(base)
+        if known is not None and base is not Exception:
+            return known
+    return ERRORS["Exception"]
+
+
+def value_of(error: BaseException) -> ErrorValue:
+    """A host error as a value: its type and arguments, and nothing that leads to the host."""
+    if isinstance(error, Raised):
+        return error.value
+    # A system's own error may carry host objects; those of Python and the engine carry text.
+    args = error.args if not isinstance(error, OSError) else (str(error),)
+    return ErrorValue(kind_of(error), tuple(args))
+
+
+def to_raise(value: Any) -> BaseException:
+    """What `raise value` raises."""
+    if type(value) is Type and value in OF_ERRORS.values():
+        value = value.construct()
+    if type(value) is not ErrorValue:
+        raise TypeError("exceptions must derive from BaseException")
+    return Raised(value)
+
+
+def matches(error: BaseException, kinds: Any) -> bool:
+    """Whether `except kinds` catches the error."""
+    for kind in kinds if type(kinds) is tuple else (kinds,):
+        if type(kind) is not Type or not _is_error(kind):
+            raise TypeError(
+                "catching classes that do not inherit from BaseException is not allowed"
+            )
+    return is_instance(value_of(error), kinds)
+
+
+def _is_error(kind: Type) -> bool:
+    return isinstance(kind.host, type) and issubclass(kind.host, BaseException)
+
+
+def name_of(error: BaseException) -> str:
+    """The type's name for a diagnostic."""
+    if isinstance(error, Raised):
+        return error.value.kind.name
+    if isinstance(error, MissingAttribute):
+        return "AttributeError"
+    return type(error).__name__
+
+
+def message_of(error: BaseException) -> str:
+    """The message for a diagnostic, in the words that str(error) has."""
+    from ..formatting import error_text
+
+    return error_text(value_of(error))

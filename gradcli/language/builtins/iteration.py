@@ -1,0 +1,169 @@
+"""language: builtins that walk over items: range, zip, map, sum, min, sorted, any ..."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..calls import call, is_callable
+from ..operations import (
+    add, collect, iterate, length, less, type_handlers, type_name,
+)  # fmt: skip
+from ..session import session
+from ..values import UNBOUND, Lazy, Type
+from .containers import make_dict, make_set, reduce_lazy, sort_items
+from .types import CONSTRUCT
+
+
+def make_range(*args: Any) -> range:
+    return range(*[_index(value) for value in args])
+
+
+def _index(value: Any) -> Any:
+    if type(value) in (int, bool):
+        return value
+    if hasattr(type(value), "__index__"):
+        return value.__index__()
+    raise TypeError(f"'{type_name(value)}' object cannot be interpreted as an integer")
+
+
+def make_list(*args: Any) -> list[Any]:
+    return collect(args[0]) if args else []
+
+
+def make_tuple(*args: Any) -> tuple[Any, ...]:
+    return tuple(collect(args[0])) if args else ()
+
+
+def _charged(items: Iterator[Any]) -> Iterator[Any]:
+    for item in items:
+        session.budget.charge(1)
+        yield item
+
+
+def make_enumerate(iterable: Any, start: Any = 0) -> Lazy:
+    return Lazy("enumerate", enumerate(_charged(iterate(iterable)), _index(start)))
+
+
+def make_zip(*iterables: Any, strict: Any = False) -> Lazy:
+    walked = [_charged(iterate(iterable)) for iterable in iterables]
+    return Lazy("zip", zip(*walked, strict=bool(strict)))
+
+
+def make_map(function: Any, *iterables: Any) -> Lazy:
+    if not iterables:
+        raise TypeError("map() must have at least two arguments.")
+    walked = [iterate(iterable) for iterable in iterables]
+
+    def items() -> Iterator[Any]:
+        for args in zip(*walked, strict=False):
+            session.budget.charge(1)
+            yield call(function, args, {})
+
+    return Lazy("map", items())
+
+
+def make_filter(function: Any, iterable: Any) -> Lazy:
+    walked = iterate(iterable)
+
+    def items() -> Iterator[Any]:
+        for item in walked:
+            session.budget.charge(1)
+            if item if function is None else call(function, (item,), {}):
+                yield item
+
+    return Lazy("filter", items())
+
+
+def make_reversed(items: Any) -> Lazy:
+    kind = type(items)
+    if kind in (list, str, range, dict) or isinstance(items, tuple):
+        return Lazy("list_reverseiterator" if kind is list else "reversed", _charged(reversed(items)))
+    if type_handlers.length(items) is None and kind.__name__ != "Tensor":
+        raise TypeError(f"'{type_name(items)}' object is not reversible")
+    return Lazy("reversed", _charged(reversed(collect(items))))
+
+
+def sum_items(iterable: Any, /, start: Any = 0) -> Any:
+    if type(start) is str:
+        raise TypeError("sum() can't sum strings [use ''.join(seq) instead]")
+    total = start
+    budget = session.budget
+    for item in iterate(iterable):
+        budget.fuel -= 1
+        if budget.fuel < 0:
+            budget.refill()
+        total = add(total, item)
+    return total
+
+
+def _best(name: str, better: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def run(*args: Any, key: Any = None, default: Any = UNBOUND) -> Any:
+        if not args:
+            raise TypeError(f"{name} expected at least 1 argument, got 0")
+        if len(args) > 1 and default is not UNBOUND:
+            raise TypeError(f"Cannot specify a default for {name}() with multiple positional arguments")
+        best = best_key = UNBOUND
+        for item in iterate(args[0]) if len(args) == 1 else args:
+            session.budget.charge(1)
+            value = item if key is None else call(key, (item,), {})
+            if best_key is UNBOUND or better(value, best_key):
+                best, best_key = item, value
+        if best is UNBOUND:
+            if default is UNBOUND:
+                raise ValueError(f"{name}() arg is an empty sequence")
+            return default
+        return best
+
+    return run
+
+
+def all_items(iterable: Any) -> bool:
+    for item in iterate(iterable):
+        session.budget.charge(1)
+        if not item:
+            return False
+    return True
+
+
+def any_items(iterable: Any) -> bool:
+    for item in iterate(iterable):
+        session.budget.charge(1)
+        if item:
+            return True
+    return False
+
+
+def sorted_items(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list[Any]:
+    return sort_items(collect(iterable), key, reverse)
+
+
+def make_iterator(value: Any) -> Lazy:
+    return value if type(value) is Lazy else Lazy("iterator", iterate(value))
+
+
+def next_item(item: Any, default: Any = UNBOUND) -> Any:
+    if type(item) is not Lazy:
+        raise TypeError(f"'{type_name(item)}' object is not an iterator")
+    return reduce_lazy(item, default)
+
+
+def callable_(value: Any) -> bool:
+    return is_callable(value)
+
+
+def length_of(value: Any) -> int:
+    return length(value)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "len": length_of, "sum": sum_items, "min": _best("min", less),
+    "max": _best("max", lambda a, b: less(b, a)), "all": all_items, "any": any_items,
+    "sorted": sorted_items, "iter": make_iterator, "next": next_item, "callable": callable_,
+}  # fmt: skip
+CONSTRUCT.update({
+    "range": make_range, "list": make_list, "tuple": make_tuple, "dict": make_dict,
+    "set": make_set, "enumerate": make_enumerate, "zip": make_zip, "map": make_map,
+    "filter": make_filter, "reversed": make_reversed,
+})  # fmt: skip
+LAZY_TYPES = {name: Type(name, Lazy, CONSTRUCT[name]) for name in ("enumerate", "zip", "map", "filter", "reversed")}

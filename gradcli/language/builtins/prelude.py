@@ -1,0 +1,181 @@
+"""language: the names that every program starts with."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ...engine.tensor import Tensor
+from ..attributes import get_attribute, set_attribute
+from ..calls import call
+from ..formatting import formatted, quoted, text
+from ..names import BUILTIN_NAMES, FLAT, ROOTS, torch_names
+from ..operations import BIG, charge_integer, power, type_name
+from ..session import session
+from ..values import UNBOUND, Builtin, Type
+from . import strings  # noqa: F401 - fills the table of str
+from .errors import ERRORS
+from .iteration import FUNCTIONS, LAZY_TYPES
+from .types import CONSTRUCT, OF_PYTHON, is_instance, resolve_path
+
+
+def print_(*values: Any, sep: Any = None, end: Any = None, flush: Any = None, file: Any = None) -> None:
+    for name, value in (("sep", sep), ("end", end)):
+        if value is not None and type(value) is not str:
+            raise TypeError(f"{name} must be None or a string, not {type_name(value)}")
+    line = (" " if sep is None else sep).join([text(value) for value in values])
+    line += "\n" if end is None else end
+    session.budget.charge_output(line)
+    session.write(line)
+
+
+def abs_(value: Any) -> Any:
+    return abs(value)
+
+
+def round_(value: Any, ndigits: Any = None) -> Any:
+    kind = type(value)
+    if kind is Tensor:
+        return call(get_attribute(value, "round"), (), {} if ndigits is None else {"decimals": ndigits})
+    if kind not in (int, float, bool):
+        raise TypeError(f"type {type_name(value)} doesn't define __round__ method")
+    if kind is int and type(ndigits) is int and ndigits < 0:
+        charge_integer(min(-ndigits, value.bit_length() + 64) * 4)
+    return round(value, ndigits)
+
+
+def pow_(base: Any, exp: Any, mod: Any = None) -> Any:
+    if mod is None:
+        return power(base, exp)
+    if type(base) is int and type(exp) is int and type(mod) is int:
+        words = mod.bit_length() // 30 + 1
+        session.budget.charge(exp.bit_length() * words * words // 50 + 1)
+    return pow(base, exp, mod)
+
+
+def divmod_(a: Any, b: Any) -> Any:
+    if type(a) is Tensor or type(b) is Tensor:
+        return (a // b, a % b)
+    return divmod(a, b)
+
+
+def make_int(value: Any = 0, base: Any = UNBOUND) -> int:
+    if base is not UNBOUND:
+        return int(value, base)
+    if type(value) in (int, float, bool, str, Tensor):
+        return int(value)
+    raise TypeError(
+        "int() argument must be a string, a bytes-like object or a real number, "
+        f"not '{type_name(value)}'"
+    )
+
+
+def make_float(value: Any = 0.0) -> float:
+    if type(value) in (int, float, bool, str, Tensor):
+        return float(value)
+    raise TypeError(f"float() argument must be a string or a real number, not '{type_name(value)}'")
+
+
+def make_complex(real: Any = 0, imag: Any = UNBOUND) -> complex:
+    return complex(real) if imag is UNBOUND else complex(real, imag)
+
+
+def make_bool(value: Any = False) -> bool:
+    return bool(value)
+
+
+def make_str(value: Any = "") -> str:
+    return text(value)
+
+
+def make_slice(*args: Any) -> slice:
+    return slice(*args)
+
+
+def getattr_(value: Any, name: Any, default: Any = UNBOUND) -> Any:
+    if type(name) is not str:
+        raise TypeError(f"attribute name must be string, not '{type_name(name)}'")
+    if default is UNBOUND:
+        return get_attribute(value, name)
+    try:
+        return get_attribute(value, name)
+    except AttributeError:
+        return default
+
+
+def hasattr_(value: Any, name: Any) -> bool:
+    return getattr_(value, name, UNBOUND_ATTRIBUTE) is not UNBOUND_ATTRIBUTE
+
+
+UNBOUND_ATTRIBUTE = object()
+
+
+def setattr_(value: Any, name: Any, new: Any) -> None:
+    if type(name) is not str or name.startswith("__"):
+        raise TypeError("attribute name must be string without two underscores in front")
+    set_attribute(value, name, new)
+
+
+def id_(value: Any) -> int:
+    if type(value) in (int, float, bool, str, type(None)):
+        return session.number_of_pointer(hash((type(value).__name__ == "str", repr(value)))) * 16
+    return session.number_of(value) * 16 + 8
+
+
+def hash_(value: Any) -> int:
+    if type(value) in (int, float, bool):
+        return hash(value)
+    return session.number_of(value)
+
+
+def _digits(function: Callable[[Any], str]) -> Callable[[Any], str]:
+    def run(value: Any) -> str:
+        if type(value) is int and value.bit_length() > BIG:
+            charge_integer(value.bit_length())
+        return function(operator.index(value))
+
+    return run
+
+
+def issubclass_(kind: Any, kinds: Any) -> bool:
+    options = kinds if type(kinds) is tuple else (kinds,)
+    for option in (kind, *options):
+        if type(option) is not Type:
+            raise TypeError("issubclass() arg 1 must be a class")
+    return any(issubclass(kind.host, option.host) for option in options)
+
+
+def format_(value: Any, spec: Any = "") -> str:
+    return formatted(value, spec)
+
+
+CONSTRUCT.update({
+    "int": make_int, "float": make_float, "bool": make_bool, "str": make_str,
+    "slice": make_slice, "complex": make_complex,
+})  # fmt: skip
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **FUNCTIONS,
+    "print": print_, "abs": abs_, "round": round_, "pow": pow_, "divmod": divmod_,
+    "repr": quoted, "isinstance": is_instance, "issubclass": issubclass_, "getattr": getattr_,
+    "hasattr": hasattr_, "setattr": setattr_, "id": id_, "hash": hash_, "format": format_,
+    "chr": chr, "ord": ord, "bin": _digits(bin), "hex": _digits(hex), "oct": _digits(oct),
+}  # fmt: skip
+PRELUDE: dict[str, Any] = {name: Builtin(name, function) for name, function in _FUNCTIONS.items()}
+PRELUDE.update({kind.name: kind for kind in OF_PYTHON.values() if kind.name in BUILTIN_NAMES})
+PRELUDE.update(LAZY_TYPES)
+PRELUDE.update(ERRORS)
+PRELUDE.update({"NotImplemented": NotImplemented, "Ellipsis": ..., "__name__": "__main__"})
+
+
+def meaning(name: str) -> Any:
+    """The value of a name that the program does not bind; KeyError when it has none."""
+    if name in PRELUDE:
+        return PRELUDE[name]
+    if name in ROOTS:
+        return resolve_path(ROOTS[name])
+    if name in FLAT:
+        return resolve_path(FLAT[name])
+    if "." not in name and name in torch_names():
+        return resolve_path(f"torch.{name}")
+    raise KeyError(name)

@@ -1,0 +1,195 @@
+"""language: types as values, isinstance, and what dotted names of torch, math and numpy mean."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ...engine.device import Device
+from ...engine.dtypes import DType
+from ...engine.hooks import RemovableHandle
+from ...engine.node import Node
+from ...engine.size import Size
+from ...engine.tensor import Tensor
+from ..attributes import ArrayValue, adopt
+from ..names import known_paths
+from ..operations import VIEWS, type_name
+from ..session import session
+from ..values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Set, Type
+
+CONSTRUCT: dict[str, Callable[..., Any]] = {}  # filled by the rooms that make the values
+
+
+def _constructor(name: str) -> Callable[..., Any]:
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        make = CONSTRUCT.get(name)
+        if make is None:
+            raise TypeError(f"cannot create '{name}' instances")
+        return make(*args, **kwargs)
+
+    return construct
+
+
+def _python(name: str, host: type) -> Type:
+    return Type(name, host, _constructor(name))
+
+
+OF_PYTHON: dict[type, Type] = {
+    host: _python(name, host)
+    for name, host in {
+        "int": int, "float": float, "bool": bool, "complex": complex, "str": str, "list": list,
+        "tuple": tuple, "dict": dict, "set": Set, "range": range, "slice": slice,
+        "NoneType": type(None), "ellipsis": type(...), "function": Function,
+        "builtin_function_or_method": Builtin, "method": Bound, "type": Type,
+        "module": Namespace, "object": object,
+    }.items()
+}  # fmt: skip
+OF_PYTHON.update({view: _python(view.__name__, view) for view in VIEWS})
+# Names under which PyTorch's own classes print; others print as torch.<path>.
+PRINTED: dict[type, tuple[str, str]] = {
+    Tensor: ("torch", "Tensor"), Size: ("torch", "Size"), DType: ("torch", "dtype"),
+    Device: ("torch", "device"), RemovableHandle: ("torch.utils.hooks", "RemovableHandle"),
+    Node: ("torch.autograd.graph", "Node"), ArrayValue: ("numpy", "ndarray"),
+}  # fmt: skip
+OF_LIBRARY: dict[type, Type] = {}
+_OF_NODES: dict[str, Type] = {}
+
+
+def host_type(kind: type) -> Type:
+    """The type value of a class of the library; one for each class."""
+    known = OF_PYTHON.get(kind) or OF_LIBRARY.get(kind)
+    if known is None:
+        module, name = PRINTED.get(kind) or _printed(kind)
+        known = OF_LIBRARY[kind] = Type(name, kind, _library_constructor(kind), module)
+    return known
+
+
+def _printed(kind: type) -> tuple[str, str]:
+    shown = kind.__dict__.get("torch_name")  # a class may say where PyTorch keeps it
+    if isinstance(shown, str):
+        module, _, name = shown.rpartition(".")
+        return module, name
+    home = kind.__module__.removeprefix("gradcli.")
+    return f"torch.{home}", kind.__name__
+
+
+def _library_constructor(kind: type) -> Callable[..., Any]:
+    return lambda *args, **kwargs: adopt(kind(*args, **kwargs))
+
+
+_OF_LAZY: dict[str, Type] = {}
+OF_ERRORS: dict[type, Type] = {}  # filled by the errors' room
+custom_type: list[Callable[[Any], Type | None]] = []  # classes of the program
+
+
+def type_of(value: Any) -> Any:
+    """type(value)"""
+    kind = type(value)
+    known = OF_PYTHON.get(kind)
+    if known is not None:
+        return known
+    if kind is ErrorValue:
+        return value.kind
+    for find in custom_type:
+        found = find(value)
+        if found is not None:
+            return found
+    if kind is Tensor and value.is_parameter:
+        return resolve_path("torch.nn.Parameter")
+    if kind is Lazy:
+        return _OF_LAZY.setdefault(value.kind, Type(value.kind, Lazy, _constructor(value.kind)))
+    if isinstance(value, Node):
+        name = value.name().split("::")[-1]
+        return _OF_NODES.setdefault(name, Type(name, kind, _constructor(name)))
+    return host_type(kind)
+
+
+custom_isinstance: list[Callable[[Any, Any], bool | None]] = []
+
+
+def is_instance(value: Any, kinds: Any) -> bool:
+    """isinstance(value, kinds)"""
+    pending = [kinds]
+    for kind in pending:
+        session.budget.charge(1)
+        if type(kind) is tuple:
+            pending.extend(kind)
+            continue
+        answer = next(
+            (found for ask in custom_isinstance if (found := ask(value, kind)) is not None), None
+        )
+        if answer is None:
+            if type(kind) is not Type:
+                raise TypeError(
+                    "isinstance() arg 2 must be a type, a tuple of types, or a union"
+                )
+            answer = _is_instance(value, kind)
+        if answer:
+            return True
+    return False
+
+
+def _is_instance(value: Any, kind: Type) -> bool:
+    if kind.name == "object" or kind is type_of(value):
+        return True
+    if type(value) is ErrorValue:
+        hosts = value.kind.host
+        return isinstance(kind.host, type) and isinstance(hosts, type) and issubclass(hosts, kind.host)
+    return isinstance(value, kind.host)
+
+
+def type_call(*args: Any) -> Any:
+    if len(args) != 1:
+        raise TypeError("type() takes 1 argument here: classes are made by the class statement")
+    return type_of(args[0])
+
+
+CONSTRUCT["type"] = type_call
+
+
+@functools.cache
+def resolve_path(path: str) -> Any:
+    """The value behind a full dotted name: "torch.nn.Linear", "math.pi", "torch.nn"."""
+    from ... import namespace
+    from .mathematics import MATH, NUMPY
+
+    values, spaces = known_paths()
+    if path in spaces:
+        return Namespace(path)
+    if path not in values:
+        home, _, name = path.rpartition(".")
+        raise AttributeError(f"module '{home}' has no attribute '{name}'")
+    root, _, rest = path.partition(".")
+    if root == "math":
+        return MATH[rest]
+    if root == "numpy":
+        return NUMPY[rest]
+    return library_value(rest, namespace.resolve(rest))
+
+
+def library_value(name: str, found: Any) -> Any:
+    """An object of the library as a value of the language."""
+    if isinstance(found, type):
+        return host_type(found)
+    if found is None or isinstance(found, (int, float, bool, str, tuple, DType, Device)):
+        return found
+    if callable(found):
+        last = name.rpartition(".")[2]
+        text = f"<built-in method {last} of type object>" if "." not in name else f"<function {last}>"
+        return Builtin(last, found if _is_operator(found) else _adopting(found), text)
+    return found
+
+
+def _is_operator(found: Any) -> bool:
+    """Functions of the catalogue give tensors and plain values; nothing of theirs needs adopting."""
+    return type(found).__module__ == "gradcli.engine.operator"
+
+
+def _adopting(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **kwargs: adopt(function(*args, **kwargs))
+
+
+def check_number(value: Any, what: str) -> None:
+    if type(value) not in (int, bool):
+        raise TypeError(f"'{type_name(value)}' object cannot be interpreted as an integer{what}")

@@ -1,0 +1,583 @@
+"""language: classes of the program and their instances: records, never classes of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..autograd.function import Function as HostFunction
+from ..autograd.function import FunctionContext
+from ..nn.module import Module
+from .attributes import SPECIAL, SPECIAL_DELETE, SPECIAL_SET, TABLES, Members, adopt, missing
+from .builtins import types as types_room
+from .builtins.errors import OF_ERRORS
+from .builtins.prelude import PRELUDE
+from .calls import call
+from .formatting import texts
+from .operations import iterate, type_handlers
+from .session import session
+from .values import Bound, Builtin, ErrorValue, Function, Type
+
+MISSING = object()
+OBJECT = PRELUDE["object"]
+
+
+class ClassValue:
+    """A class of the program: its table of names, its bases, and the native class beneath."""
+
+    __slots__ = ("bases", "kind", "name", "native", "order", "qualified", "table", "__weakref__")
+
+    def __init__(self, name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any]) -> None:
+        self.name = name
+        self.qualified = qualified
+        self.bases = bases
+        self.table = table
+        self.native = _native(bases)
+        self.order = _linear(self, bases)
+        self.kind: Type | None = None  # of errors: what `except` compares
+
+    def find(self, name: str, after: ClassValue | None = None) -> Any:
+        """The first entry of this name along the bases, behind `after` where that is given."""
+        skipping = after is not None
+        for base in self.order:
+            if skipping:
+                skipping = base is not after
+                continue
+            if name in base.table:
+                return base.table[name]
+        return MISSING
+
+
+def _native(bases: tuple[Any, ...]) -> Any:
+    """The class of the library or the error type that the class builds on, or None."""
+    found: Any = None
+    for base in bases:
+        if type(base) is ClassValue:
+            found = found or base.native
+        elif type(base) is Type and base is not OBJECT:
+            if not _may_be_base(base):
+                raise TypeError(f"type '{base.name}' is not an acceptable base type")
+            found = found or base.host
+        elif type(base) is not Type:
+            raise TypeError("the bases of a class are classes")
+    return found
+
+
+def _may_be_base(base: Type) -> bool:
+    if base.host is Module or base.host is HostFunction:
+        return True
+    return isinstance(base.host, type) and issubclass(base.host, Exception) and base in OF_ERRORS.values()
+
+
+def _linear(own: ClassValue, bases: tuple[Any, ...]) -> list[ClassValue]:
+    """Python's order of bases: each class before its own bases, in the order written."""
+    rows = [list(base.order) for base in bases if type(base) is ClassValue]
+    rows.append([base for base in bases if type(base) is ClassValue])
+    order = [own]
+    while rows := [row for row in rows if row]:
+        session.budget.charge(1)
+        for row in rows:
+            head = row[0]
+            if not any(head in other[1:] for other in rows):
+                break
+        else:
+            raise TypeError("Cannot create a consistent method resolution order (MRO)")
+        order.append(head)
+        for row in rows:
+            if row[0] is head:
+                del row[0]
+    return order
+
+
+class Instance:
+    """An object of a program's class."""
+
+    __slots__ = ("kind", "table", "__weakref__")
+
+    def __init__(self, kind: ClassValue) -> None:
+        self.kind = kind
+        self.table: dict[str, Any] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return call_special(self, "__call__", *args, **kwargs)
+
+    def __bool__(self) -> bool:
+        for name in ("__bool__", "__len__"):
+            if self.kind.find(name) is not MISSING:
+                return bool(call_special(self, name))
+        return True
+
+    def __hash__(self) -> int:
+        if self.kind.find("__hash__") is not MISSING:
+            return int(call_special(self, "__hash__"))
+        if self.kind.find("__eq__") is not MISSING:
+            raise TypeError(f"unhashable type: '{self.kind.name}'")
+        return id(self)
+
+
+class ModuleInstance(Module):
+    """An object of a program's class that builds on nn.Module."""
+
+    def __init__(self, kind: ClassValue) -> None:
+        self.__dict__["_program_class"] = kind
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        method = kind_of(self).find("forward")
+        if method is MISSING:
+            raise NotImplementedError(
+                f'Module [{kind_of(self).name}] is missing the required "forward" function'
+            )
+        return call(method, (self, *args), kwargs)
+
+    def extra_repr(self) -> str:
+        method = kind_of(self).find("extra_repr")
+        return "" if method is MISSING else str(call(method, (self,), {}))
+
+    def _get_name(self) -> str:
+        return kind_of(self).name
+
+
+class StaticMethod:
+    __slots__ = ("function",)
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+
+class ClassMethod:
+    __slots__ = ("function",)
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+
+class Property:
+    """property(getter), with .setter as a decorator."""
+
+    __slots__ = ("getter", "writer")
+
+    def __init__(self, getter: Any, writer: Any = None) -> None:
+        self.getter = getter
+        self.writer = writer
+
+
+class Super:
+    """super(): the attributes of an object that lie behind one class."""
+
+    __slots__ = ("behind", "object")
+
+    def __init__(self, behind: ClassValue, value: Any) -> None:
+        self.behind = behind
+        self.object = value
+
+
+def kind_of(value: Any) -> ClassValue:
+    found = value.kind if type(value) is Instance else value.__dict__["_program_class"]
+    return found  # type: ignore[no-any-return]
+
+
+def is_instance(value: Any) -> bool:
+    return type(value) is Instance or type(value) is ModuleInstance
+
+
+# ---------------------------------------------------------------- making
+
+
+def construct(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
+    """Net(...)"""
+    if kind.kind is not None:
+        return _error_instance(kind, args)
+    if kind.native is HostFunction:
+        raise TypeError(f"use {kind.name}.apply: a Function of autograd has no instances")
+    value: Any = Instance(kind) if kind.native is None else ModuleInstance(kind)
+    start = kind.find("__init__")
+    if start is not MISSING:
+        if call(start, (value, *args), kwargs) is not None:
+            raise TypeError("__init__() should return None")
+    elif kind.native is Module:
+        Module.__init__(value, *args, **kwargs)
+    elif args or kwargs:
+        raise TypeError(f"{kind.name}() takes no arguments")
+    return value
+
+
+def _error_instance(kind: ClassValue, args: tuple[Any, ...]) -> ErrorValue:
+    assert kind.kind is not None
+    return ErrorValue(kind.kind, args)
+
+
+def make_class(name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any]) -> ClassValue:
+    kind = ClassValue(name, qualified, bases, table)
+    if isinstance(kind.native, type) and issubclass(kind.native, BaseException):
+        kind.kind = Type(name, kind.native, lambda *args: ErrorValue(kind.kind, args), "__main__")
+        ERROR_CLASSES[kind.kind] = kind
+    return kind
+
+
+ERROR_CLASSES: dict[Type, ClassValue] = {}
+
+
+# ---------------------------------------------------------------- attributes
+
+
+def _from_class(value: Any, kind: ClassValue, found: Any) -> Any:
+    """A class's entry read through an object."""
+    holder = type(found)
+    if holder is Function:
+        return Bound(found.name, value, found)
+    if holder is StaticMethod:
+        return found.function
+    if holder is ClassMethod:
+        return Bound(found.function.name, kind, found.function)
+    if holder is Property:
+        return call(found.getter, (value,), {})
+    return found
+
+
+def _instance_attribute(value: Any, name: str) -> Any:
+    kind = kind_of(value)
+    found = kind.find(name)
+    if type(found) is Property:
+        return _from_class(value, kind, found)
+    if type(value) is Instance:
+        if name in value.table:
+            return value.table[name]
+    else:
+        own = _module_attribute(value, name)
+        if own is not MISSING:
+            return own
+    if found is not MISSING:
+        return _from_class(value, kind, found)
+    if type(value) is ModuleInstance and name in MODULE.methods:
+        return Bound(name, value, MODULE.methods[name])
+    if name == "__class__":
+        return kind
+    if name == "__doc__":
+        return None
+    error = missing(value, name)
+    raise error
+
+
+def _module_attribute(value: ModuleInstance, name: str) -> Any:
+    own = value.__dict__
+    for held in ("_parameters", "_buffers", "_modules"):
+        if name in (own.get(held) or ()):
+            return own[held][name]
+    if name in own and not _is_internal(name):
+        return adopt(own[name])
+    return MISSING
+
+
+_INTERNALS = frozenset(Module().__dict__) | {"_program_class"}
+
+
+def _is_internal(name: str) -> bool:
+    return name.startswith("_") and (name in _INTERNALS or hasattr(Module, name))
+
+
+def _set_instance(value: Any, name: str, new: Any) -> None:
+    found = kind_of(value).find(name)
+    if type(found) is Property:
+        if found.writer is None:
+            raise AttributeError(
+                f"property '{name}' of '{kind_of(value).name}' object has no setter"
+            )
+        call(found.writer, (value, new), {})
+    elif type(value) is Instance:
+        value.table[name] = new
+    elif _is_internal(name) or name.startswith("__"):
+        raise AttributeError(f"'{name}' belongs to nn.Module")
+    else:
+        setattr(value, name, new)  # nn.Module's own: it registers parameters and modules
+
+
+def _delete_instance(value: Any, name: str) -> None:
+    table = value.table if type(value) is Instance else value.__dict__
+    if type(value) is ModuleInstance and _module_attribute(value, name) is not MISSING:
+        delattr(value, name)
+    elif name in table and not _is_internal(name):
+        del table[name]
+    else:
+        raise missing(value, name)
+
+
+def _class_attribute(value: ClassValue, name: str) -> Any:
+    if name in ("__name__", "__qualname__"):
+        return value.name if name == "__name__" else value.qualified
+    found = value.find(name)
+    if found is not MISSING:
+        if type(found) is StaticMethod or type(found) is ClassMethod:
+            return _from_class(value, value, found)
+        return found
+    if value.native is HostFunction and name == "apply":
+        return Builtin("apply", _applied(value))
+    if value.native is Module and (name in MODULE.methods or name == "__init__"):
+        return _module_method(name)
+    if name == "__doc__":
+        return None
+    error = missing(value, name)
+    raise error
+
+
+def _set_class(value: ClassValue, name: str, new: Any) -> None:
+    value.table[name] = new
+
+
+def _super_attribute(value: Super, name: str) -> Any:
+    kind = value.object if type(value.object) is ClassValue else kind_of(value.object)
+    found = kind.find(name, after=value.behind)
+    if found is not MISSING:
+        return _from_class(value.object, kind, found)
+    if kind.native is Module:
+        return Bound(name, value.object, _module_method(name).function)
+    if name == "__init__":
+        return Builtin("__init__", lambda *args, **kwargs: None)
+    raise missing(value, name)
+
+
+def _module_method(name: str) -> Builtin:
+    """nn.Module's own method, for super().train() and Module.__init__(self)."""
+    if name == "__init__":
+        return Builtin("__init__", lambda value, *args: Module.__init__(value))
+    if name == "__setattr__" or name not in MODULE.methods:
+        raise AttributeError(f"'super' object has no attribute '{name}'")
+    return Builtin(name, MODULE.methods[name])
+
+
+class _Adapter:
+    """What autograd.Function.apply needs of a class: its name and its three functions."""
+
+    def __init__(self, kind: ClassValue) -> None:
+        self.__name__ = kind.name
+        for name in ("forward", "backward", "setup_context"):
+            found = kind.find(name)
+            plain = found.function if type(found) in (StaticMethod, ClassMethod) else found
+            setattr(self, name, getattr(HostFunction, name) if found is MISSING else _called(plain))
+        self._output = HostFunction._output
+
+
+def _called(function: Any) -> Callable[..., Any]:
+    return lambda *args: call(function, args, {})
+
+
+def _applied(kind: ClassValue) -> Callable[..., Any]:
+    apply: Any = HostFunction.apply
+    return lambda *args: apply.__func__(_Adapter(kind), *args)
+
+
+MODULE: Members = Members()
+
+
+def _context_attribute(value: FunctionContext, name: str) -> Any:
+    own = value.__dict__
+    if name in own and not name.startswith("_"):
+        return own[name]
+    raise missing(value, name)
+
+
+def _set_context(value: FunctionContext, name: str, new: Any) -> None:
+    if name.startswith("_") or name in TABLES[FunctionContext].methods:
+        raise AttributeError(f"'{name}' belongs to the context")
+    value.__dict__[name] = new
+
+
+def _property_attribute(value: Property, name: str) -> Any:
+    if name == "setter":
+        return Builtin("setter", lambda writer: Property(value.getter, writer))
+    raise missing(value, name)
+
+
+SPECIAL[Instance] = SPECIAL[ModuleInstance] = _instance_attribute
+SPECIAL[ClassValue] = _class_attribute
+SPECIAL[Super] = _super_attribute
+SPECIAL[Property] = _property_attribute
+SPECIAL[FunctionContext] = _context_attribute
+SPECIAL_SET[Instance] = SPECIAL_SET[ModuleInstance] = _set_instance
+SPECIAL_SET[ClassValue] = _set_class
+SPECIAL_SET[FunctionContext] = _set_context
+SPECIAL_DELETE[Instance] = SPECIAL_DELETE[ModuleInstance] = _delete_instance
+for _record in (Instance, ModuleInstance, ClassValue, Super, Property, StaticMethod, ClassMethod):
+    TABLES[_record] = Members()
+TABLES[FunctionContext] = Members(
+    {name: getattr(FunctionContext, name) for name in (
+        "save_for_backward", "mark_non_differentiable", "mark_dirty", "set_materialize_grads")},
+    {"saved_tensors": lambda context: context.saved_tensors},
+)  # fmt: skip
+
+
+def _fill_module() -> None:
+    from .attributes import _build
+
+    built = _build(Module)
+    MODULE.methods = {name: method for name, method in built.methods.items() if name != "forward"}
+
+
+_fill_module()
+
+
+# ---------------------------------------------------------------- operators of instances
+
+
+def call_special(value: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    found = kind_of(value).find(name)
+    if found is MISSING:
+        raise TypeError(f"'{kind_of(value).name}' object is not callable")
+    return call(found, (value, *args), kwargs)
+
+
+def _operator(name: str) -> Callable[[Instance, Any], Any]:
+    def run(self: Instance, other: Any) -> Any:
+        found = self.kind.find(name)
+        return NotImplemented if found is MISSING else call(found, (self, other), {})
+
+    return run
+
+
+def _one(name: str, sign: str) -> Callable[[Instance], Any]:
+    def run(self: Instance) -> Any:
+        found = self.kind.find(name)
+        if found is MISSING:
+            raise TypeError(f"bad operand type for {sign}: '{self.kind.name}'")
+        return call(found, (self,), {})
+
+    return run
+
+
+for _name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
+    for _prefix in ("", "r", "i"):
+        setattr(Instance, f"__{_prefix}{_name}__", _operator(f"__{_prefix}{_name}__"))
+for _name in "lt le gt ge eq ne".split():
+    setattr(Instance, f"__{_name}__", _operator(f"__{_name}__"))
+for _name, _sign in (("neg", "unary -"), ("pos", "unary +"), ("invert", "unary ~"), ("abs", "abs()")):
+    setattr(Instance, f"__{_name}__", _one(f"__{_name}__", _sign))
+
+
+def _hook(name: str, previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """How the operations find an instance's special method; other values as before."""
+
+    def find(value: Any) -> Any:
+        if not is_instance(value):
+            return previous(value)
+        found = kind_of(value).find(name)
+        if found is MISSING:
+            return previous(value) if type(value) is ModuleInstance else None
+        return lambda *args, **kwargs: call(found, args, kwargs)
+
+    return find
+
+
+def _iterate(previous: Callable[[Any], Any]) -> Callable[[Any], Iterator[Any] | None]:
+    find = _hook("__iter__", lambda value: None)
+
+    def run(value: Any) -> Iterator[Any] | None:
+        method = find(value)
+        if method is None:
+            return previous(value)  # type: ignore[no-any-return]
+        made = method(value)
+        return _steps(made) if type(made) is Instance else iterate(made)
+
+    return run
+
+
+def _steps(value: Instance) -> Iterator[Any]:
+    """An instance with __next__, until it raises StopIteration."""
+    while True:
+        session.budget.charge(1)
+        try:
+            item = call_special(value, "__next__")
+        except Exception as error:
+            from .builtins.errors import name_of
+
+            if name_of(error) == "StopIteration":
+                return
+            raise
+        yield item
+
+
+def _caller(previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    find = _hook("__call__", previous)
+
+    def run(value: Any) -> Any:
+        if type(value) is ClassValue:
+            return construct
+        return find(value)
+
+    return run
+
+
+def _host_name(previous: Callable[[Any], str | None]) -> Callable[[Any], str | None]:
+    def run(value: Any) -> str | None:
+        if is_instance(value):
+            return kind_of(value).name
+        return "type" if type(value) is ClassValue else previous(value)
+
+    return run
+
+
+type_handlers.iterate = _iterate(type_handlers.iterate)
+type_handlers.caller = _caller(type_handlers.caller)
+type_handlers.get_item = _hook("__getitem__", type_handlers.get_item)
+type_handlers.set_item = _hook("__setitem__", type_handlers.set_item)
+type_handlers.contains = _hook("__contains__", type_handlers.contains)
+type_handlers.length = _hook("__len__", type_handlers.length)
+type_handlers.name = _host_name(type_handlers.name)
+type_handlers.enter = _hook("__enter__", lambda value: None)
+type_handlers.leave = _hook("__exit__", lambda value: None)
+
+
+# ---------------------------------------------------------------- text and types
+
+
+def custom_text(value: Any, method: str) -> str | None:
+    """__str__ and __repr__ of the program's classes."""
+    from .formatting import quoted
+
+    kind = type(value)
+    if kind is ClassValue:
+        return f"<class '__main__.{value.qualified}'>"
+    if not is_instance(value):
+        return None
+    for name in (method, "__repr__"):
+        found = kind_of(value).find(name)
+        if found is not MISSING:
+            shown = call(found, (value,), {})
+            if type(shown) is not str:
+                raise TypeError(f"{name} returned non-string (type {quoted(type(shown).__name__)})")
+            return shown
+    if kind is ModuleInstance:
+        return None
+    return f"<__main__.{value.kind.qualified} object at {session.address_of(value)}>"
+
+
+def _type_of(value: Any) -> Any:
+    if is_instance(value):
+        return kind_of(value)
+    return types_room.OF_PYTHON[type] if type(value) is ClassValue else None
+
+
+def _is_instance(value: Any, kind: Any) -> bool | None:
+    if type(kind) is not ClassValue:
+        if type(value) is Instance:
+            return kind is OBJECT
+        return None
+    if type(value) is ErrorValue:
+        own = ERROR_CLASSES.get(value.kind)
+        return own is not None and kind in own.order
+    return is_instance(value) and kind in kind_of(value).order
+
+
+texts.custom = custom_text
+types_room.custom_type.append(_type_of)
+types_room.custom_isinstance.append(_is_instance)
+
+
+def make_super(*args: Any) -> Super:
+    if len(args) != 2 or type(args[0]) is not ClassValue:
+        raise TypeError("super() needs a class and an object here")
+    return Super(args[0], args[1])
+
+
+PRELUDE["super"] = Builtin("super", make_super)
+PRELUDE["property"] = Builtin("property", Property)
+PRELUDE["staticmethod"] = Builtin("staticmethod", StaticMethod)
+PRELUDE["classmethod"] = Builtin("classmethod", ClassMethod)

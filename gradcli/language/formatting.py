@@ -1,0 +1,347 @@
+"""language: the one door from values to text: str, repr, format, % and f-strings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from string import Formatter
+from typing import Any
+
+from ..engine.node import Node
+from ..engine.tensor import Tensor
+from .operations import DICTS, VIEWS, type_name
+from .session import session
+from .values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Set, Type
+
+MAX_DEPTH = 500
+_NUMBERS = re.compile(r"\d+")
+
+
+class Texts:
+    """How the program's own classes say themselves; their room fills this in."""
+
+    def __init__(self) -> None:
+        self.custom: Callable[[Any, str], str | None] = lambda value, method: None
+
+
+texts = Texts()
+
+
+def text(value: Any) -> str:
+    """str(value)"""
+    kind = type(value)
+    if kind is str:
+        return value  # type: ignore[no-any-return]
+    if kind in PLAIN:
+        return str(value)
+    if kind is Tensor:
+        return repr(value)
+    if kind is ErrorValue:
+        return error_text(value)
+    special = texts.custom(value, "__str__")
+    if special is not None:
+        return special
+    if hasattr(kind, "__repr__") and kind not in REPRESENT and kind.__str__ is not object.__str__:
+        if not issubclass(kind, (tuple, Node)):
+            return str(value)  # devices and dtypes have a shorter str
+    return quoted(value)
+
+
+def error_text(error: ErrorValue) -> str:
+    """str(error): nothing, the argument, or the tuple of the arguments."""
+    if not error.args:
+        return ""
+    if len(error.args) == 1:
+        only = error.args[0]
+        return quoted(only) if error.kind.name == "KeyError" else text(only)
+    return quoted(error.args)
+
+
+def quoted(value: Any) -> str:
+    """repr(value)"""
+    return _quoted(value, ())
+
+
+def _quoted(value: Any, around: tuple[int, ...]) -> str:
+    kind = type(value)
+    if kind in PLAIN:
+        if kind is str:
+            session.budget.charge_bytes(len(value))
+        return repr(value)
+    represent = REPRESENT.get(kind)
+    if represent is not None:
+        return represent(value)
+    nested = NESTED.get(kind)
+    if nested is not None or (isinstance(value, tuple) and kind.__repr__ is tuple.__repr__):
+        if id(value) in around:
+            return "..." if nested is None else nested[2]
+        if len(around) >= MAX_DEPTH:
+            raise RecursionError(
+                "maximum recursion depth exceeded while getting the repr of an object"
+            )
+        out = _nested(value, kind, (*around, id(value)))
+        session.budget.charge_bytes(len(out))
+        return out
+    special = texts.custom(value, "__repr__")
+    if special is not None:
+        return special
+    if issubclass(kind, Node):
+        return f"<{value.name().split('::')[-1]} object at {session.address_of(value)}>"
+    if kind.__repr__ is object.__repr__:
+        return f"<{type_name(value)} object at {session.address_of(value)}>"
+    return repr(value)
+
+
+def _nested(value: Any, kind: type, around: tuple[int, ...]) -> str:
+    charge = session.budget.charge
+    charge(len(value) + 1)
+    if kind in DICTS:
+        pairs = [f"{_quoted(key, around)}: {_quoted(item, around)}" for key, item in value.items()]
+        shown = "{" + ", ".join(pairs) + "}"
+        return shown if kind is dict else f"{kind.__name__}({shown})"
+    parts = [_quoted(item, around) for item in value]
+    if kind is list:
+        return "[" + ", ".join(parts) + "]"
+    if kind is Set:
+        inside = "{" + ", ".join(parts) + "}" if parts else ""
+        return inside or "set()"
+    if kind in VIEWS:
+        return f"{kind.__name__}([" + ", ".join(parts) + "])"
+    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+
+
+def _function(value: Function) -> str:
+    return f"<function {value.code.qualified} at {session.address_of(value)}>"
+
+
+def _bound(value: Bound) -> str:
+    owner = type_name(value.owner)
+    if type(value.function) is Function:
+        return f"<bound method {owner}.{value.name} of {quoted(value.owner)}>"
+    return f"<built-in method {value.name} of {owner} object at {session.address_of(value.owner)}>"
+
+
+def _lazy(value: Lazy) -> str:
+    if value.kind == "generator":
+        return f"<generator object <genexpr> at {session.address_of(value)}>"
+    return f"<{value.kind} object at {session.address_of(value)}>"
+
+
+def _slice(value: slice) -> str:
+    return f"slice({quoted(value.start)}, {quoted(value.stop)}, {quoted(value.step)})"
+
+
+def _error(value: ErrorValue) -> str:
+    inside = ", ".join(quoted(item) for item in value.args)
+    return f"{value.kind.name}({inside})"
+
+
+PLAIN = frozenset({int, float, bool, str, complex, type(None), type(...), range})
+REPRESENT: dict[type, Callable[[Any], str]] = {
+    Tensor: repr,
+    Function: _function,
+    Builtin: lambda value: value.text,
+    Bound: _bound,
+    Type: lambda value: value.text,
+    Namespace: lambda value: f"<module '{value.path}'>",
+    Lazy: _lazy,
+    ErrorValue: _error,
+    slice: _slice,
+    type(NotImplemented): repr,
+}
+# How a container that contains itself is shown inside itself.
+NESTED: dict[type, tuple[str, str, str]] = {
+    list: ("[", "]", "[...]"),
+    tuple: ("(", ")", "(...)"),
+    **{kind: ("{", "}", "{...}") for kind in DICTS},
+    Set: ("{", "}", "set(...)"),
+    **{view: ("", "", "...") for view in VIEWS},
+}
+
+
+# ---------------------------------------------------------------- format specs
+
+_SCALARS = frozenset({int, float, bool, str, complex})
+
+
+def formatted(value: Any, spec: str) -> str:
+    """format(value, spec)"""
+    if not spec:
+        return text(value)
+    _charge_widths(spec)
+    kind = type(value)
+    if kind in _SCALARS:
+        return format(value, spec)
+    if kind is Tensor:
+        return format(value, spec)
+    raise TypeError(f"unsupported format string passed to {type_name(value)}.__format__")
+
+
+def _charge_widths(spec: str) -> None:
+    for number in _NUMBERS.findall(spec):
+        session.budget.charge_bytes(int(number) if len(number) < 19 else 1 << 62)
+
+
+def converted(value: Any, conversion: int) -> Any:
+    """!r, !s and !a of a replacement field; -1 for none."""
+    if conversion == ord("r"):
+        return quoted(value)
+    if conversion == ord("s"):
+        return text(value)
+    if conversion == ord("a"):
+        return quoted(value).encode("ascii", "backslashreplace").decode("ascii")
+    return value
+
+
+# ---------------------------------------------------------------- str.format
+
+_FIRST = re.compile(r"[^.\[]*")
+_STEP = re.compile(r"\.([^.\[]+)|\[([^\]]+)\]")
+
+
+def format_method(pattern: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """pattern.format(*args, **kwargs); fields are looked up in the language's own tables."""
+    counter = [0]
+    out = _fill(pattern, args, kwargs, counter, 2)
+    session.budget.charge_bytes(len(out))
+    return out
+
+
+def _fill(
+    pattern: str, args: tuple[Any, ...], kwargs: dict[str, Any], counter: list[int], depth: int
+) -> str:
+    if depth == 0:
+        raise ValueError("Max string recursion exceeded")
+    parts: list[str] = []
+    for literal, field, spec, conversion in Formatter().parse(pattern):
+        session.budget.charge(1)
+        parts.append(literal)
+        if field is None:
+            continue
+        value = _field(field, args, kwargs, counter)
+        if conversion:
+            if conversion not in ("r", "s", "a"):
+                raise ValueError(f"Unknown conversion specifier {conversion!r}")
+            value = converted(value, ord(conversion))
+        if spec:
+            spec = _fill(spec, args, kwargs, counter, depth - 1)
+        parts.append(formatted(value, spec or ""))
+    return "".join(parts)
+
+
+def _field(field: str, args: tuple[Any, ...], kwargs: dict[str, Any], counter: list[int]) -> Any:
+    from .attributes import get_attribute
+    from .operations import get_item
+
+    first = _FIRST.match(field)
+    assert first is not None
+    key = first.group()
+    if key == "":
+        if counter[0] < 0:
+            raise ValueError(
+                "cannot switch from manual field specification to automatic field numbering"
+            )
+        key = str(counter[0])
+        counter[0] += 1
+    elif key.isdigit():
+        if counter[0] > 0:
+            raise ValueError(
+                "cannot switch from automatic field numbering to manual field specification"
+            )
+        counter[0] = -1
+    if key.isdigit():
+        if len(key) > 9 or int(key) >= len(args):
+            raise IndexError(
+                f"Replacement index {key} out of range for positional args tuple"
+            )
+        value = args[int(key)]
+    else:
+        value = kwargs[key]
+    rest = field[first.end() :]
+    place = 0
+    while place < len(rest):
+        step = _STEP.match(rest, place)
+        if step is None:
+            raise ValueError("Empty attribute in format string")
+        if step[1] is not None:
+            value = get_attribute(value, step[1])
+        else:
+            value = get_item(value, int(step[2]) if step[2].isdigit() else step[2])
+        place = step.end()
+    return value
+
+
+# ---------------------------------------------------------------- percent
+
+_PERCENT = re.compile(r"%(?:\(([^)]*)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d+))?[hlL]?(.)", re.DOTALL)
+
+
+def percent(pattern: str, values: Any) -> str:
+    """pattern % values"""
+    items = list(values) if isinstance(values, tuple) else [values]
+    mapping = values if type(values) is dict else None
+    used = 0
+
+    def take() -> Any:
+        nonlocal used
+        if used >= len(items):
+            raise TypeError("not enough arguments for format string")
+        used += 1
+        return items[used - 1]
+
+    parts: list[str] = []
+    place = 0
+    for match in _PERCENT.finditer(pattern):
+        session.budget.charge(1)
+        parts.append(pattern[place : match.start()])
+        place = match.end()
+        name, flags, width, precision, letter = match.groups()
+        if letter == "%":
+            parts.append("%")
+            continue
+        if name is not None:
+            if mapping is None:
+                raise TypeError("format requires a mapping")
+            used = 1
+        width = _star(take(), "*") if width == "*" else width or ""
+        precision = _star(take(), "prec") if precision == "*" else precision
+        value = mapping[name] if name is not None and mapping is not None else take()
+        spec = f"%{flags}{width}" + (f".{precision}" if precision is not None else "")
+        _charge_widths(spec)
+        parts.append(_percent_one(spec, letter, value, match.start(5)))
+    rest = pattern[place:]
+    if "%" in rest:
+        raise ValueError("incomplete format")
+    parts.append(rest)
+    if used < len(items) and mapping is None:
+        raise TypeError("not all arguments converted during string formatting")
+    out = "".join(parts)
+    session.budget.charge_bytes(len(out))
+    return out
+
+
+def _star(value: Any, what: str) -> str:
+    if type(value) is not int:
+        raise TypeError("* wants int")
+    return str(value)
+
+
+def _percent_one(spec: str, letter: str, value: Any, place: int) -> str:
+    if letter == "s":
+        return (spec + "s") % text(value)
+    if letter == "r" or letter == "a":
+        return (spec + "s") % converted(value, ord(letter))
+    if letter not in "diouxXeEfFgGc":
+        shown = letter if letter.isprintable() else "?"
+        raise ValueError(
+            f"unsupported format character '{shown}' (0x{ord(letter):x}) at index {place}"
+        )
+    if type(value) is Tensor and letter != "c":
+        value = float(value) if letter in "eEfFgG" else int(value)
+    elif type(value) not in (int, float, bool, str):
+        if letter in "eEfFgG":
+            raise TypeError(f"must be real number, not {type_name(value)}")
+        if letter != "c":
+            raise TypeError(f"%{letter} format: a real number is required, not {type_name(value)}")
+    result: str = (spec + letter) % value
+    return result

@@ -1,0 +1,309 @@
+"""language: running a program: statements are compiled once and run in order; errors get a place."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import CodeType, TracebackType
+from typing import Any
+
+from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span
+from ..engine.mode import state
+from . import names
+from .attributes import MissingAttribute
+from .budget import Budget, LimitReached
+from .builtins.errors import Raised, message_of, name_of
+from .calls import invoke
+from .compile_names import Globals
+from .compile_statements import StatementCompiler
+from .program import Program, parse_expression
+from .session import session
+
+# Frames of the host for each call of a program: enough for 200 levels of nesting in one of them
+# and some dozens in all; what lies above is the host's RecursionError, and told as a limit.
+HOST_FRAMES = 120_000
+SHOWN_CALLS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Rebinding:
+    """A name left a tensor for another value."""
+
+    bound_line: int | None
+    line: int
+    tensor_id: int
+    was_leaf: bool
+    required_grad: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BackwardCall:
+    """A call of backward or grad: where, and of which tensor (its id) where that is known."""
+
+    span: Span
+    text: str
+    tensor_id: int | None
+
+
+@dataclass(eq=False)
+class Outcome:
+    """What a run leaves: the names it bound, what it was asked on the way, and its error."""
+
+    program: Program
+    bindings: dict[str, Any]
+    lines: dict[str, int]
+    rebindings: dict[str, list[Rebinding]]
+    backward_calls: list[BackwardCall]
+    error: Diagnostic | None
+    steps: int
+    nodes: dict[str, ast.AST] = field(repr=False, default_factory=dict)
+    machine: Machine | None = field(repr=False, default=None)
+
+    def is_hidden(self, name: str) -> bool:
+        """Names that start with an underscore are kept and not reported."""
+        return name.startswith("_")
+
+    def span_of(self, origin: object) -> Span | None:
+        """The place of an origin, the opaque mark that every node of the graph carries."""
+        return self.program.source.span_of(origin) if hasattr(origin, "lineno") else None
+
+    def text_of(self, origin: object) -> str | None:
+        """The text of the expression that an origin stands for."""
+        span = self.span_of(origin)
+        return None if span is None else self.program.source.text_of(span)
+
+    def evaluate(self, text: str, name: str = "<option>") -> Any:
+        """The value of one more expression in the program's names, such as an option's."""
+        assert self.machine is not None
+        return self.machine.evaluate(text, name)
+
+
+def run(
+    program: Program,
+    inputs: Mapping[str, Any],
+    *,
+    budget: Budget | None = None,
+    write: Callable[[str], None] = sys.stdout.write,
+    overrides: Mapping[str, Any] | None = None,
+    on_bind: Callable[[str, Any], None] | None = None,
+) -> Outcome:
+    """Run a program to its end or its first error; the outcome has what was bound in either case.
+
+    `inputs` are values for names that the program uses and never binds; `overrides` replace the
+    literal that the program gives a name first. `on_bind` hears of every global name bound.
+    """
+    machine = Machine(program, inputs, overrides or {}, on_bind)
+    return machine.run(budget or Budget(), write)
+
+
+class Machine:
+    """One program with its global names."""
+
+    def __init__(
+        self,
+        program: Program,
+        inputs: Mapping[str, Any],
+        overrides: Mapping[str, Any],
+        on_bind: Callable[[str, Any], None] | None,
+    ) -> None:
+        self.program = program
+        self.globals = Globals()
+        self.globals.on_bind = on_bind
+        self.overrides: dict[int, Any] = {}
+        for name, value in overrides.items():
+            if name in program.literals:
+                self.overrides[id(program.literals[name])] = value
+            else:
+                self.globals.values[name] = value
+        for name, value in inputs.items():
+            self.globals.values[name] = value
+            if name in program.input_nodes:
+                self.globals.nodes[name] = program.input_nodes[name]
+        self.compiler = StatementCompiler(program, self.globals, self.overrides)
+        self.compiler.dynamic.update(self.globals.values)
+
+    def run(self, budget: Budget, write: Callable[[str], None]) -> Outcome:
+        missing = [name for name in self.program.inputs if name not in self.globals.values]
+        if missing:
+            return self.outcome(missing_inputs(self.program, missing), budget)
+        error: Diagnostic | None = None
+        budget.start()
+        session.reset(budget, write)
+        with _prepared(budget):
+            try:
+                self.statements(budget)
+            except BaseException as raised:
+                error = diagnose(self.program, raised)
+                if error is None:
+                    raise
+        return self.outcome(error, budget)
+
+    def statements(self, budget: Budget) -> None:
+        """A top-level statement runs once: its closures are made just before and dropped after."""
+        compiler, frame = self.compiler, self.compiler.frame
+        module = self.program.module
+        for node in self.program.body:
+            budget.fuel -= 1
+            if budget.fuel < 0:
+                budget.refill()
+            closure = compiler.statement(node, module)
+            if closure is not None:
+                closure(frame)
+
+    def evaluate(self, text: str, name: str) -> Any:
+        inner = parse_expression(text, name)
+        unknown = [word for word in inner.inputs if word not in self.globals.values]
+        if unknown:
+            span = inner.input_span(unknown[0])
+            raise inner.source.error("NameError", f"name '{unknown[0]}' is not defined", span)
+        compiler = StatementCompiler(inner, self.globals, {})
+        compiler.dynamic.update(self.globals.values)
+        statement: Any = inner.body[0]
+        with _prepared(session.budget):
+            try:
+                return compiler.expression(statement.value, inner.module)(compiler.frame)
+            except BaseException as raised:
+                error = diagnose(inner, raised)
+                if error is None:
+                    raise
+                raise ProgramError(error) from None
+
+    def outcome(self, error: Diagnostic | None, budget: Budget) -> Outcome:
+        source, store = self.program.source, self.globals
+        calls = []
+        for node, tensor in session.backward_calls:
+            span = source.span_of(node)
+            calls.append(BackwardCall(span, source.text_of(span), tensor))  # type: ignore[arg-type]
+        return Outcome(
+            program=self.program,
+            bindings=dict(store.values),
+            lines={name: node.lineno for name, node in store.nodes.items()},  # type: ignore[attr-defined]
+            rebindings={
+                name: [
+                    Rebinding(getattr(before, "lineno", None), node.lineno, number, leaf, requires)
+                    for before, node, number, leaf, requires in entries
+                ]
+                for name, entries in store.rebound.items()
+            },
+            backward_calls=calls,
+            error=error,
+            steps=budget.steps,
+            nodes=dict(store.nodes),
+            machine=self,
+        )
+
+
+@contextmanager
+def _prepared(budget: Budget) -> Iterator[None]:
+    """Room for the calls that the budget allows; the engine's place and modes as they were."""
+    limit = sys.getrecursionlimit()
+    before = (state.origin, state.grad_enabled, state.inference)
+    sys.setrecursionlimit(max(limit, min(HOST_FRAMES, 2000 + 100 * budget.max_depth)))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+        state.origin, state.grad_enabled, state.inference = before
+
+
+# ---------------------------------------------------------------- errors with places
+
+_ROOM = __file__.rpartition("interpreter.py")[0]
+_INVOKE: CodeType = invoke.__code__
+
+
+def _trail(trace: TracebackType | None) -> tuple[ast.AST | None, list[ast.AST]]:
+    """The innermost place of an error, and the calls of functions that led there."""
+    place: ast.AST | None = None
+    calls: list[ast.AST] = []
+    while trace is not None:
+        frame = trace.tb_frame
+        if frame.f_code is _INVOKE:
+            if place is not None:
+                calls.append(place)
+        elif frame.f_code.co_filename.startswith(_ROOM):
+            node = frame.f_locals.get("node")
+            if node is not None and hasattr(node, "lineno"):
+                place = node
+        trace = trace.tb_next
+    return place, calls
+
+
+def diagnose(program: Program, error: BaseException) -> Diagnostic | None:
+    """The diagnostic of what stopped a run; None for what is not the program's (an interrupt)."""
+    if isinstance(error, ProgramError):
+        return error.diagnostic
+    if not isinstance(error, (Exception, LimitReached)):
+        return None
+    source = program.source
+    place, calls = _trail(error.__traceback__)
+    labels: list[Label] = []
+    if place is not None:
+        labels.append(Label(source.span_of(place), "", primary=True))
+        labels.extend(_call_labels(program, place, calls))
+    kind, message, notes, status = _told(error)
+    return Diagnostic(kind, message, tuple(labels), notes, source.name, status)
+
+
+def _told(error: BaseException) -> tuple[str, str, tuple[str, ...], ExitStatus]:
+    if isinstance(error, LimitReached):
+        note = f"do: raise it with {error.option}"
+        return "LimitReached", str(error), (note,), ExitStatus.LIMIT_REACHED
+    if isinstance(error, (RecursionError, MemoryError)) and not isinstance(error, Raised):
+        limit = "memory" if isinstance(error, MemoryError) else "depth"
+        option = f"--max-{limit}"
+        message = f"the limit of {limit} is reached; {option} raises it"
+        return "LimitReached", message, (f"do: raise it with {option}",), ExitStatus.LIMIT_REACHED
+    return name_of(error), message_of(error), _advice(error), ExitStatus.PROGRAM_ERROR
+
+
+def _advice(error: BaseException) -> tuple[str, ...]:
+    if isinstance(error, MissingAttribute) and error.near is not None:
+        return (f"do: did you mean '{error.near}'?",)
+    return ()
+
+
+def _call_labels(program: Program, place: ast.AST, calls: list[ast.AST]) -> Iterator[Label]:
+    """The lines of the calls, the nearest and the outermost when there are many."""
+    seen = {place.lineno}  # type: ignore[attr-defined]
+    spans = []
+    for node in reversed(calls):
+        line = node.lineno  # type: ignore[attr-defined]
+        if line not in seen:
+            seen.add(line)
+            spans.append(program.source.span_of(node))
+    if len(spans) > SHOWN_CALLS:
+        spans = spans[: SHOWN_CALLS - 1] + spans[-1:]
+    for span in spans:
+        yield Label(span, "called from here")
+
+
+def missing_inputs(program: Program, missing: list[str]) -> Diagnostic:
+    """Names the inputs without a value and shows the command that sets them."""
+    source = program.source
+    labels = [
+        Label(program.input_span(name), f"{name} is never assigned", primary=place == 0)
+        for place, name in enumerate(missing)
+    ]
+    listed = ", ".join(f"'{name}'" for name in missing)
+    plural = "inputs" if len(missing) > 1 else "input"
+    have = "have" if len(missing) > 1 else "has"
+    settings = " ".join(f"--set {name}=1.0" for name in missing)
+    notes = [f"do: {settings}"]
+    pool = sorted(set(program.bindings) | set(program.inputs) - set(missing) | names.BUILTIN_NAMES)
+    for name in missing:
+        near = names.suggestion(name, pool)
+        if near is not None and not _is_short(name):
+            notes.append(f"do: or did you mean '{near}' instead of '{name}'?")
+    message = f"the {plural} {listed} {have} no value"
+    return Diagnostic("NameError", message, tuple(labels), tuple(notes), source.name)
+
+
+def _is_short(name: str) -> bool:
+    """Letters such as w1 and x resemble every other name."""
+    return len(name) < 4
+
+

@@ -1,0 +1,48 @@
+"""language: what one run shares: its budget, where it prints, the numbers that stand for addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .budget import Budget
+
+
+class Session:
+    """The state of the run in progress. There is one at a time; `begin` gives back what was before."""
+
+    __slots__ = ("backward_calls", "budget", "kept", "numbers", "pointers", "write")
+
+    def __init__(self) -> None:
+        self.budget = Budget()
+        self.write: Callable[[str], None] = lambda text: None
+        self.numbers: dict[int, int] = {}
+        self.pointers: dict[int, int] = {}
+        self.kept: list[object] = []
+        self.backward_calls: list[tuple[object, object]] = []
+
+    def reset(self, budget: Budget, write: Callable[[str], None]) -> None:
+        self.budget = budget
+        self.write = write
+        self.numbers = {}
+        self.pointers = {}
+        self.kept = []
+        self.backward_calls = []
+
+    def number_of(self, value: object) -> int:
+        """A small number for an object, given at its first printing: the same on every run."""
+        number = self.numbers.get(id(value))
+        if number is None:
+            number = self.numbers[id(value)] = len(self.numbers) + 1
+            self.kept.append(value)  # its identity must not be given to another object
+        return number
+
+    def number_of_pointer(self, pointer: int) -> int:
+        """A small number for a place in memory; equal places have equal numbers."""
+        return self.pointers.setdefault(pointer, len(self.pointers) + 1)
+
+    def address_of(self, value: object) -> str:
+        """What stands where Python prints an address."""
+        return f"0x{self.number_of(value):012x}"
+
+
+session = Session()

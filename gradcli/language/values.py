@@ -1,0 +1,275 @@
+"""language: the values of a program that are not plain Python data; records, never host objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+Closure = Callable[[list[Any]], Any]
+
+
+class _Unbound:
+    """What a slot holds before its name is bound."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<unbound>"
+
+
+UNBOUND = _Unbound()
+
+
+class Jump:
+    """What a block answers when it ends by break or continue; a return answers a 1-tuple."""
+
+    __slots__ = ("word",)
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+
+BREAK = Jump("break")
+CONTINUE = Jump("continue")
+
+
+class Parameters:
+    """The parameters of a function, prepared for binding."""
+
+    __slots__ = ("any_keywords", "any_positional", "keyword_only", "names", "positional_only")
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        positional_only: int,
+        any_positional: str | None,
+        keyword_only: tuple[str, ...],
+        any_keywords: str | None,
+    ) -> None:
+        self.names = names
+        self.positional_only = positional_only
+        self.any_positional = any_positional
+        self.keyword_only = keyword_only
+        self.any_keywords = any_keywords
+
+
+class Code:
+    """What the compiler makes of one `def` or `lambda`; shared by all functions made from it.
+
+    A frame is a list: parameters first, then the other names, then the cells from outside.
+    """
+
+    __slots__ = (
+        "block", "boxed", "doc", "locals", "name", "parameters", "plain", "qualified", "value",
+    )  # fmt: skip
+
+    def __init__(self, name: str, qualified: str, parameters: Parameters, doc: str | None) -> None:
+        self.name = name
+        self.qualified = qualified
+        self.parameters = parameters
+        self.doc = doc
+        self.block: Closure | None = None  # the body of a def
+        self.value: Closure | None = None  # the body of a lambda, or of a def that only returns
+        self.boxed: tuple[int, ...] = ()  # slots that inner functions use, each in a box
+        self.locals = 0  # slots between the parameters and the cells from outside
+        # How many positional arguments fill all parameters, or -1 when binding needs more.
+        self.plain = -1
+
+
+class Function:
+    """A function of the program. The engine may call it (hooks); the interpreter calls `invoke`."""
+
+    __slots__ = ("code", "defaults", "doc", "keyword_defaults", "name", "template", "__weakref__")
+
+    def __init__(
+        self,
+        code: Code,
+        defaults: tuple[Any, ...],
+        keyword_defaults: dict[str, Any],
+        cells: list[Any],
+    ) -> None:
+        self.code = code
+        self.name = code.name
+        self.doc = code.doc
+        self.defaults = defaults
+        self.keyword_defaults = keyword_defaults
+        self.template = [UNBOUND] * code.locals + cells
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return CALLER.invoke(self, args, kwargs)
+
+
+class _Caller:
+    """Holds the way to run a function, which knows more rooms than this one."""
+
+    __slots__ = ("invoke",)
+
+    invoke: Callable[[Function, tuple[Any, ...], dict[str, Any]], Any]
+
+
+CALLER = _Caller()
+
+
+class Builtin:
+    """A function of the language or of the library, by its name."""
+
+    __slots__ = ("function", "name", "text", "__weakref__")
+
+    def __init__(self, name: str, function: Callable[..., Any], text: str = "") -> None:
+        self.name = name
+        self.function = function
+        self.text = text or f"<built-in function {name}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+
+class Bound:
+    """A method taken as a value: `f = x.add`."""
+
+    __slots__ = ("function", "name", "owner", "__weakref__")
+
+    def __init__(self, name: str, owner: Any, function: Callable[..., Any]) -> None:
+        self.name = name
+        self.owner = owner
+        self.function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(self.owner, *args, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Bound and self.owner is other.owner and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash((id(self.owner), self.name))
+
+
+class Type:
+    """A type as a value: `int`, `torch.Tensor`, `nn.Linear`. `text` is what print shows."""
+
+    __slots__ = ("construct", "host", "module", "name", "__weakref__")
+
+    def __init__(
+        self, name: str, host: type | tuple[type, ...], construct: Callable[..., Any], module: str = ""
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.construct = construct
+        self.module = module
+
+    @property
+    def text(self) -> str:
+        return f"<class '{self.module}.{self.name}'>" if self.module else f"<class '{self.name}'>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.construct(*args, **kwargs)
+
+
+class Namespace:
+    """A module as a value: a dotted name and nothing behind it but the table of names."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+
+class ErrorValue:
+    """An error in the program's hands: a type and arguments, no traceback."""
+
+    __slots__ = ("args", "cause", "kind", "__weakref__")
+
+    def __init__(self, kind: Type, args: tuple[Any, ...]) -> None:
+        self.kind = kind
+        self.args = args
+        self.cause: ErrorValue | None = None
+
+
+class Lazy:
+    """An iterator: zip, map, enumerate, a generator expression ..."""
+
+    __slots__ = ("items", "kind", "__weakref__")
+
+    def __init__(self, kind: str, items: Iterator[Any]) -> None:
+        self.kind = kind
+        self.items = items
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.items
+
+    def __next__(self) -> Any:
+        return next(self.items)
+
+
+class Set:
+    """A set that remembers the order of insertion: the order of a hash table is not the same twice.
+
+    Sets of numbers come in Python's own order, which for them is.
+    """
+
+    __slots__ = ("items", "numeric")
+
+    def __init__(self, items: Iterable[Any] = ()) -> None:
+        self.items: dict[Any, None] = {}
+        self.numeric = True
+        for item in items:
+            self.add(item)
+
+    def add(self, item: Any) -> None:
+        self.items[item] = None
+        if self.numeric and type(item) not in NUMERIC:
+            self.numeric = False
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(set(self.items)) if self.numeric else iter(list(self.items))
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self.items
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Set and self.items.keys() == other.items.keys()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __le__(self, other: Any) -> Any:
+        return self.items.keys() <= other.items.keys() if type(other) is Set else NotImplemented
+
+    def __lt__(self, other: Any) -> Any:
+        return self.items.keys() < other.items.keys() if type(other) is Set else NotImplemented
+
+    def __ge__(self, other: Any) -> Any:
+        return self.items.keys() >= other.items.keys() if type(other) is Set else NotImplemented
+
+    def __gt__(self, other: Any) -> Any:
+        return self.items.keys() > other.items.keys() if type(other) is Set else NotImplemented
+
+    def __or__(self, other: Any) -> Any:
+        return Set([*self, *other]) if type(other) is Set else NotImplemented
+
+    def __and__(self, other: Any) -> Any:
+        if type(other) is not Set:
+            return NotImplemented
+        return Set([item for item in self if item in other.items])
+
+    def __sub__(self, other: Any) -> Any:
+        if type(other) is not Set:
+            return NotImplemented
+        return Set([item for item in self if item not in other.items])
+
+    def __xor__(self, other: Any) -> Any:
+        if type(other) is not Set:
+            return NotImplemented
+        return (self - other) | (other - self)
+
+
+NUMERIC = frozenset({int, float, bool, type(None)})
+
+# Python's own messages name the types of operands; the records answer to the names that they play.
+for _record, _name in (
+    (Function, "function"), (Builtin, "builtin_function_or_method"), (Bound, "method"),
+    (Type, "type"), (Namespace, "module"), (Set, "set"),
+):  # fmt: skip
+    _record.__name__ = _record.__qualname__ = _name
