@@ -46,7 +46,8 @@ def backward(
     gradients = _root_gradients(roots, _grads_of(roots, grad_tensors if grad_tensors is not None else grad_variables))
     if create_graph:
         state.warn(CREATE_GRAPH_WARNING)
-    keep = create_graph if retain_graph is None else retain_graph
+    create_graph = create_graph or state.create_graph
+    keep = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
     _walk(roots, gradients, keep, create_graph, inputs, capture=False)
 
 
@@ -76,7 +77,8 @@ def grad(
     for tensor in wanted:
         if not tensor.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
-    keep = create_graph if retain_graph is None else retain_graph
+    create_graph = create_graph or state.create_graph
+    keep = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
     results = _walk(roots, gradients, keep, create_graph, wanted, capture=True)
     for place, result in enumerate(results):
         if result is None and not allow_unused:

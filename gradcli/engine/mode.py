@@ -25,7 +25,8 @@ class State:
 
     `origin` is opaque: whoever runs the program sets it, every node made keeps it. `formula` is
     true while a derivative formula runs on tensors, where PyTorch's C++ takes the Scalar overload
-    for a number. `warn` and `reserve` are replaced by the pipeline.
+    for a number. `warn` and `reserve` are replaced by the pipeline, which may also ask every walk
+    back to keep the graph, or to create one.
     """
 
     __slots__ = (
@@ -46,6 +47,8 @@ class State:
         self._observer: Any = None
         self.watched = False  # somebody has hooks or an observer: one question per operation
         self.forward_level: int = -1
+        self.keep_graph = False
+        self.create_graph = False
 
     @property
     def observer(self) -> Any:
