@@ -22,7 +22,7 @@ SEED = 20260101
 def evaluate(lib: Any, text: str, double: bool = False) -> tuple[Any, dict[str, Any]]:
     """The value of a sample and the operands it was made from."""
     names = scope(lib, double)
-    getattr(lib, "manual_seed", int)(SEED)
+    lib.manual_seed(SEED)
     value = eval(compile(text, "<sample>", "eval"), names)
     return value, {name: names[name] for name in (*FLOATING, "d")}
 
@@ -232,7 +232,7 @@ def _slopes(lib: Any, text: str, name: str, outputs: Any, weights: Any, step: fl
         names = scope(lib, double=True)
         moved = lib.tensor(flat, dtype=lib.float64).reshape(tuple(base.shape))
         names[name] = moved.requires_grad_()
-        getattr(lib, "manual_seed", int)(SEED)
+        lib.manual_seed(SEED)
         value = eval(compile(text, "<sample>", "eval"), names)
         kept = {other: names[other] for other in (*FLOATING, "d")}
         roots = [t for t in outputs(list(tensors(value, lib)), kept) if t.requires_grad]

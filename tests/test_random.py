@@ -162,7 +162,7 @@ def test_rows_of_calls(number: int) -> None:
     for (name, dtype, size, numbers), answer in zip(calls, expected, strict=True):
         ours = OURS[name](generator, size, dtypes.BY_NAME[dtype], *numbers)
         assert _digest(ours) == answer, (seed, name, dtype, size, numbers)
-    assert generator.get_state().tobytes().rstrip(b"\0").hex()[-200:] == state
+    assert generator.packed().tobytes().rstrip(b"\0").hex()[-200:] == state
 
 
 @question
@@ -210,10 +210,10 @@ def test_state_goes_round() -> None:
     generator = Generator().manual_seed(3)
     generator.randn((1,))  # leaves the second normal of the pair behind
     generator.rand((700,))
-    state = generator.get_state()
+    state = generator.packed()
     first = generator.randn((5,)).tolist()
-    assert generator.set_state(state).randn((5,)).tolist() == first
-    assert Generator().set_state(state).randn((5,)).tolist() == first
+    assert generator.unpack(state).randn((5,)).tolist() == first
+    assert Generator().unpack(state).randn((5,)).tolist() == first
     assert generator.initial_seed() == 3
 
 

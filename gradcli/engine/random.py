@@ -37,6 +37,21 @@ class Generator(Twister):
 
     __slots__ = ()
 
+    def get_state(self) -> Any:
+        """A tensor of bytes that set_state takes, here and in PyTorch."""
+        from .tensor import from_array
+
+        return from_array(self.packed())
+
+    def set_state(self, new_state: Any) -> Generator:
+        if not hasattr(new_state, "numpy"):
+            name = type(new_state).__name__
+            raise TypeError(f"expected a torch.ByteTensor, but got {name}")
+        return self.unpack(new_state.detach().numpy())
+
+    def clone_state(self) -> Generator:
+        return Generator(self.device).unpack(self.packed())
+
     # -- continuous distributions ----------------------------------------------------------------
 
     def rand(self, size: Size, dtype: DType = float32) -> Any:
@@ -364,3 +379,28 @@ def _check_multinomial(p: Any, dtype: DType, samples: int, replacement: bool) ->
 
 
 default_generator = Generator()
+
+
+def manual_seed(seed: Any) -> Generator:
+    """torch.manual_seed: takes what int() takes."""
+    return default_generator.manual_seed(int(seed))
+
+
+def seed() -> int:
+    """torch.seed, without its surprise: the default seed again."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """torch.initial_seed."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Any:
+    """torch.get_rng_state."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """torch.set_rng_state."""
+    default_generator.set_state(new_state)

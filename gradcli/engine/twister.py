@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy
 
 from .box_muller import fused_double
+from .device import as_device
 from .dtypes import DType, float64
 
 DEFAULT_SEED = 67280421310721
@@ -26,8 +27,8 @@ class Twister:
 
     __slots__ = ("_bits", "_cached_normal", "_fresh", "_seed", "device")
 
-    def __init__(self, device: object = "cpu") -> None:
-        self.device = device
+    def __init__(self, device: Any = "cpu") -> None:
+        self.device = as_device(device)
         self._bits: Any = None  # made at the first draw: numpy.random takes a while to import
         self._restart(DEFAULT_SEED)
 
@@ -64,8 +65,8 @@ class Twister:
             self._seed_bits()
         return self._bits
 
-    def get_state(self) -> Any:
-        """PyTorch's 5056 bytes, as an array of uint8."""
+    def packed(self) -> Any:
+        """The state as PyTorch's 5056 bytes, in an array of uint8."""
         inner = self._source().state["state"]
         position = int(inner["pos"])
         packed = _STATE.pack(
@@ -83,12 +84,14 @@ class Twister:
         )
         return numpy.frombuffer(packed, numpy.uint8).copy()
 
-    def set_state(self, new_state: Any) -> Self:
-        array = numpy.asarray(new_state)
+    def unpack(self, array: Any) -> Self:
         if array.dtype != numpy.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         if array.size != _STATE.size:
-            raise RuntimeError("RNG state is wrong size")
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {_STATE.size} "
+                f"but found the input RNG state size to be {array.size}"
+            )
         seed, left, _, following, *rest = _STATE.unpack(array.tobytes())
         words, (_, cached, _, valid, _, _) = rest[:_WORDS], rest[_WORDS:]
         self._seed, self._fresh = seed, following == 0
@@ -101,11 +104,6 @@ class Twister:
             },
         }
         return self
-
-    def clone_state(self) -> Self:
-        copy = type(self)(self.device)
-        copy.set_state(self.get_state())
-        return copy
 
     # -- words ----------------------------------------------------------------------------------
 
