@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .dtypes import BY_NAME, DType, default_dtype
+from .dtypes import BY_NAME, OF_ARRAY, DType, default_dtype
+from .dtypes import of_number as dtype_of_number
 
-__all__ = ["BY_NAME", "default_dtype", "converted", "device_named"]
+__all__ = [
+    "BY_NAME", "OF_ARRAY", "converted", "default_dtype", "device_named", "dtype_of_number", "generator",
+    "tensor_of",
+]  # fmt: skip
 
 
 def converted(array: Any, dtype: DType | None, device: Any) -> Any:
@@ -32,3 +36,19 @@ def device_named(name: str) -> Any:
     from .device import as_device
 
     return as_device(name)
+
+
+def tensor_of(data: Any, dtype: DType | None, device: Any, requires_grad: bool) -> Any:
+    """torch.tensor, for declarations that make tensors of Python values."""
+    from .construct import made
+
+    return made(data, dtype, device, requires_grad, copy=True)
+
+
+def generator(given: Any) -> Any:
+    """The generator that a random function draws from."""
+    if given is not None:
+        return given
+    from .random import default_generator
+
+    return default_generator
