@@ -32,6 +32,7 @@ class State:
     __slots__ = (
         "grad_enabled", "inference", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "saved_hooks", "_observer", "watched", "forward_level",
+        "keep_graph", "create_graph",
     )  # fmt: skip
 
     def __init__(self) -> None:
