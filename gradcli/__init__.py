@@ -13,10 +13,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     from .namespace import resolve
 
-    try:
-        value = resolve(name)
-    except AttributeError:
-        raise AttributeError(f"module 'torch' has no attribute '{name}'") from None
+    value = resolve(name)
     globals()[name] = value
     return value
 

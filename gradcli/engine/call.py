@@ -99,7 +99,7 @@ def _write_lane(
 def _result_kind(row: Row) -> str:
     """Source for the kind of the result where the row's policy fixes it."""
     fixed = {"compare": "kind.of(bool_)", "bool": "kind.of(bool_)", "int64": "kind.of(int64)",
-             "same": "kind", "promote": "kind", "promote_float": "kind"}  # fmt: skip
+             "same": "kind", "promote": "kind", "promote_float": "kind", "scalar": "kind"}  # fmt: skip
     if isinstance(row.dtype, str) and row.dtype in fixed:
         return fixed[row.dtype]
     return f"infer(row, kind, ({', '.join(row.signature.names)},))"
@@ -123,6 +123,8 @@ def _write_operands(row: Row, write: Callable[[str], None]) -> None:
         write(f"    kind = {x}._kind; a_{x} = {x}._data")
         if row.dtype == "promote_float":
             write(f"    if not kind.differentiable: kind, (a_{x},) = meet(row.dtype, ({x},))")
+        elif row.dtype == "scalar":
+            write(f"    if not kind.differentiable: kind, (a_{x}, _) = meet('promote', ({x}, {row.scalar}))")
     elif row.broadcasts:
         given = "".join(f"{p.name}, " for p in row.tensors)
         arrays = "".join(f"a_{p.name}, " for p in row.tensors)
@@ -340,6 +342,11 @@ DERIVED = {
     "_shape": "{}._data.shape",
     "_sym_numel": "{}._data.size",
     "_sym_strides": "{}.stride()",
+    "_sym_argsize_0": "{}._data.shape[0]",
+    "_sym_argsize_1": "{}._data.shape[1]",
+    "_sym_argsize_2": "{}._data.shape[2]",
+    "_sym_argsize_minus_1": "{}._data.shape[-1]",
+    "_sym_argsize_minus_2": "{}._data.shape[-2]",
     "_strides": "{}.stride()",
     "_start": "{}.storage_offset()",
     "_dim": "{}._data.ndim",

@@ -58,14 +58,17 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
     """The kernel's array, checked to fit into the tensor."""
     operands = [arguments[p.name] for p in row.tensors]
     kind = tensor._kind
-    if row.broadcasts:
+    if row.dtype == "scalar":
+        kind, arrays = meet("promote", [*operands, arguments[row.scalar]])
+        arrays.pop()
+    elif row.broadcasts:
         kind, arrays = meet(row.dtype, operands)
     else:
         arrays = [_array(v) for v in operands]
     result_kind = kind.of(dtypes.bool_) if row.dtype in ("compare", "bool") else kind
     if row.dtype not in ("promote", "promote_float", "compare", "same", "bool", "int64"):
         result_kind = infer(row, kind, values)
-    if row.dtype in ("promote", "promote_float") or callable(row.dtype):
+    if row.dtype in ("promote", "promote_float", "scalar") or callable(row.dtype):
         _check_cast(result_kind, tensor._kind)
     guard(row, kind, values)
     given = dict(zip((p.name for p in row.tensors), arrays, strict=True))

@@ -54,7 +54,9 @@ class Row:
             parameter = next(p for p in self.signature.parameters if p.name == name)
             parameter.number = True
         self.tensors = tuple(p for p in self.signature.parameters if p.is_tensor)
-        self.broadcasts = self.dtype in ("promote", "promote_float", "compare")
+        self.broadcasts = self.dtype in ("promote", "promote_float", "compare", "scalar")
+        # Policy "scalar": one tensor and one number; the number counts as it does in x + 1.
+        self.scalar = next((p.name for p in self.signature.parameters if p.kind == "Scalar"), None)
         self.output_count = len(self.signature.outputs)
         self.differentiable = frozenset(name for f in self.formulas for name in f.inputs)
         self.saved_keys = self._saved_keys()
@@ -314,13 +316,13 @@ class Catalogue:
             twin = Inplace(overload)
             self.rows[overload.inplace + ("." + signature.overload if signature.overload else "")] = twin
             faces = overload.where.split()
-            if "method" in faces:
+            if "method" in faces or "inplace" in faces:
                 self._put("method", overload.inplace, twin)
             if "torch" in faces:
                 self._put("torch", overload.inplace, twin)
 
     def _put(self, face: str, name: str, overload: Any) -> None:
-        if face == "hidden":
+        if face in ("hidden", "inplace"):  # "inplace": only the twin has a name
             return
         if face == "method":
             function = self.methods.setdefault(name, Function(name, True))
