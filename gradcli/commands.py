@@ -62,7 +62,9 @@ def trace(common: Shared, asked: Asked) -> int:
     """`gradcli trace`: graphs and tensors."""
 
     def body(desk: Desk) -> int:
-        request = desk.request(asked)._replace(watch_values=common.format == "text" or asked.all)
+        request = desk.request(asked)._replace(
+            drawn=True, watched=True, values=common.format == "text" or asked.all
+        )
         streams = common.format == "text"
         ran = pipeline.execute(request, desk.printer() if streams else None)
         report = pipeline.trace_report(ran, texts=streams)
@@ -87,7 +89,7 @@ def grad(common: Shared, asked: Asked) -> int:
     """`gradcli grad`: gradients of one result."""
 
     def body(desk: Desk) -> int:
-        request = desk.request(asked)._replace(keep_buffers=True)
+        request = desk.request(asked)._replace(differentiated=True, watched=True)
         streams = common.format == "text"
         ran = pipeline.execute(request, desk.printer() if streams else None)
         ran, report = pipeline.grad_report(ran)

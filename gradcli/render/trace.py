@@ -129,7 +129,9 @@ class Words:
             return (name or "(a leaf without a name)"), "leaf"
         if fact is not None:
             style = "result" if key in self.roots else "name"
-            return (f"{fact.name} = {source}" if source else fact.name), style
+            if not source or (place is not None and place.statement):
+                return source or fact.name, style
+            return f"{fact.name} = {source}", style
         if place is None:
             return "·", "dim"
         if place.target:

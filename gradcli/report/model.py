@@ -10,7 +10,10 @@ Edge: TypeAlias = "tuple[int, int] | None"
 
 
 class Place(NamedTuple):
-    """An expression of the program; `target` is the name that its value was assigned to."""
+    """An expression of the program; `target` is the name that its value was assigned to.
+
+    `statement` is true for `y += x` and its like, which name their target themselves.
+    """
 
     line: int
     column: int
@@ -18,6 +21,7 @@ class Place(NamedTuple):
     end_column: int
     text: str
     target: str = ""
+    statement: bool = False
 
 
 class TensorFact(NamedTuple):
@@ -176,7 +180,6 @@ class GradReport(NamedTuple):
     of: TensorFact | None
     of_text: str
     gradients: tuple[GradientFact, ...] = ()
-    chosen: bool = False
     events: tuple[EventFact, ...] = ()
     output: str = ""
     warnings: tuple[str, ...] = ()

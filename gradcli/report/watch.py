@@ -49,9 +49,9 @@ class Watch:
         self.last: deque[Entry] = deque()
         self.by_node: dict[tuple[int, int], Entry] = {}
         self.backwards: list[BackwardFact] = []
-        self.events: list[tuple[Any, str, str, str | None]] = []
+        self.events: list[tuple[Any, str, str, str, str | None]] = []
         self.freed_by: dict[int, int] = {}
-        self.names: dict[int, str] = {}
+        self.name_of: Callable[[Any], str | None] = lambda node: None
         self.values = values
 
     # ---- what the engine tells
@@ -90,7 +90,8 @@ class Watch:
         if len(self.events) < EVENTS and not isinstance(before, tuple):
             same = after is before
             told = None if same else text_of(after) if hasattr(after, "detach") else repr(after)
-            self.events.append((node, self.hook_words(hook), text_of(before), told))
+            name = self.name_of(node) or ""
+            self.events.append((node, name, self.hook_words(hook), text_of(before), told))
 
     def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
         """A backward pass has ended."""
@@ -133,6 +134,6 @@ class Watch:
     def told(self, names: Callable[[Any], str]) -> tuple[EventFact, ...]:
         """The hooks that ran, in their order."""
         return tuple(
-            EventFact(names(node), words, before, after)
-            for node, words, before, after in self.events
+            EventFact(name or names(node), words, before, after)
+            for node, name, words, before, after in self.events
         )

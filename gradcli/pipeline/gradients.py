@@ -1,0 +1,192 @@
+"""pipeline: `gradcli grad`: one result, differentiated after the program has run."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..autograd import grad as autograd_grad
+from ..diagnostics import Diagnostic, Label, Span
+from ..engine.mode import state
+from ..engine.tensor import Tensor
+from ..opening import Unusable
+from ..report import collect as collecting
+from ..report.collect import Collected, numbers
+from ..report.model import GradientFact, GradReport, TensorFact
+from .request import Ran
+from .values import grad_output
+
+NOTHING_REQUIRES_GRAD = (
+    "do: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"
+)
+
+
+class Wanted(NamedTuple):
+    """A name, and the tensor that it stands for in the graph."""
+
+    name: str
+    tensor: Any
+    line: int | None
+    reason: str | None = None
+
+
+def grad_report(ran: Ran) -> tuple[Ran, GradReport]:
+    """The gradients that were asked for; an error on the way ends up in what is returned."""
+    from .reports import collected, error_fact
+
+    report = GradReport(ran.request.name, ran.request.device, None, "", output=ran.output,
+                        warnings=ran.warnings)  # fmt: skip
+    if ran.outcome is None or ran.error is not None or ran.binder is None:
+        return ran, report._replace(error=error_fact(ran.error))
+    found = collected(ran.outcome, texts=False)
+    at = _result(found, ran)
+    if at is None:
+        error = Diagnostic("RuntimeError", "no result: nothing that requires grad was computed "
+                           "and bound to a name", (), (NOTHING_REQUIRES_GRAD,), ran.request.name)  # fmt: skip
+        return ran._replace(error=error), report._replace(error=error_fact(error))
+    fact, result = found.tensors[at], found.held[at]
+    report = report._replace(of=fact, of_text=repr(result))
+    wanted = _wanted(ran, found, fact)
+    try:
+        gradients = _differentiated(ran, result, wanted)
+    except (RuntimeError, ValueError, TypeError, NotImplementedError) as raised:
+        error = _failure(raised, fact, ran)
+        return ran._replace(error=error), report._replace(error=error_fact(error))
+    if complaint := ran.binder.unused():
+        raise Unusable(complaint)
+    from .reports import names_of
+
+    facts = tuple(_fact(item, gradient, fact) for item, gradient in zip(wanted, gradients, strict=True))
+    events = ran.binder.watch.told(names_of(found))
+    return ran, report._replace(gradients=facts, events=events)
+
+
+def _result(found: Collected, ran: Ran) -> int | None:
+    """What --of names; else, of what nothing else uses, what was assigned last."""
+    from .reports import index_of
+
+    if len(ran.request.of) > 1:
+        raise Unusable("--of: one result at a time", "gradcli grad FILE --of " + ran.request.of[-1])
+    if ran.request.of:
+        return index_of(ran.request.of[0], found.tensors, "--of")
+    chosen = collecting.results(found.tensors, found.nodes)
+    if not chosen:
+        leaves = [i for i, fact in enumerate(found.tensors) if fact.requires_grad]
+        return leaves[-1] if leaves else None
+    return max(chosen, key=lambda i: (found.tensors[i].line or 0, i))
+
+
+def _wanted(ran: Ran, found: Collected, of: TensorFact) -> list[Wanted]:
+    """The names of --wrt, else every named leaf behind the result; with --all everything named."""
+    request = ran.request
+    if request.wrt:
+        return [_named(name, ran, found, of) for name in request.wrt]
+    below = _below(found, of)
+    wanted = [
+        Wanted(fact.name, tensor, fact.line)
+        for fact, tensor in zip(found.tensors, found.held, strict=True)
+        if fact.requires_grad and fact.node in below and (fact.is_leaf or request.all)
+        and fact.name != of.name and _first_of(fact, found)
+    ]  # fmt: skip
+    assert ran.outcome is not None
+    for node, name in collecting.parameter_names(ran.outcome.bindings, found, Tensor):
+        if node in below:
+            wanted.append(Wanted(name, found.alive[node].variable, None))
+    if not wanted and of.is_leaf:
+        wanted.append(Wanted(of.name, found.held[found.tensors.index(of)], of.line))
+    return wanted
+
+
+def _first_of(fact: TensorFact, found: Collected) -> bool:
+    """Of several names for one tensor the first plain one speaks."""
+    same = [other for other in found.tensors
+            if (other.node, other.output_nr) == (fact.node, fact.output_nr)] if "[" in fact.name else []  # fmt: skip
+    return all("[" in other.name for other in same)
+
+
+def _below(found: Collected, of: TensorFact) -> set[int]:
+    """The nodes that the result's gradient reaches."""
+    seen: set[int] = set() if of.node is None else {of.node}
+    pending = list(seen)
+    for node in pending:
+        for edge in found.nodes[node].next:
+            if edge is not None and edge[0] not in seen:
+                seen.add(edge[0])
+                pending.append(edge[0])
+    return seen
+
+
+def _named(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
+    """The tensor of a name; of those that it was bound to, the last one in the result's graph."""
+    from .reports import index_of
+
+    assert ran.binder is not None and ran.outcome is not None
+    below = _below(found, of)
+    ids = {id(found.alive[node]) for node in below}
+    leaves = {id(found.alive[node].variable) for node in below
+              if not found.nodes[node].next and hasattr(found.alive[node], "variable")}  # fmt: skip
+    line = ran.outcome.lines.get(name)
+    for tensor in reversed(ran.binder.history.get(name, ())):
+        if id(tensor) in leaves or (tensor.grad_fn is not None and id(tensor.grad_fn) in ids):
+            return Wanted(name, tensor, line)
+    for node, known in collecting.parameter_names(ran.outcome.bindings, found, Tensor):
+        if known == name:
+            return Wanted(name, found.alive[node].variable, None)
+    value = ran.outcome.bindings.get(name)
+    if value is not None and not isinstance(value, Tensor):
+        kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
+        raise Unusable(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
+    i = index_of(name, found.tensors, "--wrt")
+    tensor = found.held[i]
+    reason = None
+    if not tensor.requires_grad:
+        reason = f"{name} does not require grad"
+    elif found.tensors[i].node not in below:
+        reason = f"{of.name} does not depend on {name}"
+    return Wanted(name, tensor, line, reason)
+
+
+def _differentiated(ran: Ran, result: Tensor, wanted: list[Wanted]) -> list[Any]:
+    """torch.autograd.grad for what can have a gradient; None for the rest."""
+    asked = [item for item in wanted if item.tensor.requires_grad]
+    if not asked:
+        return [None] * len(wanted)
+    text = ran.request.grad_output
+    seed = None if text is None else grad_output(text, result)
+    before, create = state.observer, ran.request.create_graph
+    assert ran.binder is not None
+    state.observer = ran.binder.watch
+    try:
+        found = autograd_grad(
+            result, [item.tensor for item in asked], seed, retain_graph=True, create_graph=create,
+            allow_unused=True,
+        )  # fmt: skip
+    finally:
+        state.observer = before
+    answers = iter(found)
+    return [next(answers) if item.tensor.requires_grad else None for item in wanted]
+
+
+def _fact(item: Wanted, gradient: Any, of: TensorFact) -> GradientFact:
+    tensor = item.tensor
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    if gradient is None:
+        reason = item.reason or f"{of.name} does not depend on {item.name}"
+        return GradientFact(item.name, item.line, tuple(tensor.shape), dtype, None, None, reason)
+    return GradientFact(item.name, item.line, tuple(gradient.shape), dtype, numbers(gradient),
+                        repr(gradient))  # fmt: skip
+
+
+def _failure(raised: Exception, of: TensorFact, ran: Ran) -> Diagnostic:
+    """PyTorch's error about a result that can't be differentiated, with the result's line."""
+    message = str(raised)
+    labels: tuple[Label, ...] = ()
+    if of.line is not None and ran.program is not None:
+        text = ran.program.source.line(of.line)
+        start = len(text) - len(text.lstrip()) + 1
+        span = Span(of.line, start, of.line, max(start + 1, len(text.rstrip()) + 1))
+        labels = (Label(span, f"{of.name}, of shape {list(of.shape)}", True),)
+    notes: tuple[str, ...] = ()
+    if "scalar outputs" in message:
+        ones = "1.0" if len(of.shape) != 1 or of.shape[0] > 4 else "[" + ",".join(["1.0"] * of.shape[0]) + "]"
+        notes = (f"do: --grad-output {ones}, or --of a single number such as {of.name}.sum()",)
+    return Diagnostic(type(raised).__name__, message, labels, notes, ran.request.name)

@@ -1,0 +1,79 @@
+"""pipeline: what is asked, and what a run leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..diagnostics import Diagnostic
+from ..engine.mode import state
+
+if TYPE_CHECKING:
+    from ..language.interpreter import Outcome
+    from ..language.program import Program
+    from .watching import Binder
+
+
+class NotThere(Exception):
+    """A device or an optional part that was asked for is missing."""
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.advice = advice
+
+
+class Limits(NamedTuple):
+    """What a run may use."""
+
+    timeout: float = 60.0
+    max_steps: int = 100_000_000
+    max_nodes: int = 10_000_000
+    max_memory: int = 4 * 2**30
+    max_output: int = 16 * 2**20
+    max_source: int = 8 * 2**20
+    max_depth: int = 1000
+
+
+class Request(NamedTuple):
+    """One program and what is wanted of it."""
+
+    data: bytes
+    name: str
+    path: str | None = None
+    sets: tuple[str, ...] = ()
+    no_grad: tuple[str, ...] = ()
+    device: str = "cpu"
+    dtype: str | None = None
+    limits: Limits = Limits()
+    of: tuple[str, ...] = ()
+    wrt: tuple[str, ...] = ()
+    retain_graph: bool = False
+    create_graph: bool = False
+    retain_grad: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+    all: bool = False
+    saved: bool = False
+    grad_output: str | None = None
+    drawn: bool = False  # a graph may be drawn although inputs have no value
+    differentiated: bool = False  # gradients are asked for after the run
+    watched: bool = False  # hooks and backward calls are told
+    values: bool = False  # so are the values and gradients of everything without a name
+
+
+class Ran(NamedTuple):
+    """A program that ran, to its end or to an error, or that could not start."""
+
+    request: Request
+    program: Program | None
+    text: str
+    outcome: Outcome | None
+    output: str
+    warnings: tuple[str, ...]
+    error: Diagnostic | None
+    binder: Binder | None = None
+    missing: tuple[str, ...] = ()
+
+
+def current_line() -> int | None:
+    """The line that the program in progress is on."""
+    line: Any = getattr(state.origin, "lineno", None)
+    return line if isinstance(line, int) else None

@@ -1,0 +1,124 @@
+"""pipeline: runs a program within its limits and keeps what it said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..diagnostics import Diagnostic, ExitStatus, ProgramError
+from ..engine import device as devices
+from ..engine import dtypes
+from ..engine.mode import state
+from ..language.budget import Budget
+from ..language.interpreter import Machine, missing_inputs
+from ..language.program import Program, SourceLimits, parse
+from ..language.source import Source
+from ..namespace import resolve
+from ..opening import Unusable
+from .request import NotThere, Ran, Request
+from .values import Values, values_of
+from .watching import Binder
+
+
+def execute(request: Request, write: Callable[[str], None] | None) -> Ran:
+    """bytes -> Program -> run. Prints go to `write`; an error becomes part of what is returned."""
+    with _prepared(request):
+        try:
+            program = program_of(request)
+        except ProgramError as error:
+            text = request.data[: request.limits.max_source].decode("utf-8", "replace")
+            return Ran(request, None, text, None, "", (), error.diagnostic)
+        return _run(request, program, values_of(program, request), write)
+
+
+def program_of(request: Request) -> Program:
+    """bytes -> Source -> Program; ProgramError says what is wrong."""
+    most = request.limits.max_source
+    if len(request.data) > most:
+        raise ProgramError(
+            Diagnostic("LimitReached", f"the source has more than {most:,} bytes",
+                       notes=("do: raise it with --max-source",), file=request.name,
+                       exit_status=ExitStatus.LIMIT_REACHED)
+        )  # fmt: skip
+    return parse(Source.from_bytes(request.data, request.name), SourceLimits(max_source=most))
+
+
+@contextmanager
+def _prepared(request: Request) -> Iterator[None]:
+    """The device, and what floats become; as before afterwards."""
+    device, dtype = devices.default_device(), dtypes.default_dtype()
+    try:
+        devices.set_default_device(request.device)
+        if request.dtype is not None:
+            dtypes.set_default_dtype(resolve(request.dtype))
+        yield
+    except devices.DeviceMissing as error:
+        message, _, advice = str(error).partition(": pip ")
+        raise NotThere(message, f"pip {advice}" if advice else "") from None
+    except RuntimeError as error:
+        if "device" not in str(error).lower():
+            raise
+        raise Unusable(f"--device {request.device}: expected cpu, cuda or cuda:N") from None
+    finally:
+        devices.set_default_device(device)
+        dtypes.set_default_dtype(dtype)
+
+
+class Warned:
+    """The warnings of a program: first lines, each once, in order."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, None] = {}
+
+    def __call__(self, message: Any, category: type[Warning] = UserWarning, *more: Any) -> None:
+        if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning)):
+            self.lines.setdefault((str(message).splitlines() or [""])[0])
+
+
+@contextmanager
+def _watched(request: Request, budget: Budget, warned: Warned, binder: Binder | None) -> Iterator[None]:
+    """The engine tells its warnings, asks for memory, shows what it does, and keeps graphs."""
+    before = state.warn, state.reserve, state.observer, state.keep_graph, state.create_graph
+    state.warn, state.reserve = warned, budget.charge_bytes
+    state.observer = binder.watch if binder is not None else None
+    state.keep_graph = request.retain_graph or request.differentiated
+    state.create_graph = request.create_graph
+    try:
+        yield
+    finally:
+        state.warn, state.reserve, state.observer, state.keep_graph, state.create_graph = before
+
+
+def _run(
+    request: Request, program: Program, values: Values, write: Callable[[str], None] | None
+) -> Ran:
+    budget = Budget(
+        max_steps=request.limits.max_steps, max_memory=request.limits.max_memory,
+        max_output=request.limits.max_output, max_depth=request.limits.max_depth,
+        max_nodes=request.limits.max_nodes, timeout=request.limits.timeout,
+    )  # fmt: skip
+    printed: list[str] = []
+    warned = Warned()
+    drawn = bool(values.missing) and request.drawn
+
+    def put(text: str) -> None:
+        if drawn:
+            return  # it would tell numbers that nobody gave
+        printed.append(text)
+        if write is not None:
+            write(text)
+
+    binder = Binder(request) if request.watched else None
+    on_bind = binder.bound if binder is not None else None
+    machine = Machine(program, values.inputs, values.overrides, on_bind)
+    with _watched(request, budget, warned, binder):
+        if binder is not None:
+            binder.start(machine)
+        outcome = machine.run(budget, put)
+    error = outcome.error
+    if drawn and error is not None:
+        error = missing_inputs(program, list(values.missing))
+    missing = values.missing if drawn else ()
+    return Ran(request, program, program.source.text, outcome, "".join(printed),
+               tuple(warned.lines), error, binder, missing)  # fmt: skip

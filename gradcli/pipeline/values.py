@@ -1,0 +1,124 @@
+"""pipeline: the values of a program's inputs, from comments and options to tensors."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..engine import device as devices
+from ..engine import dtypes
+from ..engine.tensor import Tensor, from_array
+from ..inputs import Input, InputError, defaults_of, parse_set
+from ..inputs.given import is_floating
+from ..language.program import Program
+from ..namespace import resolve
+from ..opening import Unusable
+from .request import Request
+
+PLACEHOLDER = 1.0  # stands for an input without a value while its graph is drawn
+
+
+class Values(NamedTuple):
+    """`inputs` for names that the program never binds, `overrides` for numbers that it does."""
+
+    inputs: dict[str, Any]
+    overrides: dict[str, Any]
+    missing: tuple[str, ...]
+
+
+def values_of(program: Program, request: Request) -> Values:
+    """What the program's comments, --set and --wrt give to names."""
+    inputs: dict[str, Any] = {}
+    overrides: dict[str, Any] = {}
+    for name, item in _given(program, request).items():
+        if name in program.inputs:
+            inputs[name] = _value(item, request)
+        elif name in program.literals:
+            overrides[name] = _value(item, request)
+        elif any(text.partition("=")[0].strip() == name for text in request.sets):
+            raise Unusable(f"--set {name}: {_no_input(name, program)}", _near(name, program))
+    for name in request.wrt:
+        if name in program.literals and name not in overrides:
+            overrides[name] = _leaf(name, program.literal_value(name), True)
+    missing = tuple(name for name in program.inputs if name not in inputs)
+    if request.drawn:
+        for name in missing:
+            inputs[name] = _leaf(name, PLACEHOLDER, name not in request.no_grad)
+    ordered = {name: inputs[name] for name in program.inputs if name in inputs}
+    return Values(ordered, overrides, missing)
+
+
+def _given(program: Program, request: Request) -> dict[str, Input]:
+    """--set wins over the comments of the program."""
+    most = request.limits.max_memory
+    named = {text.partition("=")[0].strip() for text in request.sets}
+    lines = {n: default.text for n, default in program.defaults.items() if n not in named}
+    try:
+        given = defaults_of(lines, request.path, most)
+        for text in request.sets:
+            item = parse_set(text, most=most)
+            given[item.name] = item
+    except InputError as error:
+        raise Unusable(str(error), error.advice) from None
+    return given
+
+
+def _value(item: Input, request: Request) -> Any:
+    requires_grad = item.name not in request.no_grad
+    if item.kind == "array":
+        tensor = from_array(item.value)
+        if devices.default_device() is not devices.cpu:
+            tensor = tensor.to(devices.default_device())
+        return tensor.requires_grad_() if requires_grad and tensor.is_floating_point() else tensor
+    if item.kind == "leaf" or (item.name in request.wrt and all_numbers(item.value)):
+        return _leaf(item.name, item.value, requires_grad)
+    return item.value
+
+
+def all_numbers(value: Any) -> bool:
+    """A number, or lists of numbers."""
+    if isinstance(value, list):
+        return bool(value) and all(map(all_numbers, value))
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _leaf(name: str, value: Any, requires_grad: bool) -> Tensor:
+    make = resolve("tensor")
+    try:
+        if is_floating(value):
+            return make(value, requires_grad=requires_grad)
+        return make(value, dtype=dtypes.default_dtype(), requires_grad=requires_grad)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise Unusable(f"--set {name}: {error}") from None
+
+
+def grad_output(text: str, result: Tensor) -> Tensor:
+    """The value of --grad-output, with the result's type; one number stands for all."""
+    from ..inputs import parse_value
+
+    try:
+        item = parse_value("--grad-output", text)
+    except InputError as error:
+        raise Unusable(str(error), "--grad-output [1.0,0.0]") from None
+    if item.kind == "array":
+        return from_array(item.value)
+    if not all_numbers(item.value):
+        raise Unusable(f"--grad-output {text}: expected numbers", "--grad-output [1.0,0.0]")
+    try:
+        made: Tensor = resolve("tensor")(item.value, dtype=result.dtype, device=result.device)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise Unusable(f"--grad-output {text}: {error}") from None
+    return made.expand(result.shape) if made.dim() == 0 else made
+
+
+def _no_input(name: str, program: Program) -> str:
+    if name in program.bindings:
+        return "the program computes it itself, and only a number or a list of numbers is replaced"
+    listed = ", ".join(program.inputs[:8])
+    return "the program has no such input" + (f"; its inputs are {listed}" if listed else "")
+
+
+def _near(name: str, program: Program) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [*program.inputs, *program.literals], 1, 0.5)
+    return f"did you mean --set {near[0]}=...?" if near else ""

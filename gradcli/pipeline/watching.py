@@ -1,0 +1,110 @@
+"""pipeline: what is done to tensors when a name is bound: hooks, retained gradients, leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ..engine.tensor import Tensor, from_array
+from ..language.interpreter import Machine
+from ..opening import Unusable
+from ..report.watch import Watch
+from .request import Request, current_line
+
+WORDS = {
+    "print": "lambda grad: print({name!r}, grad)",
+    "norm": "lambda grad: print({name!r}, 'norm', grad.norm().item())",
+}
+KEPT = 1000  # tensors that one asked-for name was bound to
+
+
+class Binder:
+    """Hears of every global name that a program binds, while trace or grad runs it."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.hooks = dict(map(_split_hook, request.hooks))
+        self.hooked: set[str] = set()
+        self.wrt = frozenset(request.wrt) if request.differentiated else frozenset()
+        self.history: dict[str, list[Tensor]] = {}
+        self.names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+        self.words: dict[int, str] = {}
+        self.functions: list[Any] = []
+        self.machine: Machine | None = None
+        self.watch = Watch(current_line, _as_tensor, self.hook_words, values=request.values)
+        self.watch.name_of = self.names.get
+        every = "all" in request.retain_grad
+        self.retained = None if every else frozenset(request.retain_grad)
+
+    def start(self, machine: Machine) -> None:
+        """The program is about to run; its inputs are bound already."""
+        self.machine = machine
+        for name, value in machine.globals.values.items():
+            self.bound(name, value)
+
+    def bound(self, name: str, value: Any) -> None:
+        """A global name was bound."""
+        if type(value) is not Tensor and not isinstance(value, Tensor):
+            return
+        if name in self.wrt:
+            self._wanted(name, value)
+        if not value.requires_grad:
+            return
+        node = value.grad_fn
+        if node is not None:
+            self.names[node] = name
+            if self.retained is None or name in self.retained:
+                value.retain_grad()
+        if name in self.hooks:
+            self._hook(name, value)
+
+    def _wanted(self, name: str, value: Tensor) -> None:
+        """Gradients are asked for with respect to it, so it requires grad from here on."""
+        held = self.history.setdefault(name, [])
+        if not value.requires_grad and value.is_floating_point() and not value.is_inference():
+            value.requires_grad_()
+        if len(held) < KEPT and not (held and held[-1] is value):
+            held.append(value)
+
+    def _hook(self, name: str, value: Tensor) -> None:
+        assert self.machine is not None
+        text = self.hooks[name]
+        source = WORDS[text].format(name=name) if text in WORDS else text
+        function = self.machine.evaluate(source, f"--hook {name}")
+        if not callable(function):
+            raise Unusable(
+                f"--hook {name}={text}: not a function", f"--hook '{name}=lambda g: g * 2'"
+            )
+        self.functions.append(function)  # its identity must stay its own
+        self.words[id(function)] = text
+        self.hooked.add(name)
+        value.register_hook(function)
+
+    def hook_words(self, hook: Any) -> str:
+        """How a hook is called: the words of the option, or its name in the program."""
+        return self.words.get(id(hook)) or str(getattr(hook, "name", "") or "a hook")
+
+    def unused(self) -> str | None:
+        """A complaint about a hook or a retained name that met nothing."""
+        for name in self.hooks:
+            if name not in self.hooked:
+                return f"--hook {name}: no tensor that requires grad was bound to {name}"
+        return None
+
+
+def _split_hook(text: str) -> tuple[str, str]:
+    name, equals, function = text.partition("=")
+    if not equals or not name.strip().isidentifier() or not function.strip():
+        raise Unusable(
+            f"--hook {text}: expected NAME=FUNCTION",
+            "--hook b=print, --hook b=norm, --hook 'b=lambda g: g * 2'",
+        )
+    return name.strip(), function.strip()
+
+
+def _as_tensor(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value
+    import numpy
+
+    return from_array(value if hasattr(value, "device") else numpy.asarray(value))
