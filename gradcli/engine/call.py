@@ -339,6 +339,7 @@ def _derived(row: Row, key: str) -> str:
 
 DERIVED = {
     "_sym_sizes": "{}._data.shape",
+    "_sym_sizes_opt": "{}._data.shape",
     "_shape": "{}._data.shape",
     "_sym_numel": "{}._data.size",
     "_sym_strides": "{}.stride()",
