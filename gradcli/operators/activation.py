@@ -6,7 +6,10 @@ from typing import Any
 
 from ..engine.operator import composite, operator, precise
 from .constants import zeros_as
-from .conventions import floating_only, not_bool
+from .conventions import Late, floating_only, not_bool
+
+where = Late("where.self")
+logical_and = Late("logical_and")
 
 # ---- rectifiers
 

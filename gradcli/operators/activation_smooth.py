@@ -6,8 +6,19 @@ import math
 from typing import Any
 
 from ..engine.operator import composite, operator, precise
-from .constants import number_as, zeros_as
-from .conventions import floating_only
+from .constants import number_as, ones_as, zeros_as
+from .conventions import Late, floating_only, wrap_dim
+
+exp = Late("exp")
+log1p = Late("log1p")
+tanh = Late("tanh")
+cosh = Late("cosh")
+erf = Late("erf")
+sigmoid = Late("sigmoid")
+sigmoid_backward = Late("sigmoid_backward")
+where = Late("where.self")
+slice_ = Late("slice.Tensor")
+cat = Late("cat")
 
 # ---- gelu
 
@@ -254,6 +265,10 @@ def _glu_backward(xp: Any, grad: Any, x: Any, dim: int) -> Any:
     first, second = _halves(xp, x, dim)
     gate = _gate(xp, second)
     return xp.concatenate((gate * grad, (1 - gate) * gate * grad * first), axis=dim)
+
+
+def narrow(self: Any, dim: int, start: int, length: int) -> Any:
+    return slice_(self, dim, start, start + length, 1)
 
 
 def _glu_double_grad_output(grad: Any, self: Any, dim: int) -> Any:

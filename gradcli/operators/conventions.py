@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.mode import state
+from ..engine.operator import catalogue
 
 INTEGERS = ("Byte", "Char", "Short", "Int", "Long")
 
@@ -31,6 +32,21 @@ def wrap_dim(dim: int, ndim: int) -> int:
             f"Dimension out of range (expected to be in range of [{least}, {most}], but got {dim})"
         )
     return dim + max(ndim, 1) if dim < 0 else dim
+
+
+class Late:
+    """A row by its schema name, found when it is first called: declarations refer in circles."""
+
+    __slots__ = ("key", "row")
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.row: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.row is None:
+            self.row = catalogue.row(self.key)
+        return self.row(*arguments)
 
 
 def native(body: Callable[..., Any]) -> Callable[..., Any]:

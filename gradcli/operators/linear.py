@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import catalogue, composite, operator
-from .conventions import wrap_dim
 
 
 def _linear(input: Any, weight: Any, bias: Any) -> Any:

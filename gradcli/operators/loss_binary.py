@@ -7,8 +7,11 @@ from typing import Any
 from ..engine.operator import operator, precise
 from .activation_smooth import log_sigmoid_forward
 from .constants import number_as
-from .conventions import floating_only
+from .conventions import Late, floating_only
 from .loss_regression import averaged, reduce_array, share
+
+logit = Late("logit")
+sigmoid = Late("sigmoid")
 
 EPSILON = 1e-12
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.operator import catalogue, operator
 from .constants import zeros_as
-from .conventions import INTEGERS, MEAN, NONE, SUM, floating_only
+from .conventions import MEAN, NONE, floating_only
 
 # ---- nll_loss: (N, C) or (C); nll_loss2d: (N, C, H, W)
 

@@ -10,8 +10,8 @@ from ..engine.operator import composite, warn
 from .constants import number_as
 from .conventions import MEAN, NONE, SUM, native, reduced, reduction_number, shape_text
 from .loss_binary import binary_cross_entropy, binary_cross_entropy_with_logits
-from .loss_classes import multi_margin_loss, multilabel_margin_loss, nll_loss_nd
-from .loss_regression import huber_loss, mse_loss, smooth_l1_loss, soft_margin_loss
+from .loss_classes import nll_loss_nd
+from .loss_regression import huber_loss, mse_loss, smooth_l1_loss
 from .softmax import log_softmax_data
 
 _OLD = "bool? size_average=None, "

@@ -37,7 +37,9 @@ class Adam(Optimizer):
             "decoupled_weight_decay": decoupled_weight_decay,
         })  # fmt: skip
 
-    def _update(self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(
+        self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
+    ) -> None:
         lr, (beta1, beta2) = as_number(group["lr"]), group["betas"]
         step = counted(own)
         grad = shrunk(parameter, grad, lr, group)
@@ -103,7 +105,9 @@ class Adamax(Optimizer):
             "capturable": capturable,
         })  # fmt: skip
 
-    def _update(self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(
+        self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
+    ) -> None:
         lr, (beta1, beta2) = as_number(group["lr"]), group["betas"]
         step = counted(own)
         if "exp_avg" not in own:
@@ -133,7 +137,9 @@ class NAdam(Optimizer):
             "differentiable": differentiable,
         })  # fmt: skip
 
-    def _update(self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(
+        self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
+    ) -> None:
         lr, (beta1, beta2) = as_number(group["lr"]), group["betas"]
         step = counted(own)
         if "mu_product" not in own:
@@ -167,7 +173,9 @@ class RAdam(Optimizer):
             "decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable,
         })  # fmt: skip
 
-    def _update(self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(
+        self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
+    ) -> None:
         lr, (beta1, beta2) = as_number(group["lr"]), group["betas"]
         step = counted(own)
         grad = shrunk(parameter, grad, lr, group)

@@ -112,7 +112,9 @@ class Optimizer:
             hook(self, (), {})
         return loss
 
-    def _update(self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(
+        self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
+    ) -> None:
         raise NotImplementedError
 
     def zero_grad(self, set_to_none: bool = True) -> None:

@@ -31,7 +31,9 @@ class Rprop(Optimizer):
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
         })  # fmt: skip
 
-    def _update(self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(
+        self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
+    ) -> None:
         counted(own)
         if "prev" not in own:
             own["prev"] = zeros_for(parameter)
@@ -61,7 +63,9 @@ class ASGD(Optimizer):
             "capturable": capturable,
         })  # fmt: skip
 
-    def _update(self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(
+        self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
+    ) -> None:
         lr, lambd = as_number(group["lr"]), group["lambd"]
         if "eta" not in own:
             own["eta"], own["mu"] = tensor(float(lr)), tensor(1.0)

@@ -31,7 +31,9 @@ class RMSprop(Optimizer):
             "maximize": maximize, "differentiable": differentiable,
         })  # fmt: skip
 
-    def _update(self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(
+        self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
+    ) -> None:
         lr, alpha, momentum = as_number(group["lr"]), group["alpha"], group["momentum"]
         counted(own)
         if "square_avg" not in own:
@@ -72,7 +74,9 @@ class Adagrad(Optimizer):
             "maximize": maximize, "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
 
-    def _update(self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(
+        self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
+    ) -> None:
         step = counted(own)
         if "sum" not in own:
             own["sum"] = catalogue.functions["full_like"](
@@ -99,7 +103,9 @@ class Adadelta(Optimizer):
             "capturable": capturable, "foreach": foreach, "differentiable": differentiable,
         })  # fmt: skip
 
-    def _update(self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(
+        self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
+    ) -> None:
         counted(own)
         if "square_avg" not in own:
             own["square_avg"], own["acc_delta"] = zeros_for(parameter), zeros_for(parameter)

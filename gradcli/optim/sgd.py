@@ -27,7 +27,9 @@ class SGD(Optimizer):
             "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
 
-    def _update(self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(
+        self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
+    ) -> None:
         grad = decayed(parameter, grad, group["weight_decay"])
         momentum = group["momentum"]
         if momentum != 0:

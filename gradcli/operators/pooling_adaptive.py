@@ -1,0 +1,116 @@
+"""Operators: pooling to a given size, whatever the input's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.operator import operator
+from .constants import zeros_as
+from .conventions import floating_only
+from .pooling import _max_double, _product, _put_back
+
+
+def _bounds(size: int, out: int) -> list[tuple[int, int]]:
+    """The windows that divide `size` elements into `out` parts; neighbours may share an element."""
+    return [(i * size // out, -((-(i + 1) * size) // out)) for i in range(out)]
+
+
+def _averages(xp: Any, size: int, out: int, dtype: Any) -> Any:
+    """The matrix (out, size) that averages each window."""
+    matrix = xp.zeros((out, size), dtype=dtype)
+    for row, (start, end) in enumerate(_bounds(size, out)):
+        matrix[row, start:end] = 1.0 / (end - start)
+    return matrix
+
+
+def _along(xp: Any, x: Any, matrix: Any, axis: int) -> Any:
+    """The matrix applied along one dimension."""
+    return xp.moveaxis(xp.tensordot(x, matrix, axes=((axis,), (1,))), -1, axis)
+
+
+def _average(xp: Any, x: Any, output_size: Any) -> Any:
+    for place, out in enumerate(output_size):
+        axis = x.ndim - len(output_size) + place
+        x = _along(xp, x, _averages(xp, x.shape[axis], out, x.dtype), axis)
+    return xp.ascontiguousarray(x)
+
+
+def _average_backward(xp: Any, grad: Any, x: Any, ndim: int) -> Any:
+    for axis in range(x.ndim - ndim, x.ndim):
+        matrix = _averages(xp, x.shape[axis], grad.shape[axis], grad.dtype)
+        grad = _along(xp, grad, matrix.T, axis)
+    return xp.ascontiguousarray(grad)
+
+
+def _largest(xp: Any, x: Any, output_size: Any) -> tuple[Any, Any]:
+    ndim = len(output_size)
+    sizes = x.shape[-ndim:]
+    bounds = [_bounds(size, out) for size, out in zip(sizes, output_size, strict=True)]
+    values = xp.empty((*x.shape[:-ndim], *output_size), dtype=x.dtype)
+    indices = xp.empty(values.shape, dtype="int64")
+    places = xp.arange(_product(sizes)).reshape(sizes)
+    for cell in xp.ndindex(*output_size):
+        cut = tuple(slice(*bounds[axis][i]) for axis, i in enumerate(cell))
+        flat = x[(Ellipsis, *cut)].reshape((*x.shape[:-ndim], -1))
+        best = flat.argmax(axis=-1)
+        values[(Ellipsis, *cell)] = xp.take_along_axis(flat, best[..., None], -1)[..., 0]
+        indices[(Ellipsis, *cell)] = places[cut].reshape(-1)[best]
+    return values, indices
+
+
+def _declare(ndim: int) -> tuple[Any, Any]:
+    average_backward = operator(
+        f"_adaptive_avg_pool{ndim}d_backward(Tensor grad_output, Tensor self) -> Tensor",
+        node=f"AdaptiveAvgPool{ndim}DBackwardBackward0",
+        where="hidden",
+        forward=lambda xp, grad_output, self: _average_backward(xp, grad_output, self, ndim),
+        grad_output=lambda grad, grad_output_sym_sizes: average(
+            grad, tuple(grad_output_sym_sizes[-ndim:])
+        ),
+        self=lambda self: zeros_as(self),
+        doc="Each gradient shared among its window.",
+        samples=(
+            f"torch.autograd.grad(F.adaptive_avg_pool{ndim}d(c[None, None], 2).sum(), c)[0]",
+        ),
+    )
+    average = operator(
+        f"_adaptive_avg_pool{ndim}d(Tensor self, int[{ndim}] output_size) -> Tensor",
+        node=f"AdaptiveAvgPool{ndim}DBackward0",
+        where="hidden",
+        forward=_average,
+        self=lambda grad, self: average_backward(grad, self),
+        refuse=floating_only(f"adaptive_avg_pool{ndim}d"),
+        doc="The means of windows that divide the input evenly.",
+        samples=(f"F.adaptive_avg_pool{ndim}d(c[None, None], 2)",),
+    )
+    largest_backward = operator(
+        f"adaptive_max_pool{ndim}d_backward(Tensor grad_output, Tensor self, Tensor indices) "
+        "-> Tensor",
+        node=f"AdaptiveMaxPool{ndim}DBackwardBackward0",
+        where="hidden",
+        forward=lambda xp, grad_output, self, indices: _put_back(
+            xp, grad_output, self, indices, ndim
+        ),
+        grad_output=lambda grad, indices: _max_double(grad, indices, ndim),
+        self=lambda self: zeros_as(self),
+        doc="The gradient at the places of the maxima.",
+        samples=(
+            f"torch.autograd.grad(F.adaptive_max_pool{ndim}d(c[None, None], 2).sum(), c)[0]",
+        ),
+    )
+    largest = operator(
+        f"adaptive_max_pool{ndim}d.kernel(Tensor self, int[{ndim}] output_size) "
+        "-> (Tensor result0, Tensor result1)",
+        node=f"AdaptiveMaxPool{ndim}DBackward0",
+        where="hidden",
+        forward=_largest,
+        self=lambda grads, self, result1: largest_backward(grads[0], self, result1),
+        refuse=floating_only(f"adaptive_max_pool{ndim}d"),
+        doc="The largest elements of windows that divide the input evenly.",
+        samples=(f"F.adaptive_max_pool{ndim}d(c[None, None], 2)",),
+    )
+    return average, largest
+
+
+adaptive_avg_pool2d, adaptive_max_pool2d = _declare(2)
+adaptive_avg_pool3d, adaptive_max_pool3d = _declare(3)
