@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -132,7 +132,7 @@ GradOutput = Annotated[
 @app.command()
 @shared
 def run(common: Shared) -> None:
-    """Run a program: what it prints, and nothing else; errors are explained.
+    """Run a program: what it prints, and nothing else.
 
     \b
     gradcli run training.expr
@@ -158,7 +158,7 @@ def trace(
     depth: Depth = None,
     expand: Expand = False,
 ) -> None:
-    """Draw the graphs behind a program's results, and list its tensors.
+    """Draw the graphs of a program, and list its tensors.
 
     \b
     gradcli trace chain.expr
@@ -186,7 +186,7 @@ def grad(
     hook: Hook = [],  # noqa: B006
     all_: All = False,
 ) -> None:
-    """Print gradients of anything with respect to anything that has a name.
+    """Print gradients of anything that has a name.
 
     \b
     gradcli grad chain.expr --wrt w1,a
@@ -207,7 +207,13 @@ def _leave(status: int) -> None:
 
 
 def main() -> None:
-    """The command `gradcli`."""
-    app(prog_name="gradcli")
+    """The command `gradcli`: whatever happens, no traceback reaches a user."""
+    try:
+        app(prog_name="gradcli")
+    except Exception as error:
+        from .defects import told
+
+        sys.stderr.write(told(error))
+        sys.exit(70)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from . import deadline, output
+from . import deadline, defects, output
 from .diagnostics import Diagnostic, ExitStatus, ProgramError
 from .opening import Opened, Unusable, opened
 from .options import Shared, words
@@ -256,24 +256,6 @@ def _out_of_time(desk: Desk, render: bool = False) -> str:
 
 
 def _defect(error: BaseException) -> Diagnostic:
-    """An error of ours: what to report, and where it happened, without a traceback."""
-    from . import __version__
-
-    frames = list(_frames(error))[-4:]
-    notes = (
-        f"this is a bug in gradcli {__version__} and not in your program; please report it with",
-        "the command, the file, and these lines:",
-        *(f"    {place}" for place in frames),
-    )
-    first = (str(error).splitlines() or [""])[0][:300]
-    return Diagnostic("InternalError", f"{type(error).__name__}: {first}", notes=notes,
+    """An error of ours, told as one."""
+    return Diagnostic("InternalError", defects.message_of(error), notes=defects.notes_of(error),
                       exit_status=ExitStatus.DEFECT)  # fmt: skip
-
-
-def _frames(error: BaseException) -> Iterator[str]:
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        name = code.co_filename.replace("\\", "/").rpartition("/gradcli/")[2]
-        yield f"gradcli/{name}:{trace.tb_lineno} in {code.co_name}"
-        trace = trace.tb_next

@@ -20,7 +20,7 @@ from .dtypes import DType
 from .mode import next_sequence, state
 from .node import Node, SavedOutput
 from .operator import Row
-from .tensor import Kind, Tensor, edge_of, kind_of, plain
+from .tensor import Kind, Tensor, edge_of, kind_of, mark_inference, plain, refuse_inference
 
 LARGE = 1 << 16  # elements from which memory is asked for before the kernel runs
 
@@ -34,8 +34,8 @@ def _names(row: Row) -> dict[str, Any]:
         "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,
         "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
         "default_kind": default_kind, "bool_": dtypes.bool_, "int64": dtypes.int64,
-        "inputs_of": inputs_of, "watch": watch, "make_view": make_view,
-        "check": row.check,
+        "inputs_of": inputs_of, "watch": watch, "make_view": make_view, "mark_inference": mark_inference,
+        "check": row.check, "check_mixed": row.check_mixed,
     }  # fmt: skip
 
 
@@ -87,6 +87,8 @@ def _write_lane(
         write(f"    if {first}._kind.dtype.word in row.refuse: refused(row, {first}._kind)")
     if row.check is not None:
         write(f"    check({given})")
+    if row.check_mixed is not None and not ordinary:
+        write(f"    check_mixed({given})")
     if not ordinary:
         _write_operands(row, write)
     if row.refuse and row.broadcasts:  # what counts is the type that the operands meet in
@@ -190,8 +192,8 @@ def _write_record(row: Row, ordinary: bool, write: Callable[[str], None]) -> Non
         if multiple:
             write(f"    return finish(row, kind, data, None, ({given},))")
         else:
-            write("    out._requires_grad = False; out._grad_fn = None")
-            write("    if state.inference: out._need_meta().inference = True")
+            write(f"    out._requires_grad = {_unrecorded(row)}; out._grad_fn = None")
+            write("    if state.inference: mark_inference(out)")
             write("    return out")
         return
     asks = " or ".join(f"{p.name}._requires_grad" if ordinary else _asks(row, p) for p in row.tensors)
@@ -218,9 +220,14 @@ def _write_record(row: Row, ordinary: bool, write: Callable[[str], None]) -> Non
         _write_output_saved(row, lambda text: write(indent + text))
     write(indent + "if state.watched: watch(node, (out,))")
     write(indent + "return out")
-    write("    out._requires_grad = False; out._grad_fn = None")
-    write("    if state.inference: out._need_meta().inference = True")
+    write(f"    out._requires_grad = {_unrecorded(row)}; out._grad_fn = None")
+    write("    if state.inference: mark_inference(out)")
     write("    return out")
+
+
+def _unrecorded(row: Row) -> str:
+    """Without a node a result requires no gradient; a view still says what its base does."""
+    return "out._meta.base._requires_grad" if row.view else "False"
 
 
 def _asks(row: Row, p: Any) -> str:
@@ -563,7 +570,11 @@ def versions_of(saved: Sequence[Any]) -> tuple[Any, ...]:
 
 def _version(value: Any) -> int:
     storage = getattr(value, "_storage", None)
-    return 0 if storage is None else storage.version
+    if storage is None:
+        return 0
+    refuse_inference(storage)
+    version: int = storage.version
+    return version
 
 
 def inputs_of(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
@@ -609,6 +620,7 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
         out = plain(data if data.dtype == result.array_dtype else data.astype(result.array_dtype), result)
         if multi_view:
             make_view(out, arguments[0], "multi")
+            out._requires_grad = arguments[0]._requires_grad
         constant = row.undifferentiable and row.signature.outputs[place] in row.undifferentiable
         if node is not None and result.differentiable and not constant:
             out._requires_grad, out._grad_fn, out._output_nr = True, node, place

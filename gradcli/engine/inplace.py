@@ -25,8 +25,9 @@ def specialise(row: Row) -> Callable[..., Any]:
             from .call import refused
 
             refused(row, tensor)
-        if row.check is not None:
-            row.check(*values)
+        for check in (row.check, row.check_mixed):
+            if check is not None:
+                check(*values)
         tracked = state.grad_enabled and any(
             t.requires_grad
             for p in row.tensors

@@ -35,12 +35,17 @@ class Row:
         self.name = self.signature.name
         self.node = node
         self.forward = forward
-        self.formulas: tuple[Formula, ...] = options["formulas"]
+        # PyTorch's generated code runs them in the alphabetical order of the arguments' names, and
+        # with create_graph that order shows in the sequence numbers of the nodes they make.
+        self.formulas: tuple[Formula, ...] = tuple(
+            sorted(options["formulas"], key=lambda formula: ", ".join(formula.inputs))
+        )
         self.dtype: Any = options["dtype"]
         self.view: bool | str = options["view"]
         self.inplace: str | None = options["inplace"]
         self.inplace_node: str = options["inplace_node"] or node
         self.check: Function_ | None = options["check"]
+        self.check_mixed: Function_ | None = options["check_mixed"]
         self.refuse: Mapping[str, Any] = options["refuse"]
         self.cost: Function_ | None = options["cost"]
         self.outputs_named: str | None = options["outputs_named"]
@@ -60,7 +65,9 @@ class Row:
         self.output_count = len(self.signature.outputs)
         self.differentiable = frozenset(name for f in self.formulas for name in f.inputs)
         self.saved_keys = self._saved_keys()
-        self.saved_names = tuple(k for k in self.saved_keys if not k.endswith(_INVISIBLE))
+        self.saved_names = tuple(
+            k for k in self.saved_keys if "_sym_" in k or not k.endswith(_INVISIBLE)
+        )
         tensors = {p.name for p in self.tensors} | set(self.signature.outputs)
         self.saves_tensors = any(key in tensors for key in self.saved_keys)
         self._run: Function_ | None = None
@@ -385,6 +392,7 @@ def operator(
     view: bool | str = False,
     joint: Mapping[tuple[str, ...], Function_] | None = None,
     check: Function_ | None = None,
+    check_mixed: Function_ | None = None,
     refuse: Mapping[str, Any] | None = None,
     cost: Function_ | None = None,
     outputs_named: str | None = None,
@@ -401,7 +409,7 @@ def operator(
     formulas += [Formula(names, function, True) for names, function in (joint or {}).items()]
     row = Row(
         signature, node, forward, formulas=tuple(formulas), dtype=dtype, inplace=inplace,
-        inplace_node=inplace_node, view=view, check=check, refuse=refuse or {}, cost=cost,
+        inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed, refuse=refuse or {}, cost=cost,
         outputs_named=outputs_named, where=where, aliases=tuple(aliases), doc=doc,
         samples=tuple(samples), errors=tuple(errors),
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],

@@ -503,8 +503,33 @@ def plain(data: Array, kind: Kind) -> Tensor:
     out._requires_grad, out._grad_fn, out._output_nr = False, None, 0
     out._storage = out._meta = None
     if state.inference:
-        out._need_meta().inference = True
+        mark_inference(out)
     return out
+
+
+class _InferenceStorage(Storage):
+    """Stands where a version counter would: whoever saves the tensor for backward meets it."""
+
+    __slots__ = ()
+
+
+def mark_inference(tensor: Tensor) -> None:
+    """Made in inference mode: no version counter, and no way into a graph."""
+    tensor._need_meta().inference = True
+    tensor._storage = _InferenceStorage()
+
+
+def refuse_inference(storage: Storage) -> None:
+    if isinstance(storage, _InferenceStorage):
+        raise RuntimeError(INFERENCE_SAVED)
+
+
+INFERENCE_SAVED = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
+    "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
+    "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+    "`torch.inference_mode()`."
+)
 
 
 def write_into(tensor: Tensor, data: Any) -> None:
@@ -567,12 +592,7 @@ def edge_of(tensor: Tensor) -> Node | None:
     if meta is None:
         meta = tensor._need_meta()
     if meta.inference:
-        raise RuntimeError(
-            "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
-            "inference mode in computation tracked by autograd. To work around this, you can make "
-            "a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` "
-            "instead of `torch.inference_mode()`."
-        )
+        raise RuntimeError(INFERENCE_SAVED)
     node = None if meta.accumulator is None else meta.accumulator()
     if node is None:
         node = AccumulateGrad(tensor)
@@ -596,7 +616,7 @@ def check_new_grad(tensor: Tensor, value: Any) -> None:
             "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
             "You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
             "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
-            "its gradient may break downstream systems that assume that they match."
+            "its gradient may break downstream systems that assume they match."
         )
     if value.shape != tensor.shape:
         raise RuntimeError(

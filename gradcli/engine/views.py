@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -225,21 +226,17 @@ def rebase(tensor: Tensor, node: Node) -> None:
     """After an in-place operation: the tensor's history is that operation's node."""
     meta = tensor._meta
     base = None if meta is None else meta.base
+    before = tensor._grad_fn
     if base is None:
         tensor._grad_fn, tensor._output_nr, tensor._requires_grad = node, 0, True
         if meta is not None and meta.retains_grad:
-            _move_retained(tensor, node)
+            if before is not None and before.hooks is not None:
+                before.hooks.retain.pop(0, None)
+            node._need_hooks().retain[0] = weakref.ref(tensor)
         return
     copy = CopySlices(base, Geometry(base, tensor), node)
     base._grad_fn, base._output_nr, base._requires_grad = copy, 0, True
     refresh(tensor)
-
-
-def _move_retained(tensor: Tensor, node: Node) -> None:
-    """retain_grad goes with the tensor to its new node; ordinary hooks stay with the old one."""
-    import weakref
-
-    node._need_hooks().retain[0] = weakref.ref(tensor)
 
 
 def view_inplace(row: Row) -> Callable[..., Any]:
