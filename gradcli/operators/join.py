@@ -466,3 +466,11 @@ def _declare_split(name: str, words: str, even: str, cut: str) -> None:
 _declare_split("hsplit", "side by side", "torch.hsplit(x, 3)[0]", "v.hsplit((1,))[1]")
 _declare_split("vsplit", "one below the other", "torch.vsplit(x, 2)[0]", "x.vsplit((1,))[1]")
 _declare_split("dsplit", "in depth", "torch.dsplit(c, 3)[0]", "c.dsplit((1,))[1]")
+
+composite(
+    "block_diag.one(Tensor tensor) -> Tensor",
+    lambda tensor: block_diag_row([tensor]),
+    where="torch",
+    doc="block_diag of one tensor.",
+    samples=("torch.block_diag(x)",),
+)

@@ -532,3 +532,11 @@ def _scattered(
     result = self.copy(order="C")
     _restrided(xp, result, size, stride, offset)[...] = src
     return result
+
+composite(
+    "cartesian_prod.one(Tensor tensor) -> Tensor",
+    lambda tensor: _product_of([tensor]),
+    where="torch",
+    doc="cartesian_prod of one tensor.",
+    samples=("torch.cartesian_prod(v)",),
+)

@@ -611,3 +611,11 @@ sum_to_size = composite(
     samples=("x.sum_to_size(1, 3)", "x.sum_to_size(3)", "x.sum_to_size(2, 1)"),
     errors=("x.sum_to_size(3, 3)",),
 )
+
+composite(
+    "broadcast_tensors.one(Tensor tensor) -> Tensor",
+    lambda tensor: _broadcast_all([tensor]),
+    where="torch",
+    doc="broadcast_tensors of one tensor.",
+    samples=("torch.broadcast_tensors(x)[0]",),
+)
