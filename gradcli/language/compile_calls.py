@@ -20,6 +20,14 @@ KEPT_CALLS = 10_000
 _BACKWARD_PATHS = frozenset({"grad", "backward"})
 
 
+class StarredError(TypeError):
+    """A value after a star that is not iterable; a call says it with its own name."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"Value after * must be an iterable, not {kind}")
+        self.kind = kind
+
+
 class CallCompiler(NameCompiler):
     """Calls of functions, methods and the library; what `def`, `lambda` and comprehensions make."""
 
@@ -73,7 +81,12 @@ class CallCompiler(NameCompiler):
 
         def run(frame: list[Any]) -> Any:
             function = function_of(frame)
-            args = items(frame)
+            try:
+                args = items(frame)
+            except StarredError as error:
+                raise TypeError(
+                    f"{_call_name(function)} argument after * must be an iterable, not {error.kind}"
+                ) from None
             kwargs: dict[str, Any] = {}
             for name, value_of in keywords:
                 if name is None:

@@ -15,7 +15,7 @@ from ..engine.mode import state
 from ..engine.tensor import Tensor
 from . import operations
 from .attributes import TABLES, get_attribute
-from .compile_calls import CallCompiler
+from .compile_calls import CallCompiler, StarredError
 from .compile_names import NOTHING
 from .formatting import converted, formatted, text
 from .names import Scope
@@ -250,9 +250,7 @@ class ExpressionCompiler(CallCompiler):
                 try:
                     walked = iterate(value)
                 except TypeError:
-                    raise TypeError(
-                        f"Value after * must be an iterable, not {operations.type_name(value)}"
-                    ) from None
+                    raise StarredError(operations.type_name(value)) from None
                 for item in walked:
                     session.budget.charge(1)
                     out.append(item)

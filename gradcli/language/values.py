@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -56,7 +57,7 @@ class Parameters:
 class Code:
     """What the compiler makes of one `def` or `lambda`; shared by all functions made from it.
 
-    A frame is a list: parameters first, then the other names, then the cells from outside.
+    A frame is a list: parameters first, then the boxes from outside, then the other names.
     """
 
     __slots__ = (
@@ -71,7 +72,7 @@ class Code:
         self.block: Closure | None = None  # the body of a def
         self.value: Closure | None = None  # the body of a lambda, or of a def that only returns
         self.boxed: tuple[int, ...] = ()  # slots that inner functions use, each in a box
-        self.locals = 0  # slots between the parameters and the cells from outside
+        self.locals = 0  # slots behind the parameters and the boxes from outside
         # How many positional arguments fill all parameters, or -1 when binding needs more.
         self.plain = -1
 
@@ -93,7 +94,7 @@ class Function:
         self.doc = code.doc
         self.defaults = defaults
         self.keyword_defaults = keyword_defaults
-        self.template = [UNBOUND] * code.locals + cells
+        self.template = cells + [UNBOUND] * code.locals
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return CALLER.invoke(self, args, kwargs)
@@ -204,24 +205,36 @@ class Lazy:
 class Set:
     """A set that remembers the order of insertion: the order of a hash table is not the same twice.
 
-    Sets of numbers come in Python's own order, which for them is.
+    Sets of numbers come in Python's own order, which for them is: `native` holds them.
     """
 
-    __slots__ = ("items", "numeric")
+    __slots__ = ("items", "native")
 
     def __init__(self, items: Iterable[Any] = ()) -> None:
         self.items: dict[Any, None] = {}
-        self.numeric = True
+        self.native: set[Any] | None = set()
         for item in items:
             self.add(item)
 
     def add(self, item: Any) -> None:
         self.items[item] = None
-        if self.numeric and type(item) not in NUMERIC:
-            self.numeric = False
+        if self.native is not None:
+            if type(item) in NUMERIC:
+                self.native.add(item)
+            else:
+                self.native = None
+
+    def drop(self, item: Any) -> None:
+        del self.items[item]
+        if self.native is not None:
+            self.native.discard(item)
+
+    def clear(self) -> None:
+        self.items.clear()
+        self.native = set()
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(set(self.items)) if self.numeric else iter(list(self.items))
+        return iter(self.items if self.native is None else self.native)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -247,22 +260,34 @@ class Set:
         return self.items.keys() > other.items.keys() if type(other) is Set else NotImplemented
 
     def __or__(self, other: Any) -> Any:
-        return Set([*self, *other]) if type(other) is Set else NotImplemented
+        return _combined(self, other, operator.or_, lambda: [*self, *other])
 
     def __and__(self, other: Any) -> Any:
-        if type(other) is not Set:
-            return NotImplemented
-        return Set([item for item in self if item in other.items])
+        return _combined(self, other, operator.and_, lambda: [x for x in self if x in other.items])
 
     def __sub__(self, other: Any) -> Any:
-        if type(other) is not Set:
-            return NotImplemented
-        return Set([item for item in self if item not in other.items])
+        return _combined(self, other, operator.sub, lambda: [x for x in self if x not in other.items])
 
     def __xor__(self, other: Any) -> Any:
-        if type(other) is not Set:
-            return NotImplemented
-        return (self - other) | (other - self)
+        return _combined(
+            self, other, operator.xor,
+            lambda: [*[x for x in self if x not in other.items],
+                     *[x for x in other if x not in self.items]],
+        )  # fmt: skip
+
+
+def _combined(
+    a: Set, b: Any, native: Callable[[Any, Any], Any], ordered: Callable[[], list[Any]]
+) -> Any:
+    """A set from two: Python's own operation for numbers, the order of insertion for others."""
+    if type(b) is not Set:
+        return NotImplemented
+    if a.native is None or b.native is None:
+        return Set(ordered())
+    out = Set()
+    out.native = native(a.native, b.native)
+    out.items = dict.fromkeys(out.native)
+    return out
 
 
 NUMERIC = frozenset({int, float, bool, type(None)})

@@ -143,7 +143,12 @@ def update(target: dict[Any, Any], *sources: Any, **kwargs: Any) -> None:
             continue
         for place, pair in enumerate(iterate(source)):
             session.budget.charge(1)
-            items = collect(pair)
+            try:
+                items = collect(pair)
+            except TypeError:
+                raise TypeError(
+                    f"cannot convert dictionary update sequence element #{place} to a sequence"
+                ) from None
             if len(items) != 2:
                 raise ValueError(
                     f"dictionary update sequence element #{place} has length {len(items)}; "
@@ -204,19 +209,20 @@ def _set_update(target: Set, *others: Any) -> None:
 
 def _discard(target: Set, item: Any) -> None:
     check_key(item)
-    target.items.pop(item, None)
+    if item in target.items:
+        target.drop(item)
 
 
 def _set_remove(target: Set, item: Any) -> None:
     check_key(item)
     if item not in target.items:
         raise KeyError(item)
-    del target.items[item]
+    target.drop(item)
 
 
 def _set_pop(target: Set) -> Any:
     for item in target:
-        del target.items[item]
+        target.drop(item)
         return item
     raise KeyError("pop from an empty set")
 
@@ -233,8 +239,8 @@ def _with_others(combine: Callable[[Set, Set], Any]) -> Callable[..., Any]:
 
 SET: dict[str, Callable[..., Any]] = {
     "add": _set_add, "update": _set_update, "discard": _discard, "remove": _set_remove,
-    "pop": _set_pop, "clear": lambda target: target.items.clear(),
-    "copy": lambda target: Set(target.items), "union": _with_others(lambda a, b: a | b),
+    "pop": _set_pop, "clear": Set.clear,
+    "copy": lambda target: target | Set(), "union": _with_others(lambda a, b: a | b),
     "intersection": _with_others(lambda a, b: a & b),
     "difference": _with_others(lambda a, b: a - b),
     "symmetric_difference": _with_others(lambda a, b: a ^ b),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from ..attributes import MissingAttribute
 from ..names import ERROR_NAMES
 from ..values import ErrorValue, Type
 from .types import OF_ERRORS, is_instance
@@ -74,9 +73,8 @@ def name_of(error: BaseException) -> str:
     """The type's name for a diagnostic."""
     if isinstance(error, Raised):
         return error.value.kind.name
-    if isinstance(error, MissingAttribute):
-        return "AttributeError"
-    return type(error).__name__
+    known = kind_of(error)
+    return type(error).__name__ if known.name == "Exception" else known.name
 
 
 def message_of(error: BaseException) -> str:

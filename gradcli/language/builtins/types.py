@@ -86,6 +86,8 @@ custom_type: list[Callable[[Any], Type | None]] = []  # classes of the program
 def type_of(value: Any) -> Any:
     """type(value)"""
     kind = type(value)
+    if kind is Bound and type(value.function) is not Function:
+        return OF_PYTHON[Builtin]
     known = OF_PYTHON.get(kind)
     if known is not None:
         return known
