@@ -66,7 +66,9 @@ class Row:
         self.differentiable = frozenset(name for f in self.formulas for name in f.inputs)
         self.saved_keys = self._saved_keys()
         self.saved_names = tuple(
-            k for k in self.saved_keys if "_sym_" in k or not k.endswith(_INVISIBLE)
+            k
+            for k in self.saved_keys
+            if k in self.signature.names or "_sym_" in k or not k.endswith(_INVISIBLE)
         )
         tensors = {p.name for p in self.tensors} | set(self.signature.outputs)
         self.saves_tensors = any(key in tensors for key in self.saved_keys)
