@@ -165,14 +165,12 @@ _SCALARS = frozenset({int, float, bool, str, complex})
 
 
 def formatted(value: Any, spec: str) -> str:
-    """format(value, spec)"""
-    if not spec:
+    """format(value, spec); a tensor of no dimension is formatted as its number, also without."""
+    kind = type(value)
+    if not spec and kind is not Tensor:
         return text(value)
     _charge_widths(spec)
-    kind = type(value)
-    if kind in _SCALARS:
-        return format(value, spec)
-    if kind is Tensor:
+    if kind in _SCALARS or kind is Tensor:
         return format(value, spec)
     raise TypeError(f"unsupported format string passed to {type_name(value)}.__format__")
 
