@@ -143,9 +143,9 @@ def examine(lib: Any, text: str) -> dict[str, Any]:
         except Exception as error:
             return {"error": first_line(error)}
         found = list(tensors(value, lib))
-        facts: dict[str, Any] = {"kind": type(value).__name__}
         if not found:
-            return {**facts, "value": numbers(value)}
+            return {"value": numbers(value)}
+        facts: dict[str, Any] = {"kind": type(value).__name__}
         facts["tensors"] = [describe(tensor) for tensor in found]
         if any(tensor.requires_grad for tensor in found):
             facts["gradients"] = guarded(_first_order, lib, text)

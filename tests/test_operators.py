@@ -48,6 +48,8 @@ SAMPLES = _samples("samples")
 def difference(ours: Any, theirs: Any, where: str = "") -> str:
     """The first place where two descriptions differ, empty where they agree."""
     if isinstance(theirs, dict) and isinstance(ours, dict):
+        if "error" in ours and "error" not in theirs:
+            return f"{where}: {ours['error']}"
         close = CLOSE_DOUBLE if theirs.get("dtype") == "torch.float64" else CLOSE
         for key in (*theirs, *(key for key in ours if key not in theirs)):
             if key not in ours or key not in theirs:
