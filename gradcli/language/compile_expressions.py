@@ -17,7 +17,7 @@ from . import operations
 from .attributes import TABLES, get_attribute
 from .compile_calls import CallCompiler, StarredError
 from .compile_names import NOTHING
-from .formatting import converted, formatted, text
+from .formatting import converted, formatted
 from .names import Scope
 from .operations import LIGHT, SEQUENCES, check_key, get_item, iterate
 from .session import session
@@ -333,9 +333,7 @@ class ExpressionCompiler(CallCompiler):
             state.origin = node
             if conversion != -1:
                 value = converted(value, conversion)
-            if spec_of is None:
-                return text(value)
-            return formatted(value, spec_of(frame))
+            return formatted(value, "" if spec_of is None else spec_of(frame))
 
         return run
 
