@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Iterator
 from operator import attrgetter
@@ -200,9 +201,16 @@ def _library_attribute(value: Any, name: str) -> tuple[Any] | None:
 
 
 def is_library(value: Any) -> bool:
-    """An object that a class of the engine, nn, optim or autograd made."""
-    home = type(value).__module__
-    return home.startswith("gradcli.") and not home.startswith("gradcli.language.")
+    """An object that a class of the engine, nn, optim or autograd made, or a program's module."""
+    return _from_library(type(value))
+
+
+@functools.cache
+def _from_library(kind: type) -> bool:
+    homes = [base.__module__ for base in kind.__mro__]
+    return any(
+        home.startswith("gradcli.") and not home.startswith("gradcli.language.") for home in homes
+    )
 
 
 HOST_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)

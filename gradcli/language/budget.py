@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
+from ..engine.mode import next_sequence
+
 REFILL = 20_000  # steps between two looks at the clock and at memory
 LOOK = 16 * 1024 * 1024  # bytes asked for between two looks at memory
 
@@ -38,7 +40,7 @@ class Budget:
 
     __slots__ = (
         "asked", "base_memory", "deadline", "depth", "fuel", "max_depth", "max_memory", "max_nodes",
-        "max_output", "max_steps", "nodes_made", "output", "steps_left", "taken", "timeout",
+        "max_output", "max_steps", "first_node", "output", "steps_left", "taken", "timeout",
     )  # fmt: skip
 
     def __init__(
@@ -66,7 +68,7 @@ class Budget:
         self.output = 0
         self.depth = 0
         self.asked = 0
-        self.nodes_made = 0
+        self.first_node = next_sequence()  # every node takes a number: their difference counts
         self.base_memory = memory_in_use()
         self.deadline = time.monotonic() + self.timeout
 
@@ -83,6 +85,8 @@ class Budget:
             raise LimitReached(f"limit of {self.max_steps:,} steps", "--max-steps")
         if time.monotonic() > self.deadline:
             raise LimitReached(f"limit of {self.timeout:g} seconds", "--timeout")
+        if next_sequence() - self.first_node > self.max_nodes:
+            raise LimitReached(f"limit of {self.max_nodes:,} nodes", "--max-nodes")
         self.look_at_memory(0)
         self.fuel = min(REFILL, self.steps_left)
         self.steps_left -= self.fuel

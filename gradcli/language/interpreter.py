@@ -6,7 +6,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -159,6 +159,8 @@ class Machine:
         if unknown:
             span = inner.input_span(unknown[0])
             raise inner.source.error("NameError", f"name '{unknown[0]}' is not defined", span)
+        for node in ast.walk(inner.body[0]):
+            node.of_option = True  # type: ignore[attr-defined]  # no place in the program's text
         compiler = StatementCompiler(inner, self.globals, {})
         compiler.dynamic.update(self.globals.values)
         statement: Any = inner.body[0]
@@ -169,7 +171,8 @@ class Machine:
                 error = diagnose(inner, raised)
                 if error is None:
                     raise
-                raise ProgramError(error) from None
+                place = Label(inner.source.span_of(statement), "", primary=True)
+                raise ProgramError(replace(error, labels=(place,))) from None
 
     def outcome(self, error: Diagnostic | None, budget: Budget) -> Outcome:
         source, store = self.program.source, self.globals
@@ -226,7 +229,7 @@ def _trail(trace: TracebackType | None) -> tuple[ast.AST | None, list[ast.AST]]:
                 calls.append(place)
         elif frame.f_code.co_filename.startswith(_ROOM):
             node = frame.f_locals.get("node")
-            if node is not None and hasattr(node, "lineno"):
+            if node is not None and hasattr(node, "lineno") and not hasattr(node, "of_option"):
                 place = node
         trace = trace.tb_next
     return place, calls
