@@ -215,5 +215,3 @@ def main() -> None:
 
         sys.stderr.write(told(error))
         sys.exit(70)
-
-

@@ -1,4 +1,4 @@
-"""commands: what each command does, from its options to its exit code; the work is the pipeline's."""
+"""commands: what each command does, from its options to its exit code."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from . import deadline, defects, output
+from .deadline import OutOfTime, address_space, deadline
+from .defects import message_of, notes_of
 from .diagnostics import Diagnostic, ExitStatus, ProgramError
-from .opening import Opened, Unusable, opened
+from .opening import NotThere, Opened, Unusable, opened
 from .options import Shared, words
-from .render import error as render_error
+from .output import PAGE, close_silently, look_of, prepare_streams, save, tell, write
 from .render.escape import Terminal, block
 from .render.text import Look
 
+if TYPE_CHECKING:
+    from .pipeline.request import Ran, Request
+
 # One thread starts faster and is faster on what people trace; who sets the variable decides.
+# NumPy reads these when it is imported, with the pipeline.
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
-
-from . import pipeline  # noqa: E402 - NumPy reads the variables when it is imported
 
 
 class Asked(NamedTuple):
@@ -46,13 +49,16 @@ def run(common: Shared) -> int:
     """`gradcli run`: what the program prints, as it prints it."""
 
     def body(desk: Desk) -> int:
-        if common.format == "json":
-            from .render import json
+        request = desk.request(NOTHING_ASKED)
+        from .pipeline.run import execute
 
-            ran = pipeline.execute(desk.request(NOTHING_ASKED), None)
-            desk.answer(json.run(pipeline.run_report(ran)))
-        else:
-            ran = pipeline.execute(desk.request(NOTHING_ASKED), desk.printer())
+        if common.format == "text":
+            return desk.finish(execute(request, desk.printer()))
+        from .pipeline.reports import run_report
+        from .render import json
+
+        ran = execute(request, None)
+        desk.answer(json.run(run_report(ran)))
         return desk.finish(ran)
 
     return _guarded(common, body)
@@ -65,9 +71,12 @@ def trace(common: Shared, asked: Asked) -> int:
         request = desk.request(asked)._replace(
             drawn=True, watched=True, values=common.format == "text" or asked.all
         )
+        from .pipeline.reports import trace_report
+        from .pipeline.run import execute
+
         streams = common.format == "text"
-        ran = pipeline.execute(request, desk.printer() if streams else None)
-        report = pipeline.trace_report(ran, texts=streams)
+        ran = execute(request, desk.printer() if streams else None)
+        report = trace_report(ran, texts=streams)
         if streams:
             from .render import trace as render_trace
 
@@ -90,9 +99,11 @@ def grad(common: Shared, asked: Asked) -> int:
 
     def body(desk: Desk) -> int:
         request = desk.request(asked)._replace(differentiated=True, watched=True)
+        from .pipeline.gradients import grad_report
+        from .pipeline.run import execute
+
         streams = common.format == "text"
-        ran = pipeline.execute(request, desk.printer() if streams else None)
-        ran, report = pipeline.grad_report(ran)
+        ran, report = grad_report(execute(request, desk.printer() if streams else None))
         if streams:
             from .render import grad as render_grad
 
@@ -111,10 +122,10 @@ class Desk:
 
     def __init__(self, common: Shared) -> None:
         self.common = common
-        self.look: Look = output.look_of(sys.stdout, common.color)
+        self.look: Look = look_of(sys.stdout, common.color)
         if common.out is not None:
-            self.look = Look(common.color == "always", True, output.PAGE)
-        self.look_of_errors: Look = output.look_of(sys.stderr, common.color)
+            self.look = Look(common.color == "always", True, PAGE)
+        self.look_of_errors: Look = look_of(sys.stderr, common.color)
         if not self.look_of_errors.color and not sys.stderr.isatty():
             self.look_of_errors = self.look_of_errors._replace(unicode=False)
         self.source: str | None = None
@@ -122,19 +133,21 @@ class Desk:
         self.pieces: list[Terminal] = []
         self.page_started = False
 
-    def request(self, asked: Asked) -> pipeline.Request:
+    def request(self, asked: Asked) -> Request:
         """Reads the program; everything that the pipeline must know."""
         common = self.common
         program = self.program = opened(common.file, common.max_source)
         if program.note and not common.quiet:
-            output.tell(block(program.note + "\n"))
+            tell(block(program.note + "\n"))
         if common.out is not None and program.path is not None and _same(common.out, program.path):
             raise Unusable(f"--out {common.out} would overwrite the program")
-        limits = pipeline.Limits(
+        from .pipeline.request import Limits, Request
+
+        limits = Limits(
             common.timeout, common.max_steps, common.max_nodes, common.max_memory,
             common.max_output, common.max_source, common.max_depth,
         )  # fmt: skip
-        return pipeline.Request(
+        return Request(
             program.data, program.name, program.path, tuple(common.sets),
             tuple(words(common.no_grad)), common.device, common.dtype, limits,
             tuple(asked.of), tuple(asked.wrt), asked.retain_graph, asked.create_graph,
@@ -148,8 +161,11 @@ class Desk:
             return lambda text: None
         if self.common.out is not None:
             return lambda text: self.pieces.append(block(text))
-        put = sys.stdout.write
-        return lambda text: put(block(text)) and None
+
+        def put(text: str) -> None:
+            sys.stdout.write(block(text))
+
+        return put
 
     def answer(self, pieces: Iterable[Terminal]) -> None:
         """The answer itself."""
@@ -158,25 +174,27 @@ class Desk:
         if self.common.out is not None:
             self.pieces.extend(pieces)
         else:
-            output.write(pieces)
+            write(pieces)
 
-    def finish(self, ran: pipeline.Ran) -> int:
+    def finish(self, ran: Ran) -> int:
         """The file, the warnings, the error; the exit code."""
         if self.common.out is not None and self.common.quiet < 2:
             try:
-                output.save(self.common.out, self.pieces)
+                save(self.common.out, self.pieces)
             except OSError as error:
                 why = error.strerror or str(error)
                 raise Unusable(f"--out {self.common.out} can't be written: {why}") from None
         if not self.common.quiet and self.common.format == "text":
-            output.tell(_warnings(ran.warnings))
+            tell(_warnings(ran.warnings))
         if ran.error is None:
             return ExitStatus.OK
         return self.fail(ran.error, ran.text)
 
     def fail(self, diagnostic: Diagnostic, text: str | None = None) -> int:
         """Tells the error."""
-        output.tell(render_error.text(diagnostic, text, self.look_of_errors))
+        from .render import error
+
+        tell(error.text(diagnostic, text, self.look_of_errors))
         return int(diagnostic.exit_status)
 
 
@@ -193,44 +211,46 @@ def _same(one: str, other: str) -> bool:
 
 def _guarded(common: Shared, body: Callable[[Desk], int]) -> int:
     """Runs a command within its limits; whatever comes up ends in words and an exit code."""
-    output.prepare_streams()
+    prepare_streams()
     desk = Desk(common)
     try:
         with ExitStack() as limits:
             limits.enter_context(
-                deadline.deadline(
-                    common.timeout, lambda: _out_of_time(desk, render=True), ExitStatus.LIMIT_REACHED
+                deadline(
+                    common.timeout,
+                    lambda: _out_of_time(desk, render=True),
+                    ExitStatus.LIMIT_REACHED,
                 )
             )
-            limits.enter_context(deadline.address_space(common.max_memory))
+            limits.enter_context(address_space(common.max_memory))
             status = body(desk)
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        output.close_silently()
+        close_silently()
         return ExitStatus.OK
     except KeyboardInterrupt:
-        output.tell(Terminal("interrupted\n"))
+        tell(Terminal("interrupted\n"))
         return ExitStatus.INTERRUPTED
     except ProgramError as error:
         return desk.fail(error.diagnostic)
-    except Unusable as error:
-        return desk.fail(_usage(str(error), error.advice))
-    except pipeline.NotThere as error:
+    except NotThere as error:
         notes = (f"do: {error.advice}",) if error.advice else ()
         return desk.fail(Diagnostic("DeviceError", str(error), notes=notes,
                                     exit_status=ExitStatus.MISSING_DEVICE))  # fmt: skip
-    except deadline.OutOfTime:
+    except Unusable as error:
+        return desk.fail(_usage(str(error), error.advice))
+    except OutOfTime:
         _out_of_time(desk)
         return ExitStatus.LIMIT_REACHED
     except MemoryError:
         return desk.fail(_limit(desk, f"the limit of {common.max_memory:,} bytes", "--max-memory"))
     except OSError as error:
         if error.errno == 32:
-            output.close_silently()
+            close_silently()
             return ExitStatus.OK
         return desk.fail(_usage(f"{error.filename or 'the system'}: {error.strerror}", ""))
-    except Exception as error:  # noqa: BLE001 - a bug of ours, told as one
+    except Exception as error:
         return desk.fail(_defect(error))
 
 
@@ -241,21 +261,29 @@ def _usage(message: str, advice: str) -> Diagnostic:
 
 
 def _limit(desk: Desk, what: str, option: str) -> Diagnostic:
-    line = pipeline.current_line()
+    line = _line_in_progress()
     where = f" on line {line}" if line else ""
     return Diagnostic("LimitReached", f"{what} is reached{where}; {option} raises it",
                       exit_status=ExitStatus.LIMIT_REACHED)  # fmt: skip
 
 
+def _line_in_progress() -> int | None:
+    """Where the program is, if it has started."""
+    request = sys.modules.get("gradcli.pipeline.request")
+    return None if request is None else request.current_line()
+
+
 def _out_of_time(desk: Desk, render: bool = False) -> str:
     diagnostic = _limit(desk, f"the limit of {desk.common.timeout:g} seconds", "--timeout")
-    if render:
-        return str(render_error.text(diagnostic, None, desk.look_of_errors))
-    desk.fail(diagnostic)
-    return ""
+    if not render:
+        desk.fail(diagnostic)
+        return ""
+    from .render import error
+
+    return str(error.text(diagnostic, None, desk.look_of_errors))
 
 
 def _defect(error: BaseException) -> Diagnostic:
     """An error of ours, told as one."""
-    return Diagnostic("InternalError", defects.message_of(error), notes=defects.notes_of(error),
+    return Diagnostic("InternalError", message_of(error), notes=notes_of(error),
                       exit_status=ExitStatus.DEFECT)  # fmt: skip

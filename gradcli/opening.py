@@ -1,4 +1,4 @@
-"""opening: which file is meant, and its bytes. Every way in which that can fail is said in words."""
+"""opening: which file is meant, and its bytes; every way to fail is said in words."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ class Unusable(Exception):
     def __init__(self, message: str, advice: str = "") -> None:
         super().__init__(message)
         self.advice = advice
+
+
+class NotThere(Unusable):
+    """A device or an optional part that was asked for is missing."""
 
 
 class Opened(NamedTuple):
@@ -55,11 +59,17 @@ def _from_stdin(most: int) -> Opened:
 
 
 def _only_one(most: int) -> Opened:
-    here = sorted(name for name in os.listdir(".") if name.endswith(SUFFIX) and os.path.isfile(name))
+    here = sorted(
+        name for name in os.listdir(".") if name.endswith(SUFFIX) and os.path.isfile(name)
+    )
     if len(here) == 1:
-        return Opened(here[0], here[0], _read(here[0], most), f"reading {here[0]}, the only one here")
+        return Opened(
+            here[0], here[0], _read(here[0], most), f"reading {here[0]}, the only one here"
+        )
     if not here:
-        raise Unusable("no FILE was given, and this folder holds no .expr file", "gradcli trace FILE")
+        raise Unusable(
+            "no FILE was given, and this folder holds no .expr file", "gradcli trace FILE"
+        )
     listed = ", ".join(here[:8]) + (", ..." if len(here) > 8 else "")
     raise Unusable(f"no FILE was given, and this folder holds {len(here)}: {listed}", "name one")
 
@@ -103,5 +113,7 @@ def _near(path: str) -> str:
         close = [name + SUFFIX]
     if not close:
         programs = sorted(other for other in names if other.endswith(SUFFIX))[:3]
-        return "here are: " + ", ".join(os.path.join(folder, p) for p in programs) if programs else ""
+        return (
+            "here are: " + ", ".join(os.path.join(folder, p) for p in programs) if programs else ""
+        )
     return "did you mean " + " or ".join(os.path.join(folder, other) for other in close) + "?"

@@ -64,7 +64,9 @@ def save(path: str, pieces: Iterable[Terminal]) -> None:
     """The answer, into a file: the old one stays until the new one is whole."""
     unfinished = f"{path}.unfinished"
     try:
-        with open(unfinished, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        with open(
+            unfinished, "w", encoding="utf-8", errors="backslashreplace", newline="\n"
+        ) as file:
             for piece in pieces:
                 file.write(piece)
         os.replace(unfinished, path)

@@ -244,7 +244,9 @@ def test_a_residual_connection_refers_to_the_line() -> None:
 def test_nodes_with_very_many_inputs() -> None:
     nodes = [NodeFact(i, "AccumulateGrad", ()) for i in range(1000)]
     nodes.append(NodeFact(1000, "StackBackward0", tuple((i, 0) for i in range(1000)), None))
-    report = Report("p.expr", "cpu", (inner("s", 1000, 0, "StackBackward0", 2),), tuple(nodes), (0,))
+    report = Report(
+        "p.expr", "cpu", (inner("s", 1000, 0, "StackBackward0", 2),), tuple(nodes), (0,)
+    )
     page = trace.text(report, PLAIN)
     assert "985 more inputs" in page and len(page.splitlines()) < 30
     assert len(trace.text(report, PLAIN, expand=True).splitlines()) > 1000
@@ -327,8 +329,8 @@ def plainly(tokens: list[int], found: list[fold.Repeat]) -> list[int]:
     at = 0
     for repeat in found:
         out += tokens[at : repeat.start]
-        out += tokens[repeat.start : repeat.start + repeat.period] * repeat.count
-        at = repeat.start + repeat.period * repeat.count
+        out += tokens[repeat.start : repeat.start + repeat.period] * repeat.times
+        at = repeat.start + repeat.period * repeat.times
     return out + tokens[at:]
 
 

@@ -15,6 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 from .given import InputError, shortened
 
 if TYPE_CHECKING:
+    from gzip import GzipFile
+
     import numpy
 
 DEFLATE_RATIO = 1032  # deflate can't make more out of one byte
@@ -64,7 +66,8 @@ def _below(folder: str, path: str) -> str:
     parts = path.replace("\\", "/").split("/")
     if os.path.isabs(path) or ".." in parts:
         raise InputError(
-            f"{path}: a program reads data beside it only", f"--set NAME=@{path} on the command line"
+            f"{path}: a program reads data beside it only",
+            f"--set NAME=@{path} on the command line",
         )
     place = folder
     for part in parts:
@@ -111,15 +114,15 @@ def _bytes_for(shape: tuple[int, ...], itemsize: int, there: int, most: int, pat
     return need
 
 
-def _array(data: bytes, dtype: str, shape: tuple[int, ...], order: str = "C") -> numpy.ndarray:  # type: ignore[type-arg]
+def _array(data: bytes, dtype: str, shape: tuple[int, ...], order: str = "C") -> numpy.ndarray:
     import numpy
 
     flat = numpy.frombuffer(data, dtype=numpy.dtype(dtype))
     whole = flat.reshape(shape, order=order)  # type: ignore[call-overload]
-    return numpy.array(whole, dtype=flat.dtype.newbyteorder("="), order="C")  # type: ignore[no-any-return]
+    return numpy.array(whole, dtype=flat.dtype.newbyteorder("="), order="C")
 
 
-def _exactly(file: IO[bytes], count: int, path: str) -> bytes:
+def _exactly(file: IO[bytes] | GzipFile, count: int, path: str) -> bytes:
     data = file.read(count)
     if len(data) != count:
         raise InputError(f"{path}: the file ends early")
@@ -155,7 +158,7 @@ def _npy_header(raw: bytes, path: str) -> tuple[str, bool, tuple[int, ...]]:
     try:
         header = ast.literal_eval(raw.decode("utf-8").strip())
         descr, fortran, shape = header["descr"], header["fortran_order"], header["shape"]
-    except Exception:  # noqa: BLE001 - whatever a hostile header provokes
+    except Exception:
         raise _damaged(path, "the header can't be read") from None
     if not isinstance(descr, str) or not _DESCR.fullmatch(descr):
         raise InputError(
@@ -245,7 +248,7 @@ def _idx(file: IO[bytes], size: int, most: int, path: str) -> Array:
     return _idx_body(file, size - 2, most, path)
 
 
-def _idx_body(file: IO[bytes], there: int, most: int, path: str) -> Array:
+def _idx_body(file: IO[bytes] | GzipFile, there: int, most: int, path: str) -> Array:
     code, dimensions = _exactly(file, 2, path)
     dtype = _IDX.get(code)
     if dtype is None:
@@ -265,7 +268,7 @@ def _idx_gz(file: IO[bytes], size: int, most: int, path: str) -> Array:
         with gzip.GzipFile(fileobj=file) as inner:
             if _exactly(inner, 2, path) != b"\x00\x00":
                 raise _damaged(path, "not an IDX file within gzip")
-            return _idx_body(inner, size * DEFLATE_RATIO, most, path)  # type: ignore[arg-type]
+            return _idx_body(inner, size * DEFLATE_RATIO, most, path)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise _damaged(path, "not a gzip file") from None
 
@@ -329,4 +332,6 @@ def _column(key: str, heads: list[str], width: int, path: str) -> int:
     if key.isdecimal() and int(key) < width:
         return int(key)
     listed = ", ".join(heads) if heads else f"0 to {width - 1}"
-    raise InputError(f"{path}: there is no column {key!r}; the columns are {shortened(listed, 200)}")
+    raise InputError(
+        f"{path}: there is no column {key!r}; the columns are {shortened(listed, 200)}"
+    )

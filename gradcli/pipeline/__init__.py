@@ -1,20 +1,5 @@
 """pipeline: the corridor from text to facts; the only room that has seen every other.
 
-bytes -> Source -> Program -> values of its inputs -> run -> Report. One function for each arrow.
+bytes -> Source -> Program -> values of its inputs -> run -> Report. One function for each arrow:
+`run.execute`, then one of `reports` or `gradients`. Each is imported where it is needed.
 """
-
-from .request import Limits, NotThere, Ran, Request, current_line
-from .reports import grad_report, run_report, trace_report
-from .run import execute
-
-__all__ = [
-    "Limits",
-    "NotThere",
-    "Ran",
-    "Request",
-    "current_line",
-    "execute",
-    "grad_report",
-    "run_report",
-    "trace_report",
-]

@@ -12,6 +12,7 @@ from ..opening import Unusable
 from ..report import collect as collecting
 from ..report.collect import Collected, numbers
 from ..report.model import GradientFact, GradReport, TensorFact
+from .reports import collected, error_fact, index_of, names_of
 from .request import Ran
 from .values import grad_output
 
@@ -31,8 +32,6 @@ class Wanted(NamedTuple):
 
 def grad_report(ran: Ran) -> tuple[Ran, GradReport]:
     """The gradients that were asked for; an error on the way ends up in what is returned."""
-    from .reports import collected, error_fact
-
     report = GradReport(ran.request.name, ran.request.device, None, "", output=ran.output,
                         warnings=ran.warnings)  # fmt: skip
     if ran.outcome is None or ran.error is not None or ran.binder is None:
@@ -40,8 +39,8 @@ def grad_report(ran: Ran) -> tuple[Ran, GradReport]:
     found = collected(ran.outcome, texts=False)
     at = _result(found, ran)
     if at is None:
-        error = Diagnostic("RuntimeError", "no result: nothing that requires grad was computed "
-                           "and bound to a name", (), (NOTHING_REQUIRES_GRAD,), ran.request.name)  # fmt: skip
+        message = "no result: nothing that requires grad was computed and bound to a name"
+        error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), ran.request.name)
         return ran._replace(error=error), report._replace(error=error_fact(error))
     fact, result = found.tensors[at], found.held[at]
     report = report._replace(of=fact, of_text=repr(result))
@@ -53,17 +52,15 @@ def grad_report(ran: Ran) -> tuple[Ran, GradReport]:
         return ran._replace(error=error), report._replace(error=error_fact(error))
     if complaint := ran.binder.unused():
         raise Unusable(complaint)
-    from .reports import names_of
-
-    facts = tuple(_fact(item, gradient, fact) for item, gradient in zip(wanted, gradients, strict=True))
+    facts = tuple(
+        _fact(item, gradient, fact) for item, gradient in zip(wanted, gradients, strict=True)
+    )
     events = ran.binder.watch.told(names_of(found))
     return ran, report._replace(gradients=facts, events=events)
 
 
 def _result(found: Collected, ran: Ran) -> int | None:
     """What --of names; else, of what nothing else uses, what was assigned last."""
-    from .reports import index_of
-
     if len(ran.request.of) > 1:
         raise Unusable("--of: one result at a time", "gradcli grad FILE --of " + ran.request.of[-1])
     if ran.request.of:
@@ -81,11 +78,13 @@ def _wanted(ran: Ran, found: Collected, of: TensorFact) -> list[Wanted]:
     if request.wrt:
         return [_named(name, ran, found, of) for name in request.wrt]
     below = _below(found, of)
+    # Of several names for one tensor the plain one speaks.
+    plain = {(fact.node, fact.output_nr) for fact in found.tensors if "[" not in fact.name}
     wanted = [
         Wanted(fact.name, tensor, fact.line)
         for fact, tensor in zip(found.tensors, found.held, strict=True)
         if fact.requires_grad and fact.node in below and (fact.is_leaf or request.all)
-        and fact.name != of.name and _first_of(fact, found)
+        and fact.name != of.name and ("[" not in fact.name or (fact.node, fact.output_nr) not in plain)
     ]  # fmt: skip
     assert ran.outcome is not None
     for node, name in collecting.parameter_names(ran.outcome.bindings, found, Tensor):
@@ -94,13 +93,6 @@ def _wanted(ran: Ran, found: Collected, of: TensorFact) -> list[Wanted]:
     if not wanted and of.is_leaf:
         wanted.append(Wanted(of.name, found.held[found.tensors.index(of)], of.line))
     return wanted
-
-
-def _first_of(fact: TensorFact, found: Collected) -> bool:
-    """Of several names for one tensor the first plain one speaks."""
-    same = [other for other in found.tensors
-            if (other.node, other.output_nr) == (fact.node, fact.output_nr)] if "[" in fact.name else []  # fmt: skip
-    return all("[" in other.name for other in same)
 
 
 def _below(found: Collected, of: TensorFact) -> set[int]:
@@ -117,8 +109,6 @@ def _below(found: Collected, of: TensorFact) -> set[int]:
 
 def _named(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     """The tensor of a name; of those that it was bound to, the last one in the result's graph."""
-    from .reports import index_of
-
     assert ran.binder is not None and ran.outcome is not None
     below = _below(found, of)
     ids = {id(found.alive[node]) for node in below}
@@ -187,6 +177,10 @@ def _failure(raised: Exception, of: TensorFact, ran: Ran) -> Diagnostic:
         labels = (Label(span, f"{of.name}, of shape {list(of.shape)}", True),)
     notes: tuple[str, ...] = ()
     if "scalar outputs" in message:
-        ones = "1.0" if len(of.shape) != 1 or of.shape[0] > 4 else "[" + ",".join(["1.0"] * of.shape[0]) + "]"
+        ones = (
+            "1.0"
+            if len(of.shape) != 1 or of.shape[0] > 4
+            else "[" + ",".join(["1.0"] * of.shape[0]) + "]"
+        )
         notes = (f"do: --grad-output {ones}, or --of a single number such as {of.name}.sum()",)
     return Diagnostic(type(raised).__name__, message, labels, notes, ran.request.name)

@@ -17,10 +17,7 @@ from ..report import collect as collecting
 from ..report import operands, saved
 from ..report.collect import Collected
 from ..report.model import ErrorFact, LabelFact, Place, Report, TensorFact
-from .gradients import grad_report
 from .request import Ran
-
-__all__ = ["collected", "error_fact", "grad_report", "run_report", "trace_report"]
 
 
 def run_report(ran: Ran) -> Report:
@@ -158,9 +155,12 @@ def error_fact(error: Diagnostic | None) -> ErrorFact | None:
         for label in error.labels
     )  # fmt: skip
     span = error.span
-    where = (None,) * 4 if span is None else (
-        span.line, span.column, span.end_line, span.end_column)  # fmt: skip
-    return ErrorFact(error.type, error.message, *where, labels, error.notes)
+    fact = ErrorFact(error.type, error.message, labels=labels, notes=error.notes)
+    if span is None:
+        return fact
+    return fact._replace(
+        line=span.line, column=span.column, end_line=span.end_line, end_column=span.end_column
+    )
 
 
 def _without_values(report: Report) -> Report:

@@ -13,14 +13,6 @@ if TYPE_CHECKING:
     from .watching import Binder
 
 
-class NotThere(Exception):
-    """A device or an optional part that was asked for is missing."""
-
-    def __init__(self, message: str, advice: str = "") -> None:
-        super().__init__(message)
-        self.advice = advice
-
-
 class Limits(NamedTuple):
     """What a run may use."""
 

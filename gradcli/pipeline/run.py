@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Diagnostic, ExitStatus, ProgramError
 from ..engine import device as devices
@@ -15,10 +15,12 @@ from ..language.interpreter import Machine, missing_inputs
 from ..language.program import Program, SourceLimits, parse
 from ..language.source import Source
 from ..namespace import resolve
-from ..opening import Unusable
-from .request import NotThere, Ran, Request
+from ..opening import NotThere, Unusable
+from .request import Ran, Request
 from .values import Values, values_of
-from .watching import Binder
+
+if TYPE_CHECKING:
+    from .watching import Binder
 
 
 def execute(request: Request, write: Callable[[str], None] | None) -> Ran:
@@ -77,7 +79,9 @@ class Warned:
 
 
 @contextmanager
-def _watched(request: Request, budget: Budget, warned: Warned, binder: Binder | None) -> Iterator[None]:
+def _watched(
+    request: Request, budget: Budget, warned: Warned, binder: Binder | None
+) -> Iterator[None]:
     """The engine tells its warnings, asks for memory, shows what it does, and keeps graphs."""
     before = state.warn, state.reserve, state.observer, state.keep_graph, state.create_graph
     state.warn, state.reserve = warned, budget.charge_bytes
@@ -109,7 +113,11 @@ def _run(
         if write is not None:
             write(text)
 
-    binder = Binder(request) if request.watched else None
+    binder = None
+    if request.watched:
+        from .watching import Binder
+
+        binder = Binder(request)
     on_bind = binder.bound if binder is not None else None
     machine = Machine(program, values.inputs, values.overrides, on_bind)
     with _watched(request, budget, warned, binder):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ..engine import device as devices
 from ..engine import dtypes
+from ..engine.operator import catalogue
 from ..engine.tensor import Tensor, from_array
 from ..inputs import Input, InputError, defaults_of, parse_set
 from ..inputs.given import is_floating
@@ -67,7 +68,7 @@ def _value(item: Input, request: Request) -> Any:
     if item.kind == "array":
         tensor = from_array(item.value)
         if devices.default_device() is not devices.cpu:
-            tensor = tensor.to(devices.default_device())
+            tensor = catalogue.methods["to"](tensor, devices.default_device())
         return tensor.requires_grad_() if requires_grad and tensor.is_floating_point() else tensor
     if item.kind == "leaf" or (item.name in request.wrt and all_numbers(item.value)):
         return _leaf(item.name, item.value, requires_grad)
@@ -107,7 +108,7 @@ def grad_output(text: str, result: Tensor) -> Tensor:
         made: Tensor = resolve("tensor")(item.value, dtype=result.dtype, device=result.device)
     except (ValueError, TypeError, RuntimeError) as error:
         raise Unusable(f"--grad-output {text}: {error}") from None
-    return made.expand(result.shape) if made.dim() == 0 else made
+    return catalogue.methods["expand"](made, result.shape) if made.dim() == 0 else made
 
 
 def _no_input(name: str, program: Program) -> str:

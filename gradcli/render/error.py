@@ -49,7 +49,9 @@ def _last(diagnostic: Diagnostic, look: Look) -> Terminal:
     kind, *more = block(diagnostic.type), block(diagnostic.message)
     message = more[0]
     head = paint([(Cell(f"{kind}:", "error"),)], look)[:-1]
-    return Terminal(f"{head} {message}\n" if message else f"{head[:-1] if not look.color else kind}\n")
+    return Terminal(
+        f"{head} {message}\n" if message else f"{head[:-1] if not look.color else kind}\n"
+    )
 
 
 def _frame(diagnostic: Diagnostic, source: Sequence[str], look: Look) -> list[Line]:
@@ -103,9 +105,7 @@ def _tabs(text: str) -> str:
     return text.replace("\t", "    ")
 
 
-def _marks(
-    label: Label, primary: bool, source: Sequence[str], width: int, look: Look
-) -> Line:
+def _marks(label: Label, primary: bool, source: Sequence[str], width: int, look: Look) -> Line:
     span: Span = label.span
     text = source[span.line - 1] if 0 < span.line <= len(source) else ""
     end = span.end_column if span.end_line == span.line else len(text) + 1

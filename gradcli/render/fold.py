@@ -11,11 +11,11 @@ TRIES = 4  # so many returns of the first token are tried as a period
 
 
 class Repeat(NamedTuple):
-    """tokens[start : start + period] stands there `count` times in a row."""
+    """tokens[start : start + period] stands there `times` times in a row."""
 
     start: int
     period: int
-    count: int
+    times: int
 
 
 def repeats(tokens: Sequence[int]) -> list[Repeat]:
@@ -29,7 +29,7 @@ def repeats(tokens: Sequence[int]) -> list[Repeat]:
             at += 1
         else:
             found.append(repeat)
-            at += repeat.period * repeat.count
+            at += repeat.period * repeat.times
     return found
 
 

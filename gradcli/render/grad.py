@@ -50,6 +50,10 @@ def events(facts: tuple[EventFact, ...], look: Look) -> list[Line]:
     arrow = " → " if look.unicode else " -> "
     for number, fact in enumerate(facts, start=1):
         after = "unchanged" if fact.after is None else one_line(fact.after)
-        words = f"{number:>3}  {fact.name}  {fact.hook}  " if fact.hook else f"{number:>3}  {fact.name}  "
+        words = (
+            f"{number:>3}  {fact.name}  {fact.hook}  "
+            if fact.hook
+            else f"{number:>3}  {fact.name}  "
+        )
         lines.append((cell(words), cell(one_line(fact.before)), Cell(arrow), cell(after)))
     return lines

@@ -41,9 +41,7 @@ def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Li
     return columns(rows, look, flexible=flexible, right=frozenset({6}))
 
 
-def _thinned(
-    tensors: tuple[TensorFact, ...], expand: bool
-) -> list[tuple[TensorFact, int]]:
+def _thinned(tensors: tuple[TensorFact, ...], expand: bool) -> list[tuple[TensorFact, int]]:
     """(fact, 0), or (any, n) in place of n elements of a long list."""
     if expand:
         return [(fact, 0) for fact in tensors]

@@ -80,9 +80,7 @@ class Words:
 
     def __init__(self, graph: Graph, drawing: Drawing, report: Report) -> None:
         self.graph, self.drawing = graph, drawing
-        self.roots = {
-            (report.tensors[i].node, report.tensors[i].output_nr) for i in report.results
-        }
+        self.roots = {(report.tensors[i].node, report.tensors[i].output_nr) for i in report.results}
 
     def lines(self, rows: Sequence[Row], look: Look) -> list[Line]:
         """Header and rows in columns: words, node, value, gradient, line."""
@@ -102,9 +100,9 @@ class Words:
             return (Cell(row.lead), cell(row.text, "dim"))
         if row.kind == "constant":
             constant = self.graph.constants[row.node, row.output_nr]
-            words = Cell(row.lead + cell(one_line(constant.text)).text)
+            said = Cell(row.lead + cell(one_line(constant.text)).text)
             value = "" if constant.value is None else short_value(constant.value)
-            return (words, cell("constant", "dim"), cell(value), Cell(""), Cell(""))
+            return (said, cell("constant", "dim"), cell(value), Cell(""), Cell(""))
         words, style = self._words(row)
         mark = self.drawing.marks.get(row.node) if row.kind == "node" else None
         told = cell(words if mark is None else f"#{mark} {words}").text

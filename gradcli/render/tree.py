@@ -183,7 +183,7 @@ class Drawing:
                 continue
             for k in range(unit.start, unit.start + unit.period):
                 tasks.extend(self._step(steps, k, task))
-            if unit.count > 1:
+            if unit.times > 1:
                 tasks.append(self._folded(steps, unit, task.rest))
         return tasks
 
@@ -238,23 +238,23 @@ class Drawing:
         for repeat in repeats(tokens):
             units.extend(Repeat(i, 1, 1) for i in range(at, repeat.start))
             units.append(repeat)
-            at = repeat.start + repeat.period * repeat.count
+            at = repeat.start + repeat.period * repeat.times
         units.extend(Repeat(i, 1, 1) for i in range(at, len(steps)))
         return units
 
     def _folded(self, steps: list[_Step], unit: Repeat, rest: str) -> _Task:
-        start, end = unit.start + unit.period, unit.start + unit.period * unit.count
+        start, end = unit.start + unit.period, unit.start + unit.period * unit.times
         self.hidden.update(step.node for step in steps[start:end])
         self.cut = True
         what = "this node" if unit.period == 1 else f"these {unit.period} nodes"
-        text = f"{what} {self.strokes.times} {unit.count:,}"
+        text = f"{what} {self.strokes.times} {unit.times:,}"
         return _ready(Row(rest + self.strokes.more, "fold", text=text))
 
     def _left_out(
         self, steps: list[_Step], units: list[Repeat], between: range, rest: str
     ) -> _Task:
         last = units[between.stop - 1]
-        hidden = steps[units[between.start].start : last.start + last.period * last.count]
+        hidden = steps[units[between.start].start : last.start + last.period * last.times]
         self.hidden.update(step.node for step in hidden)
         self.cut = True
         names = Counter(self.graph.names[step.node] for step in hidden)

@@ -103,7 +103,7 @@ def short_name(node: Any) -> str:
 def frozen(value: Any) -> Nested:
     """What tolist() gave, with tuples for lists."""
     if not isinstance(value, list):
-        return value  # type: ignore[no-any-return]
+        return value
     if value and isinstance(value[0], list):
         return tuple(map(frozen, value))
     return tuple(value)
@@ -145,7 +145,8 @@ def collect(
     more nodes to number.
     """
     graph = Graph()
-    held, facts = [], []
+    held: list[Any] = []
+    facts: list[TensorFact] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the .grad of an inner tensor warns: here nobody is misled
         for name, tensor in named_tensors(bindings, kind):

@@ -79,9 +79,7 @@ def saved(collected: Collected, kind: type, most: int = 10_000) -> tuple[SavedFa
                 holder = holders.get(id(tensor))
                 version = None if tensor.is_inference() else tensor._version
                 shape, text = tuple(tensor.shape), text_of(tensor)
-                found.append(
-                    SavedFact(fact.id, short, shape, text, holder, version, size, False)
-                )
+                found.append(SavedFact(fact.id, short, shape, text, holder, version, size, False))
         if len(found) >= most:
             break
     return tuple(found)
