@@ -281,9 +281,6 @@ class ParameterList(Module):
     def extra_repr(self) -> str:
         return "\n".join(f"  ({i}): {_described(value)}" for i, value in enumerate(self))
 
-    def __repr__(self) -> str:
-        return _listing(self)
-
 
 class ParameterDict(Module):
     """Parameters by name."""
@@ -347,21 +344,19 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self) -> str:
-        return "\n".join(f"  ({key}): {_described(value)}" for key, value in self.items())
+        return "\n".join(
+            f"  ({key}): {_described(value, value.dtype.word + 'Tensor')}"
+            if isinstance(value, Tensor)
+            else f"  ({key}): {_described(value)}"
+            for key, value in self.items()
+        )
 
-    def __repr__(self) -> str:
-        return _listing(self)
 
-
-def _described(value: Any) -> str:
+def _described(value: Any, word: str = "") -> str:
+    """A parameter by its type and size; dictionaries name the type as old PyTorch did."""
     if not isinstance(value, Tensor):
         return f"Object of type: {type(value).__name__}"
     sizes = "x".join(str(size) for size in value.shape)
     device = "" if value.device.type == "cpu" else f" ({value.device})"
     kind = "Parameter" if value.is_parameter else "Tensor"
-    return f"{kind} containing: [torch.{value.dtype.name} of size {sizes}{device}]"
-
-
-def _listing(module: Module) -> str:
-    extra = module.extra_repr()
-    return f"{module._get_name()}(" + (f"\n{extra}\n)" if extra else ")")
+    return f"{kind} containing: [torch.{word or value.dtype.name} of size {sizes}{device}]"

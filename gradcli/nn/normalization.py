@@ -39,7 +39,7 @@ class LayerNorm(Module):
     def extra_repr(self) -> str:
         return (
             f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}"
+            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
         )
 
 
@@ -79,7 +79,7 @@ class GroupNorm(Module):
 
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
-        device: Any = None, dtype: Any = None,
+        device: Any = None, dtype: Any = None, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
         if num_channels % num_groups:
@@ -88,7 +88,7 @@ class GroupNorm(Module):
             )
         self.num_groups, self.num_channels = num_groups, num_channels
         self.eps, self.affine = eps, affine
-        _affine(self, (num_channels,), affine, affine, device, dtype)
+        _affine(self, (num_channels,), affine, affine and bias, device, dtype)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -98,7 +98,10 @@ class GroupNorm(Module):
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )
 
 
 def _affine(
@@ -127,12 +130,12 @@ class _RunningNorm(Module):
 
     def _settings(
         self, num_features: int, eps: float, momentum: float | None, affine: bool, track: bool,
-        device: Any, dtype: Any,
+        device: Any, dtype: Any, bias: bool,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track
-        _affine(self, (num_features,), affine, affine, device, dtype)
+        _affine(self, (num_features,), affine, affine and bias, device, dtype)
         self.register_buffer("running_mean", zeros((num_features,), device, dtype) if track else None)
         self.register_buffer("running_var", ones((num_features,), device, dtype) if track else None)
         self.register_buffer("num_batches_tracked", tensor(0) if track else None)
@@ -159,7 +162,8 @@ class _RunningNorm(Module):
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
         )
 
 
@@ -167,9 +171,11 @@ class _BatchNorm(_RunningNorm):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
         affine: bool = True, track_running_stats: bool = True, device: Any = None,
-        dtype: Any = None,
+        dtype: Any = None, bias: bool = True,
     ) -> None:  # fmt: skip
-        self._settings(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        self._settings(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        )
 
     def forward(self, input: Any) -> Any:
         self._check_input_dim(input)
@@ -203,8 +209,11 @@ class _InstanceNorm(_RunningNorm):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
         track_running_stats: bool = False, device: Any = None, dtype: Any = None,
+        bias: bool = True,
     ) -> None:  # fmt: skip
-        self._settings(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        self._settings(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        )
 
     def forward(self, input: Any) -> Any:
         self._check_input_dim(input)

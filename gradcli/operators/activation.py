@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.operator import composite, operator, precise
 from .constants import zeros_as
-from .conventions import Late, floating_only, not_bool
+from .conventions import Late, floating_only, not_bool, underivable
 
 where = Late("where.self")
 logical_and = Late("logical_and")
@@ -42,6 +42,7 @@ threshold = operator(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     node="ThresholdBackward0",
     inplace="threshold_",
+    inplace_node="ThresholdBackward1",
     where="torch",
     forward=lambda xp, self, threshold, value: xp.where(
         self <= threshold, self.dtype.type(value), self
@@ -52,6 +53,10 @@ threshold = operator(
     samples=("torch.threshold(x, 0.1, 2.0)", "F.threshold(x, 0.1, 2.0)"),
     errors=("torch.threshold(x)",),
 )
+
+def _leaky_relu(xp: Any, x: Any, negative_slope: float) -> Any:
+    return xp.where(x > 0, x, x * negative_slope)
+
 
 leaky_relu_backward = operator(
     "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, "
@@ -73,14 +78,27 @@ leaky_relu = operator(
     "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
     node="LeakyReluBackward0",
     where="hidden",
-    inplace="leaky_relu_",
-    inplace_node="LeakyReluBackward1",
-    forward=lambda xp, self, negative_slope: xp.where(self > 0, self, self * negative_slope),
+    forward=_leaky_relu,
     self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope, False),
     refuse=floating_only("leaky_relu_cpu"),
     doc="self above zero, negative_slope * self below; the gradient at 0 is the slope.",
     samples=("F.leaky_relu(x)", "F.leaky_relu(x, 0.2)"),
     errors=("F.leaky_relu(1.0)", "F.leaky_relu(i)"),
+)
+
+# In place the input is gone: the gradient is computed from the result, which has its signs.
+leaky_relu_result = operator(
+    "_leaky_relu_result(Tensor self, Scalar negative_slope) -> Tensor",
+    node="LeakyReluBackward1",
+    where="hidden",
+    inplace="leaky_relu_",
+    forward=_leaky_relu,
+    self=lambda grad, result, negative_slope: leaky_relu_backward(
+        grad, result, negative_slope, True
+    ),
+    refuse=floating_only("leaky_relu_cpu"),
+    doc="leaky_relu with a gradient from its result.",
+    samples=("F.leaky_relu(x * 1, 0.2, True)",),
 )
 
 # ---- exponential linear units
@@ -129,8 +147,6 @@ elu = operator(
     "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
     node="EluBackward0",
     where="hidden",
-    inplace="elu_",
-    inplace_node="EluBackward1",
     forward=_elu,
     self=lambda grad, self, alpha, scale, input_scale: elu_backward(
         grad, alpha, scale, input_scale, False, self
@@ -145,14 +161,38 @@ celu = operator(
     "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
     node="CeluBackward0",
     where="torch",
-    inplace="celu_",
-    inplace_node="CeluBackward1",
     forward=lambda xp, self, alpha: _elu(xp, self, alpha, 1.0, 1.0 / alpha),
     self=lambda grad, self, alpha: elu_backward(grad, alpha, 1, 1.0 / alpha, False, self),
     refuse=floating_only("elu_cpu"),
     doc="self above zero, alpha * (exp(self / alpha) - 1) below.",
     samples=("torch.celu(x)", "F.celu(x, 0.5)"),
     errors=("torch.celu(1.0)",),
+)
+
+elu_result = operator(
+    "_elu_result(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+    node="EluBackward1",
+    where="hidden",
+    inplace="elu_",
+    forward=_elu,
+    self=lambda grad, result, alpha, scale, input_scale: elu_backward(
+        grad, alpha, scale, input_scale, True, result
+    ),
+    refuse=floating_only("elu_cpu"),
+    doc="elu with a gradient from its result.",
+    samples=("F.elu(x * 1, 0.5, True)", "F.selu(x * 1, inplace=True)"),
+)
+
+celu_result = operator(
+    "_celu_result(Tensor self, Scalar alpha=1.0) -> Tensor",
+    node="CeluBackward1",
+    where="torch",
+    inplace="celu_",
+    forward=lambda xp, self, alpha: _elu(xp, self, alpha, 1.0, 1.0 / alpha),
+    self=lambda grad, result, alpha: elu_backward(grad, alpha, 1, 1.0 / alpha, True, result),
+    refuse=floating_only("elu_cpu"),
+    doc="celu with a gradient from its result.",
+    samples=("F.celu(x * 1, 0.5, True)",),
 )
 
 selu = composite(
@@ -207,6 +247,8 @@ hardsigmoid_backward = operator(
     forward=lambda xp, grad_output, self: xp.where(
         (self > -3) & (self < 3), grad_output * (1.0 / 6.0), xp.zeros_like(grad_output)
     ),
+    grad_output=lambda grad: underivable("hardsigmoid_backward"),
+    self=lambda grad: underivable("hardsigmoid_backward"),
     doc="A sixth of the gradient between -3 and 3.",
     samples=("torch.autograd.grad(F.hardsigmoid(x), x, y)[0]",),
 )
@@ -295,14 +337,11 @@ softshrink_backward = operator(
 
 def _check_softshrink(self: Any, lambd: float) -> None:
     if lambd < 0:
+        most = "1.79769e+308" if self.dtype.name == "float64" else "3.40282e+38"
         raise RuntimeError(
-            "lambda must be greater or equal to 0, but found to be " + _shortest(lambd) + "."
+            f"lambda must be in range [0, {most}] for input dtype {self.dtype.word}, but found "
+            f"{lambd:g}"
         )
-
-
-def _shortest(number: float) -> str:
-    """A number as C++ streams print it."""
-    return f"{number:g}"
 
 
 softshrink = operator(

@@ -17,7 +17,7 @@ def _face(row: Any, *more: Any) -> Any:
 
     `more` are arguments that the row takes and the function does not have.
     """
-    twin = catalogue.row(row.inplace)
+    twin = catalogue.row(row.name + "_")
 
     def body(input: Any, *arguments: Any) -> Any:
         *given, inplace = arguments
@@ -94,10 +94,11 @@ def _rrelu(
 ) -> Any:
     noise = input.new_empty(tuple(input.shape))
     if training:
-        drawn = input.new_empty(int((input.detach() <= 0).sum().item()))
+        below = input.detach() <= 0
+        drawn = noise.double().new_empty((int(below.sum().item()),))
         drawn.uniform_(lower, upper, generator=generator)
         noise.fill_(1)
-        noise[input.detach() <= 0] = drawn
+        noise[below] = drawn.to(noise.dtype)
     row = catalogue.row("rrelu_with_noise_") if inplace else rrelu_with_noise
     return row.run(input, noise, lower, upper, training)
 

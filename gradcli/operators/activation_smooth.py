@@ -438,22 +438,39 @@ rrelu_with_noise_backward = operator(
     samples=("torch.autograd.grad(F.rrelu(x), x, y, create_graph=True)[0]",),
 )
 
+def _rrelu(
+    xp: Any, x: Any, noise: Any, lower: float, upper: float, training: bool
+) -> Any:
+    if training:
+        return xp.where(x <= 0, x * noise, x)
+    return xp.where(x > 0, x, x * ((lower + upper) / 2))
+
+
 rrelu_with_noise = operator(
     "rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, "
     "Scalar upper=0.3333333333333333, bool training=False) -> Tensor",
     node="RreluWithNoiseBackward0",
     where="hidden",
-    inplace="rrelu_with_noise_",
-    inplace_node="RreluWithNoiseBackward1",
-    forward=lambda xp, self, noise, lower, upper, training: (
-        xp.where(self <= 0, self * noise, self)
-        if training
-        else xp.where(self > 0, self, self * ((lower + upper) / 2))
-    ),
+    forward=_rrelu,
     self=lambda grad, self, noise, lower, upper, training: rrelu_with_noise_backward(
         grad, self, noise, lower, upper, training, False
     ),
     refuse=floating_only("leaky_relu_cpu"),
     doc="leaky_relu with a slope for each element, drawn between lower and upper.",
     samples=("F.rrelu(x)",),
+)
+
+rrelu_with_noise_result = operator(
+    "_rrelu_with_noise_result(Tensor self, Tensor noise, Scalar lower, Scalar upper, "
+    "bool training) -> Tensor",
+    node="RreluWithNoiseBackward1",
+    where="hidden",
+    inplace="rrelu_with_noise_",
+    forward=_rrelu,
+    self=lambda grad, result, noise, lower, upper, training: rrelu_with_noise_backward(
+        grad, result, noise, lower, upper, training, True
+    ),
+    refuse=floating_only("leaky_relu_cpu"),
+    doc="rrelu with a gradient from its result.",
+    samples=("F.rrelu(x * 1, inplace=True)",),
 )

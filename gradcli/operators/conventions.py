@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.mode import state
-from ..engine.operator import catalogue
+from ..engine.operator import SMALL, catalogue
 
 INTEGERS = ("Byte", "Char", "Short", "Int", "Long")
 
@@ -22,6 +22,11 @@ def floating_only(kernel: str) -> dict[str, tuple[type[Exception], str]]:
 def not_bool(text: str) -> dict[str, tuple[type[Exception], str]]:
     """A kernel that takes every type but bool."""
     return {"Bool": (RuntimeError, text)}
+
+
+def underivable(name: str) -> Any:
+    """What PyTorch says when a derivative is asked for that it does not have."""
+    raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
 
 def wrap_dim(dim: int, ndim: int) -> int:
@@ -98,6 +103,14 @@ def reduced(loss: Any, reduction: int) -> Any:
     if reduction == MEAN:
         return loss.mean()
     return loss.sum() if reduction == SUM else loss
+
+
+def fused(xp: Any, x: Any, factor: Any, offset: Any) -> Any:
+    """x * factor + offset, rounded once, as a fused multiply-add does where it may be printed."""
+    if x.size > SMALL or x.dtype.char != "f":
+        return x * factor + offset
+    wide = x.astype("float64") * factor.astype("float64") + offset.astype("float64")
+    return wide.astype("float32")
 
 
 def shape_text(tensor: Any) -> str:

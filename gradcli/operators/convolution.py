@@ -259,9 +259,9 @@ def _check_sizes(
         )
     expected = weight.shape[0] if transposed else weight.shape[1] * groups
     if x.shape[1] != expected:
-        kind = "transposed=1, " if transposed else ""
+        kind = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
         raise RuntimeError(
-            f"Given {kind}groups={groups}, weight of size {list(weight.shape)}, expected "
+            f"Given {kind}, weight of size {list(weight.shape)}, expected "
             f"input{list(x.shape)} to have {expected} channels, but got {x.shape[1]} channels "
             "instead"
         )
@@ -358,7 +358,7 @@ for _ndim, _example in ((1, "c, c[:, :, :2]"), (2, "c[None], c[:2, None, :2, :2]
         _conv_transpose(_ndim),
         where="torch functional",
         doc=f"Transposed convolution over {_ndim} dimension{'s' * (_ndim > 1)}.",
-        samples=(f"F.conv_transpose{_ndim}d({_example.replace('[:, :, :2]', '[:3, :, :2]')})",)
+        samples=(f"F.conv_transpose{_ndim}d({_example.replace('c, ', 'c.permute(0, 2, 1)[:, :2], ')})",)
         if _ndim == 1
         else (),
     )

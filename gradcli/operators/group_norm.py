@@ -10,6 +10,8 @@ from .sums import sum_dims
 
 view = Late("view")
 unsqueeze = Late("unsqueeze")
+expand = Late("expand")
+mean_dims = Late("mean.dim")
 
 
 def _group_norm(
@@ -32,37 +34,56 @@ def _backward(
     grads: Any, input: Any, mean: Any, rstd: Any, weight: Any, n: int, c: int, places: int,
     group: int, needs: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """PyTorch's differentiable form: sums over places, then over each group's channels."""
-    grad, inside = grads[0], c // group
-    if grad is None:
-        return None, None, None
-    share = 1.0 / (inside * places)
+    """PyTorch's differentiable form: sums over places, then over each group's channels.
+
+    Mean and rstd are outputs too: in a second backward pass their gradients arrive here.
+    """
+    grad, grad_mean, grad_rstd = grads
+    inside = c // group
     wide = (n, group, inside, places)
-    x, g = view(input, wide), view(grad, wide)
+    x = view(input, wide)
     mean, rstd = view(mean, (n, group, 1, 1)), view(rstd, (n, group, 1, 1))
-    gamma = None if weight is None else view(weight, (1, group, inside, 1))
-    products = _kept(sum_dims(g * x, (3,), False), 3)
-    totals = _kept(sum_dims(g, (3,), False), 3)
     to_input = to_weight = to_bias = None
+    if grad is not None:
+        g = view(grad, wide)
+        gamma = None if weight is None else view(weight, (1, group, inside, 1))
+        products = unsqueeze(sum_dims(g * x, (3,), False), 3)
+        totals = unsqueeze(sum_dims(g, (3,), False), 3)
+        if needs["input"]:
+            to_input = _through(g, x, gamma, mean, rstd, products, totals, inside * places)
+        if needs["weight"]:
+            to_weight = view(sum_dims((products - totals * mean) * rstd, (0,), False), (c,))
+        if needs["bias"]:
+            to_bias = view(sum_dims(totals, (0,), False), (c,))
     if needs["input"]:
-        scaled_products, scaled_totals = products, totals
-        if gamma is not None:
-            scaled_products, scaled_totals = products * gamma, totals * gamma
-        db = _kept(sum_dims(scaled_totals, (2,), False), 2)
-        ds = _kept(sum_dims(scaled_products, (2,), False), 2)
-        b = (db * mean - ds) * (rstd * rstd * rstd) * share
-        offset = -b * mean - db * rstd * share
-        a = rstd if gamma is None else rstd * gamma
-        to_input = view(g * a + b * x + offset, tuple(input.shape))
-    if needs["weight"]:
-        to_weight = view(sum_dims((products - totals * mean) * rstd, (0,), False), (c,))
-    if needs["bias"]:
-        to_bias = view(sum_dims(totals, (0,), False), (c,))
+        for term in _of_statistics(x, rstd, grad_mean, grad_rstd, n, group, inside * places):
+            to_input = term if to_input is None else to_input + term
+        to_input = None if to_input is None else view(to_input, tuple(input.shape))
     return to_input, to_weight, to_bias
 
 
-def _kept(x: Any, dim: int) -> Any:
-    return unsqueeze(x, dim)
+def _through(
+    g: Any, x: Any, gamma: Any, mean: Any, rstd: Any, products: Any, totals: Any, count: int
+) -> Any:
+    share = 1.0 / count
+    if gamma is not None:
+        products, totals = products * gamma, totals * gamma
+    b = unsqueeze(sum_dims(products, (2,), False), 2)
+    c = unsqueeze(sum_dims(totals, (2,), False), 2)
+    b = (c * mean - b) * (rstd * rstd * rstd) * share
+    c = -b * mean - c * rstd * share
+    return (rstd if gamma is None else rstd * gamma) * g + b * x + c
+
+
+def _of_statistics(
+    x: Any, rstd: Any, grad_mean: Any, grad_rstd: Any, n: int, group: int, count: int
+) -> Any:
+    """What the gradients of mean and rstd add to the input's."""
+    if grad_rstd is not None:
+        slope = rstd * rstd * rstd * -0.5 * view(grad_rstd, (n, group, 1, 1))
+        yield slope * (2.0 / count) * (x - mean_dims(x, (2, 3), True, None))
+    if grad_mean is not None:
+        yield expand(view(grad_mean, (n, group, 1, 1)), tuple(x.shape), False) / count
 
 
 native_group_norm = operator(
@@ -73,12 +94,11 @@ native_group_norm = operator(
     forward=_group_norm,
     joint={
         ("input", "weight", "bias"): (
-            lambda grads, input, result1, result2, weight, N, C, HxW, group, needs: _backward(
+            lambda grads, input, result1, result2, weight, N, C, HxW, group, eps, needs: _backward(
                 grads, input, result1, result2, weight, N, C, HxW, group, needs
             )
         )
     },
-    undifferentiable="result1, result2",
     refuse=floating_only("GroupNormKernelImpl"),
     doc="Groups of channels of each example at mean 0 and variance 1.",
     samples=("F.group_norm(c, 3)",),

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.operator import catalogue, operator
 from .constants import zeros_as
-from .conventions import MEAN, NONE, floating_only
+from .conventions import MEAN, NONE, floating_only, underivable
 
 # ---- nll_loss: (N, C) or (C); nll_loss2d: (N, C, H, W)
 
@@ -252,6 +252,8 @@ multi_margin_loss_backward = operator(
     where="hidden",
     dtype=lambda grad_output, self, *rest: self.dtype,
     forward=_multi_margin_backward,
+    grad_output=lambda grad: underivable("multi_margin_loss_backward"),
+    self=lambda grad: underivable("multi_margin_loss_backward"),
     doc="The gradient of multi_margin_loss.",
     samples=("torch.autograd.grad(F.multi_margin_loss(a, j), a)[0]",),
 )
@@ -327,6 +329,8 @@ multilabel_margin_loss_backward = operator(
     where="hidden",
     dtype=lambda grad_output, self, *rest: self.dtype,
     forward=_multilabel_margin_backward,
+    grad_output=lambda grad: underivable("multilabel_margin_loss_backward"),
+    self=lambda grad: underivable("multilabel_margin_loss_backward"),
     doc="The gradient of multilabel_margin_loss.",
     samples=("torch.autograd.grad(F.multilabel_margin_loss(a, i[:, :3].repeat(2, 1)[:3]), a)[0]",),
 )

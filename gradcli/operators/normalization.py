@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.operator import operator
 from .constants import number_as
-from .conventions import Late, floating_only
+from .conventions import Late, floating_only, fused
 from .linear import _product
 from .sums import sum_dims
 
@@ -223,9 +223,10 @@ def _batch_norm(
     else:
         mean, invstd = running_mean, 1 / xp.sqrt(running_var + eps)
         saved = (xp.zeros((0,), dtype=x.dtype), xp.zeros((0,), dtype=x.dtype))
-    out = (x - _column(x, mean)) * _column(x, invstd)
-    out = out if weight is None else out * _column(x, weight)
-    out = out if bias is None else out + _column(x, bias)
+    # PyTorch folds everything into one factor and one offset, which decides the last bits.
+    factor = invstd if weight is None else invstd * weight
+    offset = -mean * factor if bias is None else bias - mean * factor
+    out = fused(xp, x, _column(x, factor), _column(x, offset))
     return out.astype(x.dtype, copy=False), *saved
 
 

@@ -178,7 +178,7 @@ for _face, _extra in (("functional", ""), ("torch", ", bool cudnn_enabled=True")
 def _rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: float | None) -> Any:
     shape = list(normalized_shape)
     if list(input.shape[input.ndim - len(shape) :]) != shape:
-        expected = "".join(f", {size}" for size in shape)
+        expected = ", ".join(str(size) for size in shape)
         raise RuntimeError(
             f"Given normalized_shape={shape}, expected input with shape [*{expected}], but got "
             f"input of size{list(input.shape)}"

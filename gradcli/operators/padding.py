@@ -119,7 +119,7 @@ def _declare(mode: str, ndim: int) -> Any:
         grad_output=lambda grad, padding: again(grad, padding),
         self=lambda self: zeros_as(self),
         doc="Adds each gradient to the element that was copied.",
-        samples=(f"torch.autograd.grad(F.pad(c[None], {(1, 1) * ndim}, '{mode}').sum(), c)[0]",)
+        samples=(f"torch.autograd.grad(F.pad(c, {(1, 1) * ndim}, '{mode}').sum(), c)[0]",)
         if ndim < 3
         else (),
     )
@@ -132,7 +132,7 @@ def _declare(mode: str, ndim: int) -> Any:
         check=_check_reflection if mode == "reflect" else None,
         cost=lambda self, padding: _padded_numel(self.shape, padding),
         doc="Widens dimensions by elements of the input itself.",
-        samples=(f"F.pad(c[None], {(1, 1) * ndim}, '{mode}')",) if ndim < 3 else (),
+        samples=(f"F.pad(c, {(1, 1) * ndim}, '{mode}')",) if ndim < 3 else (),
     )
     return forward
 
@@ -184,7 +184,9 @@ def _pad(input: Any, pad: Any, mode: str, value: float | None) -> Any:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if ndim not in (1, 2, 3) or input.ndim not in (ndim + 1, ndim + 2):
         raise NotImplementedError(
-            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+            f"Padding size {len(pad)} is not supported for {input.ndim}D input tensor."
+            if ndim in (1, 2, 3) and 2 <= input.ndim <= 5
+            else "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
         )
     if mode == "circular":
         return _circular(input, pad)

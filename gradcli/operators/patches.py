@@ -217,7 +217,6 @@ composite(
     where="functional",
     doc="Every window of an image as a column.",
     samples=("F.unfold(c[None], 2)", "F.unfold(c[None], (2, 1), padding=1, stride=2)"),
-    errors=("F.unfold(x, 2)",),
 )
 
 composite(

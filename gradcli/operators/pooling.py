@@ -95,9 +95,8 @@ def _check_window(
     ndim: int, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool
 ) -> None:
     if x.ndim not in (ndim + 1, ndim + 2):
-        batch = "(batch mode) " if ndim == 2 else "(batch mode) "
         raise RuntimeError(
-            f"non-empty {ndim + 1}D or {ndim + 2}D {batch}tensor expected for input"
+            f"non-empty {ndim + 1}D or {ndim + 2}D (batch mode) tensor expected for input"
         )
     for size, k in zip(padding, kernel, strict=True):
         if size > k // 2:
@@ -130,7 +129,7 @@ def _declare_max(ndim: int) -> tuple[Any, Any]:
         grad_output=lambda grad, indices: _max_double(grad, indices, ndim),
         self=lambda self: zeros_as(self),
         doc="The gradient at the places of the maxima.",
-        samples=(f"torch.autograd.grad(F.max_pool{ndim}d(c[None, None], 2).sum(), c)[0]",),
+        samples=(f"torch.autograd.grad(F.max_pool{ndim}d(c[(None,) * {ndim - 2}], 2).sum(), c)[0]",),
     )  # fmt: skip
     forward = operator(
         f"{name}(Tensor self, {window}, bool ceil_mode) -> (Tensor result0, Tensor result1)",
@@ -147,7 +146,7 @@ def _declare_max(ndim: int) -> tuple[Any, Any]:
         check=_check_pool(ndim),
         refuse=floating_only(f"max_pool{ndim}d"),
         doc="The largest element of each window, and where it stood.",
-        samples=(f"F.max_pool{ndim}d(c[None, None], 2)",),
+        samples=(f"F.max_pool{ndim}d(c[(None,) * {ndim - 2}], 2)",),
     )
     return forward, backward
 
@@ -210,6 +209,13 @@ def _check_average(ndim: int) -> Any:
         self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, include: bool,
         override: int | None,
     ) -> None:  # fmt: skip
+        if self.ndim not in (ndim + 1, ndim + 2):
+            if ndim == 2:
+                raise RuntimeError(
+                    "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for "
+                    f"input, but got:{list(self.shape)}"
+                )
+            raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
         _check_window(ndim, self, kernel_size, stride, padding, (1,) * ndim, ceil_mode)
         if override == 0:
             raise RuntimeError("divisor must be not zero")
@@ -238,7 +244,7 @@ def _declare_average(ndim: int) -> Any:
         ),
         self=lambda self: zeros_as(self),
         doc="Each gradient shared among its window.",
-        samples=(f"torch.autograd.grad(F.avg_pool{ndim}d(c[None, None], 2).sum(), c)[0]",),
+        samples=(f"torch.autograd.grad(F.avg_pool{ndim}d(c[(None,) * {ndim - 2}], 2).sum(), c)[0]",),
     )  # fmt: skip
     forward = operator(
         f"avg_pool{ndim}d.kernel(Tensor self, {window}) -> Tensor",
@@ -252,7 +258,7 @@ def _declare_average(ndim: int) -> Any:
         ),
         check=_check_average(ndim),
         doc="The mean of each window.",
-        samples=(f"F.avg_pool{ndim}d(c[None, None], 2)",),
+        samples=(f"F.avg_pool{ndim}d(c[(None,) * {ndim - 2}], 2)",),
     )  # fmt: skip
     return forward
 

@@ -58,6 +58,18 @@ def _largest(xp: Any, x: Any, output_size: Any) -> tuple[Any, Any]:
     return values, indices
 
 
+def _check(kind: str, ndim: int) -> Any:
+    def check(self: Any, output_size: Any) -> None:
+        if self.ndim not in (ndim + 1, ndim + 2):
+            name, end = ("avg", "") if kind == "average" else ("max", ":")
+            raise RuntimeError(
+                f"adaptive_{name}_pool{ndim}d(): Expected {ndim + 1}D or {ndim + 2}D tensor, but "
+                f"got{end} {list(self.shape)}"
+            )
+
+    return check
+
+
 def _declare(ndim: int) -> tuple[Any, Any]:
     average_backward = operator(
         f"_adaptive_avg_pool{ndim}d_backward(Tensor grad_output, Tensor self) -> Tensor",
@@ -70,7 +82,7 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         self=lambda self: zeros_as(self),
         doc="Each gradient shared among its window.",
         samples=(
-            f"torch.autograd.grad(F.adaptive_avg_pool{ndim}d(c[None, None], 2).sum(), c)[0]",
+            f"torch.autograd.grad(F.adaptive_avg_pool{ndim}d(c[(None,) * {ndim - 2}], 2).sum(), c)[0]",
         ),
     )
     average = operator(
@@ -79,9 +91,10 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         where="hidden",
         forward=_average,
         self=lambda grad, self: average_backward(grad, self),
+        check=_check("average", ndim),
         refuse=floating_only(f"adaptive_avg_pool{ndim}d"),
         doc="The means of windows that divide the input evenly.",
-        samples=(f"F.adaptive_avg_pool{ndim}d(c[None, None], 2)",),
+        samples=(f"F.adaptive_avg_pool{ndim}d(c[(None,) * {ndim - 2}], 2)",),
     )
     largest_backward = operator(
         f"adaptive_max_pool{ndim}d_backward(Tensor grad_output, Tensor self, Tensor indices) "
@@ -95,7 +108,7 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         self=lambda self: zeros_as(self),
         doc="The gradient at the places of the maxima.",
         samples=(
-            f"torch.autograd.grad(F.adaptive_max_pool{ndim}d(c[None, None], 2).sum(), c)[0]",
+            f"torch.autograd.grad(F.adaptive_max_pool{ndim}d(c[(None,) * {ndim - 2}], 2).sum(), c)[0]",
         ),
     )
     largest = operator(
@@ -105,9 +118,10 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         where="hidden",
         forward=_largest,
         self=lambda grads, self, result1: largest_backward(grads[0], self, result1),
+        check=_check("largest", ndim),
         refuse=floating_only(f"adaptive_max_pool{ndim}d"),
         doc="The largest elements of windows that divide the input evenly.",
-        samples=(f"F.adaptive_max_pool{ndim}d(c[None, None], 2)",),
+        samples=(f"F.adaptive_max_pool{ndim}d(c[(None,) * {ndim - 2}], 2)",),
     )
     return average, largest
 

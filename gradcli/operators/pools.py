@@ -43,7 +43,8 @@ def _max_any(input: Any, settings: Any, ceil: bool, ndim: int) -> tuple[Any, Any
         return _MAX[ndim].run(input, *settings, ceil)  # type: ignore[no-any-return]
     if input.ndim not in (2, 3):
         raise RuntimeError(
-            "max_pool1d() Expected 2D or 3D input tensor, but got " + str(list(input.shape))
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
+            f"input, but got:{list(input.shape)}"
         )
     kernel, stride, padding, dilation = (value[0] for value in settings)
     if padding > kernel // 2:
@@ -144,7 +145,7 @@ for _ndim, _x in ((2, "c[None]"), (3, "c[None, None]")):
             f"F.avg_pool{_ndim}d({_x}, 2)",
             f"F.avg_pool{_ndim}d({_x}, 2, 2, ceil_mode=True)",
         ),
-        errors=(f"F.avg_pool{_ndim}d(s, 2)",),
+        errors=(f"F.avg_pool{_ndim}d({_x}[None, None], 2)",),
     )
 
 

@@ -75,8 +75,8 @@ softmax_backward_data = operator(
     node="SoftmaxBackwardDataBackward0",
     where="hidden",
     forward=_softmax_backward,
-    grad_output=lambda grad, output, dim, input_dtype: softmax_backward_data(
-        grad, output, dim, input_dtype
+    grad_output=lambda grad, output, dim, output_dtype: softmax_backward_data(
+        grad, output, dim, output_dtype
     ),
     output=lambda grad, grad_output, dim, output: _softmax_double(grad, grad_output, dim, output),
     doc="The gradient of softmax from its result.",
