@@ -27,7 +27,7 @@ PLACES: dict[str, str] = {
     "set_default_dtype": _ENGINE + "dtypes:set_default_dtype",
     "promote_types": _ENGINE + "dtypes:promote_types",
     "can_cast": _ENGINE + "dtypes:can_cast",
-    "result_type": _ENGINE + "call:result_dtype",
+    "result_type": _ENGINE + "promotion:result_dtype",
     "set_printoptions": _ENGINE + "repr:set_printoptions",
     "no_grad": _ENGINE + "mode:no_grad",
     "enable_grad": _ENGINE + "mode:enable_grad",

@@ -2,8 +2,9 @@
 
 A call of an ordinary operator costs about a microsecond, so nothing may be looked up, bound or
 looped over that the row already decides. The function is therefore written out as source from the
-row, once, at first use. Everything that is rare (mixed types, numbers as operands, views, limits)
-goes to ordinary functions below.
+row, once, at first use. A row of two tensors gets three lanes: one for two tensors of one kind, one
+for a tensor and a Python number, and a general one, where types and devices meet by PyTorch's rules
+(`promotion`). All lanes come from the same lines here; they differ in the questions they leave out.
 """
 
 from __future__ import annotations
@@ -15,335 +16,17 @@ from typing import Any
 import numpy
 
 from . import dtypes
-from .device import cpu
-from .dtypes import DType
 from .mode import next_sequence, state
 from .node import Node, SavedOutput
 from .operator import Row
-from .tensor import Kind, Tensor, edge_of, kind_of, mark_inference, plain, refuse_inference
+from .promotion import meet, one_device, shape_error
+from .results import LARGE, finish, guard, infer, make_view, refused, versions_of, watch
+from .signature import Parameter
+from .tensor import Tensor, edge_of, mark_inference
 
-LARGE = 1 << 16  # elements from which memory is asked for before the kernel runs
+GENERAL, ORDINARY, NUMBER = "general", "ordinary", "number"
 
-
-def _names(row: Row) -> dict[str, Any]:
-    """What generated source may refer to."""
-    return {
-        "Tensor": Tensor, "Node": Node, "new": object.__new__, "state": state, "row": row,
-        "forward": row.forward, "numpy": numpy, "ndarray": numpy.ndarray, "edge_of": edge_of,
-        "SavedOutput": SavedOutput, "next_sequence": next_sequence, "plain": plain,
-        "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,
-        "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
-        "default_kind": default_kind, "bool_": dtypes.bool_, "int64": dtypes.int64,
-        "inputs_of": inputs_of, "watch": watch, "make_view": make_view, "mark_inference": mark_inference,
-        "check": row.check, "check_mixed": row.check_mixed,
-    }  # fmt: skip
-
-
-def specialise(row: Row) -> Callable[..., Any]:
-    """Writes and compiles the function that runs one overload; arguments come bound, in order."""
-    names = _names(row)
-    lines: list[str] = []
-    if _has_ordinary_lane(row):
-        _write_lane(row, "general", False, lines.append)
-        _write_lane(row, "run", True, lines.append)
-    else:
-        _write_lane(row, "run", False, lines.append)
-    return compiled(f"{row.signature.name}.{row.signature.overload or 'default'}", "run", lines, names)
-
-
-def python_operator(row: Row, constants: dict[str, Any], otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The row's ordinary lane as the function behind `x + y`; any other operand goes to `otherwise`."""
-    names = _names(row) | constants | {"otherwise": otherwise}
-    lines: list[str] = []
-    x, y = (p.name for p in row.tensors)
-    _write_lane(row, "run", True, lines.append, f"otherwise({x}, {y})", f"{x}, {y}")
-    return compiled(f"{row.signature.name}.operator", "run", lines, names)
-
-
-def _has_ordinary_lane(row: Row) -> bool:
-    """Two tensors of one kind are what most calls have: they get a lane without questions."""
-    return (
-        row.broadcasts
-        and [p.kind for p in row.tensors] == ["Tensor", "Tensor"]
-        and not any(p.optional for p in row.tensors)
-        and not row.tensors[0].number
-        and row.output_count == 1
-    )
-
-
-def _write_lane(
-    row: Row, name: str, ordinary: bool, write: Callable[[str], None], otherwise: str = "", parameters: str = ""
-) -> None:
-    given = ", ".join(row.signature.names)
-    first = row.tensors[0].name
-    write(f"def {name}({parameters or given}):")
-    if ordinary:
-        x, y = (p.name for p in row.tensors)
-        floating = " or not kind.differentiable" if row.dtype == "promote_float" else ""
-        write(f"    kind = {x}._kind")
-        write(f"    if {y}.__class__ is not Tensor or {y}._kind is not kind{floating}: return {otherwise or f'general({given})'}")
-        write(f"    a_{x} = {x}._data; a_{y} = {y}._data")
-    if row.refuse and not row.broadcasts:
-        write(f"    if {first}._kind.dtype.word in row.refuse: refused(row, {first}._kind)")
-    if row.check is not None:
-        write(f"    check({given})")
-    if row.check_mixed is not None and not ordinary:
-        write(f"    check_mixed({given})")
-    if not ordinary:
-        _write_operands(row, write)
-    if row.refuse and row.broadcasts:  # what counts is the type that the operands meet in
-        write("    if kind.dtype.word in row.refuse: refused(row, kind)")
-    write(f"    result_kind = {_result_kind(row)}")
-    _write_kernel(row, ordinary, write)
-    _write_record(row, ordinary, write)
-
-
-def _result_kind(row: Row) -> str:
-    """Source for the kind of the result where the row's policy fixes it."""
-    fixed = {"compare": "kind.of(bool_)", "bool": "kind.of(bool_)", "int64": "kind.of(int64)",
-             "same": "kind", "promote": "kind", "promote_float": "kind", "scalar": "kind"}  # fmt: skip
-    if isinstance(row.dtype, str) and row.dtype in fixed:
-        return fixed[row.dtype]
-    return f"infer(row, kind, ({', '.join(row.signature.names)},))"
-
-
-def compiled(label: str, function: str, lines: Sequence[str], names: dict[str, Any]) -> Callable[..., Any]:
-    """Compiles generated source; tracebacks show it under <gradcli label>."""
-    text = "\n".join(lines) + "\n"
-    file = f"<gradcli {label} {function}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    exec(compile(text, file, "exec"), names)  # noqa: S102 - text made from our own rows
-    result: Callable[..., Any] = names[function]
-    return result
-
-
-def _write_operands(row: Row, write: Callable[[str], None]) -> None:
-    """Arrays `a_<name>` of the tensor arguments, and `kind`, the result's kind."""
-    plain_tensors = [p for p in row.tensors if p.kind == "Tensor" and not p.optional]
-    if row.broadcasts and len(row.tensors) == 1 and len(plain_tensors) == 1:
-        x = plain_tensors[0].name
-        write(f"    kind = {x}._kind; a_{x} = {x}._data")
-        if row.dtype == "promote_float":
-            write(f"    if not kind.differentiable: kind, (a_{x},) = meet(row.dtype, ({x},))")
-        elif row.dtype == "scalar":
-            write(f"    if not kind.differentiable: kind, (a_{x}, _) = meet('promote', ({x}, {row.scalar}))")
-    elif row.broadcasts:
-        given = "".join(f"{p.name}, " for p in row.tensors)
-        arrays = "".join(f"a_{p.name}, " for p in row.tensors)
-        write(f"    kind, ({arrays}) = meet(row.dtype, ({given}))")
-    else:
-        first = row.tensors[0]
-        write(f"    kind = {first.name}{'[0]' if first.kind == 'Tensor[]' else ''}._kind")
-        for p in row.tensors:
-            if p.kind == "Tensor[]":
-                write(f"    a_{p.name} = [t._data if t is not None else None for t in {p.name}]")
-            elif p.number:
-                write(f"    a_{p.name} = {p.name}._data if {p.name}.__class__ is Tensor else {p.name}")
-            elif row.view:
-                write(f"    a_{p.name} = {p.name}._need_array()")
-            elif p.optional:
-                write(f"    a_{p.name} = None if {p.name} is None else {p.name}._data")
-            else:
-                write(f"    a_{p.name} = {p.name}._data")
-        if len(row.tensors) > 1 or first.kind == "Tensor[]":
-            given = "".join(f"{'*' if p.kind == 'Tensor[]' else ''}{p.name}, " for p in row.tensors)
-            write(f"    one_device(kind, ({given}))")
-
-
-def _write_kernel(row: Row, ordinary: bool, write: Callable[[str], None]) -> None:
-    tensor_names = {p.name for p in row.tensors}
-    arguments = ", ".join(f"a_{n}" if n in tensor_names else n for n in row.signature.names)
-    given = ", ".join(row.signature.names)
-    sized = [p for p in row.tensors if p.kind == "Tensor" and not p.number and not p.optional]
-    if row.cost is not None:
-        write(f"    guard(row, kind, ({given},))")
-    elif not row.view and sized:
-        tests = [f"a_{p.name}.size > {LARGE // 256}" for p in (row.tensors if ordinary else sized)]
-        if not ordinary:
-            tests += [
-                f"({p.name}.__class__ is Tensor and a_{p.name}.size > {LARGE // 256})"
-                for p in row.tensors
-                if p.kind == "Tensor" and p not in sized
-            ]
-        write(f"    if {' or '.join(tests)}: guard(row, kind, ({given},))")
-    if row.broadcasts and len(row.tensors) > 1:
-        write("    try:")
-        write(f"        data = forward(kind.xp, {arguments})")
-        write("    except ValueError as error:")
-        arrays = "".join(f"a_{p.name}, " for p in row.tensors)
-        write(f"        raise shape_error(({arrays}), error) from None")
-    else:
-        write(f"    data = forward(kind.xp, {arguments})")
-    if row.output_count > 1 or row.view == "multi":
-        return
-    write("    if data.dtype is not result_kind.array_dtype: data = data.astype(result_kind.array_dtype, copy=False)")
-    write("    out = new(Tensor)")
-    write("    out._data = data; out._kind = result_kind; out._output_nr = 0")
-    write("    out._storage = out._meta = None")
-    if row.view:
-        write(f"    make_view(out, {row.tensors[0].name})")
-
-
-def _write_record(row: Row, ordinary: bool, write: Callable[[str], None]) -> None:
-    """Makes the node when an input asks for gradients; returns the result."""
-    multiple = row.output_count > 1 or row.view == "multi"
-    given = ", ".join(row.signature.names)
-    if not row.formulas and not row.node:
-        if multiple:
-            write(f"    return finish(row, kind, data, None, ({given},))")
-        else:
-            write(f"    out._requires_grad = {_unrecorded(row)}; out._grad_fn = None")
-            write("    if state.inference: mark_inference(out)")
-            write("    return out")
-        return
-    asks = " or ".join(f"{p.name}._requires_grad" if ordinary else _asks(row, p) for p in row.tensors)
-    write(f"    if state.grad_enabled and ({asks}):")
-    if not multiple and not ordinary:
-        write("      if result_kind.differentiable:")
-    indent = "        "
-    edges = _write_edges(row, ordinary, lambda text: write(indent + text))
-    write(indent + "node = new(Node)")
-    write(indent + "node.row = row; node.hooks = None; node.origin = state.origin; node.extra = None")
-    write(indent + f"node.edges = {edges}")
-    write(indent + f"node.sequence = next_sequence()")
-    _write_saved(row, ordinary, lambda text: write(indent + text))
-    if row.broadcasts:
-        _write_inputs(row, ordinary, lambda text: write(indent + text))
-    else:
-        write(indent + "node.inputs = None")
-    if multiple:
-        write(indent + f"return finish(row, kind, data, node, ({given},))")
-        write(f"    return finish(row, kind, data, None, ({given},))")
-        return
-    write(indent + "out._requires_grad = True; out._grad_fn = node")
-    if any(name in row.saved_keys for name in row.signature.outputs):
-        _write_output_saved(row, lambda text: write(indent + text))
-    write(indent + "if state.watched: watch(node, (out,))")
-    write(indent + "return out")
-    write(f"    out._requires_grad = {_unrecorded(row)}; out._grad_fn = None")
-    write("    if state.inference: mark_inference(out)")
-    write("    return out")
-
-
-def _unrecorded(row: Row) -> str:
-    """Without a node a result requires no gradient; a view still says what its base does."""
-    return "out._meta.base._requires_grad" if row.view else "False"
-
-
-def _asks(row: Row, p: Any) -> str:
-    """Does this argument require a gradient? A view's flag may be stale until its base is asked."""
-    if p.kind == "Tensor[]":
-        return f"any(t is not None and t._requires_grad for t in {p.name})"
-    test = f"{p.name}._requires_grad"
-    if p.number:
-        return f"({p.name}.__class__ is Tensor and {test})"
-    return f"({p.name} is not None and {test})" if p.optional else test
-
-
-def _write_edges(row: Row, ordinary: bool, write: Callable[[str], None]) -> str:
-    """Edges in the order of the tensor arguments that have a derivative (PyTorch's order)."""
-    listed = any(p.kind == "Tensor[]" for p in row.tensors)
-    parts, numbers, inline = [], [], True
-    for p in row.tensors:
-        name = p.name
-        if name not in row.differentiable and row.formulas:
-            continue
-        if p.kind == "Tensor[]":
-            write(f"e_{name} = tuple([edge_of(t) for t in {name}])")
-            parts.append(f"*e_{name}")
-            numbers.append(f"*[t._output_nr for t in {name}]")
-            inline = False
-            continue
-        guarded = (p.number or p.optional) and not ordinary
-        known = f"{name}.__class__ is Tensor" if guarded else ""
-        if guarded:
-            write(f"if {known}:")
-        pad = "    " if guarded else ""
-        write(pad + f"e_{name} = {name}._grad_fn")
-        write(pad + f"if e_{name} is None or {name}._meta is not None: e_{name} = edge_of({name})")
-        if guarded:
-            write(f"else: e_{name} = None")
-        parts.append(f"e_{name}")
-        numbers.append(f"({name}._output_nr if e_{name} is not None else 0)" if guarded else f"{name}._output_nr")
-    if inline and not listed and numbers:
-        write(f"node_numbers = ({', '.join(numbers)},)" if len(numbers) > 2 else "node_numbers = None")
-        if len(numbers) <= 2:
-            write(f"if {' or '.join(numbers)}: node_numbers = ({', '.join(numbers)},)")
-        else:
-            write("if not any(node_numbers): node_numbers = None")
-    elif numbers:
-        write(f"node_numbers = ({', '.join(numbers)},)")
-        write("if not any(node_numbers): node_numbers = None")
-    else:
-        write("node_numbers = None")
-    return f"({', '.join(parts)},)" if parts else "()"
-
-
-def _write_saved(row: Row, ordinary: bool, write: Callable[[str], None]) -> None:
-    """What the formulas of the inputs that ask for gradients need; the rest stays None."""
-    write("node.numbers = node_numbers")
-    outputs = row.signature.outputs
-    values, tracked = [], []
-    tensor_parameters = {p.name: p for p in row.tensors}
-    for key in row.saved_keys:
-        if key in outputs:
-            values.append("None")
-            continue
-        serves = _serves(row, key)
-        if key in tensor_parameters:
-            p = tensor_parameters[key]
-            value = f"list({key})" if p.kind == "Tensor[]" else key
-            tracked.append(p)
-        elif key in row.signature.names:
-            value = key
-        else:
-            value = _derived(row, key)
-        values.append(f"{value} if {serves} else None" if serves and key in tensor_parameters else value)
-    write(f"node.saved = saved = ({', '.join(values)}{',' if values else ''})")
-    if not tracked:
-        write("node.versions = None")
-        return
-    tests = []
-    for p in tracked:
-        if p.kind == "Tensor[]":
-            tests.append("True")
-        elif p.number and not ordinary:
-            tests.append(f"({p.name}.__class__ is Tensor and {p.name}._storage is not None)")
-        elif p.optional:
-            tests.append(f"({p.name} is not None and {p.name}._storage is not None)")
-        else:
-            tests.append(f"{p.name}._storage is not None")
-    write(f"node.versions = versions_of(saved) if {' or '.join(tests)} else None")
-
-
-def _serves(row: Row, key: str) -> str:
-    """The condition under which a saved value is needed: some input it serves asks for a gradient."""
-    edges = []
-    for formula in row.formulas:
-        if key in formula.needs:
-            for name in formula.inputs:
-                p = next(p for p in row.tensors if p.name == name)
-                if p.kind == "Tensor[]":
-                    return ""
-                edges.append(f"e_{name} is not None")
-    differentiable = [p for p in row.tensors if p.name in row.differentiable]
-    return "" if len(differentiable) < 2 or len(edges) >= len(differentiable) else " or ".join(edges)
-
-
-def _derived(row: Row, key: str) -> str:
-    """`self_sym_sizes` and its like: facts about an argument, worked out when the call is made."""
-    for suffix, text in DERIVED.items():
-        name = key.removesuffix(suffix)
-        if name != key and name in row.signature.names:
-            p = next(p for p in row.signature.parameters if p.name == name)
-            if p.kind == "Tensor[]":
-                return f"[{text.format('t')} for t in {name}]"
-            if p.number:
-                return f"({text.format(name)} if {name}.__class__ is Tensor else None)"
-            return f"(None if {name} is None else {text.format(name)})" if p.optional else text.format(name)
-    raise ValueError(f"{row!r}: a formula asks for {key!r}, which is neither an argument nor an output")
-
-
+# What formulas may ask about an argument (`self_sym_sizes`), and the source that answers it.
 DERIVED = {
     "_sym_sizes": "{}._data.shape",
     "_sym_sizes_opt": "{}._data.shape",
@@ -364,299 +47,388 @@ DERIVED = {
 }
 
 
-def _write_inputs(row: Row, ordinary: bool, write: Callable[[str], None]) -> None:
-    """Where a gradient must be summed or cast back: shapes and kinds of the inputs, else None."""
-    if ordinary:
-        given = [p.name for p in row.tensors if p.name in row.differentiable]
-        values = ", ".join(f"(a_{name}.shape, kind)" for name in given)
-        tests = " or ".join(f"a_{name}.shape != shape" for name in given)
-        write("shape = data.shape")
-        write(f"node.inputs = ({values},) if {tests} else None" if given else "node.inputs = None")
-        return
-    tests, values = [], []
-    for p in row.tensors:
-        if p.name not in row.differentiable and row.formulas:
-            continue
-        if p.kind == "Tensor[]":
-            write(f"node.inputs = tuple([(t._data.shape, t._kind) for t in {p.name}])")
-            return
-        if p.number or p.optional:
-            tests.append(f"({p.name}.__class__ is Tensor and ({p.name}._data.shape != shape or {p.name}._kind is not kind))")
-            values.append(f"({p.name}._data.shape, {p.name}._kind) if {p.name}.__class__ is Tensor else None")
-        else:
-            tests.append(f"{p.name}._data.shape != shape or {p.name}._kind is not kind")
-            values.append(f"({p.name}._data.shape, {p.name}._kind)")
-    if not values:
-        write("node.inputs = None")
-        return
-    if row.output_count > 1:
-        write(f"node.inputs = ({', '.join(values)},)")
-        return
-    write("shape = data.shape")
-    write(f"node.inputs = ({', '.join(values)},) if {' or '.join(tests)} else None")
+def specialise(row: Row) -> Callable[..., Any]:
+    """Writes and compiles the function that runs one overload; arguments come bound, in order."""
+    given = ", ".join(row.signature.names)
+    if not _has_lanes(row):
+        return compiled(row, "run", Lane(row, GENERAL).function("run", given), _names(row))
+    number = row.tensors[1].number
+    lines = Lane(row, GENERAL).function("general", given)
+    otherwise = f"general({given})"
+    if number:
+        lines += Lane(row, NUMBER).function("number", given, otherwise)
+        otherwise = f"(number({given}) if {row.tensors[1].name}.__class__ in NUMBERS else {otherwise})"
+    lines += Lane(row, ORDINARY).function("run", given, otherwise)
+    return compiled(row, "run", lines, _names(row))
 
 
-def _write_output_saved(row: Row, write: Callable[[str], None]) -> None:
-    place = row.saved_keys.index(row.signature.outputs[0])
-    if len(row.saved_keys) == 1:
-        write("node.saved = (SavedOutput(out),)")
-        return
-    write(f"saved = list(saved); saved[{place}] = SavedOutput(out); node.saved = tuple(saved)")
-    write("if node.versions is not None: node.versions = versions_of(node.saved)")
+def python_operator(
+    row: Row, constants: dict[str, Any], otherwise: Callable[[Any, Any], Any]
+) -> Callable[[Any, Any], Any]:
+    """The row's ordinary lane as the function behind `x + y`; any other operand goes to `otherwise`."""
+    names = _names(row) | constants | {"otherwise": otherwise}
+    pair = ", ".join(p.name for p in row.tensors)
+    return compiled(row, "operator", Lane(row, ORDINARY).function("operator", pair, f"otherwise({pair})"), names)
 
 
-# ---- what generated functions call when things are not ordinary
+def compiled(row: Row, name: str, lines: Sequence[str], names: dict[str, Any]) -> Callable[..., Any]:
+    """Compiles generated source; tracebacks show it under <gradcli name of row>."""
+    text = "\n".join(lines) + "\n"
+    file = f"<gradcli {name} of {row.signature.name}.{row.signature.overload or 'default'}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(compile(text, file, "exec"), names)  # noqa: S102 - text made from our own rows
+    result: Callable[..., Any] = names[name]
+    return result
 
 
-def default_kind(device: Any) -> Kind:
-    return kind_of(dtypes.default_dtype(), device)
+def _names(row: Row) -> dict[str, Any]:
+    """What generated source may refer to."""
+    return {
+        "Tensor": Tensor, "Node": Node, "new": object.__new__, "state": state, "row": row,
+        "forward": row.forward, "numpy": numpy, "edge_of": edge_of, "SavedOutput": SavedOutput,
+        "next_sequence": next_sequence, "meet": meet, "shape_error": shape_error,
+        "versions_of": versions_of, "finish": finish, "refused": refused, "guard": guard,
+        "infer": infer, "one_device": one_device, "bool_": dtypes.bool_, "int64": dtypes.int64,
+        "watch": watch, "make_view": make_view, "mark_inference": mark_inference,
+        "check": row.check, "check_mixed": row.check_mixed, "NUMBERS": frozenset({float, int, bool}),
+    }  # fmt: skip
 
 
-def meet(policy: str, operands: Sequence[Any]) -> tuple[Kind, list[Any]]:
-    """PyTorch's promotion: the common kind, and the operands' arrays cast to it.
-
-    Python numbers stay Python numbers: NumPy treats them as weakly as PyTorch does.
-    """
-    flat: list[Any] = []
-    for value in operands:
-        flat.extend(value) if value.__class__ is list else flat.append(value)
-    tensors = [t for t in flat if t.__class__ is Tensor]
-    dimensioned = [t._kind.dtype for t in tensors if t._data.ndim]
-    zero_dim = [t._kind.dtype for t in tensors if not t._data.ndim]
-    numbers = [dtypes.of_number(v) for v in flat if v.__class__ is not Tensor and v is not None]
-    dtype = dtypes.result_type(dimensioned, zero_dim, numbers)
-    if policy == "promote_float" and dtype.category < dtypes.FLOATING:
-        dtype = dtypes.default_dtype()
-    device = _common_device(tensors)
-    kind = kind_of(dtype, device)
-    return kind, [_cast(value, kind) for value in operands]
-
-
-def _cast(value: Any, kind: Kind) -> Any:
-    if value.__class__ is Tensor:
-        data = value._data
-        if value._kind.device is not kind.device and value._kind.device != kind.device:
-            data = kind.xp.asarray(data)
-        return data if data.dtype == kind.array_dtype else data.astype(kind.array_dtype)
-    if value.__class__ is list:
-        return [_cast(item, kind) for item in value]
-    if value is None:
-        return None
-    if kind.dtype.category == dtypes.INTEGER and value.__class__ is int:
-        return kind.array_dtype.type(value) if -(2**63) <= value < 2**63 and _fits(value, kind) else _wrapped(value, kind)
-    return value
-
-
-def _fits(value: int, kind: Kind) -> bool:
-    limits = numpy.iinfo(kind.array_dtype)
-    return bool(limits.min <= value <= limits.max)
-
-
-def _wrapped(value: int, kind: Kind) -> Any:
-    """An integer that the element type can't hold: wraps around, or overflows in PyTorch's words."""
-    if not -(2**63) <= value < 2**64:
-        raise RuntimeError("Overflow when unpacking long long")
-    return numpy.array(value & (2**64 - 1), dtype="uint64").astype(kind.array_dtype)[()]
-
-
-def _common_device(tensors: Sequence[Tensor]) -> Any:
-    device = tensors[0]._kind.device
-    for tensor in tensors:
-        other = tensor._kind.device
-        if other is device or other == device:
-            continue
-        if tensor._data.ndim == 0 and other is cpu:
-            continue
-        if device is cpu and all(t._data.ndim == 0 for t in tensors if t._kind.device is cpu):
-            device = other
-            continue
-        raise RuntimeError(
-            "Expected all tensors to be on the same device, but found at least two devices, "
-            f"{device} and {other}!"
-        )
-    return device
-
-
-def one_device(kind: Kind, operands: Sequence[Any]) -> None:
-    device = kind.device
-    for operand in operands:
-        if operand.__class__ is Tensor and operand._kind.device is not device:
-            _common_device([t for t in operands if t.__class__ is Tensor])
-            return
-
-
-def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:
-    """The result's kind where the policy looks at the arguments."""
-    policy = row.dtype
-    if policy == "sum":
-        given = arguments[row.signature.names.index("dtype")] if "dtype" in row.signature.names else None
-        if given is not None:
-            return kind.of(given)
-        return kind if kind.dtype.category > dtypes.INTEGER else kind.of(dtypes.int64)
-    if isinstance(policy, str):
-        return kind.of(dtypes.BY_NAME[policy])
-    answer = policy(*arguments)
-    return kind_of(*answer) if answer.__class__ is tuple else kind.of(answer)
-
-
-def shape_error(arrays: Sequence[Any], error: ValueError) -> Exception:
-    """PyTorch's words for operands that do not broadcast; the kernel's own error otherwise."""
-    flat = [a for v in arrays for a in (v if isinstance(v, list) else [v])]
-    shapes = [a.shape for a in flat if hasattr(a, "shape")]
-    for left, right in zip(shapes, shapes[1:], strict=False):
-        message = broadcast_message(left, right)
-        if message:
-            return RuntimeError(message)
-    return error
-
-
-def broadcast_message(left: Sequence[int], right: Sequence[int]) -> str | None:
-    """The mismatch of two shapes, or None when they broadcast."""
-    width = max(len(left), len(right))
-    for place in range(width - 1, -1, -1):
-        i, j = place - width + len(left), place - width + len(right)
-        a, b = (left[i] if i >= 0 else 1), (right[j] if j >= 0 else 1)
-        if a != b and a != 1 and b != 1:
-            return (
-                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
-                f"non-singleton dimension {place}"
-            )
-    return None
-
-
-def refused(row: Row, kind: Kind) -> None:
-    """Raises what PyTorch raises for an element type that the operator does not take."""
-    message = row.refuse[kind.dtype.word]
-    kind, text = (NotImplementedError, message) if isinstance(message, str) else message
-    raise kind(text)
-
-
-def guard(row: Row, kind: Kind, arguments: Sequence[Any]) -> None:
-    """Asks for the result's memory before it is made."""
-    if row.cost is not None:
-        elements = int(row.cost(*arguments))
-    else:
-        shapes = [
-            t._data.shape
-            for v in arguments
-            for t in (v if isinstance(v, list) else [v])
-            if t.__class__ is Tensor
-        ]
-        elements = _broadcast_numel(shapes) if row.broadcasts else sum(_numel(s) for s in shapes)
-    if elements >= LARGE // 256:
-        state.reserve(elements * kind.array_dtype.itemsize)
-
-
-def _numel(shape: Sequence[int]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count
-
-
-def _broadcast_numel(shapes: Sequence[Sequence[int]]) -> int:
-    width = max(len(s) for s in shapes)
-    padded = [(1,) * (width - len(s)) + tuple(s) for s in shapes]
-    return _numel([max(sizes) for sizes in zip(*padded, strict=True)])
-
-
-def versions_of(saved: Sequence[Any]) -> tuple[Any, ...]:
-    """The version of each saved tensor when it was saved."""
-    return tuple(
-        [_version(t) for t in value] if value.__class__ is list else _version(value)
-        for value in saved
+def _has_lanes(row: Row) -> bool:
+    """Two tensors of one kind, or a tensor and a number, are what most calls have."""
+    return (
+        row.broadcasts
+        and [p.kind for p in row.tensors] == ["Tensor", "Tensor"]
+        and not any(p.optional for p in row.tensors)
+        and not row.tensors[0].number
+        and row.output_count == 1
     )
 
 
-def _version(value: Any) -> int:
-    storage = getattr(value, "_storage", None)
-    if storage is None:
-        return 0
-    refuse_inference(storage)
-    version: int = storage.version
-    return version
+class Lane:
+    """Writes the source of one function of a row, line by line."""
 
+    def __init__(self, row: Row, mode: str) -> None:
+        self.row, self.mode = row, mode
+        self.given = ", ".join(row.signature.names)
+        self.first = row.tensors[0].name
+        self.several = row.output_count > 1 or row.view == "multi"
+        self.lines: list[str] = []
 
-def inputs_of(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
-    return tuple((t._data.shape, t._kind) for t in tensors)
+    def function(self, name: str, parameters: str, otherwise: str = "") -> list[str]:
+        row, write = self.row, self.write
+        self.lines = [f"def {name}({parameters}):"]
+        self.entry(otherwise)
+        if row.refuse and not row.broadcasts:
+            write(f"if {self.first}._kind.dtype.word in row.refuse: refused(row, {self.first}._kind)")
+        if row.check is not None:
+            write(f"check({self.given})")
+        if row.check_mixed is not None and self.mode != ORDINARY:
+            write(f"check_mixed({self.given})")
+        if self.mode == GENERAL:
+            self.operands()
+        if row.refuse and row.broadcasts:  # what counts is the type that the operands meet in
+            write("if kind.dtype.word in row.refuse: refused(row, kind)")
+        write(f"result_kind = {self.result_kind()}")
+        self.memory()
+        self.kernel()
+        self.record()
+        return self.lines
 
+    def write(self, text: str, depth: int = 1) -> None:
+        self.lines.append("    " * depth + text)
 
-def watch(node: Node, outs: Sequence[Any]) -> None:
-    """What follows a new node while somebody watches: saved_tensors_hooks, the pipeline's observer."""
-    if state.saved_hooks:
-        from .saved import pack_node
+    def a_number(self, p: Parameter) -> bool:
+        """Is this argument a Python number, as far as this lane knows?"""
+        return self.mode == NUMBER and p.name != self.first
 
-        pack_node(node)
-    if state.observer is not None:
-        for out in outs:
-            state.observer.made(out)
+    def a_tensor(self, p: Parameter) -> bool:
+        """Is this argument surely a tensor in this lane?"""
+        return p.kind == "Tensor" and (
+            self.mode == ORDINARY or p.name == self.first or not (p.number or p.optional)
+        )
 
+    # ---- operands
 
-def make_view(out: Tensor, source: Tensor, creation: str = "") -> None:
-    """Ties a result to the tensor whose memory it shares."""
-    meta = out._need_meta()
-    base = source._base
-    meta.base = source if base is None else base
-    out._storage = source._need_storage()
-    meta.view_version = out._storage.version
-    if creation:
-        meta.creation = creation
-    elif source._meta is not None and source._meta.creation:
-        meta.creation = source._meta.creation
-    elif not state.grad_enabled:
-        meta.creation = "no_grad"
+    def entry(self, otherwise: str) -> None:
+        """The question that lets a call into the lane, and its operands' arrays."""
+        if self.mode == GENERAL:
+            return
+        x, y = (p.name for p in self.row.tensors)
+        self.write(f"kind = {x}._kind")
+        floating = self.row.dtype == "promote_float" or self.mode == NUMBER
+        tests = [f"{y}.__class__ is not Tensor or {y}._kind is not kind"] if self.mode == ORDINARY else []
+        tests += ["not kind.differentiable"] if floating else []
+        self.write(f"if {' or '.join(tests)}: return {otherwise}")
+        self.write(f"a_{x} = {x}._data; a_{y} = {y}{'._data' if self.mode == ORDINARY else ''}")
 
+    def operands(self) -> None:
+        """Arrays `a_<name>` of the tensor arguments, and `kind`, that they meet in."""
+        row, write = self.row, self.write
+        if row.broadcasts and len(row.tensors) == 1 and row.tensors[0].kind == "Tensor":
+            x = self.first
+            write(f"kind = {x}._kind; a_{x} = {x}._data")
+            if row.dtype == "promote_float":
+                write(f"if not kind.differentiable: kind, (a_{x},) = meet(row.dtype, ({x},))")
+            elif row.dtype == "scalar":
+                write(f"if not kind.differentiable: kind, (a_{x}, _) = meet('promote', ({x}, {row.scalar}))")
+            return
+        if row.broadcasts:
+            given = "".join(f"{p.name}, " for p in row.tensors)
+            arrays = "".join(f"a_{p.name}, " for p in row.tensors)
+            write(f"kind, ({arrays}) = meet(row.dtype, ({given}))")
+            return
+        listed = row.tensors[0].kind == "Tensor[]"
+        write(f"kind = {self.first}{'[0]' if listed else ''}._kind")
+        for p in row.tensors:
+            write(f"a_{p.name} = {self.array_of(p)}")
+        if len(row.tensors) > 1 or listed:
+            given = "".join(f"{'*' if p.kind == 'Tensor[]' else ''}{p.name}, " for p in row.tensors)
+            write(f"one_device(kind, ({given}))")
 
-def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Sequence[Any]) -> Any:
-    """Wraps several outputs; those of a floating type are outputs 0, 1, ... of the node."""
-    outs: list[Tensor] = []
-    multi_view = row.view == "multi"
-    for place, data in enumerate(datas):
-        if data is None:
-            outs.append(None)  # type: ignore[arg-type]
-            continue
-        data = kind.xp.asarray(data)
-        result = _kind_of_output(row, kind, data, place)
-        out = plain(data if data.dtype == result.array_dtype else data.astype(result.array_dtype), result)
-        if multi_view:
-            make_view(out, arguments[0], "multi")
-            out._requires_grad = arguments[0]._requires_grad
-        constant = row.undifferentiable and row.signature.outputs[place] in row.undifferentiable
-        if node is not None and result.differentiable and not constant:
-            out._requires_grad, out._grad_fn, out._output_nr = True, node, place
-        outs.append(out)
-    if node is not None:
-        saved = list(node.saved or ())
-        changed = False
-        for place, name in enumerate(row.signature.outputs):
-            if name in row.saved_keys and outs[place] is not None:
-                at = row.saved_keys.index(name)
-                out = outs[place]
-                saved[at] = SavedOutput(out, place) if out._grad_fn is node else out
-                changed = True
-        if changed:
-            node.saved = tuple(saved)
-            node.versions = versions_of(node.saved)
-        node.extra = [None if out is None else (out._data.shape, out._kind) for out in outs]
-        if state.watched:
-            watch(node, outs)
-    if row.outputs_named:
-        from .returns import named
+    def array_of(self, p: Parameter) -> str:
+        if p.kind == "Tensor[]":
+            return f"[t._data if t is not None else None for t in {p.name}]"
+        if p.number:
+            return f"{p.name}._data if {p.name}.__class__ is Tensor else {p.name}"
+        if self.row.view:
+            return f"{p.name}._need_array()"
+        return f"None if {p.name} is None else {p.name}._data" if p.optional else f"{p.name}._data"
 
-        return named(row.outputs_named, row.signature.outputs, outs)
-    return tuple(outs)
+    def result_kind(self) -> str:
+        """Source for the kind of the result."""
+        policy = self.row.dtype
+        if policy in ("compare", "bool"):
+            return "kind.of(bool_)"
+        if policy == "int64":
+            return "kind.of(int64)"
+        if policy in ("same", "promote", "promote_float", "scalar"):
+            return "kind"
+        return f"infer(row, kind, ({self.given},))"
 
+    # ---- the kernel
 
-def _kind_of_output(row: Row, kind: Kind, data: Any, place: int) -> Kind:
-    if row.view == "multi":
-        return kind
-    if data.dtype == kind.array_dtype:
-        return kind
-    if data.dtype.kind in "iub" or kind.dtype.category < dtypes.FLOATING:
-        return kind_of(dtypes.OF_ARRAY[data.dtype.name], kind.device)
-    return kind if data.dtype.kind != "c" else kind_of(dtypes.OF_ARRAY[data.dtype.name], kind.device)
+    def memory(self) -> None:
+        """Asks for the result's memory where it may be large."""
+        row = self.row
+        ask = f"guard(row, kind, ({self.given},))"
+        if row.cost is not None:
+            self.write(ask)
+        elif self.mode == ORDINARY:
+            x, y = (p.name for p in row.tensors)
+            self.write(f"same = a_{x}.shape == a_{y}.shape")
+            self.write(f"if (a_{x}.size if same else a_{x}.size * a_{y}.size) > {LARGE}: {ask}")
+        elif not row.view:
+            sizes = [f"a_{p.name}.size" for p in row.tensors if self.a_tensor(p)]
+            sizes += [
+                f"(a_{p.name}.size if {p.name}.__class__ is Tensor else 1)"
+                for p in row.tensors
+                if p.kind == "Tensor" and not self.a_tensor(p) and not self.a_number(p)
+            ]
+            if sizes:
+                self.write(f"if {' * '.join(sizes)} > {LARGE}: {ask}")
 
+    def kernel(self) -> None:
+        row, write = self.row, self.write
+        tensors = {p.name for p in row.tensors}
+        arguments = ", ".join(f"a_{n}" if n in tensors else n for n in row.signature.names)
+        if row.broadcasts and len(row.tensors) > 1 and self.mode != NUMBER:
+            arrays = "".join(f"a_{p.name}, " for p in row.tensors)
+            write("try:")
+            write(f"data = forward(kind.xp, {arguments})", 2)
+            write("except ValueError as error:")
+            write(f"raise shape_error(({arrays}), error) from None", 2)
+        else:
+            write(f"data = forward(kind.xp, {arguments})")
+        if self.several:
+            return
+        write("if data.dtype is not result_kind.array_dtype:")
+        write("data = data.astype(result_kind.array_dtype, copy=False)", 2)
+        write("out = new(Tensor)")
+        write("out._data = data; out._kind = result_kind; out._output_nr = 0")
+        write("out._storage = out._meta = None")
+        if row.view:
+            write(f"make_view(out, {self.first})")
 
-def result_dtype(*tensors: Any) -> DType:
-    """torch.result_type of tensors and numbers."""
-    return meet("promote", tensors)[0].dtype
+    # ---- the graph
+
+    def record(self) -> None:
+        """Makes the node when an input asks for gradients; returns the result."""
+        row, write = self.row, self.write
+        recorded = row.formulas or row.node
+        if recorded:
+            asks = " or ".join(self.asks(p) for p in row.tensors if not self.a_number(p))
+            write(f"if state.grad_enabled and ({asks}){self.differentiable()}:")
+            self.node()
+        if self.several:
+            write(f"return finish(row, kind, data, None, ({self.given},))")
+            return
+        # Without a node a result requires no gradient; a view still says what its base does.
+        flag = "out._meta.base._requires_grad" if row.view else "False"
+        write(f"out._requires_grad = {flag}; out._grad_fn = None")
+        write("if state.inference: mark_inference(out)")
+        write("return out")
+
+    def differentiable(self) -> str:
+        sure = self.mode != GENERAL or (self.row.broadcasts and len(self.row.tensors) == 1)
+        return "" if self.several or (sure and self.row.dtype != "compare") else " and result_kind.differentiable"
+
+    def asks(self, p: Parameter) -> str:
+        """Does this argument require a gradient?"""
+        if p.kind == "Tensor[]":
+            return f"any(t is not None and t._requires_grad for t in {p.name})"
+        test = f"{p.name}._requires_grad"
+        if self.a_tensor(p):
+            return test
+        return f"({p.name}.__class__ is Tensor and {test})"
+
+    def node(self) -> None:
+        row = self.row
+
+        def write(text: str) -> None:
+            self.write(text, 2)
+
+        edges, numbers = self.edges(write)
+        write("node = new(Node)")
+        write("node.row = row; node.hooks = None; node.origin = state.origin; node.extra = None")
+        write(f"node.edges = {edges}; node.sequence = next_sequence(); node.numbers = {numbers}")
+        self.saved(write)
+        self.inputs(write)
+        if self.several:
+            write(f"return finish(row, kind, data, node, ({self.given},))")
+            return
+        write("out._requires_grad = True; out._grad_fn = node")
+        if row.signature.outputs[0] in row.saved_keys:
+            self.saved_output(write)
+        write("if state.watched: watch(node, (out,))")
+        write("return out")
+
+    def edges(self, write: Callable[[str], None]) -> tuple[str, str]:
+        """Edges in the order of the tensor arguments that have a derivative, and their numbers."""
+        parts, numbers = [], []
+        for p in self.row.tensors:
+            name = p.name
+            if name not in self.row.differentiable and self.row.formulas:
+                continue
+            if p.kind == "Tensor[]":
+                parts.append(f"*[edge_of(t) for t in {name}]")
+                numbers.append(f"*[t._output_nr for t in {name}]")
+                continue
+            if self.a_number(p):
+                write(f"e_{name} = None")
+            elif self.a_tensor(p):
+                write(f"e_{name} = {name}._grad_fn")
+                write(f"if e_{name} is None or {name}._meta is not None: e_{name} = edge_of({name})")
+            else:
+                write(f"e_{name} = edge_of({name}) if {name}.__class__ is Tensor else None")
+            parts.append(f"e_{name}")
+            if self.a_number(p):
+                numbers.append("0")
+            else:
+                number = f"{name}._output_nr"
+                numbers.append(number if self.a_tensor(p) else f"({number} if e_{name} is not None else 0)")
+        if not parts:
+            return "()", "None"
+        if any(number.startswith("*") for number in numbers):
+            write(f"numbers = ({', '.join(numbers)},)")
+            write("if not any(numbers): numbers = None")
+            return f"({', '.join(parts)},)", "numbers"
+        tests = " or ".join(number for number in numbers if number != "0")
+        return f"({', '.join(parts)},)", f"({', '.join(numbers)},) if {tests} else None"
+
+    def saved(self, write: Callable[[str], None]) -> None:
+        """What the formulas of the inputs that ask for gradients need; the rest stays None."""
+        row = self.row
+        tensors = {p.name: p for p in row.tensors}
+        values, tests = [], []
+        for key in row.saved_keys:
+            p = tensors.get(key)
+            if key in row.signature.outputs:
+                values.append("None")
+            elif p is not None:
+                serves = self.serves(key)
+                value = f"list({key})" if p.kind == "Tensor[]" else key
+                values.append(f"{value} if {serves} else None" if serves else value)
+                tests += self.has_storage(p)
+            else:
+                values.append(key if key in row.signature.names else self.derived(key))
+        if values == ["None"]:
+            write("node.versions = None")
+            return
+        write(f"node.saved = saved = ({', '.join(values)}{',' if values else ''})")
+        condition = " or ".join(tests)
+        write(f"node.versions = versions_of(saved) if {condition} else None" if tests else "node.versions = None")
+
+    def has_storage(self, p: Parameter) -> list[str]:
+        """Tests for a saved tensor whose version may be other than 0."""
+        if p.kind == "Tensor[]":
+            return ["True"]
+        if self.a_number(p):
+            return []
+        test = f"{p.name}._storage is not None"
+        return [test if self.a_tensor(p) else f"({p.name}.__class__ is Tensor and {test})"]
+
+    def serves(self, key: str) -> str:
+        """The condition under which a saved value is needed: an input it serves asks for a gradient."""
+        row = self.row
+        edges = []
+        for formula in row.formulas:
+            if key in formula.needs:
+                for name in formula.inputs:
+                    if next(p for p in row.tensors if p.name == name).kind == "Tensor[]":
+                        return ""
+                    edges.append(f"e_{name} is not None")
+        count = sum(p.name in row.differentiable for p in row.tensors)
+        return "" if count < 2 or len(edges) >= count else " or ".join(edges)
+
+    def derived(self, key: str) -> str:
+        """`self_sym_sizes` and its like: facts about an argument, worked out when the call is made."""
+        for suffix, text in DERIVED.items():
+            name = key.removesuffix(suffix)
+            if name != key and name in self.row.signature.names:
+                p = next(p for p in self.row.signature.parameters if p.name == name)
+                if p.kind == "Tensor[]":
+                    return f"[{text.format('t')} for t in {name}]"
+                if self.a_number(p):
+                    return "None"
+                value = text.format(name)
+                return value if self.a_tensor(p) else f"({value} if {name}.__class__ is Tensor else None)"
+        raise ValueError(f"{self.row!r}: a formula asks for {key!r}, neither argument nor output")
+
+    def inputs(self, write: Callable[[str], None]) -> None:
+        """Where a gradient must be summed or cast back: shapes and kinds of the inputs, else None."""
+        row = self.row
+        given = [p for p in row.tensors if p.name in row.differentiable or not row.formulas]
+        if not row.broadcasts or not given or self.mode == NUMBER:
+            write("node.inputs = None")
+        elif any(p.kind == "Tensor[]" for p in given):
+            write(f"node.inputs = tuple([(t._data.shape, t._kind) for t in {given[0].name}])")
+        elif self.mode == ORDINARY:
+            values = ", ".join(f"(a_{p.name}.shape, kind)" for p in given)
+            write(f"node.inputs = None if same else ({values},)")
+        elif len(row.tensors) == 1:
+            x = self.first
+            write(f"node.inputs = None if {x}._kind is kind else (({x}._data.shape, {x}._kind),)")
+        else:
+            values = ", ".join(
+                f"({p.name}._data.shape, {p.name}._kind)"
+                + ("" if self.a_tensor(p) else f" if {p.name}.__class__ is Tensor else None")
+                for p in given
+            )
+            write(f"node.inputs = ({values},)")
+
+    def saved_output(self, write: Callable[[str], None]) -> None:
+        """The result itself, saved without its tensor: see SavedOutput."""
+        row = self.row
+        write("kept = new(SavedOutput); kept.version = 0; kept.shared = None")
+        write("kept.data = data; kept.kind = result_kind; kept.output_nr = 0")
+        write("if out._storage is None: out._storage = kept")
+        write("else: kept.shared = out._storage")
+        if len(row.saved_keys) == 1:
+            write("node.saved = (kept,)")
+            return
+        place = row.saved_keys.index(row.signature.outputs[0])
+        before, after = f"saved[:{place}]", f"saved[{place + 1}:]"
+        write(f"node.saved = (*{before}, kept, *{after})")
+        write("if node.versions is not None: node.versions = versions_of(node.saved)")
+

@@ -40,19 +40,16 @@ def install() -> None:
     set_(Tensor, "__pos__", lambda self: methods["positive"](self))
     set_(Tensor, "__abs__", lambda self: methods["abs"](self))
     set_(Tensor, "__invert__", lambda self: methods["bitwise_not"](self))
-    set_(Tensor, "__matmul__", _guarded("matmul"))
-    set_(Tensor, "__rmatmul__", lambda self, other: methods["matmul"](other, self))
+    set_(Tensor, "__matmul__", _matrix_product)
     set_(Tensor, "__getitem__", catalogue.rows["__getitem__"].body)
     set_(Tensor, "__setitem__", catalogue.rows["__setitem__"].body)
     for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
         _augmented(name)
 
 
-def _guarded(method: str) -> Callable[[Any, Any], Any]:
-    def call(self: Any, other: Any) -> Any:
-        return catalogue.methods[method](self, other) if _is_operand(other) else NotImplemented
-
-    return call
+def _matrix_product(self: Any, other: Any) -> Any:
+    """self @ other; numbers have no matrix product."""
+    return catalogue.methods["matmul"](self, other) if other.__class__ is Tensor else NotImplemented
 
 
 def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:

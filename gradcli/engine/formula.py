@@ -33,7 +33,7 @@ def specialise(row: Row) -> Callable[..., Any]:
         write(f"    {key} = saved[{place}]")
         if key in row.signature.outputs:
             write(f"    if {key}.__class__ is SavedOutput:")
-            write(f"        if {key}.storage.version: check_version(node, {place})")
+            write(f"        if ({key}.shared or {key}).version: check_version(node, {place})")
             write(f"        {key} = {key}.data")
             write(f"    elif {key} is not None: {key} = unpack(node, {place})")
         elif key in tensors and tensors[key].kind == "Tensor[]":
@@ -74,7 +74,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     result = f"({', '.join(parts)}{',' if parts else ''})"
     write(f"    if node.inputs is not None: return fit(node, {result})" if row.broadcasts else "")
     write(f"    return {result}")
-    return compiled(f"{row.signature.name}.{row.signature.overload or 'default'}", "backward", lines, names)
+    return compiled(row, "backward", lines, names)
 
 
 def _wanted(place: str) -> str:

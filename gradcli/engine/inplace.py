@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import dtypes
-from .call import DERIVED, broadcast_message, guard, infer, meet, shape_error, versions_of, watch
+from .call import DERIVED
+from .promotion import broadcast_message, meet, shape_error
+from .results import guard, infer, refused, versions_of, watch
 from .mode import next_sequence, state
 from .node import Node, SavedOutput
 from .operator import Row
@@ -22,8 +24,6 @@ def specialise(row: Row) -> Callable[..., Any]:
         tensor: Tensor = values[0]
         arguments = dict(zip(row.signature.names, values, strict=True))
         if row.refuse and tensor._kind.dtype.word in row.refuse:
-            from .call import refused
-
             refused(row, tensor)
         for check in (row.check, row.check_mixed):
             if check is not None:

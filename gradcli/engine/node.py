@@ -19,19 +19,33 @@ FREED_MESSAGE = (
 )
 
 
-class SavedOutput:
-    """A node's own output, saved without the tensor, which holds the node: no reference cycle."""
+class Storage:
+    """The version counter that a tensor and its views share."""
 
-    __slots__ = ("data", "kind", "storage", "output_nr")
+    __slots__ = ("version",)
+
+    def __init__(self) -> None:
+        self.version = 0
+
+
+class SavedOutput(Storage):
+    """A node's own output, saved without the tensor, which holds the node: no reference cycle.
+
+    Of a tensor that had no version counter yet it is the counter as well; else that is `shared`.
+    """
+
+    __slots__ = ("data", "kind", "output_nr", "shared")
 
     def __init__(self, tensor: Tensor, output_nr: int = 0) -> None:
-        self.data, self.kind = tensor._data, tensor._kind
-        self.storage = tensor._need_storage()
-        self.output_nr = output_nr
+        self.version = 0
+        self.data, self.kind, self.output_nr = tensor._data, tensor._kind, output_nr
+        self.shared: Storage | None = tensor._storage
+        if self.shared is None:
+            tensor._storage = self
 
     @property
-    def _storage(self) -> Any:
-        return self.storage
+    def _storage(self) -> Storage:
+        return self if self.shared is None else self.shared
 
 
 class Packed:

@@ -86,7 +86,7 @@ def _unpacked(node: Node, value: Any, expected: int, as_tensor: bool) -> Any:
 def _restored(node: Node, value: SavedOutput) -> Tensor:
     """An output saved without its tensor, as a tensor at the same place of the graph."""
     out = plain(value.data, value.kind)
-    out._storage = value.storage
+    out._storage = value._storage
     if value.kind.differentiable:
         out._requires_grad, out._grad_fn, out._output_nr = True, node, value.output_nr
     return out

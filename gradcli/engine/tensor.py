@@ -11,7 +11,7 @@ import numpy
 from .device import Device, array_module, cpu, to_numpy
 from .dtypes import FLOATING, OF_ARRAY, DType
 from .mode import state
-from .node import AccumulateGrad, Node
+from .node import AccumulateGrad, Node, Storage
 from .operator import CARRIERS
 from .size import Size
 
@@ -41,15 +41,6 @@ def kind_of(dtype: DType, device: Device = cpu) -> Kind:
     if kind is None:
         kind = Kind._made[key] = Kind(dtype, device)
     return kind
-
-
-class Storage:
-    """The version counter that a tensor and its views share."""
-
-    __slots__ = ("version",)
-
-    def __init__(self) -> None:
-        self.version = 0
 
 
 class Meta:

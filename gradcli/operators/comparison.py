@@ -223,7 +223,7 @@ def _check_limits(self: Any, low: Any, high: Any) -> None:
 
 
 def _clamp_type(self: Any, low: Any, high: Any) -> Any:
-    from ..engine.call import result_dtype
+    from ..engine.promotion import result_dtype
 
     return result_dtype(self, *(limit for limit in (low, high) if limit is not None))
 

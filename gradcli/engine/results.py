@@ -1,0 +1,157 @@
+"""Engine: what follows a kernel when things are not ordinary: types, memory, views, several outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import dtypes
+from .mode import state
+from .node import Node, SavedOutput
+from .operator import Row
+from .tensor import Kind, Tensor, kind_of, plain, refuse_inference
+
+LARGE = 1 << 16  # elements from which memory is asked for before the kernel runs
+
+
+def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:
+    """The result's kind where the policy looks at the arguments."""
+    policy = row.dtype
+    if policy == "sum":
+        given = arguments[row.signature.names.index("dtype")] if "dtype" in row.signature.names else None
+        if given is not None:
+            return kind.of(given)
+        return kind if kind.dtype.category > dtypes.INTEGER else kind.of(dtypes.int64)
+    if isinstance(policy, str):
+        return kind.of(dtypes.BY_NAME[policy])
+    answer = policy(*arguments)
+    return kind_of(*answer) if answer.__class__ is tuple else kind.of(answer)
+
+
+def refused(row: Row, kind: Kind) -> None:
+    """Raises what PyTorch raises for an element type that the operator does not take."""
+    message = row.refuse[kind.dtype.word]
+    kind, text = (NotImplementedError, message) if isinstance(message, str) else message
+    raise kind(text)
+
+
+def guard(row: Row, kind: Kind, arguments: Sequence[Any]) -> None:
+    """Asks for the result's memory before it is made."""
+    if row.cost is not None:
+        elements = int(row.cost(*arguments))
+    else:
+        shapes = [
+            t._data.shape
+            for v in arguments
+            for t in (v if isinstance(v, list) else [v])
+            if t.__class__ is Tensor
+        ]
+        elements = _broadcast_numel(shapes) if row.broadcasts else sum(_numel(s) for s in shapes)
+    if elements >= LARGE // 256:
+        state.reserve(elements * kind.array_dtype.itemsize)
+
+
+def _numel(shape: Sequence[int]) -> int:
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+def _broadcast_numel(shapes: Sequence[Sequence[int]]) -> int:
+    width = max(len(s) for s in shapes)
+    padded = [(1,) * (width - len(s)) + tuple(s) for s in shapes]
+    return _numel([max(sizes) for sizes in zip(*padded, strict=True)])
+
+
+def versions_of(saved: Sequence[Any]) -> tuple[Any, ...]:
+    """The version of each saved tensor when it was saved."""
+    return tuple(
+        [_version(t) for t in value] if value.__class__ is list else _version(value)
+        for value in saved
+    )
+
+
+def _version(value: Any) -> int:
+    storage = getattr(value, "_storage", None)
+    if storage is None:
+        return 0
+    refuse_inference(storage)
+    version: int = storage.version
+    return version
+
+
+def watch(node: Node, outs: Sequence[Any]) -> None:
+    """What follows a new node while somebody watches: saved_tensors_hooks, the pipeline's observer."""
+    if state.saved_hooks:
+        from .saved import pack_node
+
+        pack_node(node)
+    if state.observer is not None:
+        for out in outs:
+            state.observer.made(out)
+
+
+def make_view(out: Tensor, source: Tensor, creation: str = "") -> None:
+    """Ties a result to the tensor whose memory it shares."""
+    meta = out._need_meta()
+    base = source._base
+    meta.base = source if base is None else base
+    out._storage = source._need_storage()
+    meta.view_version = out._storage.version
+    if creation:
+        meta.creation = creation
+    elif source._meta is not None and source._meta.creation:
+        meta.creation = source._meta.creation
+    elif not state.grad_enabled:
+        meta.creation = "no_grad"
+
+
+def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Sequence[Any]) -> Any:
+    """Wraps several outputs; those of a floating type are outputs 0, 1, ... of the node."""
+    outs: list[Tensor] = []
+    multi_view = row.view == "multi"
+    for place, data in enumerate(datas):
+        if data is None:
+            outs.append(None)  # type: ignore[arg-type]
+            continue
+        data = kind.xp.asarray(data)
+        result = _kind_of_output(row, kind, data, place)
+        out = plain(data if data.dtype == result.array_dtype else data.astype(result.array_dtype), result)
+        if multi_view:
+            make_view(out, arguments[0], "multi")
+            out._requires_grad = arguments[0]._requires_grad
+        constant = row.undifferentiable and row.signature.outputs[place] in row.undifferentiable
+        if node is not None and result.differentiable and not constant:
+            out._requires_grad, out._grad_fn, out._output_nr = True, node, place
+        outs.append(out)
+    if node is not None:
+        saved = list(node.saved or ())
+        changed = False
+        for place, name in enumerate(row.signature.outputs):
+            if name in row.saved_keys and outs[place] is not None:
+                at = row.saved_keys.index(name)
+                out = outs[place]
+                saved[at] = SavedOutput(out, place) if out._grad_fn is node else out
+                changed = True
+        if changed:
+            node.saved = tuple(saved)
+            node.versions = versions_of(node.saved)
+        node.extra = [None if out is None else (out._data.shape, out._kind) for out in outs]
+        if state.watched:
+            watch(node, outs)
+    if row.outputs_named:
+        from .returns import named
+
+        return named(row.outputs_named, row.signature.outputs, outs)
+    return tuple(outs)
+
+
+def _kind_of_output(row: Row, kind: Kind, data: Any, place: int) -> Kind:
+    if row.view == "multi":
+        return kind
+    if data.dtype == kind.array_dtype:
+        return kind
+    if data.dtype.kind in "iub" or kind.dtype.category < dtypes.FLOATING:
+        return kind_of(dtypes.OF_ARRAY[data.dtype.name], kind.device)
+    return kind if data.dtype.kind != "c" else kind_of(dtypes.OF_ARRAY[data.dtype.name], kind.device)
