@@ -12,44 +12,31 @@ from ..operators import catalogue
 __all__ = ["vjp", "jvp", "vhp", "hvp", "jacobian", "hessian"]
 
 
-def _tuple(value: Any, argument: str, function: str) -> tuple[bool, tuple[Any, ...]]:
+def _tuple(value: Any, role: str, function: str) -> tuple[bool, tuple[Any, ...]]:
     """(was it a tuple, the tensors); PyTorch's TypeError for anything but tensors."""
-    several = True
-    if not isinstance(value, tuple):
-        value, several = (value,), False
-    for place, item in enumerate(value):
+    several = isinstance(value, tuple)
+    values = value if several else (value,)
+    for place, item in enumerate(values):
         if not isinstance(item, Tensor):
-            where = f"Value at index {place} of the given tuple" if several else "argument"
-            shown = _type(item)
-            if argument:
-                text = (
-                    f"The {argument} given to {function} must be either a Tensor or a tuple of "
-                    "Tensors but the "
-                )
-            else:
-                text = (
-                    "The return value of the user-provided function given to "
-                    f"{function} must be either a Tensor or a tuple of Tensors but the "
-                )
-            if several:
-                raise TypeError(text + f"value at index {place} has type {shown}.")
-            raise TypeError(text + f"given {where} has type {shown}.")
-    return several, value
+            which = f"value at index {place}" if several else f"given {role}"
+            raise TypeError(
+                f"The {role} given to {function} must be either a Tensor or a tuple of Tensors but "
+                f"the {which} has type {type(item)}."
+            )
+    return several, values
 
 
-def _type(value: Any) -> str:
-    return str(type(value))
+_OUTPUTS = "outputs of the user-provided function"
 
 
 def _tracked(inputs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
     """The inputs as tensors that require a gradient, of their own or as part of a larger graph."""
-    out = []
-    for given in inputs:
-        if create_graph:
-            out.append(given.view_as(given))
-        else:
-            out.append(given.detach().requires_grad_(True))
-    return tuple(out)
+    return tuple(
+        given.view_as(given)
+        if create_graph and given.requires_grad
+        else given.detach().requires_grad_(True)
+        for given in inputs
+    )
 
 
 def _released(value: Any, create_graph: bool) -> Any:
@@ -60,21 +47,38 @@ def _released(value: Any, create_graph: bool) -> Any:
 
 
 
-def _must_require(outputs: tuple[Any, ...], strict: bool, what: str) -> None:
+def _must_require(values: Any, strict: bool, what: str) -> None:
+    """In strict mode everything on the way has to depend on the inputs."""
     if not strict:
         return
-    for place, output in enumerate(outputs):
-        if not output.requires_grad:
-            if what == "outputs":
-                raise RuntimeError(
-                    f"Output {place} of the user-provided function does not require gradients. "
-                    "The outputs must be computed in a differentiable manner from the input when "
-                    "running in strict mode."
-                )
-            raise RuntimeError(
-                f"The jacobian of the user-provided function with respect to input {place} does "
-                "not require gradients."
-            )
+    for place, value in enumerate(values):
+        if value is None:
+            raise RuntimeError(_INDEPENDENT["back"].format(place=place))
+        if not value.requires_grad:
+            raise RuntimeError(_CONSTANT[what].format(place=place))
+
+
+_CONSTANT = {
+    "outputs": (
+        "Output {place} of the user-provided function does not require gradients. The outputs must "
+        "be computed in a differentiable manner from the input when running in strict mode."
+    ),
+    "grad_inputs": (
+        "The gradient with respect to input {place} is independent of the inputs of the "
+        "user-provided function. This is not allowed in strict mode."
+    ),
+    "jacobian": (
+        "While computing the hessian, found that the jacobian of the user-provided function with "
+        "respect to input {place} is independent of the input. This is not allowed in strict mode. "
+        "You should ensure that your function is twice differentiable and that the jacobian depends "
+        "on the inputs (this would be violated by a linear function for example)."
+    ),
+    "hessian": (
+        "The hessian of the user-provided function with respect to input {place} is independent of "
+        "the input. This is not allowed in strict mode. You should ensure that your function is "
+        "thrice differentiable and that the hessian depends on the inputs."
+    ),
+}
 
 
 def _gradients(
@@ -113,15 +117,11 @@ def _filled(
             if strict:
                 raise RuntimeError(_INDEPENDENT[stage].format(place=place))
             grad = given.new_zeros(tuple(given.shape))
-        elif strict and create_graph and not grad.requires_grad and "double" not in stage:
-            if stage == "back":
-                raise RuntimeError(
-                    "The backward of the user-provided function is independent of input "
-                    f"{place}. This is not allowed in strict mode when create_graph=True."
-                )
+        elif strict and create_graph and not grad.requires_grad:
+            found = "hessian" if "double" in stage else "jacobian"
             raise RuntimeError(
-                "The hessian of the user-provided function is independent of input "
-                f"{place}. This is not allowed in strict mode when create_graph=True."
+                f"The {found} of the user-provided function is independent of input {place}. This "
+                "is not allowed in strict mode when create_graph=True."
             )
         out.append(grad)
     return tuple(out)
@@ -186,7 +186,7 @@ def vjp(
     with enable_grad():
         several, given = _tuple(inputs, "inputs", "vjp")
         tracked = _tracked(given, create_graph)
-        several_out, outputs = _tuple(func(*tracked), "", "vjp")
+        several_out, outputs = _tuple(func(*tracked), _OUTPUTS, "vjp")
         _must_require(outputs, strict, "outputs")
         vectors = _vectors(v, outputs, several_out, "output", "vjp")
     with _mode(create_graph):
@@ -204,14 +204,14 @@ def jvp(
         several, given = _tuple(inputs, "inputs", "jvp")
         tracked = _tracked(given, create_graph)
         vectors = _vectors(v, tracked, several, "input", "jvp")
-        several_out, outputs = _tuple(func(*tracked), "", "jvp")
+        several_out, outputs = _tuple(func(*tracked), _OUTPUTS, "jvp")
         _must_require(outputs, strict, "outputs")
         probes = tuple(
             catalogue.functions["zeros_like"](output.detach()).requires_grad_(True)
             for output in outputs
         )
-        grads = _gradients(outputs, tracked, probes, True)
-        reached = _filled(grads, tracked, strict, "back")
+        reached = tuple(_gradients(outputs, tracked, probes, True))
+        _must_require(reached, strict, "grad_inputs")
     with _mode(create_graph):
         answer = _gradients(reached, probes, vectors, create_graph)
         products = _filled(answer, outputs, strict, "back_trick", create_graph)
@@ -258,7 +258,7 @@ def jacobian(
     with enable_grad():
         several, given = _tuple(inputs, "inputs", "jacobian")
         tracked = _tracked(given, create_graph)
-        several_out, outputs = _tuple(func(*tracked), "", "jacobian")
+        several_out, outputs = _tuple(func(*tracked), _OUTPUTS, "jacobian")
         _must_require(outputs, strict, "outputs")
         rows = tuple(
             _rows(output, place, tracked, create_graph, strict)
@@ -340,35 +340,17 @@ def hessian(
     """The second derivatives of a function that returns one number."""
     several, given = _tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode".'
-        )
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def single(*arguments: Any) -> Any:
-        out = func(*arguments)
-        several_out, values = _tuple(out, "", "hessian")
-        if several_out:
-            raise RuntimeError(
-                "The function given to hessian should return a single Tensor"
-            )
-        if out.numel() != 1:
-            raise RuntimeError(
-                "The Tensor returned by the function given to hessian should contain a single "
-                "element"
-            )
-        return values[0].squeeze()
+        several_out, outputs = _tuple(func(*arguments), _OUTPUTS, "hessian")
+        _must_require(outputs, strict, "outputs")
+        _check_scalar(outputs[0], several_out, "hessian")
+        return outputs[0].squeeze()
 
     def first(*arguments: Any) -> Any:
-        if outer_jacobian_strategy == "forward-mode":
-            arguments = tuple(a.requires_grad_(True) for a in arguments)
         rows = jacobian(single, arguments, create_graph=True)
-        if strict:
-            for place, row in enumerate(rows):
-                if not row.requires_grad:
-                    raise RuntimeError(
-                        f"The jacobian of the user-provided function with respect to input {place} "
-                        "is independent of the input. This is not allowed in strict mode."
-                    )
+        _must_require(rows, strict, "jacobian")
         return rows
 
     answer = jacobian(first, given, create_graph=create_graph, strict=strict)
@@ -384,18 +366,17 @@ def hvp(
         several, given = _tuple(inputs, "inputs", "hvp")
         tracked = _tracked(given, create_graph)
         vectors = _vectors(v, tracked, several, "input", "hvp")
-        several_out, outputs = _tuple(func(*tracked), "", "hvp")
+        several_out, outputs = _tuple(func(*tracked), _OUTPUTS, "hvp")
         _must_require(outputs, strict, "outputs")
         _check_scalar(outputs[0], several_out, "hvp")
-        slopes = _filled(
-            _gradients(outputs, tracked, _seeds(outputs), True), tracked, strict, "back"
-        )
+        slopes = tuple(_gradients(outputs, tracked, _seeds(outputs), True))
+        _must_require(slopes, strict, "jacobian")
         probes = tuple(
             catalogue.functions["zeros_like"](item.detach()).requires_grad_(True)
             for item in tracked
         )
-        second = _gradients(slopes, tracked, probes, True)
-        reached = _filled(second, tracked, strict, "double_back")
+        reached = tuple(_gradients(slopes, tracked, probes, True))
+        _must_require(reached, strict, "hessian")
     with _mode(create_graph):
         answer = _gradients(reached, probes, vectors, create_graph)
         products = _filled(answer, tracked, strict, "double_back_trick", create_graph)
@@ -411,12 +392,11 @@ def vhp(
         several, given = _tuple(inputs, "inputs", "vhp")
         tracked = _tracked(given, create_graph)
         vectors = _vectors(v, tracked, several, "input", "vhp")
-        several_out, outputs = _tuple(func(*tracked), "", "vhp")
+        several_out, outputs = _tuple(func(*tracked), _OUTPUTS, "vhp")
         _must_require(outputs, strict, "outputs")
         _check_scalar(outputs[0], several_out, "vhp")
-        slopes = _filled(
-            _gradients(outputs, tracked, _seeds(outputs), True), tracked, strict, "back"
-        )
+        slopes = tuple(_gradients(outputs, tracked, _seeds(outputs), True))
+        _must_require(slopes, strict, "jacobian")
     with _mode(create_graph):
         answer = _gradients(slopes, tracked, vectors, create_graph)
         products = _filled(answer, tracked, strict, "double_back", create_graph)
