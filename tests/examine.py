@@ -195,34 +195,53 @@ def inplace_twin(text: str, name: str, twin: str) -> str | None:
     return ast.unparse(ast.fix_missing_locations(tree)) if change.found else None
 
 
-def numeric_gradients(lib: Any, text: str) -> dict[str, tuple[Any, Any]]:
-    """For each operand that the sample depends on: (reverse mode, central differences)."""
-    return _compare(lib, text, lambda found, operands: found)
+NUMERIC = 2e-6
 
 
-def numeric_second(lib: Any, text: str) -> dict[str, tuple[Any, Any]]:
-    """The same for the gradients of the sample."""
+@question
+def slope_fault(lib: Any, text: str) -> str:
+    """Where reverse mode, or reverse mode of it, differs from central differences in float64."""
 
     def first(found: list[Any], operands: dict[str, Any]) -> list[Any]:
         grads = gradients(found, operands, lib, create=True)
         return [grad for grad in grads if grad is not None and grad.requires_grad]
 
-    return _compare(lib, text, first)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            pairs = [
+                *_compare(lib, text, lambda found, operands: found),
+                *_compare(lib, text, first),
+            ]
+        except Exception as error:
+            return first_line(error)
+    for name, reverse, numeric in pairs:
+        scale = max(1.0, *(abs(value) for value in numeric))
+        for mine, slope in zip(_flat(reverse), numeric, strict=True):
+            if not abs(mine - slope) <= NUMERIC * scale:
+                return f"d/d{name}: {reverse}, differences give {numeric}"
+    return ""
 
 
-def _compare(lib: Any, text: str, outputs: Any) -> dict[str, tuple[Any, Any]]:
+def _flat(value: Any) -> list[float]:
+    if isinstance(value, list):
+        return [number for item in value for number in _flat(item)]
+    return [value]
+
+
+def _compare(lib: Any, text: str, outputs: Any) -> list[tuple[str, Any, Any]]:
+    """For each operand that the outputs depend on: its name, reverse mode, differences."""
     value, operands = evaluate(lib, text, double=True)
     roots = [t for t in outputs(list(tensors(value, lib)), operands) if t.requires_grad]
     if not roots or any(root.dtype not in (lib.float64, lib.complex128) for root in roots):
-        return {}
+        return []
     weights = [cotangent(tensor, lib, at).tolist() for at, tensor in enumerate(roots)]
     reverse = gradients(roots, operands, lib, create=False)
-    answer = {}
-    for name, grad in zip(operands, reverse, strict=True):
-        if grad is not None:
-            slope = _slopes(lib, text, name, outputs, weights)
-            answer[name] = (grad.tolist(), slope)
-    return answer
+    return [
+        (name, grad.detach().clone().tolist(), _slopes(lib, text, name, outputs, weights))
+        for name, grad in zip(operands, reverse, strict=True)
+        if grad is not None
+    ]
 
 
 def _slopes(lib: Any, text: str, name: str, outputs: Any, weights: Any, step: float = 1e-5) -> Any:
