@@ -6,6 +6,7 @@ from typing import Any
 
 from ..engine.operator import operator
 from .conventions import Late, floating_only
+from .normalization import moments
 from .sums import sum_dims
 
 view = Late("view")
@@ -18,8 +19,8 @@ def _group_norm(
     xp: Any, x: Any, weight: Any, bias: Any, n: int, c: int, places: int, group: int, eps: float
 ) -> tuple[Any, Any, Any]:
     flat = x.reshape(n * group, -1)
-    mean = flat.mean(axis=1, keepdims=True)
-    rstd = 1 / xp.sqrt(flat.var(axis=1, keepdims=True) + eps)
+    mean, spread = moments(flat, 1)
+    rstd = 1 / xp.sqrt(spread.astype(x.dtype) + x.dtype.type(eps))
     out = ((flat - mean) * rstd).reshape(n, c, places)
     out = out if weight is None else out * weight.reshape(1, c, 1)
     out = out if bias is None else out + bias.reshape(1, c, 1)

@@ -22,13 +22,19 @@ def _rows(x: Any, normalized_shape: tuple[int, ...]) -> tuple[int, int]:
     return (_product(x.shape) // length if length else 0), length
 
 
+def moments(x: Any, axis: Any) -> tuple[Any, Any]:
+    """Mean and variance, worked out in double; the mean in x's own type."""
+    wide = x.astype("float64")
+    return wide.mean(axis=axis, keepdims=True).astype(x.dtype), wide.var(axis=axis, keepdims=True)
+
+
 def _layer_norm(
     xp: Any, x: Any, normalized_shape: tuple[int, ...], weight: Any, bias: Any, eps: float
 ) -> tuple[Any, Any, Any]:
     lead = x.shape[: x.ndim - len(normalized_shape)]
     flat = x.reshape(_rows(x, normalized_shape))
-    mean = flat.mean(axis=1, keepdims=True)
-    rstd = 1 / xp.sqrt(flat.var(axis=1, keepdims=True) + eps)
+    mean, spread = moments(flat, 1)
+    rstd = 1 / xp.sqrt(spread.astype(x.dtype) + x.dtype.type(eps))
     out = ((flat - mean) * rstd).reshape(x.shape)
     out = out if weight is None else out * weight
     out = out if bias is None else out + bias
@@ -218,14 +224,16 @@ def _batch_norm(
     training: bool, momentum: float, eps: float,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     if training:
-        mean, invstd = x.mean(axis=_others(x)), 1 / xp.sqrt(x.var(axis=_others(x)) + eps)
-        saved = (mean.astype(x.dtype), invstd.astype(x.dtype))
+        mean, spread = moments(x, _others(x))
+        mean = mean.reshape(-1)
+        invstd = (1 / xp.sqrt(spread + eps)).astype(x.dtype).reshape(-1)
+        saved = (mean, invstd)
     else:
         mean, invstd = running_mean, 1 / xp.sqrt(running_var + eps)
         saved = (xp.zeros((0,), dtype=x.dtype), xp.zeros((0,), dtype=x.dtype))
     # PyTorch folds everything into one factor and one offset, which decides the last bits.
     factor = invstd if weight is None else invstd * weight
-    offset = -mean * factor if bias is None else bias - mean * factor
+    offset = fused(xp, -mean, factor, xp.zeros_like(mean) if bias is None else bias)
     out = fused(xp, x, _column(x, factor), _column(x, offset))
     return out.astype(x.dtype, copy=False), *saved
 

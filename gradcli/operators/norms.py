@@ -67,11 +67,12 @@ def _track(input: Any, running_mean: Any, running_var: Any, mean: Any, momentum:
     """Moves the running statistics towards this batch's."""
     dims = [place for place in range(input.ndim) if place != 1]
     with no_grad():
+        # Through .data: PyTorch's kernel writes the statistics without a new version.
         if running_mean is not None:
-            running_mean.copy_(mean * momentum + running_mean * (1 - momentum))
+            running_mean.data.copy_(mean * momentum + running_mean * (1 - momentum))
         if running_var is not None:
             spread = input.detach().var(dims)
-            running_var.copy_(spread * momentum + running_var * (1 - momentum))
+            running_var.data.copy_(spread * momentum + running_var * (1 - momentum))
 
 
 composite(
