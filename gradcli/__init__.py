@@ -14,6 +14,8 @@ def __getattr__(name: str) -> Any:
     from .namespace import resolve
 
     value = resolve(name)
+    if hasattr(value, "as_function"):
+        value = value.as_function()
     globals()[name] = value
     return value
 

@@ -118,11 +118,17 @@ def names() -> frozenset[str]:
 
 @functools.cache
 def _ready() -> None:
+    import gc
+
     # Not `from . import`: that asks the package for the name first, and so comes back here.
     import_module("gradcli.operators")
     from .engine.dunders import install
 
     install()
+    # A graph is many small objects and no cycles: Python's default of a collection every 700
+    # allocations doubles the time of building one. Whoever chose a threshold keeps it.
+    if gc.get_threshold() == (700, 10, 10):
+        gc.set_threshold(50_000, 20, 50)
 
 
 @functools.cache

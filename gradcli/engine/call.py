@@ -17,7 +17,7 @@ import numpy
 
 from . import dtypes
 from .mode import next_sequence, state
-from .node import Node, SavedOutput
+from .node import Node, SavedOutput, SharedOutput
 from .operator import Row
 from .promotion import meet, one_device, shape_error
 from .results import LARGE, finish, guard, infer, make_view, refused, versions_of, watch
@@ -85,7 +85,7 @@ def _names(row: Row) -> dict[str, Any]:
     """What generated source may refer to."""
     return {
         "Tensor": Tensor, "Node": Node, "new": object.__new__, "state": state, "row": row,
-        "forward": row.forward, "numpy": numpy, "edge_of": edge_of, "SavedOutput": SavedOutput,
+        "forward": row.forward, "numpy": numpy, "edge_of": edge_of, "SavedOutput": SavedOutput, "SharedOutput": SharedOutput,
         "next_sequence": next_sequence, "meet": meet, "shape_error": shape_error,
         "versions_of": versions_of, "finish": finish, "refused": refused, "guard": guard,
         "infer": infer, "one_device": one_device, "bool_": dtypes.bool_, "int64": dtypes.int64,
@@ -352,7 +352,7 @@ class Lane:
                 tests += self.has_storage(p)
             else:
                 values.append(key if key in row.signature.names else self.derived(key))
-        if values == ["None"]:
+        if values == ["None"] and row.output_count == 1:
             write("node.versions = None")
             return
         write(f"node.saved = saved = ({', '.join(values)}{',' if values else ''})")
@@ -365,8 +365,8 @@ class Lane:
             return ["True"]
         if self.a_number(p):
             return []
-        test = f"{p.name}._storage is not None"
-        return [test if self.a_tensor(p) else f"({p.name}.__class__ is Tensor and {test})"]
+        test = f"{p.name}._storage is not None and {p.name}._storage.version"
+        return [test if self.a_tensor(p) else f"{p.name}.__class__ is Tensor and {test}"]
 
     def serves(self, key: str) -> str:
         """The condition under which a saved value is needed: an input it serves asks for a gradient."""
@@ -385,6 +385,8 @@ class Lane:
         """`self_sym_sizes` and its like: facts about an argument, worked out when the call is made."""
         for suffix, text in DERIVED.items():
             name = key.removesuffix(suffix)
+            if name != key and name in self.row.signature.outputs:
+                return "None"  # a fact about an output, known when there is one: results.finish
             if name != key and name in self.row.signature.names:
                 p = next(p for p in self.row.signature.parameters if p.name == name)
                 if p.kind == "Tensor[]":
@@ -420,10 +422,11 @@ class Lane:
     def saved_output(self, write: Callable[[str], None]) -> None:
         """The result itself, saved without its tensor: see SavedOutput."""
         row = self.row
-        write("kept = new(SavedOutput); kept.version = 0; kept.shared = None")
-        write("kept.data = data; kept.kind = result_kind; kept.output_nr = 0")
-        write("if out._storage is None: out._storage = kept")
-        write("else: kept.shared = out._storage")
+        if row.view:
+            write("kept = SharedOutput(out, 0)")
+        else:
+            write("kept = out._storage = new(SavedOutput)")
+            write("kept.version = 0; kept.data = data; kept.kind = result_kind")
         if len(row.saved_keys) == 1:
             write("node.saved = (kept,)")
             return

@@ -22,7 +22,7 @@ def install() -> None:
     """Puts the operators and methods of the catalogue on Tensor; called when declarations are imported."""
     for name, function in catalogue.methods.items():
         if name not in Tensor.__dict__:
-            setattr(Tensor, name, function.as_method())
+            setattr(Tensor, name, function.as_function())
     for name, function in catalogue.properties.items():
         setattr(Tensor, name, property(function.__call__))
     for name, key, extra in (

@@ -33,7 +33,7 @@ def specialise(row: Row) -> Callable[..., Any]:
         write(f"    {key} = saved[{place}]")
         if key in row.signature.outputs:
             write(f"    if {key}.__class__ is SavedOutput:")
-            write(f"        if ({key}.shared or {key}).version: check_version(node, {place})")
+            write(f"        if {key}.version: check_version(node, {place})")
             write(f"        {key} = {key}.data")
             write(f"    elif {key} is not None: {key} = unpack(node, {place})")
         elif key in tensors and tensors[key].kind == "Tensor[]":

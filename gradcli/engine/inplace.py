@@ -10,7 +10,7 @@ from .call import DERIVED
 from .promotion import broadcast_message, meet, shape_error
 from .results import guard, infer, refused, versions_of, watch
 from .mode import next_sequence, state
-from .node import Node, SavedOutput
+from .node import Node, SharedOutput
 from .operator import Row
 from .tensor import Kind, Tensor, edge_of, plain, write_into
 from .views import check_inplace, named_row, rebase
@@ -151,7 +151,7 @@ def _save_output(row: Row, node: Node, tensor: Tensor) -> None:
     output = row.signature.outputs[0]
     if output in row.saved_keys:
         saved = list(node.saved or ())
-        saved[row.saved_keys.index(output)] = SavedOutput(tensor)
+        saved[row.saved_keys.index(output)] = SharedOutput(tensor, 0)
         node.saved = tuple(saved)
         node.versions = versions_of(node.saved)
     if state.watched:

@@ -29,23 +29,38 @@ class Storage:
 
 
 class SavedOutput(Storage):
-    """A node's own output, saved without the tensor, which holds the node: no reference cycle.
+    """A node's only output, saved without the tensor, which holds the node: no reference cycle.
 
-    Of a tensor that had no version counter yet it is the counter as well; else that is `shared`.
+    It is the version counter of that tensor as well.
     """
 
-    __slots__ = ("data", "kind", "output_nr", "shared")
+    __slots__ = ("data", "kind")
 
-    def __init__(self, tensor: Tensor, output_nr: int = 0) -> None:
-        self.version = 0
-        self.data, self.kind, self.output_nr = tensor._data, tensor._kind, output_nr
-        self.shared: Storage | None = tensor._storage
-        if self.shared is None:
-            tensor._storage = self
+    data: Any
+    kind: Any
+    output_nr = 0
 
     @property
-    def _storage(self) -> Storage:
-        return self if self.shared is None else self.shared
+    def storage(self) -> Storage:
+        return self
+
+    _storage = storage
+
+
+class SharedOutput(SavedOutput):
+    """The same of a tensor that has a version counter already, or is one of several outputs."""
+
+    __slots__ = ("output_nr", "_counter")
+
+    def __init__(self, tensor: Tensor, output_nr: int) -> None:
+        self.data, self.kind, self.output_nr = tensor._data, tensor._kind, output_nr
+        self._counter = tensor._need_storage()
+
+    @property
+    def storage(self) -> Storage:
+        return self._counter
+
+    _storage = storage
 
 
 class Packed:

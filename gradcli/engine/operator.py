@@ -269,19 +269,22 @@ class Function:
 
         return first
 
-    def as_method(self) -> Function_:
-        """A plain function that does the same: Python binds those to an instance fastest."""
+    def as_function(self) -> Function_:
+        """A plain function that does the same: Python calls those fastest, and binds them as methods."""
 
-        def method(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
             if not kwargs:
-                if len(args) == 1 and self.one is not None:
-                    return self.one(args[0])
-                if len(args) == 2 and self.two is not None and args[1].__class__ is CARRIERS.tensor:
-                    return self.two(args[0], args[1])
+                if len(args) == 1:
+                    if self.one is not None and args[0].__class__ is CARRIERS.tensor:
+                        return self.one(args[0])
+                elif len(args) == 2 and self.two is not None:
+                    first, second = args
+                    if first.__class__ is CARRIERS.tensor and second.__class__ is CARRIERS.tensor:
+                        return self.two(first, second)
             return self(*args, **kwargs)
 
-        method.__name__ = method.__qualname__ = self.name
-        return method
+        call.__name__ = call.__qualname__ = self.name
+        return call
 
 
 def _with_defaults(run: Function_, count: int, defaults: tuple[Any, ...]) -> Function_:
@@ -492,6 +495,16 @@ def precise(function: Function_, *arrays: Any) -> Any:
     if first.dtype.char == "e":
         return function(*arrays, dtype=CARRIERS.double).astype(first.dtype)
     return function(*arrays)
+
+
+def transcendental(name: str) -> Function_:
+    """The forward of a row that is one function of the array library, as `precise` computes it."""
+
+    def forward(xp: Any, self: Any) -> Any:
+        function = getattr(xp, name)
+        return function(self) if self.size > SMALL else precise(function, self)
+
+    return forward
 
 
 _MATH = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",

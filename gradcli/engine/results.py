@@ -7,7 +7,7 @@ from typing import Any
 
 from . import dtypes
 from .mode import state
-from .node import Node, SavedOutput
+from .node import Node, SharedOutput
 from .operator import Row
 from .tensor import Kind, Tensor, kind_of, plain, refuse_inference
 
@@ -107,6 +107,9 @@ def make_view(out: Tensor, source: Tensor, creation: str = "") -> None:
         meta.creation = "no_grad"
 
 
+LAST_SIZE = "_sym_argsize_minus_1"  # the one fact about an output that a formula may ask for
+
+
 def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Sequence[Any]) -> Any:
     """Wraps several outputs; those of a floating type are outputs 0, 1, ... of the node."""
     outs: list[Tensor] = []
@@ -132,7 +135,10 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
             if name in row.saved_keys and outs[place] is not None:
                 at = row.saved_keys.index(name)
                 out = outs[place]
-                saved[at] = SavedOutput(out, place) if out._grad_fn is node else out
+                saved[at] = SharedOutput(out, place) if out._grad_fn is node else out
+                changed = True
+            if outs[place] is not None and name + LAST_SIZE in row.saved_keys:
+                saved[row.saved_keys.index(name + LAST_SIZE)] = outs[place]._data.shape[-1]
                 changed = True
         if changed:
             node.saved = tuple(saved)

@@ -77,7 +77,7 @@ def _unpacked(node: Node, value: Any, expected: int, as_tensor: bool) -> Any:
     if value.__class__ is Tensor:
         _check_one(node, value, expected)
         return value if as_tensor else value._data
-    if value.__class__ is SavedOutput:
+    if isinstance(value, SavedOutput):
         _check_one(node, value, expected)
         return _restored(node, value) if as_tensor else value.data
     return value
@@ -101,7 +101,7 @@ def pack_node(node: Node) -> None:
             return [packed(item) for item in value]
         if value.__class__ is Tensor:
             return Packed(pack(value.detach() if value.is_leaf is False else value), unpack_hook)
-        if value.__class__ is SavedOutput:
+        if isinstance(value, SavedOutput):
             return Packed(pack(plain(value.data, value.kind)), unpack_hook)
         return value
 

@@ -503,6 +503,9 @@ class _InferenceStorage(Storage):
 
     __slots__ = ()
 
+    def __init__(self) -> None:
+        self.version = -1
+
 
 def mark_inference(tensor: Tensor) -> None:
     """Made in inference mode: no version counter, and no way into a graph."""
