@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine import dtypes
-from ..engine.operator import composite, operator
+from ..engine.operator import composite, operator, warn
 from .conventions import Late
 from .reduce import axes, elements_along, mean, mean_backward, mean_dim, unreduced
 
@@ -34,21 +34,18 @@ def _deviation(
     return xp.asarray(value).astype(kind), xp.asarray(centre).astype(kind)
 
 
-def _check(words: str) -> Any:
+def _check(name: str, words: str) -> Any:
     def check(self: Any, dim: Any, correction: Any, keepdim: bool) -> None:
         if self.dtype.category < dtypes.FLOATING:
             raise RuntimeError(f"{words} only support floating point and complex dtypes")
         count = elements_along(self.shape, axes(dim, self.ndim))
         if count <= (1 if correction is None else correction):
-            _warn(words)
+            _warn(name)
 
     return check
 
 
-def _warn(words: str) -> None:
-    from ..engine.operator import warn
-
-    name = "std_mean" if words == "std_mean" else words.replace(" and ", "/")
+def _warn(name: str) -> None:
     warn(
         f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
         "reduction factor (input numel divided by output numel)."
@@ -103,7 +100,7 @@ _SCHEMA = "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keep
 std = operator(
     f"std.correction{_SCHEMA} -> Tensor",
     node="StdBackward0",
-    check=_check("std and var"),
+    check=_check("std", "std and var"),
     forward=lambda xp, self, dim, correction, keepdim: _deviation(
         xp, self, dim, correction, keepdim, True
     )[0],
@@ -119,7 +116,7 @@ std = operator(
 var = operator(
     f"var.correction{_SCHEMA} -> Tensor",
     node="VarBackward0",
-    check=_check("std and var"),
+    check=_check("var", "std and var"),
     forward=lambda xp, self, dim, correction, keepdim: _deviation(
         xp, self, dim, correction, keepdim, False
     )[0],
@@ -135,7 +132,7 @@ std_mean = operator(
     f"std_mean.correction{_SCHEMA} -> (Tensor, Tensor)",
     node="StdMeanBackward0",
     where="torch",
-    check=_check("std_mean"),
+    check=_check("std_mean", "std_mean"),
     forward=lambda xp, self, dim, correction, keepdim: _deviation(
         xp, self, dim, correction, keepdim, True
     ),
@@ -152,7 +149,7 @@ var_mean = operator(
     f"var_mean.correction{_SCHEMA} -> (Tensor, Tensor)",
     node="VarMeanBackward0",
     where="torch",
-    check=_check("var_mean"),
+    check=_check("var_mean", "var_mean"),
     forward=lambda xp, self, dim, correction, keepdim: _deviation(
         xp, self, dim, correction, keepdim, False
     ),

@@ -1,0 +1,355 @@
+"""Operators: running sums, products and extremes, differences and integrals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..engine import dtypes
+from ..engine.operator import composite, operator, precise
+from .constants import number_as, zeros_of
+from .conventions import INTEGERS, Late, native, wrap_dim
+from .reduce import as_kind, has_zeros, in_type_of, prod_dim
+from .select import slice_
+from .shape import expand
+from .sums import sum_dims
+
+exp, log, absolute = Late("exp"), Late("log"), Late("abs")
+flip = Late("flip")
+cat, stack = Late("cat"), Late("stack")
+where = Late("where.self")
+scatter_add = Late("scatter_add")
+logical_xor = Late("logical_xor")
+
+# ---- sums
+
+
+def _accumulated(xp: Any, self: Any, dim: int, dtype: Any, how: str) -> Any:
+    """numpy's accumulation in the type asked for; integers add up as int64."""
+    if dtype is not None:
+        self = self.astype(dtype.numpy)
+    elif self.dtype.kind in "biu":
+        self = self.astype("int64")
+    if not self.ndim:
+        return self.copy()
+    if self.dtype.char == "e":
+        return getattr(xp, how).accumulate(self.astype("float32"), axis=dim).astype("float16")
+    if self.dtype.char == "f":
+        return getattr(xp, how).accumulate(self, axis=dim, dtype="float64").astype("float32")
+    return getattr(xp, how).accumulate(self, axis=dim, dtype=self.dtype)
+
+
+def _moves(carrier: Any, dim: int) -> bool:
+    """Is there anything to accumulate along the dimension?"""
+    numel = 1
+    for length in carrier.shape:
+        numel *= length
+    return numel > 1 and carrier.shape[wrap_dim(dim, carrier.ndim)] > 1
+
+
+def _reversed_cumsum(grad: Any, dim: int) -> Any:
+    return flip(cumsum(flip(grad, (dim,)), dim, None), (dim,))
+
+
+cumsum = operator(
+    "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    node="CumsumBackward0",
+    inplace="cumsum_",
+    dtype="sum",
+    check=lambda self, dim, dtype: _in_range(self, dim),
+    forward=lambda xp, self, dim, dtype: _accumulated(xp, self, dim, dtype, "add"),
+    self=lambda grad, dim, self_kind: _cumsum_backward(as_kind(grad, self_kind), dim),
+    doc="The sum of all elements up to each one, along a dimension.",
+    samples=("x.cumsum(1)", "torch.cumsum(x, 0)", "x.cumsum(dim=-1)", "s.cumsum(0)", "i.cumsum(1)",
+             "z.cumsum(0)", "x.cumprod(1, dtype=torch.float64)"),
+    errors=("x.cumsum(2)", "x.cumsum()", "torch.cumsum(1.0, 0)"),
+)  # fmt: skip
+
+
+def _in_range(self: Any, dim: int) -> None:
+    wrap_dim(dim, self.ndim)
+
+
+def _cumsum_backward(grad: Any, dim: int) -> Any:
+    return _reversed_cumsum(grad, dim) if _moves(grad, dim) else grad
+
+
+# ---- products
+
+
+def _cumprod_backward(grad: Any, self: Any, dim: int, result: Any) -> Any:
+    if not _moves(self, dim):
+        return grad
+    dim = wrap_dim(dim, self.ndim)
+    if not has_zeros(self):
+        return _reversed_cumsum(result * grad, dim) / self
+    if not hasattr(grad, "grad_fn"):
+        return cumprod_through_zeros(grad, self, result, dim)
+    length = self.shape[dim]
+    return stack([_product_slope(grad, self, dim, at, length) for at in range(length)], dim)
+
+
+def _product_slope(grad: Any, self: Any, dim: int, at: int, length: int) -> Any:
+    """The slope of one element: the products that it is part of, without it."""
+    later = slice_(self, dim, at + 1, length, 1)
+    if at:
+        before = prod_dim(slice_(self, dim, 0, at, 1), dim, True, None)
+        if at == length - 1:
+            others = before
+        else:
+            rest = cumprod(later, dim, None)
+            others = cat([before, expand(before, tuple(rest.shape), False) * rest], dim)
+    else:
+        one = number_as(self, 1)
+        size = tuple(1 if d == dim else n for d, n in enumerate(self.shape))
+        others = cat([expand(one, size, False), cumprod(later, dim, None)], dim)
+    return sum_dims(slice_(grad, dim, at, length, 1) * others, (dim,), False)
+
+
+def _through_zeros(xp: Any, grad: Any, self: Any, result: Any, dim: int) -> Any:
+    """The same in one pass: plain up to the first zero, then its own slope, then nothing."""
+    zeros = xp.cumsum(self == 0, axis=dim)
+    first = (self == 0) & (zeros == 1)
+    filled = xp.where(first, self.dtype.type(1), self)
+
+    def behind(values: Any) -> Any:
+        return xp.flip(xp.cumsum(xp.flip(values, dim), axis=dim), dim)
+
+    plain = behind(grad * result) / filled
+    at_first = behind(xp.where(zeros >= 1, grad * xp.cumprod(filled, axis=dim), 0))
+    slope = xp.where(first, at_first, xp.where(zeros == 0, plain, 0))
+    return slope.astype(self.dtype)
+
+
+cumprod_through_zeros = operator(
+    "_cumprod_through_zeros(Tensor grad, Tensor self, Tensor result, int dim) -> Tensor",
+    where="hidden",
+    forward=_through_zeros,
+    doc="The slope of running products where an element is 0.",
+    samples=("(x * k).cumprod(1)",),
+)
+
+cumprod = operator(
+    "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    node="CumprodBackward0",
+    inplace="cumprod_",
+    dtype="sum",
+    check=lambda self, dim, dtype: _in_range(self, dim),
+    forward=lambda xp, self, dim, dtype: _accumulated(xp, self, dim, dtype, "multiply"),
+    self=lambda grad, self, dim, result, self_kind: as_kind(
+        _cumprod_backward(grad, in_type_of(self, grad), dim, result), self_kind
+    ),
+    doc="The product of all elements up to each one, along a dimension.",
+    samples=("x.cumprod(1)", "torch.cumprod(x, 0)", "(x * k).cumprod(1)", "s.cumprod(0)", "i.cumprod(1)",
+             "k.cumsum(1)", "x.cumsum(1, dtype=torch.float64)", "(c * 0).cumprod(-1)", "(r * (r > 0)).cumprod(0)"),
+    errors=("x.cumprod(2)",),
+)  # fmt: skip
+
+# ---- extremes
+
+
+def _running(xp: Any, self: Any, dim: int, how: str) -> Any:
+    """Running extremes and where they were met last; NaN is above all."""
+    if not self.ndim:
+        return self.copy(), xp.zeros((), dtype="int64")
+    dim = wrap_dim(dim, self.ndim)
+    values = getattr(xp, how).accumulate(self, axis=dim)
+    shape = [1] * self.ndim
+    shape[dim] = self.shape[dim]
+    places = xp.arange(self.shape[dim]).reshape(shape)
+    met = (self == values) | (self != self)
+    indices = xp.maximum.accumulate(xp.where(met, places, 0), axis=dim)
+    return values, indices
+
+
+for _name, _node, _how, _word in (
+    ("cummax", "Cummax", "maximum", "largest"),
+    ("cummin", "Cummin", "minimum", "smallest"),
+):
+    operator(
+        f"{_name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+        node=f"{_node}Backward0",
+        outputs_named=_name,
+        check=_in_range,
+        forward=lambda xp, self, dim, _how=_how: _running(xp, self, dim, _how),
+        self=lambda grads, self, indices, dim: _cummaxmin_backward(grads[0], self, indices, dim),
+        doc=f"The {_word} element up to each one, and where it is.",
+        samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0)", f"i.{_name}(1)", f"s.{_name}(0)", f"k.{_name}(0)"),
+        errors=(f"x.{_name}(2)",),
+    )
+
+
+def _cummaxmin_backward(grad: Any, self: Any, indices: Any, dim: int) -> Any:
+    return scatter_add(zeros_of(grad, tuple(self.shape)), dim, indices, grad)
+
+
+# ---- logcumsumexp
+
+LOWEST = {"float16": -65504.0, "float32": -3.4028234663852886e38, "float64": -1.7976931348623157e308}
+
+
+def _logcumsumexp(xp: Any, self: Any, dim: int) -> Any:
+    if not self.ndim:
+        return self.copy()
+    wide = self.astype("float64")
+    return xp.logaddexp.accumulate(wide, axis=dim).astype(self.dtype)
+
+
+def _logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Any:
+    if not self.ndim:
+        return grad
+    size = log(absolute(grad))
+    lowest = number_as(grad, LOWEST[str(grad.dtype).rpartition(".")[2]])
+
+    def behind(values: Any) -> Any:
+        running = logcumsumexp(flip(values - result, (dim,)), dim)
+        return exp(flip(running, (dim,)) + self)
+
+    return behind(where(grad > 0, size, lowest)) - behind(where(grad < 0, size, lowest))
+
+
+logcumsumexp = operator(
+    "logcumsumexp(Tensor self, int dim) -> Tensor",
+    node="LogcumsumexpBackward0",
+    check=_in_range,
+    refuse={
+        word: f"\"logcumsumexp_out_cpu\" not implemented for '{word}'" for word in (*INTEGERS, "Bool")
+    },
+    forward=_logcumsumexp,
+    self=lambda grad, self, result, dim: _logcumsumexp_backward(grad, self, result, dim),
+    doc="The logarithm of the running sum of exponentials.",
+    samples=("x.logcumsumexp(1)", "torch.logcumsumexp(x, 0)", "s.logcumsumexp(0)"),
+    errors=("i.logcumsumexp(1)", "x.logcumsumexp(2)"),
+)
+
+# ---- differences
+
+
+def _diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
+    if not self.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    dim = wrap_dim(dim, self.ndim)
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    ends = [value for value in (prepend, append) if value is not None]
+    for value in ends:
+        if value.ndim != self.ndim:
+            raise RuntimeError(
+                "diff expects prepend or append to be the same dimension as input"
+            )
+        for place in range(self.ndim):
+            if place != dim and value.shape[place] != self.shape[place]:
+                raise RuntimeError(
+                    "diff expects the shape of tensor to prepend or append to match that of input "
+                    "except along the differencing dimension; input.size("
+                    f"{place}) = {self.shape[place]}, but got tensor.size({place}) = "
+                    f"{value.shape[place]}"
+                )
+    if ends and n:
+        parts = [value for value in (prepend, self, append) if value is not None]
+        self = cat(parts, dim)
+    for _ in range(n):
+        length = self.shape[dim]
+        upper = slice_.run(self, dim, min(1, length), length, 1)
+        lower = slice_.run(self, dim, 0, max(length - 1, 0), 1)
+        self = logical_xor(upper, lower) if self.dtype.category == dtypes.BOOL else upper - lower
+    return self if n else self.clone()
+
+
+diff = composite(
+    "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+    _diff,
+    doc="Differences of neighbours along a dimension, taken n times.",
+    samples=("x.diff()", "torch.diff(x, n=2)", "torch.diff(x, dim=0)", "torch.diff(x, prepend=y)", "i.diff()",
+             "torch.diff(x, prepend=z[:, :1].expand(2, 1), append=y)"),
+    errors=("s.diff()", "x.diff(-1)", "x.diff(1, 3)", "x.diff(prepend=v)"),
+)  # fmt: skip
+
+# ---- integrals
+
+
+def _trapezoid_of(y: Any, dx: Any, dim: int) -> Any:
+    """The mean of neighbours, times their distance."""
+    return (slice_.run(y, dim, 0, -1, 1) + slice_.run(y, dim, 1, None, 1)) * dx
+
+
+def _check_integral(name: str, y: Any, x: Any) -> None:
+    if y.dtype.category == dtypes.BOOL:
+        raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
+    if x is not None and x.dtype.category == dtypes.BOOL:
+        raise RuntimeError(f"{name}: received a bool input for `x`, but bool is not supported")
+
+
+def _widths(x: Any, y: Any, dim: int) -> Any:
+    """The distances of the places x, along dim of y."""
+    if x.ndim == 1:
+        x = x.view(tuple(-1 if d == dim else 1 for d in range(y.ndim)))
+    elif x.ndim < y.ndim:
+        x = x.view((1,) * (y.ndim - x.ndim) + tuple(x.shape))
+    return slice_.run(x, dim, 1, None, 1) - slice_.run(x, dim, 0, -1, 1)
+
+
+def _zeros_without(y: Any, dim: int) -> Any:
+    size = tuple(n for d, n in enumerate(y.shape) if d != dim)
+    return zeros_of.run(y, size)
+
+
+def _trapezoid(y: Any, x: Any, dim: int) -> Any:
+    _check_integral("trapezoid", y, x)
+    dim = wrap_dim(dim, y.ndim)
+    if y.shape[dim] == 0:
+        return _zeros_without(y, dim)
+    _check_places("trapezoid", y, x, dim)
+    return (_trapezoid_of(y, _widths(x, y, dim), dim)).sum(dim) / 2.0
+
+
+def _check_places(name: str, y: Any, x: Any, dim: int) -> None:
+    if x.ndim == 1 and x.shape[0] != y.shape[dim]:
+        raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
+
+
+def _trapezoid_dx(y: Any, dx: Any, dim: int) -> Any:
+    _check_integral("trapezoid", y, None)
+    dim = wrap_dim(dim, y.ndim)
+    if y.shape[dim] == 0:
+        return _zeros_without(y, dim)
+    ends = y.select(dim, 0) + y.select(dim, -1)
+    return (y.sum(dim) - ends * 0.5) * dx
+
+
+def _cumulative_x(y: Any, x: Any, dim: int) -> Any:
+    _check_integral("cumulative_trapezoid", y, x)
+    dim = wrap_dim(dim, y.ndim)
+    _check_places("cumulative_trapezoid", y, x, dim)
+    return cumsum.run(_trapezoid_of(y, _widths(x, y, dim), dim), dim, None) / 2.0
+
+
+def _cumulative_dx(y: Any, dx: Any, dim: int) -> Any:
+    _check_integral("cumulative_trapezoid", y, None)
+    dim = wrap_dim(dim, y.ndim)
+    return cumsum.run(_trapezoid_of(y, dx / 2.0, dim), dim, None)
+
+
+for _name, _alias, _of_x, _of_dx, _doc in (
+    ("trapezoid", ("trapz",), _trapezoid, _trapezoid_dx, "The integral by the trapezoidal rule"),
+    ("cumulative_trapezoid", (), _cumulative_x, _cumulative_dx, "The integral up to each place"),
+):
+    composite(
+        f"{_name}.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+        native(_of_x),
+        where="torch",
+        aliases=_alias,
+        doc=f"{_doc}, at given places.",
+        samples=(f"torch.{_name}(x, y)", f"torch.{_name}(x, v)", f"torch.{_name}(x, v[:2], dim=0)",
+                 f"torch.{_name}(c, v, dim=1)"),
+        errors=(f"torch.{_name}(x, v[:2])",),
+    )  # fmt: skip
+    composite(
+        f"{_name}.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+        native(_of_dx),
+        where="torch",
+        aliases=_alias,
+        doc=f"{_doc}, at equal distances.",
+        samples=(f"torch.{_name}(x)", f"torch.{_name}(x, dx=0.5)", f"torch.{_name}(x, dim=0)"),
+        errors=(f"torch.{_name}(k)", f"torch.{_name}(x, dim=2)"),
+    )
