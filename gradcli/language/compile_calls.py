@@ -14,7 +14,9 @@ from .compile_names import NOTHING, NameCompiler, Store
 from .names import Scope
 from .operations import check_key, iterate, type_name
 from .session import session
-from .values import UNBOUND, Builtin, Closure, Code, Function, Lazy, Parameters, Set, Type
+from .values import (
+    UNBOUND, Builtin, Closure, Code, Function, Lazy, Parameters, Set, Type, stepwise,
+)  # fmt: skip
 
 KEPT_CALLS = 10_000
 _BACKWARD_PATHS = frozenset({"grad", "backward"})
@@ -291,16 +293,26 @@ class CallCompiler(NameCompiler):
 
         def walk(frame: list[Any], place: int, items: Iterator[Any]) -> Iterator[Any]:
             _, store, conditions = levels[place]
-            for item in items:
-                session.budget.charge(1)
-                store(frame, item)
-                if not all([condition(frame) for condition in conditions]):
-                    continue
+            budget = session.budget
+            inner_items: Iterator[Any] = iter(())
+            value: Any = None
+            for item in stepwise(items):
+                budget.enter()  # the element may ask another generator, and that one the next
+                try:
+                    store(frame, item)
+                    if conditions and not all([test(frame) for test in conditions]):
+                        continue
+                    if place + 1 == len(levels):
+                        value = element_of(frame)
+                    else:
+                        state.origin = node
+                        inner_items = iterate(levels[place + 1][0](frame))
+                finally:
+                    budget.depth -= 1
                 if place + 1 == len(levels):
-                    yield element_of(frame)
+                    yield value
                 else:
-                    state.origin = node
-                    yield from walk(frame, place + 1, iterate(levels[place + 1][0](frame)))
+                    yield from walk(frame, place + 1, inner_items)
 
         def run(frame: list[Any]) -> Lazy:
             first = first_of(frame)

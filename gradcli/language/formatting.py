@@ -9,6 +9,7 @@ from typing import Any
 
 from ..engine.node import Node
 from ..engine.tensor import Tensor
+from ..nn.module import Module
 from .operations import DICTS, VIEWS, type_name
 from .session import session
 from .values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Set, Type
@@ -41,6 +42,8 @@ def text(value: Any) -> str:
     special = texts.custom(value, "__str__")
     if special is not None:
         return special
+    if issubclass(kind, Module):
+        return quoted(value)
     if hasattr(kind, "__repr__") and kind not in REPRESENT and kind.__str__ is not object.__str__:
         if not issubclass(kind, (tuple, Node)):
             return str(value)  # devices and dtypes have a shorter str
@@ -85,11 +88,25 @@ def _quoted(value: Any, around: tuple[int, ...]) -> str:
     special = texts.custom(value, "__repr__")
     if special is not None:
         return special
+    if issubclass(kind, Module):
+        _charge_module(value)
     if issubclass(kind, Node):
         return f"<{value.name().split('::')[-1]} object at {session.address_of(value)}>"
     if kind.__repr__ is object.__repr__:
         return f"<{type_name(value)} object at {session.address_of(value)}>"
     return repr(value)
+
+
+def _charge_module(module: Module) -> None:
+    """A module prints the modules inside, indented again on each level."""
+    level: list[Any] = [module]
+    for depth in range(MAX_DEPTH):
+        if not level:
+            return
+        session.budget.charge(len(level) * (depth + 1) + 1)
+        session.budget.charge_bytes(len(level) * (depth + 1) * 100)
+        level = [inner for outer in level for inner in outer.__dict__["_modules"].values() if inner is not None]
+    raise RecursionError("maximum recursion depth exceeded while getting the repr of an object")
 
 
 def _nested(value: Any, kind: type, around: tuple[int, ...]) -> str:

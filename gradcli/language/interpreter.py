@@ -21,10 +21,8 @@ from .compile_names import Globals
 from .compile_statements import StatementCompiler
 from .program import Program, parse_expression
 from .session import session
+from .stack import room_for_calls
 
-# Frames of the host for each call of a program: enough for 200 levels of nesting in one of them
-# and some dozens in all; what lies above is the host's RecursionError, and told as a limit.
-HOST_FRAMES = 120_000
 SHOWN_CALLS = 4
 
 
@@ -202,14 +200,12 @@ class Machine:
 @contextmanager
 def _prepared(budget: Budget) -> Iterator[None]:
     """Room for the calls that the budget allows; the engine's place and modes as they were."""
-    limit = sys.getrecursionlimit()
     before = (state.origin, state.grad_enabled, state.inference)
-    sys.setrecursionlimit(max(limit, min(HOST_FRAMES, 2000 + 100 * budget.max_depth)))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
-        state.origin, state.grad_enabled, state.inference = before
+    with room_for_calls(budget.max_depth):
+        try:
+            yield
+        finally:
+            state.origin, state.grad_enabled, state.inference = before
 
 
 # ---------------------------------------------------------------- errors with places

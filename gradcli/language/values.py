@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from .session import session
+
 Closure = Callable[[list[Any]], Any]
 
 
@@ -111,6 +113,32 @@ class _Caller:
 CALLER = _Caller()
 
 
+def _counted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call that comes from the host: wrappers around wrappers count as nested calls."""
+    budget = session.budget
+    budget.enter()
+    try:
+        return function(*args, **kwargs)
+    finally:
+        budget.depth -= 1
+
+
+def stepwise(items: Iterator[Any]) -> Iterator[Any]:
+    """The items one by one, each a step; iterators inside iterators count as nested calls."""
+    step = items.__next__
+    budget = session.budget
+    while True:
+        budget.charge(1)
+        budget.enter()
+        try:
+            item = step()
+        except StopIteration:
+            return
+        finally:
+            budget.depth -= 1
+        yield item
+
+
 class Builtin:
     """A function of the language or of the library, by its name."""
 
@@ -122,7 +150,7 @@ class Builtin:
         self.text = text or f"<built-in function {name}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(*args, **kwargs)
+        return _counted(self.function, args, kwargs)
 
 
 class Bound:
@@ -136,7 +164,7 @@ class Bound:
         self.function = function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(self.owner, *args, **kwargs)
+        return _counted(self.function, (self.owner, *args), kwargs)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Bound and self.owner is other.owner and self.name == other.name
@@ -163,7 +191,7 @@ class Type:
         return f"<class '{self.module}.{self.name}'>" if self.module else f"<class '{self.name}'>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.construct(*args, **kwargs)
+        return _counted(self.construct, args, kwargs)
 
 
 class Namespace:

@@ -10,7 +10,7 @@ from ..operations import (
     add, collect, iterate, length, less, type_handlers, type_name,
 )  # fmt: skip
 from ..session import session
-from ..values import UNBOUND, Lazy, Type
+from ..values import UNBOUND, Lazy, Type, stepwise
 from .containers import make_dict, make_set, reduce_lazy, sort_items
 from .types import CONSTRUCT
 
@@ -35,40 +35,32 @@ def make_tuple(*args: Any) -> tuple[Any, ...]:
     return tuple(collect(args[0])) if args else ()
 
 
-def _charged(items: Iterator[Any]) -> Iterator[Any]:
-    for item in items:
-        session.budget.charge(1)
-        yield item
-
-
 def make_enumerate(iterable: Any, start: Any = 0) -> Lazy:
-    return Lazy("enumerate", enumerate(_charged(iterate(iterable)), _index(start)))
+    return Lazy("enumerate", enumerate(stepwise(iterate(iterable)), _index(start)))
 
 
 def make_zip(*iterables: Any, strict: Any = False) -> Lazy:
-    walked = [_charged(iterate(iterable)) for iterable in iterables]
+    walked = [stepwise(iterate(iterable)) for iterable in iterables]
     return Lazy("zip", zip(*walked, strict=bool(strict)))
 
 
 def make_map(function: Any, *iterables: Any) -> Lazy:
     if not iterables:
         raise TypeError("map() must have at least two arguments.")
-    walked = [iterate(iterable) for iterable in iterables]
+    walked = [stepwise(iterate(iterable)) for iterable in iterables]
 
     def items() -> Iterator[Any]:
         for args in zip(*walked, strict=False):
-            session.budget.charge(1)
             yield call(function, args, {})
 
     return Lazy("map", items())
 
 
 def make_filter(function: Any, iterable: Any) -> Lazy:
-    walked = iterate(iterable)
+    walked = stepwise(iterate(iterable))
 
     def items() -> Iterator[Any]:
         for item in walked:
-            session.budget.charge(1)
             if item if function is None else call(function, (item,), {}):
                 yield item
 
@@ -78,10 +70,10 @@ def make_filter(function: Any, iterable: Any) -> Lazy:
 def make_reversed(items: Any) -> Lazy:
     kind = type(items)
     if kind in (list, str, range, dict) or isinstance(items, tuple):
-        return Lazy("list_reverseiterator" if kind is list else "reversed", _charged(reversed(items)))
+        return Lazy("list_reverseiterator" if kind is list else "reversed", stepwise(reversed(items)))
     if type_handlers.length(items) is None and kind.__name__ != "Tensor":
         raise TypeError(f"'{type_name(items)}' object is not reversible")
-    return Lazy("reversed", _charged(reversed(collect(items))))
+    return Lazy("reversed", stepwise(reversed(collect(items))))
 
 
 def sum_items(iterable: Any, /, start: Any = 0) -> Any:

@@ -74,8 +74,18 @@ def _printed(kind: type) -> tuple[str, str]:
     return f"torch.{home}", kind.__name__
 
 
+# Classes that a program may call: those that a dotted name gives, and what publishes names.
+CONSTRUCTIBLE: set[type] = set()
+NEVER: frozenset[type] = frozenset({DType, Node})
+
+
 def _library_constructor(kind: type) -> Callable[..., Any]:
-    return lambda *args, **kwargs: adopt(kind(*args, **kwargs))
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        if kind not in CONSTRUCTIBLE and not hasattr(kind, "PUBLIC"):
+            raise TypeError(f"cannot create '{host_type(kind).name}' instances")
+        return adopt(kind(*args, **kwargs))
+
+    return construct
 
 
 _OF_LAZY: dict[str, Type] = {}
@@ -173,6 +183,8 @@ def resolve_path(path: str) -> Any:
 def library_value(name: str, found: Any) -> Any:
     """An object of the library as a value of the language."""
     if isinstance(found, type):
+        if found not in NEVER:
+            CONSTRUCTIBLE.add(found)
         return host_type(found)
     if found is None or isinstance(found, (int, float, bool, str, tuple, DType, Device)):
         return found

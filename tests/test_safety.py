@@ -1,0 +1,538 @@
+"""Tests of safety: nothing of the host is reachable, and no work escapes the budget."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from gradcli.diagnostics import Diagnostic, ExitStatus, ProgramError
+from gradcli.engine.mode import state
+from gradcli.language.attributes import TABLES
+from gradcli.language.budget import Budget
+from gradcli.language.interpreter import run
+from gradcli.language.program import parse
+from gradcli.language.source import Source
+
+
+def outcome_of(text: str, budget: Budget | None = None) -> tuple[str, Diagnostic | None]:
+    out: list[str] = []
+    try:
+        program = parse(Source(textwrap.dedent(text)))
+    except ProgramError as error:
+        return "", error.diagnostic
+    outcome = run(program, {}, budget=budget, write=out.append)
+    return "".join(out), outcome.error
+
+
+ESCAPES = r'''
+().__class__.__bases__[0].__subclasses__()
+----
+print("{0.__class__.__mro__}".format(1))
+----
+print("{0.code}".format(lambda: 0))
+----
+print("{0.__globals__}".format(print))
+----
+print("%(x)s".__class__.__base__)
+----
+getattr(print, "__self__")
+----
+getattr(lambda: 0, "__globals__")
+----
+getattr(lambda: 0, "code")
+----
+getattr(torch.ones(1), "_data")
+----
+getattr(torch.ones(1), "_kind")
+----
+getattr(torch.ones(1), "__array__")
+----
+getattr(torch.ones(1, requires_grad=True).sum().grad_fn, "row")
+----
+getattr(torch.ones(1, requires_grad=True).sum().grad_fn, "saved")
+----
+torch.os.system("true")
+----
+torch.sys
+----
+getattr(torch, "os")
+----
+torch.nn.functional.np
+----
+import os
+----
+from os import path
+----
+import torch.os
+----
+from torch import sys
+----
+__import__("os")
+----
+eval("1")
+----
+exec("1")
+----
+open("/etc/passwd")
+----
+globals()
+----
+vars(torch)
+----
+print.__self__
+----
+(lambda: 0).__code__
+----
+(x for x in [1]).gi_frame
+----
+[].append.__self__
+----
+try:
+    1 / 0
+except ZeroDivisionError as e:
+    e.__traceback__
+----
+try:
+    1 / 0
+except ZeroDivisionError as e:
+    print(getattr(e, "__traceback__"))
+----
+try:
+    1 / 0
+except ZeroDivisionError as e:
+    e.with_traceback(None)
+----
+class A:
+    pass
+A.__subclasses__
+----
+class A(type): pass
+----
+class A(int): pass
+----
+class A(torch.Tensor): pass
+----
+class A(nn.Linear): pass
+----
+type("A", (), {})
+----
+type(torch.float32)("O")
+----
+torch.dtype("O")
+----
+type(torch.ones(1, requires_grad=True).sum().grad_fn)()
+----
+nn.Linear(1, 1)._parameters
+----
+getattr(nn.Linear(1, 1), "_parameters")
+----
+getattr(nn.Linear(1, 1), "__dict__")
+----
+m = nn.Linear(1, 1)
+m._forward_hooks = {}
+----
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self._modules = 5
+Net()
+----
+setattr(torch.ones(1), "__class__", int)
+----
+torch.ones(1).foo = 3
+----
+torch.sin = 3
+----
+math.sin = 3
+----
+print.x = 1
+----
+int.x = 1
+----
+torch.load("x")
+----
+torch.save(1, "x")
+----
+torch.ones(1).numpy().dump("x")
+----
+torch.ones(1).numpy().tofile("x")
+----
+torch.ones(1).numpy().ctypes
+----
+f"{torch.ones(1)._data}"
+----
+"".join.__self__
+----
+str.format_map
+----
+"{a}".format_map({"a": 1})
+----
+"a".encode()
+----
+(1).__class__(5).__class__.__base__
+----
+sorted([1], key=eval)
+----
+super().__init__()
+----
+nn.Linear(1, 1).get_submodule("__class__")
+----
+dir(torch)
+----
+x = breakpoint
+----
+torch.autograd.Function.apply.__func__
+'''.strip("\n").split("\n----\n")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ESCAPES, ids=range(len(ESCAPES)))
+def test_no_way_out(text: str) -> None:
+    out, error = outcome_of(text)
+    assert error is not None, out
+    assert error.exit_status is ExitStatus.PROGRAM_ERROR
+    assert error.span is not None
+    assert "gradcli" not in error.message
+
+
+HOGS = r'''
+while True: pass
+----
+for i in range(10 ** 12): pass
+----
+def f(): return f()
+f()
+----
+f = lambda: f()
+f()
+----
+7 ** (3 * 10 ** 7)
+----
+10 ** 10 ** 10
+----
+1 << 10 ** 12
+----
+x = 3
+for i in range(100): x = x * x
+----
+x = 3
+while True: x *= x
+----
+"a" * 10 ** 12
+----
+[0] * 10 ** 12
+----
+10 ** 12 * (1, 2)
+----
+s = "ab"
+while True: s += s
+----
+s = [1]
+while True: s += s
+----
+s = [1]
+while True: s = s + s
+----
+s = [1]
+while True: s.extend(s)
+----
+s = [1]
+for x in s: s.append(x)
+----
+sum(range(10 ** 12))
+----
+max(range(10 ** 12))
+----
+list(range(10 ** 12))
+----
+sorted(range(10 ** 12))
+----
+set(range(10 ** 12))
+----
+dict.fromkeys(range(10 ** 12))
+----
+None in range(10 ** 12)
+----
+any(False for _ in range(10 ** 12))
+----
+[x for x in range(10 ** 12)]
+----
+tuple(map(str, range(10 ** 12)))
+----
+"".join(str(i) for i in range(10 ** 12))
+----
+f"{1:>100000000000}"
+----
+f"{1.5:.100000000000f}"
+----
+"%100000000000d" % 1
+----
+"%*d" % (10 ** 11, 1)
+----
+"{:>{w}}".format(1, w=10 ** 11)
+----
+"x".ljust(10 ** 12)
+----
+"x".zfill(10 ** 12)
+----
+"\t".expandtabs(10 ** 12)
+----
+s = "a" * 1000000
+while True: s = s.replace("a", "aa")
+----
+a, b = [1], [1]
+for _ in range(60): a, b = [a, a], [b, b]
+a == b
+----
+a = [1]
+for _ in range(60): a = [a, a]
+print(a)
+----
+a, b = (1,), (1,)
+for _ in range(60): a, b = (a, a), (b, b)
+a < b
+----
+a, b = [1], [1]
+for _ in range(60): a, b = [a, a], [b, b]
+[a].index(b)
+----
+t = (1,)
+for _ in range(200000): t = (t,)
+{t: 1}
+----
+math.factorial(10 ** 8)
+----
+math.comb(10 ** 8, 5 * 10 ** 7)
+----
+pow(3, 10 ** 3000, 10 ** 6000)
+----
+torch.ones(10 ** 6, 10 ** 6)
+----
+while True: print("x" * 1000)
+----
+try:
+    while True: pass
+except Exception:
+    print("caught")
+finally:
+    print("finally")
+----
+while True:
+    try:
+        [0] * 10 ** 12
+    except:
+        print("caught")
+----
+def f():
+    try:
+        return f()
+    except Exception:
+        return f()
+f()
+----
+f = lambda x: x
+for _ in range(100000):
+    f = (lambda g: lambda x: g(x))(f)
+f(1)
+----
+f = lambda x: x
+for _ in range(20000):
+    f = torch.no_grad()(f)
+f(1)
+----
+g = iter([1])
+for _ in range(100000):
+    g = (x for x in g)
+next(g)
+----
+g = iter([1])
+for _ in range(100000):
+    g = zip(g)
+next(g)
+----
+g = iter([1])
+for _ in range(100000):
+    g = map(str, g)
+next(g)
+----
+g = iter([1])
+for _ in range(100000):
+    g = enumerate(g)
+next(g)
+----
+gs = [iter([1])]
+for _ in range(100000):
+    gs.append((lambda inner: (next(inner) for _ in [1]))(gs[-1]))
+next(gs[-1])
+----
+class A:
+    def __init__(self, inner): self.inner = inner
+    def __add__(self, other): return self.inner + other
+a = 1
+for _ in range(100000): a = A(a)
+a + 1
+----
+class A:
+    def __init__(self, inner): self.inner = inner
+    def __repr__(self): return repr(self.inner)
+a = 1
+for _ in range(100000): a = A(a)
+print(a)
+----
+m = nn.ReLU()
+for _ in range(100000): m = nn.Sequential(m)
+m(torch.ones(1))
+----
+class A:
+    def __iter__(self): return self
+    def __next__(self): return 1
+list(A())
+----
+x = []
+while True: x = [x]
+----
+@torch.no_grad()
+def f(): return f()
+f()
+----
+x = torch.ones(1, requires_grad=True)
+@torch.enable_grad()
+def again(g): (x * 2).sum().backward()
+x.register_hook(again)
+(x * 2).sum().backward()
+'''.strip("\n").split("\n----\n")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOGS, ids=range(len(HOGS)))
+def test_limits_hold(text: str) -> None:
+    budget = Budget(max_steps=300_000, timeout=10.0, max_memory=1 << 30, max_output=100_000)
+    before, state.reserve = state.reserve, budget.charge_bytes
+    try:
+        out, error = outcome_of("import math\n" + text, budget)
+    finally:
+        state.reserve = before
+    assert error is not None
+    assert error.exit_status is ExitStatus.LIMIT_REACHED, error
+    assert "--max-" in error.message or "--timeout" in error.message
+    assert "caught" not in out and "finally" not in out
+    assert error.line is not None
+
+
+DEEP = r'''
+x = []
+for _ in range(200000): x = [x]
+print(x)
+----
+x, y = [], []
+for _ in range(100000): x, y = [x], [y]
+print(x == y)
+----
+x = ()
+for _ in range(200000): x = (x,)
+print(x < x, x == x, [x] == [x])
+----
+d = {}
+for _ in range(100000): d = {"a": d}
+print(d)
+----
+x = []
+for _ in range(100000): x = [x]
+torch.tensor(x)
+----
+m = nn.ReLU()
+for _ in range(20000): m = nn.Sequential(m)
+print(m)
+----
+m = nn.ReLU()
+for _ in range(5000): m = nn.Sequential(m)
+print(len(list(m.modules())))
+'''.strip("\n").split("\n----\n")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", DEEP, ids=range(len(DEEP)))
+def test_deep_values_do_not_kill_the_process(text: str) -> None:
+    """In a process of their own: what goes wrong here is a crash."""
+    script = (
+        "import sys\n"
+        "from gradcli.language.budget import Budget\n"
+        "from gradcli.language.interpreter import run\n"
+        "from gradcli.language.program import parse\n"
+        "from gradcli.language.source import Source\n"
+        "o = run(parse(Source(sys.stdin.read())), {}, budget=Budget(timeout=8, max_steps=3_000_000))\n"
+        "print('alive', o.error and o.error.type)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], input=text, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+    assert "alive" in done.stdout
+
+
+def test_a_limit_names_option_and_line() -> None:
+    _, error = outcome_of("x = 1\nwhile True:\n    x += 1\n", Budget(max_steps=1000))
+    assert error is not None and error.line in (2, 3)
+    assert error.message == "the limit of 1,000 steps is reached; --max-steps raises it"
+    _, error = outcome_of("def f(n):\n    return f(n + 1)\nf(0)\n", Budget(max_depth=50))
+    assert error is not None and error.line == 2 and "--max-depth" in error.message
+
+
+def test_depth_of_a_thousand_calls() -> None:
+    text = """
+    def f(n):
+        for i in range(1):
+            if n > 0:
+                with torch.no_grad():
+                    return 1 + max([f(n - 1), 0])
+        return 0
+    print(f(950))
+    """
+    assert outcome_of(text) == ("950\n", None)
+
+
+def test_every_step_may_be_the_last() -> None:
+    """Fail at the n-th step for every n: always the limit, never another error, no step uncounted."""
+    text = """
+    def f(a):
+        try:
+            return sum(x * a for x in range(3)) + len(sorted([3, 1, 2], key=lambda v: -v))
+        except Exception:
+            return -1
+        finally:
+            a = 0
+    total = 0
+    for i in range(3):
+        with torch.no_grad():
+            total += f(i)
+    print(total, {k: [k] for k in range(2)}, "-".join(["a", "b"]))
+    """
+    steps = 0
+    while steps < 500:
+        out, error = outcome_of(text, Budget(max_steps=steps))
+        if error is None:
+            break
+        assert error.exit_status is ExitStatus.LIMIT_REACHED, (steps, error)
+        assert out == ""
+        steps += 1
+    assert out == "18 {0: [0], 1: [1]} a-b\n"
+    assert 20 < steps < 500
+
+
+def test_two_runs_print_the_same() -> None:
+    text = """
+    print({"b", "a", "c"}, f, id(f) == id(f), hash("x"), [lambda: 0], object)
+    print(torch.ones(1, requires_grad=True).sum().grad_fn, zip([1]), f.__name__)
+    """
+    text = "def f(): pass\n" + textwrap.dedent(text)
+    first, error = outcome_of(text)
+    assert error is None and first.startswith("{'b', 'a', 'c'} <function f at 0x000000000001>")
+    assert outcome_of(text)[0] == first
+
+
+def test_no_table_offers_two_underscores() -> None:
+    """Names from tables are the only ones after a dot; the few with underscores are known."""
+    allowed = {"_version", "_base", "_is_view", "__len__", "__cause__"}
+    for kind, members in TABLES.items():
+        names = {*members.methods, *members.properties, *members.settable}
+        assert {name for name in names if name.startswith("_")} <= allowed, kind
