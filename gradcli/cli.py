@@ -209,9 +209,27 @@ def _leave(status: int) -> None:
 def main() -> None:
     """The command `gradcli`: whatever happens, no traceback reaches a user."""
     try:
-        app(prog_name="gradcli")
+        status = app(prog_name="gradcli", standalone_mode=False)
+    except BrokenPipeError:
+        status = 0
+    except (KeyboardInterrupt, typer.Abort):
+        status = 130
     except Exception as error:
+        status = _misused(error)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _misused(error: Exception) -> int:
+    """An option or command that does not exist, or a value that it does not take."""
+    words = getattr(error, "format_message", None)
+    if words is None:
         from .defects import told
 
         sys.stderr.write(told(error))
-        sys.exit(70)
+        return 70
+    from .render.escape import block
+
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "gradcli"
+    sys.stderr.write(f"do: {path} --help\n{block('UsageError: ' + words())}\n")
+    return 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -13,7 +14,17 @@ from .defects import message_of, notes_of
 from .diagnostics import Diagnostic, ExitStatus, ProgramError
 from .opening import NotThere, Opened, Unusable, opened
 from .options import Shared, words
-from .output import PAGE, close_silently, look_of, prepare_streams, save, tell, write
+from .output import (
+    PAGE,
+    Unwritable,
+    close_silently,
+    look_of,
+    prepare_streams,
+    put,
+    save,
+    tell,
+    write,
+)
 from .render.escape import Terminal, block
 from .render.text import Look
 
@@ -42,6 +53,8 @@ class Asked(NamedTuple):
     grad_output: str | None
 
 
+# Advice that starts like this tells a fact; any other says what to do.
+FACTS = ("did ", "here ", "in it", "it ", "there ", "the ", "known ")
 NOTHING_ASKED = Asked([], [], False, False, [], [], False, False, None, False, None)
 
 
@@ -162,10 +175,7 @@ class Desk:
         if self.common.out is not None:
             return lambda text: self.pieces.append(block(text))
 
-        def put(text: str) -> None:
-            sys.stdout.write(block(text))
-
-        return put
+        return lambda text: put(block(text))
 
     def answer(self, pieces: Iterable[Terminal]) -> None:
         """The answer itself."""
@@ -188,7 +198,7 @@ class Desk:
             tell(_warnings(ran.warnings))
         if ran.error is None:
             return ExitStatus.OK
-        return self.fail(ran.error, ran.text)
+        return self.fail(ran.error, ran.error_text)
 
     def fail(self, diagnostic: Diagnostic, text: str | None = None) -> int:
         """Tells the error."""
@@ -226,9 +236,8 @@ def _guarded(common: Shared, body: Callable[[Desk], int]) -> int:
             status = body(desk)
         sys.stdout.flush()
         return status
-    except BrokenPipeError:
-        close_silently()
-        return ExitStatus.OK
+    except (BrokenPipeError, Unwritable) as error:
+        return _unwritable(desk, getattr(error, "error", error))
     except KeyboardInterrupt:
         tell(Terminal("interrupted\n"))
         return ExitStatus.INTERRUPTED
@@ -246,16 +255,21 @@ def _guarded(common: Shared, body: Callable[[Desk], int]) -> int:
     except MemoryError:
         return desk.fail(_limit(desk, f"the limit of {common.max_memory:,} bytes", "--max-memory"))
     except OSError as error:
-        if error.errno == 32:
-            close_silently()
-            return ExitStatus.OK
         return desk.fail(_usage(f"{error.filename or 'the system'}: {error.strerror}", ""))
     except Exception as error:
         return desk.fail(_defect(error))
 
 
+def _unwritable(desk: Desk, error: OSError) -> int:
+    """Nobody reads any more: a silent end. A full disk is told."""
+    close_silently()
+    if error.errno in (errno.EPIPE, None):
+        return ExitStatus.OK
+    return desk.fail(_usage(f"standard output can't be written: {error.strerror}", ""))
+
+
 def _usage(message: str, advice: str) -> Diagnostic:
-    notes = (advice if advice.startswith(("did ", "here ", "in it", "it ")) else f"do: {advice}",)
+    notes = (advice if advice.startswith(FACTS) else f"do: {advice}",)
     return Diagnostic("UsageError", message, notes=notes if advice else (),
                       exit_status=ExitStatus.USAGE)  # fmt: skip
 

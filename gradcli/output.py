@@ -53,6 +53,22 @@ def prepare_streams() -> None:
                 reconfigure(errors="backslashreplace")
 
 
+class Unwritable(BaseException):
+    """Standard output takes no more. Not an Exception: no `except` of a program matches it."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def put(text: Terminal) -> None:
+    """A piece of what the program prints, on standard output."""
+    try:
+        sys.stdout.write(text)
+    except OSError as error:
+        raise Unwritable(error) from None
+
+
 def write(pieces: Iterable[Terminal]) -> None:
     """The answer, on standard output."""
     put = sys.stdout.write

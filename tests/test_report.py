@@ -163,9 +163,11 @@ def test_names_of_parameters(torch: Any) -> None:
     loss = net(torch.ones(4, 2)).sum()
     names = {"net": net, "loss": loss, "bias": net[2].bias}
     found = collected(torch, names)
-    inner = dict(collecting.parameter_names(names, found, torch.Tensor))
-    assert sorted(inner.values()) == ["net.0.bias", "net.0.weight", "net.2.weight"]
-    assert all(found.nodes[node].name == "AccumulateGrad" for node in inner)
+    named = [(name, None, tensor) for name, tensor in collecting.parameters(names, torch.Tensor)]
+    inner = collecting.aliases(found, named)
+    assert [fact.name for fact in inner] == ["net.0.weight", "net.0.bias", "net.2.weight"]
+    assert all(found.nodes[fact.node].name == "AccumulateGrad" for fact in inner)
+    assert inner[0].shape == (3, 2) and inner[0].text.startswith("tensor([[")
 
 
 @both

@@ -50,13 +50,12 @@ def grad_report(ran: Ran) -> tuple[Ran, GradReport]:
     except (RuntimeError, ValueError, TypeError, NotImplementedError) as raised:
         error = _failure(raised, fact, ran)
         return ran._replace(error=error), report._replace(error=error_fact(error))
-    if complaint := ran.binder.unused():
-        raise Unusable(complaint)
+    ran.binder.complain()
     facts = tuple(
         _fact(item, gradient, fact) for item, gradient in zip(wanted, gradients, strict=True)
     )
     events = ran.binder.watch.told(names_of(found))
-    return ran, report._replace(gradients=facts, events=events)
+    return ran, report._replace(gradients=facts, events=events, output=ran.output)
 
 
 def _result(found: Collected, ran: Ran) -> int | None:
@@ -84,12 +83,15 @@ def _wanted(ran: Ran, found: Collected, of: TensorFact) -> list[Wanted]:
         Wanted(fact.name, tensor, fact.line)
         for fact, tensor in zip(found.tensors, found.held, strict=True)
         if fact.requires_grad and fact.node in below and (fact.is_leaf or request.all)
-        and fact.name != of.name and ("[" not in fact.name or (fact.node, fact.output_nr) not in plain)
+        and ("[" not in fact.name or (fact.node, fact.output_nr) not in plain)
+        and fact.name != of.name
     ]  # fmt: skip
     assert ran.outcome is not None
-    for node, name in collecting.parameter_names(ran.outcome.bindings, found, Tensor):
-        if node in below:
-            wanted.append(Wanted(name, found.alive[node].variable, None))
+    leaves = collecting.leaves_of(found)
+    taken = {id(item.tensor) for item in wanted}
+    for name, tensor in collecting.parameters(ran.outcome.bindings, Tensor):
+        if leaves.get(id(tensor)) in below and id(tensor) not in taken:
+            wanted.append(Wanted(name, tensor, None))
     if not wanted and of.is_leaf:
         wanted.append(Wanted(of.name, found.held[found.tensors.index(of)], of.line))
     return wanted
@@ -118,9 +120,9 @@ def _named(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     for tensor in reversed(ran.binder.history.get(name, ())):
         if id(tensor) in leaves or (tensor.grad_fn is not None and id(tensor.grad_fn) in ids):
             return Wanted(name, tensor, line)
-    for node, known in collecting.parameter_names(ran.outcome.bindings, found, Tensor):
+    for known, tensor in collecting.parameters(ran.outcome.bindings, Tensor):
         if known == name:
-            return Wanted(name, found.alive[node].variable, None)
+            return Wanted(name, tensor, None)
     value = ran.outcome.bindings.get(name)
     if value is not None and not isinstance(value, Tensor):
         kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
@@ -144,6 +146,7 @@ def _differentiated(ran: Ran, result: Tensor, wanted: list[Wanted]) -> list[Any]
     seed = None if text is None else grad_output(text, result)
     before, create = state.observer, ran.request.create_graph
     assert ran.binder is not None
+    ran.binder.watch.events.clear()  # told are the hooks of these gradients
     state.observer = ran.binder.watch
     try:
         found = autograd_grad(

@@ -16,7 +16,7 @@ from ..opening import Unusable
 from ..report import collect as collecting
 from ..report import operands, saved
 from ..report.collect import Collected
-from ..report.model import ErrorFact, LabelFact, Place, Report, TensorFact
+from ..report.model import AliasFact, ErrorFact, LabelFact, Place, Report, TensorFact
 from .request import Ran
 
 
@@ -42,7 +42,7 @@ def trace_report(ran: Ran, *, texts: bool) -> Report:
             tensors=found.tensors,
             nodes=found.nodes,
             results=results,
-            aliases=collecting.parameter_names(outcome.bindings, found, Tensor),
+            aliases=_aliases(ran, found) if texts else (),
             flows=watch.flows(found, full=not texts) if watch is not None else (),
             saved=saved.saved(found, Tensor) if request.saved else (),
             constants=collecting.constants(found, operands.reader()) if texts else (),
@@ -52,9 +52,16 @@ def trace_report(ran: Ran, *, texts: bool) -> Report:
             events=watch.told(names_of(found)) if watch is not None else (),
             missing=ran.missing,
         )
-    if ran.binder is not None and ran.error is None and (complaint := ran.binder.unused()):
-        raise Unusable(complaint)
+    if ran.binder is not None and ran.error is None:
+        ran.binder.complain()
     return _without_values(report) if ran.missing else report
+
+
+def _aliases(ran: Ran, found: Collected) -> tuple[AliasFact, ...]:
+    """Names for leaves that no name holds at the end."""
+    assert ran.outcome is not None
+    inner = [(n, None, t) for n, t in collecting.parameters(ran.outcome.bindings, Tensor)]
+    return collecting.aliases(found, [*inner, *(ran.binder.leaves if ran.binder else ())])
 
 
 def collected(outcome: Outcome, *, texts: bool) -> Collected:

@@ -58,11 +58,24 @@ class Ran(NamedTuple):
     program: Program | None
     text: str
     outcome: Outcome | None
-    output: str
+    printed: list[str]
     warnings: tuple[str, ...]
     error: Diagnostic | None
     binder: Binder | None = None
     missing: tuple[str, ...] = ()
+
+    @property
+    def output(self) -> str:
+        """What the program printed so far: hooks may print after its end."""
+        return "".join(self.printed)
+
+    @property
+    def error_text(self) -> str | None:
+        """The text that the error's places count in: the program's, or an option's."""
+        if self.error is None or self.error.file == self.request.name:
+            return self.text
+        name = self.error.file.removeprefix("--hook ")
+        return self.binder.hooks.get(name) if self.binder is not None else None
 
 
 def current_line() -> int | None:

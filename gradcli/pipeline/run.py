@@ -30,7 +30,7 @@ def execute(request: Request, write: Callable[[str], None] | None) -> Ran:
             program = program_of(request)
         except ProgramError as error:
             text = request.data[: request.limits.max_source].decode("utf-8", "replace")
-            return Ran(request, None, text, None, "", (), error.diagnostic)
+            return Ran(request, None, text, None, [], (), error.diagnostic)
         return _run(request, program, values_of(program, request), write)
 
 
@@ -128,5 +128,5 @@ def _run(
     if drawn and error is not None:
         error = missing_inputs(program, list(values.missing))
     missing = values.missing if drawn else ()
-    return Ran(request, program, program.source.text, outcome, "".join(printed),
+    return Ran(request, program, program.source.text, outcome, printed,
                tuple(warned.lines), error, binder, missing)  # fmt: skip

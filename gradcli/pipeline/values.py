@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ..engine import device as devices
 from ..engine import dtypes
 from ..engine.operator import catalogue
-from ..engine.tensor import Tensor, from_array
+from ..engine.tensor import Tensor
 from ..inputs import Input, InputError, defaults_of, parse_set
 from ..inputs.given import is_floating
 from ..language.program import Program
@@ -66,7 +66,7 @@ def _given(program: Program, request: Request) -> dict[str, Input]:
 def _value(item: Input, request: Request) -> Any:
     requires_grad = item.name not in request.no_grad
     if item.kind == "array":
-        tensor = from_array(item.value)
+        tensor: Tensor = resolve("from_numpy")(item.value)
         if devices.default_device() is not devices.cpu:
             tensor = catalogue.methods["to"](tensor, devices.default_device())
         return tensor.requires_grad_() if requires_grad and tensor.is_floating_point() else tensor
@@ -101,7 +101,7 @@ def grad_output(text: str, result: Tensor) -> Tensor:
     except InputError as error:
         raise Unusable(str(error), "--grad-output [1.0,0.0]") from None
     if item.kind == "array":
-        return from_array(item.value)
+        return resolve("from_numpy")(item.value)
     if not all_numbers(item.value):
         raise Unusable(f"--grad-output {text}: expected numbers", "--grad-output [1.0,0.0]")
     try:

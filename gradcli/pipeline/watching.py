@@ -31,6 +31,8 @@ class Binder:
         self.words: dict[int, str] = {}
         self.functions: list[Any] = []
         self.machine: Machine | None = None
+        self.complaint: Unusable | None = None
+        self.leaves: list[tuple[str, int | None, Tensor]] = []
         self.watch = Watch(current_line, _as_tensor, self.hook_words, values=request.values)
         self.watch.name_of = self.names.get
         every = "all" in request.retain_grad
@@ -55,6 +57,8 @@ class Binder:
             self.names[node] = name
             if self.retained is None or name in self.retained:
                 value.retain_grad()
+        elif len(self.leaves) < KEPT:
+            self.leaves.append((name, current_line(), value))
         if name in self.hooks:
             self._hook(name, value)
 
@@ -72,9 +76,9 @@ class Binder:
         source = WORDS[text].format(name=name) if text in WORDS else text
         function = self.machine.evaluate(source, f"--hook {name}")
         if not callable(function):
-            raise Unusable(
-                f"--hook {name}={text}: not a function", f"--hook '{name}=lambda g: g * 2'"
-            )
+            advice = f"--hook '{name}=lambda g: g * 2'"
+            self.complaint = Unusable(f"--hook {name}={text}: not a function", advice)
+            return
         self.functions.append(function)  # its identity must stay its own
         self.words[id(function)] = text
         self.hooked.add(name)
@@ -84,12 +88,13 @@ class Binder:
         """How a hook is called: the words of the option, or its name in the program."""
         return self.words.get(id(hook)) or str(getattr(hook, "name", "") or "a hook")
 
-    def unused(self) -> str | None:
-        """A complaint about a hook or a retained name that met nothing."""
+    def complain(self) -> None:
+        """Raises what is wrong with the hooks that were asked for, once the program has run."""
+        if self.complaint is not None:
+            raise self.complaint
         for name in self.hooks:
             if name not in self.hooked:
-                return f"--hook {name}: no tensor that requires grad was bound to {name}"
-        return None
+                raise Unusable(f"--hook {name}: no tensor that requires grad was bound to {name}")
 
 
 def _split_hook(text: str) -> tuple[str, str]:

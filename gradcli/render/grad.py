@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from ..report.model import EventFact, GradReport
+from ..report.model import GradReport
 from .escape import Terminal
-from .text import BLANK, Cell, Line, Look, after, cell, one_line, paint, width_of
+from .table import events
+from .text import BLANK, Cell, Line, Look, after, cell, paint, width_of
 
 
 def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
     """What the program printed, the result, its gradients, the hooks that ran."""
     lines: list[Line] = []
-    of = report.of
+    of = report.of if report.error is None else None
     if of is not None:
         line = "" if of.line is None else f"line {of.line}"
         value = report.of_text.split("\n")
@@ -30,7 +31,7 @@ def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
         lines.append(tuple(pieces))
         lines.extend((Cell(" " * width_of(head)), cell(rest)) for rest in shown[1:])
     if report.events:
-        lines.extend((BLANK, *events(report.events, look)))
+        lines.extend((BLANK, *events(report.events, look, None)))
     page = paint(lines, look)
     return after(report.output, page, streamed)
 
@@ -42,18 +43,3 @@ def _indented(rows: list[str], indent: str, style: str, tail: str, look: Look) -
     if tail:
         pieces.append(cell(" " * max(3, room) + tail if len(rows) == 1 else f"   {tail}", "dim"))
     return [tuple(pieces), *((Cell(indent), cell(row)) for row in rows[1:])]
-
-
-def events(facts: tuple[EventFact, ...], look: Look) -> list[Line]:
-    """The hooks that ran, one line each: before, after."""
-    lines: list[Line] = [(cell("hooks that ran, in order", "head"),)]
-    arrow = " → " if look.unicode else " -> "
-    for number, fact in enumerate(facts, start=1):
-        after = "unchanged" if fact.after is None else one_line(fact.after)
-        words = (
-            f"{number:>3}  {fact.name}  {fact.hook}  "
-            if fact.hook
-            else f"{number:>3}  {fact.name}  "
-        )
-        lines.append((cell(words), cell(one_line(fact.before)), Cell(arrow), cell(after)))
-    return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..report.model import Report, TensorFact
+from ..report.model import EventFact, Report, TensorFact
 from .text import Cell, Line, Look, cell, columns, ellipsis, one_line
 
 MOST_SAVED = 40
@@ -93,4 +93,17 @@ def saved_table(report: Report, look: Look, *, expand: bool = False) -> list[Lin
     left = len(report.saved) - len(facts)
     more = f"; {left:,} more: --expand" if left else ""
     lines.append((cell(f"{alive:,} bytes are kept for backward{more}", "dim"),))
+    return lines
+
+
+def events(facts: tuple[EventFact, ...], look: Look, most: int | None) -> list[Line]:
+    """The hooks that ran, one line each: whose, which, the gradient before and after."""
+    lines: list[Line] = [(cell("hooks that ran, in order", "head"),)]
+    arrow = " → " if look.unicode else " -> "
+    for number, fact in enumerate(facts[:most], start=1):
+        after = "unchanged" if fact.after is None else one_line(fact.after)
+        words = "  ".join(part for part in (f"{number:>3}", fact.name, fact.hook) if part)
+        lines.append((cell(f"{words}  "), cell(one_line(fact.before)), Cell(arrow), cell(after)))
+    if most is not None and len(facts) > most:
+        lines.append((cell(f"  {ellipsis(look)} {len(facts) - most:,} more", "dim"),))
     return lines

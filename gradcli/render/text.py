@@ -19,10 +19,11 @@ CODES = {
 
 
 class Cell(NamedTuple):
-    """A piece of a line, already harmless."""
+    """A piece of a line, already harmless. Its first `bare` characters take no style."""
 
     text: str
     style: str = ""
+    bare: int = 0
 
 
 Line = tuple[Cell, ...]
@@ -106,10 +107,11 @@ def after(output: str, page: Terminal, streamed: bool) -> Terminal:
 
 def _painted(piece: Cell) -> str:
     code = CODES.get(piece.style)
-    stripped = piece.text.rstrip(" ")
+    bare, words = piece.text[: piece.bare], piece.text[piece.bare :]
+    stripped = words.rstrip(" ")
     if code is None or not stripped:
         return piece.text
-    return f"\x1b[{code}m{stripped}\x1b[0m{piece.text[len(stripped) :]}"
+    return f"{bare}\x1b[{code}m{stripped}\x1b[0m{words[len(stripped) :]}"
 
 
 def columns(
@@ -146,7 +148,7 @@ def columns(
             if pieces:
                 pieces.append(Cell(" " * gap))
             text = pad(cut(piece.text, widths[i], mark), widths[i], i in right)
-            pieces.append(Cell(text, piece.style))
+            pieces.append(Cell(text, piece.style, piece.bare))
         lines.append(fitted(pieces, look) if narrow else tuple(pieces))
     return lines
 
@@ -161,7 +163,7 @@ def fitted(row: Sequence[Cell], look: Look) -> Line:
     room = look.width
     pieces = []
     for piece in row:
-        pieces.append(Cell(cut(piece.text, room, ellipsis(look)), piece.style))
+        pieces.append(Cell(cut(piece.text, room, ellipsis(look)), piece.style, piece.bare))
         room = max(0, room - width_of(piece.text))
     return tuple(pieces)
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from ..report.model import Report, TensorFact
 from .escape import Terminal
 from .graph import Graph
-from .table import saved_table, tensor_table
+from .table import events, saved_table, tensor_table
 from .text import BLANK, Cell, Line, Look, after, cell, columns, one_line, paint
 from .tree import ASCII, UNICODE, Drawing, Row
 
 MOST_TREES = 6
+MOST_EVENTS = 20
 LEAST_WORDS = 18
 SHORT = 14  # a value of more characters is told by its shape and range
 
@@ -27,6 +28,8 @@ def text(
     if saved:
         parts.append(saved_table(report, look, expand=expand))
     parts.append(tensor_table(report, look, expand=expand))
+    if report.events:
+        parts.append(events(report.events, look, None if expand else MOST_EVENTS))
     parts.append(list(_footer(report, drawing)))
     lines: list[Line] = []
     for part in parts:
@@ -101,12 +104,12 @@ class Words:
         if row.kind == "constant":
             constant = self.graph.constants[row.node, row.output_nr]
             said = Cell(row.lead + cell(one_line(constant.text)).text)
-            value = "" if constant.value is None else short_value(constant.value)
+            value = summary(constant.value, constant.shape, constant.range)
             return (said, cell("constant", "dim"), cell(value), Cell(""), Cell(""))
         words, style = self._words(row)
         mark = self.drawing.marks.get(row.node) if row.kind == "node" else None
         told = cell(words if mark is None else f"#{mark} {words}").text
-        first = Cell(row.lead + told, style)
+        first = Cell(row.lead + told, style, len(row.lead))
         name = self.graph.names[row.node]
         leaf = name == "AccumulateGrad"
         kind = cell("leaf" if leaf else name, "leaf" if leaf else "node")
@@ -123,7 +126,8 @@ class Words:
         place = graph.facts[row.node].place
         source = one_line(place.text) if place is not None else ""
         if not graph.next[row.node]:
-            name = fact.name if fact is not None else graph.aliases.get(row.node, "")
+            alias = graph.aliases.get(row.node)
+            name = fact.name if fact is not None else alias.name if alias is not None else ""
             return (name or "(a leaf without a name)"), "leaf"
         if fact is not None:
             style = "result" if key in self.roots else "name"
@@ -132,9 +136,10 @@ class Words:
             return f"{fact.name} = {source}", style
         if place is None:
             return "·", "dim"
-        if place.target:
-            return f"{place.target} = {source}", ""
-        return source, ""
+        above = graph.facts[row.parent].place if row.parent >= 0 else None
+        if above is place:
+            return source, "dim"  # one expression made several nodes: the first has the name
+        return (f"{place.target} = {source}" if place.target else source), ""
 
     def _facts(self, row: Row) -> tuple[str, str, str]:
         key = (row.node, row.output_nr)
@@ -142,14 +147,15 @@ class Words:
         flow = self.graph.flows.get(key)
         place = self.graph.facts[row.node].place
         value = grad = line = ""
-        for seen in (flow, fact):
+        alias = self.graph.aliases.get(row.node)
+        for seen in (flow, alias, fact):
             if seen is not None:
                 value = summary(seen.text, seen.shape, seen.range) or value
                 grad = summary(seen.grad_text, seen.shape, seen.grad_range) or grad
         if place is not None:
             line = str(place.line)
-        elif fact is not None and fact.line is not None:
-            line = str(fact.line)
+        elif (named := fact or alias) is not None and named.line is not None:
+            line = str(named.line)
         return value, grad, line
 
 

@@ -28,6 +28,7 @@ class Row(NamedTuple):
     node: int = -1
     output_nr: int = 0
     text: str = ""
+    parent: int = -1
 
 
 class Strokes(NamedTuple):
@@ -55,6 +56,7 @@ class _Task(NamedTuple):
     output_nr: int
     depth: int
     row: Row | None = None
+    parent: int = -1
 
 
 class _Step(NamedTuple):
@@ -113,7 +115,7 @@ class Drawing:
         if self.graph.height[node] > SHALLOW and (self.depth is None or self.depth > SHALLOW):
             return self._chain(task)
         self.drawn.add(node)
-        head = _ready(Row(task.lead, "node", node, task.output_nr))
+        head = _ready(Row(task.lead, "node", node, task.output_nr, parent=task.parent))
         return [head, *self._branches(node, task.rest, task.depth, self._edges(node))]
 
     def _where(self, node: int) -> str:
@@ -160,7 +162,7 @@ class Drawing:
                 tasks.append(_ready(Row(lead, "constant", node, i)))
             else:
                 below = rest + (strokes.none if last else strokes.bar)
-                tasks.append(_Task(lead, below, child, output_nr, depth + 1))
+                tasks.append(_Task(lead, below, child, output_nr, depth + 1, parent=node))
         return tasks
 
     # ---- a chain
@@ -169,7 +171,7 @@ class Drawing:
         """A deep node, its deepest input, and so on down: one straight line."""
         steps = self._steps(task)
         if len(steps) == 1:
-            head = _ready(Row(task.lead, "node", task.node, task.output_nr))
+            head = _ready(Row(task.lead, "node", task.node, task.output_nr, parent=task.parent))
             return [head, *self._branches(task.node, task.rest, task.depth, self._edges(task.node))]
         units = self._units(steps)
         between = range(0)
@@ -212,7 +214,8 @@ class Drawing:
     def _step(self, steps: list[_Step], k: int, task: _Task) -> list[_Task]:
         step = steps[k]
         lead = task.lead if k == 0 and task.lead else task.rest + self.strokes.dot
-        head = _ready(Row(lead, "node", step.node, step.output_nr))
+        parent = steps[k - 1].node if k else task.parent
+        head = _ready(Row(lead, "node", step.node, step.output_nr, parent=parent))
         sides = [side for side in self._edges(step.node) if side[0] != step.onward]
         last = k == len(steps) - 1
         depth = task.depth + k

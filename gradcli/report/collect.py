@@ -7,10 +7,10 @@ a chain of a million nodes is as welcome as one of ten.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .model import ConstantFact, Nested, NodeFact, Place, TensorFact
+from .model import AliasFact, ConstantFact, Nested, NodeFact, Place, TensorFact
 
 NESTING = 4  # lists within lists within lists: deeper ones are not looked into
 UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
@@ -220,26 +220,49 @@ def results(tensors: tuple[TensorFact, ...], nodes: tuple[NodeFact, ...]) -> tup
     return tuple(chosen)
 
 
-def parameter_names(
-    bindings: Mapping[str, Any], collected: Collected, kind: type
-) -> tuple[tuple[int, str], ...]:
-    """Names for leaves that only a module holds: `net.0.weight`, by number of their node."""
-    named = {fact.node for fact in collected.tensors}
-    leaves = {
+def leaves_of(collected: Collected) -> dict[int, int]:
+    """For the identity of each leaf at an end of the graph, the number of its node."""
+    return {
         id(node.variable): number
         for number, node in enumerate(collected.alive)
         if not collected.nodes[number].next and hasattr(node, "variable")
     }
-    found = []
+
+
+def parameters(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any]]:
+    """The tensors of modules: `net.0.weight`."""
     for name, value in bindings.items():
         members = None if isinstance(value, kind) else getattr(value, "named_parameters", None)
-        if name.startswith("_") or not callable(members):
+        if not name.startswith("_") and callable(members):
+            for inner, parameter in members():
+                yield f"{name}.{inner}", parameter
+
+
+def aliases(
+    collected: Collected, named: Iterable[tuple[str, int | None, Any]]
+) -> tuple[AliasFact, ...]:
+    """Names (with a line and a tensor each) for leaves that no global name holds."""
+    known = {fact.node for fact in collected.tensors}
+    leaves = leaves_of(collected)
+    found = []
+    for name, line, tensor in named:
+        node = leaves.get(id(tensor))
+        if node is None or node in known:
             continue
-        for inner, parameter in members():
-            node = leaves.get(id(parameter))
-            if node is not None and node not in named:
-                named.add(node)
-                found.append((node, f"{name}.{inner}"))
+        known.add(node)
+        grad = tensor.grad
+        found.append(
+            AliasFact(
+                node,
+                name,
+                line,
+                tuple(tensor.shape),
+                text_of(tensor),
+                None if grad is None else text_of(grad),
+                range_of(tensor),
+                None if grad is None else range_of(grad),
+            )
+        )
     return tuple(found)
 
 
@@ -254,11 +277,15 @@ def constants(
             continue
         words = operands(node)
         for i, edge in enumerate(node.next):
-            if edge is None and i < len(words) and words[i]:
-                fact = by_name.get(words[i])
-                still = fact is not None and not fact.requires_grad
-                text = fact.text if fact is not None and still else None
-                found.append(ConstantFact(node.id, i, words[i], text))
+            if edge is not None or i >= len(words) or not words[i]:
+                continue
+            fact = by_name.get(words[i])
+            if fact is None and words[i].isidentifier():
+                continue  # a Python number: the expression tells it already
+            if fact is None or fact.requires_grad:
+                found.append(ConstantFact(node.id, i, words[i], None))
+            else:
+                found.append(ConstantFact(node.id, i, words[i], fact.text, fact.shape, fact.range))
         if len(found) >= most:
             break
     return tuple(found)

@@ -61,6 +61,19 @@ class NodeFact(NamedTuple):
     place: Place | None = None
 
 
+class AliasFact(NamedTuple):
+    """A leaf that no global name holds: a module's parameter, or what a name held before."""
+
+    node: int
+    name: str
+    line: int | None
+    shape: tuple[int, ...]
+    text: str
+    grad_text: str | None
+    range: tuple[float, float] | None = None
+    grad_range: tuple[float, float] | None = None
+
+
 class FlowFact(NamedTuple):
     """What was seen passing through one output of a node: the value, and the gradient."""
 
@@ -95,6 +108,8 @@ class ConstantFact(NamedTuple):
     edge: int
     text: str
     value: str | None
+    shape: tuple[int, ...] = ()
+    range: tuple[float, float] | None = None
 
 
 class BackwardFact(NamedTuple):
@@ -158,7 +173,7 @@ class Report(NamedTuple):
     tensors: tuple[TensorFact, ...] = ()
     nodes: tuple[NodeFact, ...] = ()
     results: tuple[int, ...] = ()
-    aliases: tuple[tuple[int, str], ...] = ()
+    aliases: tuple[AliasFact, ...] = ()
     flows: tuple[FlowFact, ...] = ()
     saved: tuple[SavedFact, ...] = ()
     constants: tuple[ConstantFact, ...] = ()
