@@ -36,19 +36,22 @@ def tensors(value: Any, lib: Any) -> Iterator[Any]:
             yield from tensors(item, lib)
 
 
-def numbers(value: Any) -> Any:
+def numbers(value: Any, digits: int = 15) -> Any:
     """Nested lists with NaN and infinities as words, complex numbers as pairs."""
     if isinstance(value, list | tuple):
-        return [numbers(item) for item in value]
+        return [numbers(item, digits) for item in value]
     if isinstance(value, complex):
-        return [numbers(value.real), numbers(value.imag)]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value if isinstance(value, int | float) else str(value)
+        return [numbers(value.real, digits), numbers(value.imag, digits)]
+    if isinstance(value, float):
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else str(value)
+    return value if isinstance(value, int) else str(value)
 
 
 def values(tensor: Any) -> Any:
-    return numbers(tensor.detach().clone().tolist())  # clone gives a symbolic zero its memory
+    """A tensor's numbers, with the digits that its type holds."""
+    double = str(tensor.dtype) in ("torch.float64", "torch.complex128")
+    # clone gives a symbolic zero its memory
+    return numbers(tensor.detach().clone().tolist(), 15 if double else 9)
 
 
 def name_of(node: Any) -> str | None:
