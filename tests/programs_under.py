@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
 import warnings
 from pathlib import Path
 from typing import Any
 
 from examine import name_of, numbers
-from oracle import question
+from oracle import oracle, question
+
+import gradcli
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _TRIGGERED = re.compile(r"\s*\(Triggered internally at .*?\)\s*$", re.S)
@@ -94,3 +97,29 @@ def program(lib: Any, text: str) -> Any:
             if isinstance(value, lib.Tensor)
         },
     }
+
+
+def close(ours: Any, theirs: Any) -> bool:
+    """Equal, numbers within the last bits of single precision."""
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(
+            close(a, b) for a, b in zip(ours, theirs, strict=True)
+        )
+    if isinstance(ours, float) and isinstance(theirs, float):
+        return abs(ours - theirs) <= 1e-6 + 1e-5 * abs(theirs)
+    return type(ours) is type(theirs) and bool(ours == theirs)
+
+
+def compare(text: str) -> None:
+    """Asserts that gradcli leaves behind what PyTorch does."""
+    theirs = oracle.ask("program", text)
+    ours = json.loads(json.dumps(program(gradcli, text)))
+    for aspect in ("output", "error", "warnings"):
+        assert ours[aspect] == theirs[aspect], aspect
+    assert list(ours["tensors"]) == list(theirs["tensors"])
+    for name, facts in theirs["tensors"].items():
+        mine = ours["tensors"][name]
+        for aspect in ("dtype", "shape", "flags", "graph"):
+            assert mine[aspect] == facts[aspect], f"{name}: {aspect}"
+        assert close(mine["value"], facts["value"]), f"{name}: value"
+        assert close(mine["grad"], facts["grad"]), f"{name}: grad"
