@@ -275,11 +275,10 @@ class Walk:
 
     def _receive(self, node: Node, number: int, value: Any) -> None:
         """Adds a gradient to what already came for an output of a node."""
-        if node.outputs == 1 and number == 0:
-            held = self.buffers.get(node)
+        held = self.buffers.get(node)
+        if node.outputs == 1 and number == 0 and held.__class__ is not list:  # a list: unbind, split
             self.buffers[node] = value if held is None else held + value
             return
-        held = self.buffers.get(node)
         if held is None:
             held = self.buffers[node] = [None] * max(node.outputs, number + 1)
         elif held.__class__ is not list:
@@ -297,7 +296,13 @@ class Walk:
         take, held_by = buffers.pop, buffers.get
         for node in order:
             grad = take(node, None)
-            if node.hooks is not None or node.extra is not None or grad is None or node.__class__ is not Node:
+            rest = node.rest
+            numbers = None
+            if rest is not None:
+                numbers = rest.numbers
+            if grad is None or node.__class__ is not Node or rest is not None and (
+                rest.hooks is not None or rest.extra is not None
+            ):
                 if grad is not None:
                     buffers[node] = grad
                 self._execute(node)
@@ -307,7 +312,6 @@ class Walk:
             results = row.backward(node, grad)
             if not keep and row.saves_tensors:
                 node.saved = None
-            numbers = node.numbers
             place = 0
             for edge in node.edges:
                 if edge is not None:
@@ -320,7 +324,7 @@ class Walk:
                         if not left:
                             self._accumulate(edge)
                     elif value is not None:
-                        if numbers is None and edge.extra is None:
+                        if numbers is None and (edge.rest is None or edge.rest.extra is None):
                             held = held_by(edge)
                             buffers[edge] = value if held is None else held + value
                         else:

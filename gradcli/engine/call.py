@@ -25,6 +25,7 @@ from .signature import Parameter
 from .tensor import Tensor, edge_of, mark_inference
 
 GENERAL, ORDINARY, NUMBER = "general", "ordinary", "number"
+SIDE = 1 << 8  # two operands with no more elements than this make at most LARGE
 
 # What formulas may ask about an argument (`self_sym_sizes`), and the source that answers it.
 DERIVED = {
@@ -68,7 +69,8 @@ def python_operator(
     """The row's ordinary lane as the function behind `x + y`; any other operand goes to `otherwise`."""
     names = _names(row) | constants | {"otherwise": otherwise}
     pair = ", ".join(p.name for p in row.tensors)
-    return compiled(row, "operator", Lane(row, ORDINARY).function("operator", pair, f"otherwise({pair})"), names)
+    lane = Lane(row, ORDINARY, plain_symbol=True)
+    return compiled(row, "operator", lane.function("operator", pair, f"otherwise({pair})"), names)
 
 
 def compiled(row: Row, name: str, lines: Sequence[str], names: dict[str, Any]) -> Callable[..., Any]:
@@ -108,8 +110,10 @@ def _has_lanes(row: Row) -> bool:
 class Lane:
     """Writes the source of one function of a row, line by line."""
 
-    def __init__(self, row: Row, mode: str) -> None:
+    def __init__(self, row: Row, mode: str, plain_symbol: bool = False) -> None:
         self.row, self.mode = row, mode
+        # Only the two operands vary: the kernel is Python's operator itself.
+        self.plain_symbol = plain_symbol or len(row.signature.parameters) == 2
         self.given = ", ".join(row.signature.names)
         self.first = row.tensors[0].name
         self.several = row.output_count > 1 or row.view == "multi"
@@ -216,8 +220,9 @@ class Lane:
             self.write(ask)
         elif self.mode == ORDINARY:
             x, y = (p.name for p in row.tensors)
-            self.write(f"same = a_{x}.shape == a_{y}.shape")
-            self.write(f"if (a_{x}.size if same else a_{x}.size * a_{y}.size) > {LARGE}: {ask}")
+            self.write(f"n_{x} = a_{x}.size; n_{y} = a_{y}.size")
+            self.write(f"if (n_{x} > {SIDE} or n_{y} > {SIDE}) and (n_{x} > {LARGE} or a_{x}.shape != a_{y}.shape):")
+            self.write(ask, 2)
         elif not row.view:
             sizes = [f"a_{p.name}.size" for p in row.tensors if self.a_tensor(p)]
             sizes += [
@@ -232,23 +237,36 @@ class Lane:
         row, write = self.row, self.write
         tensors = {p.name for p in row.tensors}
         arguments = ", ".join(f"a_{n}" if n in tensors else n for n in row.signature.names)
+        call = f"forward(kind.xp, {arguments})"
+        if row.symbol and self.plain_symbol:
+            call = f" {row.symbol} ".join(f"a_{p.name}" for p in row.tensors)
         if row.broadcasts and len(row.tensors) > 1 and self.mode != NUMBER:
             arrays = "".join(f"a_{p.name}, " for p in row.tensors)
             write("try:")
-            write(f"data = forward(kind.xp, {arguments})", 2)
+            write(f"data = {call}", 2)
             write("except ValueError as error:")
             write(f"raise shape_error(({arrays}), error) from None", 2)
         else:
-            write(f"data = forward(kind.xp, {arguments})")
+            write(f"data = {call}")
         if self.several:
             return
-        write("if data.dtype is not result_kind.array_dtype:")
-        write("data = data.astype(result_kind.array_dtype, copy=False)", 2)
+        if self.mode == ORDINARY and row.formulas:  # as many elements each and one rank: one shape
+            x, y = (p.name for p in row.tensors)
+            write(f"same = 0 < n_{x} == n_{y} == data.size and a_{x}.ndim == a_{y}.ndim")
+        if row.symbol and self.mode == ORDINARY:
+            pass  # Python's operator on arrays of one type gives that type
+        else:
+            self.cast()
         write("out = new(Tensor)")
         write("out._data = data; out._kind = result_kind; out._output_nr = 0")
         write("out._storage = out._meta = None")
         if row.view:
             write(f"make_view(out, {self.first})")
+
+    def cast(self) -> None:
+        write = self.write
+        write("if data.dtype is not result_kind.array_dtype:")
+        write("data = data.astype(result_kind.array_dtype, copy=False)", 2)
 
     # ---- the graph
 
@@ -288,10 +306,12 @@ class Lane:
         def write(text: str) -> None:
             self.write(text, 2)
 
-        edges, numbers = self.edges(write)
+        edges, numbers, numbered = self.edges(write)
         write("node = new(Node)")
-        write("node.row = row; node.hooks = None; node.origin = state.origin; node.extra = None")
-        write(f"node.edges = {edges}; node.sequence = next_sequence(); node.numbers = {numbers}")
+        write("node.row = row; node.origin = state.origin; node.rest = None")
+        write(f"node.edges = {edges}; node.sequence = next_sequence()")
+        if numbered:
+            write(f"if {numbered}: node.numbers = {numbers}")
         self.saved(write)
         self.inputs(write)
         if self.several:
@@ -303,8 +323,9 @@ class Lane:
         write("if state.watched: watch(node, (out,))")
         write("return out")
 
-    def edges(self, write: Callable[[str], None]) -> tuple[str, str]:
-        """Edges in the order of the tensor arguments that have a derivative, and their numbers."""
+    def edges(self, write: Callable[[str], None]) -> tuple[str, str, str]:
+        """Edges in the order of the tensor arguments that have a derivative, their numbers, and the
+        condition under which one of those is not 0."""
         parts, numbers = [], []
         for p in self.row.tensors:
             name = p.name
@@ -328,13 +349,12 @@ class Lane:
                 number = f"{name}._output_nr"
                 numbers.append(number if self.a_tensor(p) else f"({number} if e_{name} is not None else 0)")
         if not parts:
-            return "()", "None"
+            return "()", "None", ""
         if any(number.startswith("*") for number in numbers):
             write(f"numbers = ({', '.join(numbers)},)")
-            write("if not any(numbers): numbers = None")
-            return f"({', '.join(parts)},)", "numbers"
+            return f"({', '.join(parts)},)", "numbers", "any(numbers)"
         tests = " or ".join(number for number in numbers if number != "0")
-        return f"({', '.join(parts)},)", f"({', '.join(numbers)},) if {tests} else None"
+        return f"({', '.join(parts)},)", f"({', '.join(numbers)},)", tests
 
     def saved(self, write: Callable[[str], None]) -> None:
         """What the formulas of the inputs that ask for gradients need; the rest stays None."""
@@ -357,7 +377,8 @@ class Lane:
             return
         write(f"node.saved = saved = ({', '.join(values)}{',' if values else ''})")
         condition = " or ".join(tests)
-        write(f"node.versions = versions_of(saved) if {condition} else None" if tests else "node.versions = None")
+        if tests:
+            write(f"if {condition}: node.versions = versions_of(saved)")
 
     def has_storage(self, p: Parameter) -> list[str]:
         """Tests for a saved tensor whose version may be other than 0."""
@@ -402,15 +423,15 @@ class Lane:
         row = self.row
         given = [p for p in row.tensors if p.name in row.differentiable or not row.formulas]
         if not row.broadcasts or not given or self.mode == NUMBER:
-            write("node.inputs = None")
-        elif any(p.kind == "Tensor[]" for p in given):
+            return
+        if any(p.kind == "Tensor[]" for p in given):
             write(f"node.inputs = tuple([(t._data.shape, t._kind) for t in {given[0].name}])")
         elif self.mode == ORDINARY:
             values = ", ".join(f"(a_{p.name}.shape, kind)" for p in given)
-            write(f"node.inputs = None if same else ({values},)")
+            write(f"if not same: node.inputs = ({values},)")
         elif len(row.tensors) == 1:
             x = self.first
-            write(f"node.inputs = None if {x}._kind is kind else (({x}._data.shape, {x}._kind),)")
+            write(f"if {x}._kind is not kind: node.inputs = (({x}._data.shape, {x}._kind),)")
         else:
             values = ", ".join(
                 f"({p.name}._data.shape, {p.name}._kind)"

@@ -11,9 +11,15 @@ from .dtypes import BY_NAME, OF_ARRAY, DType, default_dtype
 from .dtypes import of_number as dtype_of_number
 
 __all__ = [
-    "BY_NAME", "OF_ARRAY", "converted", "default_dtype", "device_named", "dtype_of_number", "generator",
+    "BY_NAME",
+    "OF_ARRAY",
+    "converted",
+    "default_dtype",
+    "device_named",
+    "dtype_of_number",
+    "generator",
     "tensor_of",
-]  # fmt: skip
+]
 
 
 def converted(array: Any, dtype: DType | None, device: Any) -> Any:
@@ -25,7 +31,7 @@ def converted(array: Any, dtype: DType | None, device: Any) -> Any:
     if device is not None and array_module(device) is not module_of(array):
         xp = array_module(device)
         array = to_numpy(array) if xp.__name__ == "numpy" else xp.asarray(array)
-    if dtype is None or dtype.numpy == array.dtype.name and dtype.name != "bfloat16":
+    if dtype is None or (dtype.numpy == array.dtype.name and dtype.name != "bfloat16"):
         return array.copy(order="K") if getattr(array, "ndim", 0) else array.copy()
     kind = from_array(array)._kind if device is None else kind_of(dtype, device)
     return cast_array(array, kind.of(dtype))

@@ -28,6 +28,8 @@ def specialise(row: Row) -> Callable[..., Any]:
     grad = "grads" if several else "grad"
     lines = [f"def backward(node, {grad}):", "    saved = node.saved", "    if saved is None: freed()"]
     write = lines.append
+    if row.broadcasts:
+        write("    inputs = None if node.rest is None else node.rest.inputs")
     tensors = {p.name: p for p in row.tensors}
     for place, key in enumerate(row.saved_keys):
         write(f"    {key} = saved[{place}]")
@@ -46,7 +48,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     if row.broadcasts and not several:
         arrays = [key for key in row.saved_keys if key in tensors or key in row.signature.outputs]
         if arrays:
-            write("    if node.inputs is not None:")
+            write("    if inputs is not None:")
             for key in arrays:
                 write(f"        {key} = alike({key}, grad)")
     places = edge_places(row)
@@ -72,7 +74,7 @@ def specialise(row: Row) -> Callable[..., Any]:
         for p in ordered
     ]
     result = f"({', '.join(parts)}{',' if parts else ''})"
-    write(f"    if node.inputs is not None: return fit(node, {result})" if row.broadcasts else "")
+    write(f"    if inputs is not None: return fit(node, {result})" if row.broadcasts else "")
     write(f"    return {result}")
     return compiled(row, "backward", lines, names)
 

@@ -104,7 +104,7 @@ def _check_cast(source: Kind, target: Kind) -> None:
 def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) -> Node:
     """The node of the in-place operation; what it saves of self is saved as a copy, made before."""
     node: Node = object.__new__(Node)
-    node.row, node.hooks, node.extra, node.origin = node_row, None, None, state.origin
+    node.row, node.rest, node.origin = node_row, None, state.origin
     edges: list[Any] = []
     numbers: list[int] = []
     inputs: list[Any] = []
@@ -118,8 +118,10 @@ def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) 
             numbers.append(t._output_nr if edge is not None else 0)
             inputs.append((t._data.shape, t._kind) if t.__class__ is Tensor else None)
     node.edges = tuple(edges)
-    node.numbers = tuple(numbers) if any(numbers) else None
-    node.inputs = tuple(inputs) if row.broadcasts else None
+    if any(numbers):
+        node.numbers = tuple(numbers)
+    if row.broadcasts:
+        node.inputs = tuple(inputs)
     node.sequence = next_sequence()
     node.saved = tuple(_saved(row, key, arguments, node) for key in row.saved_keys)
     node.versions = versions_of(node.saved)

@@ -84,29 +84,56 @@ class NodeHooks:
         self.retain: dict[int, Any] = {}  # output number -> weak reference to its tensor
 
 
+class Rest:
+    """What most nodes do not have. `numbers` are the input numbers of the edges (None while all are
+    0), `versions` those of the saved tensors (None while all are 0), `inputs` the (shape, kind) of
+    inputs whose gradient must be summed or cast back, `extra` facts about several outputs."""
+
+    __slots__ = ("numbers", "versions", "inputs", "hooks", "extra", "metadata")
+
+    def __init__(self) -> None:
+        self.numbers: tuple[int, ...] | None = None
+        self.versions: tuple[Any, ...] | None = None
+        self.inputs: tuple[Any, ...] | None = None
+        self.hooks: NodeHooks | None = None
+        self.extra: Any = None
+        self.metadata: dict[Any, Any] | None = None
+
+
+def _rare(name: str) -> Any:
+    """A property of a node that lives in its `rest`."""
+
+    def read(node: Node) -> Any:
+        return None if node.rest is None else getattr(node.rest, name)
+
+    def write(node: Node, value: Any) -> None:
+        if node.rest is None:
+            node.rest = Rest()
+        setattr(node.rest, name, value)
+
+    return property(read, write)
+
+
 class Node:
     """One step of the backward graph: where gradients go, and what their computation needs.
 
-    `edges` are the next nodes; `numbers` their input numbers (None while all are 0). `saved` and
-    `versions` belong together; `inputs` holds (shape, kind) of the inputs where a gradient must be
-    summed or cast back.
+    Few slots, because graphs are made of these: what is rare is in `rest`.
     """
 
-    __slots__ = (
-        "row", "edges", "numbers", "saved", "versions", "inputs", "sequence", "origin",
-        "hooks", "_metadata", "extra", "__weakref__",
-    )  # fmt: skip
+    __slots__ = ("row", "edges", "saved", "sequence", "origin", "rest", "__weakref__")
 
     row: Row
     edges: tuple[Node | None, ...]
-    numbers: tuple[int, ...] | None
     saved: tuple[Any, ...] | None
-    versions: tuple[int, ...] | None
-    inputs: tuple[Any, ...] | None
     sequence: int
     origin: object
-    hooks: NodeHooks | None
-    extra: Any
+    rest: Rest | None
+
+    numbers = _rare("numbers")
+    versions = _rare("versions")
+    inputs = _rare("inputs")
+    hooks = _rare("hooks")
+    extra = _rare("extra")
 
     def name(self) -> str:
         return self.row.node
@@ -125,16 +152,17 @@ class Node:
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        try:
-            return self._metadata
-        except AttributeError:
-            self._metadata: dict[Any, Any] = {}
-            return self._metadata
+        if self.rest is None:
+            self.rest = Rest()
+        if self.rest.metadata is None:
+            self.rest.metadata = {}
+        return self.rest.metadata
 
     def _need_hooks(self) -> NodeHooks:
         if self.hooks is None:
             self.hooks = NodeHooks()
-        return self.hooks
+        hooks: NodeHooks = self.hooks
+        return hooks
 
     def register_hook(self, hook: Callable[..., Any]) -> Any:
         """hook(grad_inputs, grad_outputs) runs after the node and may replace grad_inputs."""
@@ -193,12 +221,9 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable: Tensor) -> None:
         self.variable = variable
-        self.edges, self.numbers = (), None
-        self.saved, self.versions, self.inputs = (), None, None
+        self.edges, self.saved, self.rest = (), (), None
         self.sequence = 2**64 - 1  # runs as soon as it is ready, as in PyTorch
         self.origin = state.origin
-        self.hooks = None
-        self.extra = None
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
@@ -221,12 +246,11 @@ class CustomNode(Node):
 
     def __init__(self, name: str, edges: tuple[Node | None, ...], numbers: tuple[int, ...] | None) -> None:
         self._name = name
-        self.edges, self.numbers = edges, numbers
-        self.saved, self.versions, self.inputs = (), None, None
+        self.edges, self.saved, self.rest = edges, (), None
+        if numbers is not None:
+            self.numbers = numbers
         self.sequence = next_sequence()
         self.origin = state.origin
-        self.hooks = None
-        self.extra = None
 
     def name(self) -> str:
         return self._name

@@ -48,6 +48,7 @@ class Row:
         self.check_mixed: Function_ | None = options["check_mixed"]
         self.refuse: Mapping[str, Any] = options["refuse"]
         self.cost: Function_ | None = options["cost"]
+        self.symbol: str = options["symbol"]  # how Python writes it: x + y
         self.outputs_named: str | None = options["outputs_named"]
         self.undifferentiable = frozenset(options["undifferentiable"])
         self.doc: str = options["doc"]
@@ -400,6 +401,7 @@ def operator(
     check_mixed: Function_ | None = None,
     refuse: Mapping[str, Any] | None = None,
     cost: Function_ | None = None,
+    symbol: str = "",
     outputs_named: str | None = None,
     undifferentiable: str = "",
     where: str = "torch method",
@@ -414,7 +416,7 @@ def operator(
     formulas += [Formula(names, function, True) for names, function in (joint or {}).items()]
     row = Row(
         signature, node, forward, formulas=tuple(formulas), dtype=dtype, inplace=inplace,
-        inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed, refuse=refuse or {}, cost=cost,
+        inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed, refuse=refuse or {}, cost=cost, symbol=symbol,
         outputs_named=outputs_named, where=where, aliases=tuple(aliases), doc=doc,
         samples=tuple(samples), errors=tuple(errors),
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],

@@ -124,6 +124,11 @@ class Signature:
             values.append(value)
         return values if used == len(kwargs) else None
 
+    @property
+    def least(self) -> int:
+        """How many arguments a call gives at least."""
+        return sum(p.default is REQUIRED for p in self.parameters)
+
     def _positional(self) -> int:
         return sum(not p.keyword_only for p in self.parameters)
 
@@ -307,6 +312,10 @@ def misfit(name: str, signatures: Sequence[Signature], args: Sequence[Any], kwar
     """The TypeError of a call that none of the signatures takes."""
     if len(signatures) == 1:
         return TypeError(_one(name, signatures[0], args, kwargs, method))
+    count = len(args) + len(kwargs)
+    plausible = [s for s in signatures if s.least <= count <= len(s.parameters)]
+    if len(plausible) == 1:
+        return TypeError(_one(name, plausible[0], args, kwargs, method))
     given = args[1:] if method else args
     words = [_detailed(value) for value in given]
     words += [f"{key}={_detailed(value)}" for key, value in kwargs.items()]

@@ -44,6 +44,15 @@ class Geometry:
         result[...] = array
         return result
 
+    def overlaps(self) -> bool:
+        """May two elements of the view share memory? Steps must clear all that lies below them."""
+        reach = 0
+        for step, size in sorted(zip(self.strides, self.shape, strict=True)):
+            if size != 1 and step <= reach:
+                return True
+            reach += step * (size - 1)
+        return False
+
     def positions(self, xp: Any) -> Any:
         """Flat position in the base's memory of every element of the view."""
         index = xp.asarray(self.offset)
@@ -65,7 +74,7 @@ class AsStrided(CustomNode):
         self.geometry = geometry
 
     def saved_names(self) -> tuple[str, ...]:
-        return ("self_sym_sizes", "self_sym_strides", "self_sym_storage_offset", "size", "stride", "storage_offset")
+        return ("size", "storage_offset", "stride")
 
     def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
         (grad,) = grads
@@ -102,11 +111,15 @@ def _scattered(grad: Tensor, geometry: Geometry) -> Tensor:
         count *= size
     functions, methods = catalogue.functions, catalogue.methods
     flat = functions["zeros"]((count,), dtype=grad.dtype)
-    from .tensor import from_array
+    if geometry.overlaps():
+        from .tensor import from_array
 
-    positions = from_array(geometry.positions(grad._kind.xp).reshape(-1).copy())
-    added = methods["index_add"](flat, 0, positions, methods["reshape"](grad, (-1,)))
-    return methods["as_strided"](added, geometry.base_shape, geometry.base_strides, 0)  # type: ignore[no-any-return]
+        positions = from_array(geometry.positions(grad._kind.xp).reshape(-1).copy())
+        flat = methods["index_add"](flat, 0, positions, methods["reshape"](grad, (-1,)))
+    else:
+        place = methods["as_strided"](flat, geometry.shape, geometry.strides, geometry.offset)
+        methods["copy_"](place, grad)
+    return methods["as_strided"](flat, geometry.base_shape, geometry.base_strides, 0)  # type: ignore[no-any-return]
 
 
 class CopySlices(CustomNode):

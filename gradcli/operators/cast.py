@@ -45,8 +45,9 @@ to = composite(
     where="method",
     doc="As another element type; the tensor itself where it has that type already.",
     samples=(
-        "x.to(torch.float64)", "x.to(torch.float32)", "x.to(dtype=torch.float64)", "x.to(torch.int64)",
-        "x.to(torch.float32, copy=True)", "i.to(torch.float32)", "k.to(torch.float32)", "x.to(torch.bool)",
+        "x.to(torch.float64)", "x.to(torch.float32)", "x.to(dtype=torch.float64)",
+        "x.to(torch.int64)", "x.to(torch.float32, copy=True)", "i.to(torch.float32)",
+        "k.to(torch.float32)", "x.to(torch.bool)",
     ),
 )  # fmt: skip
 
@@ -106,7 +107,10 @@ type_ = composite(
     lambda self, dtype, non_blocking: _typed(self, dtype),
     where="method",
     doc="The name of the tensor's type, or the tensor as another type.",
-    samples=("x.type(torch.float64)", "x.type('torch.DoubleTensor')", "x.type()", "x.type(torch.float32)"),
+    samples=(
+        "x.type(torch.float64)", "x.type('torch.DoubleTensor')", "x.type()",
+        "x.type(torch.float32)",
+    ),
     errors=("x.type(3)",),
 )  # fmt: skip
 
@@ -122,10 +126,19 @@ def _declare_cast(name: str, dtype: str) -> None:
 
 
 for _name, _dtype in (
-    ("float", "float32"), ("double", "float64"), ("half", "float16"), ("bfloat16", "bfloat16"),
-    ("long", "int64"), ("int", "int32"), ("short", "int16"), ("char", "int8"), ("byte", "uint8"),
-    ("bool", "bool"), ("cfloat", "complex64"), ("cdouble", "complex128"),
-):  # fmt: skip
+    ("float", "float32"),
+    ("double", "float64"),
+    ("half", "float16"),
+    ("bfloat16", "bfloat16"),
+    ("long", "int64"),
+    ("int", "int32"),
+    ("short", "int16"),
+    ("char", "int8"),
+    ("byte", "uint8"),
+    ("bool", "bool"),
+    ("cfloat", "complex64"),
+    ("cdouble", "complex128"),
+):
     _declare_cast(_name, _dtype)
 
 composite(
@@ -148,6 +161,7 @@ composite(
 )
 
 # ---- values written over
+
 
 def _check_fill(self: Any, value: Any) -> None:
     if value.ndim:
@@ -215,9 +229,11 @@ copy = operator(
     self=lambda grad: zeros_as(grad),
     src=lambda grad, src_shape, src_dtype: alike(sum_to(grad, src_shape), src_dtype),
     doc="Every element the one that stands in its place in another tensor.",
-    samples=("x.clone().copy_(y)", "x.clone().copy_(v)", "x.clone().copy_(d)", "x.clone().copy_(i)"),
+    samples=(
+        "x.clone().copy_(y)", "x.clone().copy_(v)", "x.clone().copy_(d)", "x.clone().copy_(i)",
+    ),
     errors=("x.clone().copy_(a)",),
-)
+)  # fmt: skip
 
 
 def _check_copy(self: Any, src: Any) -> None:

@@ -138,7 +138,9 @@ def _output_order(labels: Sequence[Sequence[str]], output: list[str] | None) -> 
         if label == _ELLIPSIS:
             continue
         if label in output[:place]:
-            raise RuntimeError(f"einsum(): output subscript {label} appears more than once in the output")
+            raise RuntimeError(
+                f"einsum(): output subscript {label} appears more than once in the output"
+            )
         if label not in seen:
             raise RuntimeError(
                 f"einsum(): output subscript {label} does not appear in the equation for any input "
@@ -147,7 +149,9 @@ def _output_order(labels: Sequence[Sequence[str]], output: list[str] | None) -> 
     return output
 
 
-def _places(labels: Sequence[Sequence[str]], output: list[str], width: int) -> tuple[dict[str, int], int, int]:
+def _places(
+    labels: Sequence[Sequence[str]], output: list[str], width: int
+) -> tuple[dict[str, int], int, int]:
     """Where each label stands: those of the result, then those that are summed. Then how many
     dimensions the result has, and where the ellipsis begins."""
     places: dict[str, int] = {}
@@ -165,7 +169,15 @@ def _places(labels: Sequence[Sequence[str]], output: list[str], width: int) -> t
     return places, kept, start
 
 
-def _aligned(operand: Any, term: Sequence[str], number: int, places: dict[str, int], total: int, start: int, width: int) -> Any:
+def _aligned(
+    operand: Any,
+    term: Sequence[str],
+    number: int,
+    places: dict[str, int],
+    total: int,
+    start: int,
+    width: int,
+) -> Any:
     """An operand with every dimension of the contraction in its place."""
     order = [-1] * total
     where: dict[str, int] = {}
@@ -262,20 +274,22 @@ einsum = composite(
         "torch.einsum('ij,jk->ik', x, a)", "torch.einsum('ij->ji', x)", "torch.einsum('ii', a)",
         "torch.einsum('ii->i', a)", "torch.einsum('i,i', v, w)", "torch.einsum('i,j->ij', v, w)",
         "torch.einsum('bij,bjk->bik', c, c)", "torch.einsum('ij->', x)", "torch.einsum('ij->i', x)",
-        "torch.einsum('...ij->...ji', c)", "torch.einsum('ij,j', x, v)", "torch.einsum('ij,ij->ij', x, y)",
-        "torch.einsum('ij,ij->', x, y)", "torch.einsum('bij,jk,kl->bil', c, a, b)",
-        "torch.einsum('i,ij,j->', v, a, w)", "torch.einsum('i,ij,j', [v, a, w])",
-        "torch.einsum('ij,ik->jk', x, y)", "torch.einsum('ij,kj->ik', x, y)",
-        "torch.einsum('...j,j->...', c, v)", "torch.einsum('ij,jk->ki', x, a)", "torch.einsum('i,ij', v, a)",
-        "torch.einsum('bi,bj->bij', x, y)", "torch.einsum('j,ij->ij', v, x)", "torch.einsum('ij->...', x)",
-        "torch.einsum('bij,bj->bi', c, x)", "torch.einsum('bij,bij->b', c, c)", "torch.einsum('ij,jk->', x, a)",
+        "torch.einsum('...ij->...ji', c)", "torch.einsum('ij,j', x, v)",
+        "torch.einsum('ij,ij->ij', x, y)", "torch.einsum('ij,ij->', x, y)",
+        "torch.einsum('bij,jk,kl->bil', c, a, b)", "torch.einsum('i,ij,j->', v, a, w)",
+        "torch.einsum('i,ij,j', [v, a, w])", "torch.einsum('ij,ik->jk', x, y)",
+        "torch.einsum('ij,kj->ik', x, y)", "torch.einsum('...j,j->...', c, v)",
+        "torch.einsum('ij,jk->ki', x, a)", "torch.einsum('i,ij', v, a)",
+        "torch.einsum('bi,bj->bij', x, y)", "torch.einsum('j,ij->ij', v, x)",
+        "torch.einsum('ij->...', x)", "torch.einsum('bij,bj->bi', c, x)",
+        "torch.einsum('bij,bij->b', c, c)", "torch.einsum('ij,jk->', x, a)",
         "torch.einsum('abc,cd->abd', c, a)", "torch.einsum('nij,nkj->nik', c, c)",
         "torch.einsum('i->', v)", "torch.einsum('bij->bji', c)", "torch.einsum('iij->j', c[:, :2])",
     ),
     errors=(
         "torch.einsum('ij,jk', x, y)", "torch.einsum('ij', x, y)", "torch.einsum('ijk', x)",
-        "torch.einsum('i1', x)", "torch.einsum('ij->k', x)", "torch.einsum('ij->ii', x)", "torch.einsum('ii', x)",
-        "torch.einsum('ij,ik,il', x, y)", "torch.einsum('->', x)",
+        "torch.einsum('i1', x)", "torch.einsum('ij->k', x)", "torch.einsum('ij->ii', x)",
+        "torch.einsum('ii', x)", "torch.einsum('ij,ik,il', x, y)", "torch.einsum('->', x)",
     ),
 )  # fmt: skip
 
@@ -342,8 +356,7 @@ def _dims_of(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
 def tensordot_of(a: Any, b: Any, dims_a: Sequence[int], dims_b: Sequence[int]) -> Any:
     if len(dims_a) != len(dims_b):
         raise RuntimeError(
-            "both dimension lists should have the same length, got "
-            f"{len(dims_a)} and {len(dims_b)}"
+            f"both dimension lists should have the same length, got {len(dims_a)} and {len(dims_b)}"
         )
     left = [wrap_dim(dim, a.ndim) for dim in dims_a]
     right = [wrap_dim(dim, b.ndim) for dim in dims_b]
@@ -382,9 +395,14 @@ tensordot = composite(
     lambda a, b, dims: tensordot_of(a, b, *_dims_of(a, b, dims)),
     where="torch",
     doc="Products summed over dimensions of two tensors.",
-    samples=("torch.tensordot(x, a, 1)", "torch.tensordot(x, y, 2)", "torch.tensordot(x, y, ([0], [0]))",
-             "torch.tensordot(c, a, dims=([2], [0]))", "torch.tensordot(v, w, 0)"),
-    errors=("torch.tensordot(x, y, 1)", "torch.tensordot(x, y, 3)", "torch.tensordot(x, y, ([0], [1]))", "torch.tensordot(x, y, -1)"),
+    samples=(
+        "torch.tensordot(x, a, 1)", "torch.tensordot(x, y, 2)", "torch.tensordot(x, y, ([0], [0]))",
+        "torch.tensordot(c, a, dims=([2], [0]))", "torch.tensordot(v, w, 0)",
+    ),
+    errors=(
+        "torch.tensordot(x, y, 1)", "torch.tensordot(x, y, 3)", "torch.tensordot(x, y, ([0], [1]))",
+        "torch.tensordot(x, y, -1)",
+    ),
 )  # fmt: skip
 
 
@@ -441,9 +459,10 @@ def _chain_order(sizes: Sequence[int]) -> list[list[int]]:
             best = None
             for middle in range(first, last):
                 total = (
-                    cost[first][middle] + cost[middle + 1][last]
+                    cost[first][middle]
+                    + cost[middle + 1][last]
                     + sizes[first] * sizes[middle + 1] * sizes[last + 1]
-                )  # fmt: skip
+                )
                 if best is None or total < best:
                     best, cut[first][last] = total, middle
             cost[first][last] = best or 0
@@ -515,9 +534,15 @@ multi_dot = composite(
     _chain,
     where="linalg",
     doc="A chain of matrix products in the cheapest order.",
-    samples=("torch.linalg.multi_dot([a, b, a])", "torch.linalg.multi_dot([v, b, w])", "torch.linalg.multi_dot([a, b])",
-             "torch.linalg.multi_dot([x, a, b, b])", "torch.linalg.multi_dot([x, a, b, v])"),
-    errors=("torch.linalg.multi_dot([a])", "torch.linalg.multi_dot([a, c])", "torch.linalg.multi_dot([a, x])"),
+    samples=(
+        "torch.linalg.multi_dot([a, b, a])", "torch.linalg.multi_dot([v, b, w])",
+        "torch.linalg.multi_dot([a, b])", "torch.linalg.multi_dot([x, a, b, b])",
+        "torch.linalg.multi_dot([x, a, b, v])",
+    ),
+    errors=(
+        "torch.linalg.multi_dot([a])", "torch.linalg.multi_dot([a, c])",
+        "torch.linalg.multi_dot([a, x])",
+    ),
 )  # fmt: skip
 
 chain_matmul = composite(
@@ -569,8 +594,10 @@ matrix_power = composite(
     _power,
     where="torch method linalg",
     doc="A square matrix times itself, so often; its inverse for negative numbers.",
-    samples=("torch.linalg.matrix_power(a, 3)", "a.matrix_power(0)", "a.matrix_power(1)", "a.matrix_power(2)",
-             "a.matrix_power(5)", "a.matrix_power(-2)", "torch.matrix_power(c, 2)"),
+    samples=(
+        "torch.linalg.matrix_power(a, 3)", "a.matrix_power(0)", "a.matrix_power(1)",
+        "a.matrix_power(2)", "a.matrix_power(5)", "a.matrix_power(-2)", "torch.matrix_power(c, 2)",
+    ),
     errors=("torch.linalg.matrix_power(x, 2)",),
 )  # fmt: skip
 
@@ -612,9 +639,11 @@ linalg_cross = operator(
         linalg_cross(grad, self, dim), other_shape
     ),
     doc="The vector product along a dimension of size 3.",
-    samples=("torch.linalg.cross(v, w)", "torch.linalg.cross(a, b, dim=0)", "torch.linalg.cross(x, z)"),
+    samples=(
+        "torch.linalg.cross(v, w)", "torch.linalg.cross(a, b, dim=0)", "torch.linalg.cross(x, z)",
+    ),
     errors=("torch.linalg.cross(v, w[:2])", "torch.linalg.cross(w[:2], w[:2])"),
-)
+)  # fmt: skip
 
 
 def sum_to_shape(grad: Any, shape: Sequence[int]) -> Any:
@@ -683,5 +712,8 @@ vecdot = composite(
     _vecdot,
     where="linalg",
     doc="Products summed over a dimension.",
-    samples=("torch.linalg.vecdot(v, w)", "torch.linalg.vecdot(x, y)", "torch.linalg.vecdot(x, y, dim=0)"),
-)
+    samples=(
+        "torch.linalg.vecdot(v, w)", "torch.linalg.vecdot(x, y)",
+        "torch.linalg.vecdot(x, y, dim=0)",
+    ),
+)  # fmt: skip

@@ -18,8 +18,10 @@ zeros = factory(
     f"zeros(int[] size, *, {OPTIONS}) -> Tensor",
     lambda xp, size, dtype: xp.zeros(size, dtype),
     doc="Zeros.",
-    samples=("torch.zeros(2, 3)", "torch.zeros((2,))", "torch.zeros(())", "torch.zeros(2, dtype=torch.int64)",
-             "torch.zeros([2, 3], requires_grad=True)"),
+    samples=(
+        "torch.zeros(2, 3)", "torch.zeros((2,))", "torch.zeros(())",
+        "torch.zeros(2, dtype=torch.int64)", "torch.zeros([2, 3], requires_grad=True)",
+    ),
     errors=("torch.zeros('a')", "torch.zeros(2.0)"),
 )  # fmt: skip
 
@@ -27,9 +29,12 @@ ones = factory(
     f"ones(int[] size, *, {OPTIONS}) -> Tensor",
     lambda xp, size, dtype: xp.ones(size, dtype),
     doc="Ones.",
-    samples=("torch.ones(2, 3)", "torch.ones((2,), dtype=torch.float64)", "torch.ones(2, requires_grad=True)"),
+    samples=(
+        "torch.ones(2, 3)", "torch.ones((2,), dtype=torch.float64)",
+        "torch.ones(2, requires_grad=True)",
+    ),
     errors=("torch.ones('a')", "torch.ones(2, dtype=torch.int64, requires_grad=True)"),
-)
+)  # fmt: skip
 
 empty = factory(
     f"empty(int[] size, *, {OPTIONS}) -> Tensor",
@@ -43,8 +48,10 @@ full = factory(
     lambda xp, size, fill_value, dtype: xp.full(size, fill_value, dtype),
     dtype=lambda size, fill_value, *rest: dtype_of_number(fill_value),
     doc="One number everywhere; its type decides the element type.",
-    samples=("torch.full((2,), 1)", "torch.full((2, 3), 1.5)", "torch.full((2,), True)",
-             "torch.full((), 2, dtype=torch.float64)", "torch.full([2], 0.5, requires_grad=True)"),
+    samples=(
+        "torch.full((2,), 1)", "torch.full((2, 3), 1.5)", "torch.full((2,), True)",
+        "torch.full((), 2, dtype=torch.float64)", "torch.full([2], 0.5, requires_grad=True)",
+    ),
     errors=("torch.full(2, 1)", "torch.full((2,), 'a')"),
 )  # fmt: skip
 
@@ -63,19 +70,27 @@ def _declare_constant(name: str, value: int) -> None:
         lambda xp, self, dtype: xp.full_like(self, value, dtype=dtype),
         dtype="like",
         doc=f"A tensor of another one's size and type, filled with {value}.",
-        samples=(f"torch.{name}_like(x)", f"torch.{name}_like(i, dtype=torch.float64)",
-                 f"torch.{name}_like(x.t())", f"torch.{name}_like(x, requires_grad=True)")
+        samples=(
+            f"torch.{name}_like(x)",
+            f"torch.{name}_like(i, dtype=torch.float64)",
+            f"torch.{name}_like(x.t())",
+            f"torch.{name}_like(x, requires_grad=True)",
+        )
         if name != "empty"
         else ("torch.empty_like(x).shape",),
         errors=(f"torch.{name}_like(1.0)", f"torch.{name}_like(i, requires_grad=True)"),
-    )  # fmt: skip
+    )
     factory(
         f"new_{name}(Tensor self, int[] size, *, {OPTIONS}) -> Tensor",
         lambda xp, self, size, dtype: xp.full(size, value, dtype),
         dtype="like",
         where="method",
         doc=f"A tensor of another one's type, filled with {value}.",
-        samples=(f"x.new_{name}(2, 3)", f"i.new_{name}((2,))", f"x.new_{name}(2, dtype=torch.int64)")
+        samples=(
+            f"x.new_{name}(2, 3)",
+            f"i.new_{name}((2,))",
+            f"x.new_{name}(2, dtype=torch.int64)",
+        )
         if name != "empty"
         else ("x.new_empty(2).shape",),
     )
@@ -90,9 +105,12 @@ full_like = factory(
     lambda xp, self, fill_value, dtype: xp.full_like(self, fill_value, dtype=dtype),
     dtype="like",
     doc="A tensor of another one's size and type, filled with a number.",
-    samples=("torch.full_like(x, 2)", "torch.full_like(i, 2.5)", "torch.full_like(x, 1, dtype=torch.int64)"),
+    samples=(
+        "torch.full_like(x, 2)", "torch.full_like(i, 2.5)",
+        "torch.full_like(x, 1, dtype=torch.int64)",
+    ),
     errors=("torch.full_like(x, 'a')",),
-)
+)  # fmt: skip
 
 factory(
     f"new_full(Tensor self, int[] size, Scalar fill_value, *, {OPTIONS}) -> Tensor",
@@ -161,8 +179,11 @@ arange = factory(
     dtype=lambda end, *rest: _range_dtype(end),
     cost=lambda end, *rest: _range_length(0, end, 1),
     doc="0, 1, 2 ... up to but without the end.",
-    samples=("torch.arange(3)", "torch.arange(3.0)", "torch.arange(5, dtype=torch.float32)", "torch.arange(n)",
-             "torch.arange(2.5)", "torch.arange(3.0, requires_grad=True)", "torch.arange(0)"),
+    samples=(
+        "torch.arange(3)", "torch.arange(3.0)", "torch.arange(5, dtype=torch.float32)",
+        "torch.arange(n)", "torch.arange(2.5)", "torch.arange(3.0, requires_grad=True)",
+        "torch.arange(0)",
+    ),
     errors=("torch.arange(-1)", "torch.arange(float('nan'))", "torch.arange(float('inf'))"),
 )  # fmt: skip
 
@@ -182,7 +203,10 @@ factory(
     dtype=lambda start, end, step, *rest: _range_dtype(start, end, step),
     cost=lambda start, end, step, *rest: _range_length(start, end, step),
     doc="Numbers from a start, a step apart, up to but without the end.",
-    samples=("torch.arange(1, 3, 0.5)", "torch.arange(3, 0, -1)", "torch.arange(0, 1, 0.1)", "torch.arange(1, 10, step=3)"),
+    samples=(
+        "torch.arange(1, 3, 0.5)", "torch.arange(3, 0, -1)", "torch.arange(0, 1, 0.1)",
+        "torch.arange(1, 10, step=3)",
+    ),
     errors=("torch.arange(1, 3, 0)", "torch.arange(1, 3, -1)"),
 )  # fmt: skip
 
@@ -209,7 +233,9 @@ def _spaced(xp: Any, start: Any, end: Any, steps: int, dtype: Any) -> Any:
     half = steps // 2
     # The product and the sum are rounded once, as a fused multiply-add does.
     ahead = (places[:half].astype("float64") * float(step) + float(start)).astype(dtype)
-    behind = (float(end) - (steps - places[half:] - 1).astype("float64") * float(step)).astype(dtype)
+    behind = (float(end) - (steps - places[half:] - 1).astype("float64") * float(step)).astype(
+        dtype
+    )
     return xp.concatenate([ahead, behind]).astype(work)
 
 
@@ -218,8 +244,11 @@ linspace = factory(
     _spaced,
     cost=lambda start, end, steps, *rest: _check_steps(steps),
     doc="So many numbers from a start to an end, evenly spaced, both included.",
-    samples=("torch.linspace(0, 1, 5)", "torch.linspace(0, 1, 1)", "torch.linspace(-1, 2.5, 7)",
-             "torch.linspace(0, 10, 5, dtype=torch.int64)", "torch.linspace(start=0, end=1, steps=3)", "torch.linspace(0, 1, 0)"),
+    samples=(
+        "torch.linspace(0, 1, 5)", "torch.linspace(0, 1, 1)", "torch.linspace(-1, 2.5, 7)",
+        "torch.linspace(0, 10, 5, dtype=torch.int64)", "torch.linspace(start=0, end=1, steps=3)",
+        "torch.linspace(0, 1, 0)",
+    ),
     errors=("torch.linspace(0, 1, -1)",),
 )  # fmt: skip
 
@@ -248,14 +277,26 @@ logspace = factory(
     _log_spaced,
     cost=lambda start, end, steps, *rest: _check_steps(steps),
     doc="Powers of a base with evenly spaced exponents.",
-    samples=("torch.logspace(0, 2, 3)", "torch.logspace(0, 3, 4, base=2)", "torch.logspace(-1, 1, 5)"),
+    samples=(
+        "torch.logspace(0, 2, 3)", "torch.logspace(0, 3, 4, base=2)", "torch.logspace(-1, 1, 5)",
+    ),
     errors=("torch.logspace(0, 1, -1)",),
-)
+)  # fmt: skip
 
 composite(
     f"logspace.tensors(any start, any end, int steps, float base=10.0, *, {OPTIONS}) -> Tensor",
     lambda start, end, steps, base, dtype, device, requires_grad: logspace.run(
-        _number(start), _number(end), steps, base, dtype, device, requires_grad, None, None, False, None
+        _number(start),
+        _number(end),
+        steps,
+        base,
+        dtype,
+        device,
+        requires_grad,
+        None,
+        None,
+        False,
+        None,
     ),
     where="torch",
     doc="logspace between 0-dim tensors.",
@@ -306,7 +347,9 @@ def _triangle(xp: Any, kind: str, row: int, col: int, offset: int, dtype: Any) -
 for _kind in ("tril", "triu"):
     factory(
         f"{_kind}_indices(int row, int col, int offset=0, *, {OPTIONS}) -> Tensor",
-        lambda xp, row, col, offset, dtype, kind=_kind: _triangle(xp, kind, row, col, offset, dtype),
+        lambda xp, row, col, offset, dtype, kind=_kind: _triangle(
+            xp, kind, row, col, offset, dtype
+        ),
         dtype="int64",
         cost=lambda row, col, *rest: 2 * max(row, 0) * max(col, 0),
         doc=f"The positions of the {'lower' if _kind == 'tril' else 'upper'} triangle of a matrix.",
@@ -326,4 +369,3 @@ def _zeros_strided(xp: Any, size: Sequence[int], stride: Sequence[int], dtype: A
     order = sorted(range(len(size)), key=lambda dim: -stride[dim])
     memory = xp.zeros([size[dim] for dim in order], dtype)
     return memory.transpose([order.index(dim) for dim in range(len(size))])
-

@@ -8,7 +8,15 @@ from typing import Any
 from ..engine.operator import catalogue, composite, operator
 from .constants import zeros_of
 from .contract import check_square
-from .inverse import check_floating_square, column_major, floating, inverse_of, named_outputs, solve, solve_triangular
+from .inverse import (
+    check_floating_square,
+    column_major,
+    floating,
+    inverse_of,
+    named_outputs,
+    solve,
+    solve_triangular,
+)
 from .join import cat
 from .product import matmul_of, product_of
 from .rearrange import tril, triu
@@ -131,9 +139,7 @@ def _skew(self: Any) -> Any:
     return self - _mt(self)
 
 
-def _svd_gradient(
-    grads: Sequence[Any], full: bool, U: Any, S: Any, Vh: Any
-) -> Any:
+def _svd_gradient(grads: Sequence[Any], full: bool, U: Any, S: Any, Vh: Any) -> Any:
     """For U diag(S) Vh: the parts within the singular spaces, then what leads out of them."""
     of_u, of_s, of_v = grads
     count = S.shape[-1]
@@ -168,8 +174,10 @@ def _svd_gradient(
         scaled = of_v / unsqueeze(S, -1)
         inner = inner + scaled - matmul_of(matmul_of(scaled, _mt(Vh)), Vh)
         return matmul_of(U, inner)
-    return matmul_of(U, matmul_of(inner, Vh)) if rows >= columns else matmul_of(
-        matmul_of(U, inner), Vh
+    return (
+        matmul_of(U, matmul_of(inner, Vh))
+        if rows >= columns
+        else matmul_of(matmul_of(U, inner), Vh)
     )
 
 
@@ -194,8 +202,10 @@ svd = composite(
     ),
     where="linalg",
     doc="The singular value decomposition U diag(S) Vh.",
-    samples=("torch.linalg.svd(x)[1]", "torch.linalg.svd(x, full_matrices=False)[1]",
-             "torch.linalg.svd(a)[0].abs()", "torch.linalg.svd(x, full_matrices=False)[2] ** 2"),
+    samples=(
+        "torch.linalg.svd(x)[1]", "torch.linalg.svd(x, full_matrices=False)[1]",
+        "torch.linalg.svd(a)[0].abs()", "torch.linalg.svd(x, full_matrices=False)[2] ** 2",
+    ),
     errors=("torch.linalg.svd(v)",),
 )  # fmt: skip
 
@@ -305,8 +315,11 @@ qr = composite(
     lambda A, mode: named_outputs("linalg_qr", ("Q", "R"), qr_row.run(A, mode)),
     where="linalg",
     doc="An orthogonal and an upper triangular factor.",
-    samples=("torch.linalg.qr(a)[0]", "torch.linalg.qr(a)[1]", "torch.linalg.qr(x.t())[1]", "torch.linalg.qr(x)[1]",
-             "torch.linalg.qr(a, mode='complete')[0]", "torch.linalg.qr(a.detach(), mode='r')[1]"),
+    samples=(
+        "torch.linalg.qr(a)[0]", "torch.linalg.qr(a)[1]", "torch.linalg.qr(x.t())[1]",
+        "torch.linalg.qr(x)[1]", "torch.linalg.qr(a, mode='complete')[0]",
+        "torch.linalg.qr(a.detach(), mode='r')[1]",
+    ),
     errors=("torch.linalg.qr(v)", "torch.linalg.qr(x, 'foo')"),
 )  # fmt: skip
 
@@ -388,7 +401,10 @@ pinv = composite(
     lambda A, atol, rtol, hermitian: pinv_row.run(A, atol, rtol, hermitian),
     where="linalg",
     doc="The pseudo-inverse.",
-    samples=("torch.linalg.pinv(x)", "torch.linalg.pinv(x.t())", "torch.linalg.pinv(a)", "torch.linalg.pinv(a + a.t(), hermitian=True)"),
+    samples=(
+        "torch.linalg.pinv(x)", "torch.linalg.pinv(x.t())", "torch.linalg.pinv(a)",
+        "torch.linalg.pinv(a + a.t(), hermitian=True)",
+    ),
     errors=("torch.linalg.pinv(v)",),
 )  # fmt: skip
 
@@ -464,9 +480,7 @@ def _lstsq_kernel(
     return result, apart[..., 0] if vector and apart.size else apart, rank, xp.zeros(0, self.dtype)
 
 
-def _lstsq_gradients(
-    grads: Sequence[Any], self: Any, b: Any, needs: Any
-) -> tuple[Any, Any]:
+def _lstsq_gradients(grads: Sequence[Any], self: Any, b: Any, needs: Any) -> tuple[Any, Any]:
     grad = grads[0]
     if grad is None:
         return None, None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.operator import catalogue, composite, factory, operator, warn
-from .cast import copy, fill_tensor
+from ..engine.operator import catalogue, composite, factory, operator
 from .constants import zeros_of
 from .geometry import broadcast_sizes, shown
 from .select import LAST, select, slice_
@@ -54,8 +53,7 @@ def _check_broadcast(shapes: Sequence[Sequence[int]]) -> None:
     except RuntimeError:
         listed = ", ".join(map(shown, shapes))
         raise IndexError(
-            "shape mismatch: indexing tensors could not be broadcast together with shapes "
-            f"{listed}"
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}"
         ) from None
 
 
@@ -179,10 +177,13 @@ index_put = operator(
     doc="The elements that index tensors point at, written over or added to.",
     samples=(
         "torch.index_put(x, (torch.tensor([0]),), v)", "x.index_put((j[:1], j[1:2]), s)",
-        "x.clone().index_put_((torch.tensor([0, 0]),), y, accumulate=True)",
-        "x.index_put((k,), s)", "v.index_put((torch.tensor([0, 0, 1]),), w, True)",
+        "x.clone().index_put_((torch.tensor([0, 0]),), y, accumulate=True)", "x.index_put((k,), s)",
+        "v.index_put((torch.tensor([0, 0, 1]),), w, True)",
     ),
-    errors=("x.index_put((k,), v[:2])", "x.index_put((k,), d[0])", "x.index_put((torch.tensor([5]),), s)"),
+    errors=(
+        "x.index_put((k,), v[:2])", "x.index_put((k,), d[0])",
+        "x.index_put((torch.tensor([5]),), s)",
+    ),
 )  # fmt: skip
 
 # ---- what stands between the brackets
@@ -283,9 +284,7 @@ def _select_at(self: Any, dim: int, place: int, real_dim: int) -> Any:
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` "
             "in C++ to convert a 0-dim tensor to a number"
         )
-    raise IndexError(
-        f"index {place} is out of bounds for dimension {real_dim} with size {length}"
-    )
+    raise IndexError(f"index {place} is out of bounds for dimension {real_dim} with size {length}")
 
 
 def _as_tuple(item: Any) -> tuple[Any, ...]:
@@ -294,7 +293,12 @@ def _as_tuple(item: Any) -> tuple[Any, ...]:
         return item
     if isinstance(item, list) and len(item) < 32:
         for part in item:
-            if _is_tensor(part) or isinstance(part, list | tuple | range | slice) or part is ... or part is None:
+            if (
+                _is_tensor(part)
+                or isinstance(part, list | tuple | range | slice)
+                or part is ...
+                or part is None
+            ):
                 return tuple(item)
     return (item,)
 
@@ -386,18 +390,28 @@ def getitem(self: Any, item: Any) -> Any:
 def _as_value(self: Any, value: Any) -> Any:
     if _is_tensor(value):
         return value
-    if value.__class__ in (int, float, bool) or hasattr(value, "dtype") and not getattr(value, "shape", 1):
+    if (
+        value.__class__ in (int, float, bool)
+        or (hasattr(value, "dtype")
+        and not getattr(value, "shape", 1))
+    ):
         return scalar_like(self, value)
     if value.__class__ is complex:
         if self.dtype.category < 3:
-            raise RuntimeError(f"value cannot be converted to type {_C_WORDS.get(self.dtype.name, 'float')} without overflow")
+            raise RuntimeError(
+                f"value cannot be converted to type {_C_WORDS.get(self.dtype.name, 'float')} without overflow"
+            )
         return scalar_like(self, value)
-    raise TypeError(
-        f"can't assign a {type_name(value)} to a torch.{self.dtype.word}Tensor"
-    )
+    raise TypeError(f"can't assign a {type_name(value)} to a torch.{self.dtype.word}Tensor")
 
 
-_C_WORDS = {"float32": "float", "float64": "double", "int64": "int64_t", "int32": "int32_t", "bool": "bool"}
+_C_WORDS = {
+    "float32": "float",
+    "float64": "double",
+    "int64": "int64_t",
+    "int32": "int32_t",
+    "bool": "bool",
+}
 
 scalar_like = operator(
     "_scalar_like(Tensor self, Scalar value) -> Tensor",
@@ -459,20 +473,20 @@ composite(
     doc="Indexing with integers, slices, None, ..., masks, lists and integer tensors.",
     samples=(
         "x[0]", "x[-1]", "x[0, 1]", "x[:, 1]", "x[1:, 1]", "x[:]", "x[:, :]", "x[...]", "x[..., 0]",
-        "x[None]", "x[:, None]", "x[True]", "x[False]", "x[[0, 1]]", "x[[True, False]]", "x[k]", "x[k,]",
-        "x[:, j]", "x[0:2, j]", "x[0, j]", "x[[0, 1], [1, 2]]", "x[((0, 1), (1, 0))]", "s[...]", "s[None]",
-        "s[True]", "x[()]", "c[[0, 1], :, [1, 2]]", "c[:, [0, 1], [1, 2]]", "c[0, :, [1, 2]]",
-        "c[:, torch.tensor(1)]", "c[:, torch.tensor([[0, 1], [1, 0]])]", "c[..., [0, 1]]",
-        "x[torch.tensor(True)]", "x[torch.tensor([1, 0], dtype=torch.uint8)]", "v[n]", "x[range(2)]",
-        "x[torch.tensor([1, 0], dtype=torch.int32)]", "x[[]]", "x[5:]", "x[-5:1]", "x[::2]", "v[[-1, 0]]",
-        "x[None, ..., None]", "x[0:1, None, [1, 2]]", "c[1, ..., 0]", "c[:, j, j]", "x[[0, 0, 1]]",
-        "x[[[0, 1], [1, 0]]]", "x[1:torch.tensor(2)]",
+        "x[None]", "x[:, None]", "x[True]", "x[False]", "x[[0, 1]]", "x[[True, False]]", "x[k]",
+        "x[k,]", "x[:, j]", "x[0:2, j]", "x[0, j]", "x[[0, 1], [1, 2]]", "x[((0, 1), (1, 0))]",
+        "s[...]", "s[None]", "s[True]", "x[()]", "c[[0, 1], :, [1, 2]]", "c[:, [0, 1], [1, 2]]",
+        "c[0, :, [1, 2]]", "c[:, torch.tensor(1)]", "c[:, torch.tensor([[0, 1], [1, 0]])]",
+        "c[..., [0, 1]]", "x[torch.tensor(True)]", "x[torch.tensor([1, 0], dtype=torch.uint8)]",
+        "v[n]", "x[range(2)]", "x[torch.tensor([1, 0], dtype=torch.int32)]", "x[[]]", "x[5:]",
+        "x[-5:1]", "x[::2]", "v[[-1, 0]]", "x[None, ..., None]", "x[0:1, None, [1, 2]]",
+        "c[1, ..., 0]", "c[:, j, j]", "x[[0, 0, 1]]", "x[[[0, 1], [1, 0]]]", "x[1:torch.tensor(2)]",
     ),
     errors=(
         "x[5]", "x[-3]", "x[0, 3]", "x[0, 0, 0]", "s[0]", "s[1]", "s[:]", "x[1.0]", "x['a']",
         "x[torch.tensor(1.0)]", "x[torch.tensor([1.0])]", "x[::0]", "x[::-1]", "v[[5]]", "v[[-4]]",
-        "x[[0, 1], [0, 1, 2]]", "x[torch.tensor([True, False, True])]", "x[:, torch.tensor([True, False])]",
-        "x[:, 1:2.0]", "x[2 ** 70]", "x[{}]", "x[j]",
+        "x[[0, 1], [0, 1, 2]]", "x[torch.tensor([True, False, True])]",
+        "x[:, torch.tensor([True, False])]", "x[:, 1:2.0]", "x[2 ** 70]", "x[{}]", "x[j]",
     ),
 )  # fmt: skip
 

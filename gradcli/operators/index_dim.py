@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..engine.operator import operator
@@ -48,12 +47,20 @@ index_select = operator(
     self=lambda grad, self_sym_sizes, dim, index: index_add(
         zeros_of(grad, self_sym_sizes), dim, index, grad, 1
     ),
-    cost=lambda self, dim, index: self.numel() * index.numel()
-    // max(self.shape[wrap_dim(dim, self.ndim)] if self.ndim else 1, 1),
+    cost=lambda self, dim, index: (
+        self.numel()
+        * index.numel()
+        // max(self.shape[wrap_dim(dim, self.ndim)] if self.ndim else 1, 1)
+    ),
     doc="The slices of a dimension that a vector of indices names.",
-    samples=("x.index_select(1, j)", "torch.index_select(x, 0, torch.tensor([1, 1, 0]))",
-             "x.index_select(0, torch.tensor(1))", "s.index_select(0, torch.tensor([0]))"),
-    errors=("x.index_select(0, j)", "x.index_select(0, i)", "x.index_select(0, torch.tensor([1.0]))", "x.index_select(2, j)"),
+    samples=(
+        "x.index_select(1, j)", "torch.index_select(x, 0, torch.tensor([1, 1, 0]))",
+        "x.index_select(0, torch.tensor(1))", "s.index_select(0, torch.tensor([0]))",
+    ),
+    errors=(
+        "x.index_select(0, j)", "x.index_select(0, i)", "x.index_select(0, torch.tensor([1.0]))",
+        "x.index_select(2, j)",
+    ),
 )  # fmt: skip
 
 # ---- written, added
@@ -62,9 +69,13 @@ index_select = operator(
 def _check_slices(name: str, self: Any, dim: int, index: Any, source: Any) -> None:
     dim = wrap_dim(dim, self.ndim)
     if index.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {index.dtype.word} and size: {shown(index.shape)}")
+        raise IndexError(
+            f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {index.dtype.word} and size: {shown(index.shape)}"
+        )
     if index.dtype.name not in ("int64", "int32"):
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index but got: {index.dtype.word}")
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32/int64 for index but got: {index.dtype.word}"
+        )
     if self.dtype is not source.dtype:
         raise RuntimeError(
             f"{name}(): self ({self.dtype.word}) and source ({source.dtype.word}) must have the "
@@ -120,8 +131,11 @@ index_add = operator(
         _slices_of(grad, dim, index, source), alpha
     ),
     doc="A copy with slices added to a dimension where a vector of indices says.",
-    samples=("x.index_add(1, j, y)", "torch.index_add(x, 1, j, y, alpha=2)", "x.index_add(0, torch.tensor([1, 1]), y)",
-             "s.index_add(0, torch.tensor([0]), t)", "x.clone().index_add_(1, j, y)"),
+    samples=(
+        "x.index_add(1, j, y)", "torch.index_add(x, 1, j, y, alpha=2)",
+        "x.index_add(0, torch.tensor([1, 1]), y)", "s.index_add(0, torch.tensor([0]), t)",
+        "x.clone().index_add_(1, j, y)",
+    ),
     errors=("x.index_add(1, j, v)", "x.index_add(1, j[:2], y)", "x.index_add(1, j, d)"),
 )  # fmt: skip
 
@@ -137,9 +151,7 @@ def _replaced(xp: Any, self: Any, dim: int, index: Any, source: Any) -> Any:
 def _check_copy(self: Any, dim: int, index: Any, source: Any) -> None:
     dim = wrap_dim(dim, self.ndim)
     if index.ndim >= 2:
-        raise IndexError(
-            f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})"
-        )
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
     count = source.shape[dim] if source.ndim > dim else 1
     if source.ndim and index.numel() != count:
         raise IndexError(
@@ -174,7 +186,10 @@ index_copy = operator(
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
     source=lambda grad, dim, index, source, source_dim: _slices_of(grad, dim, index, source),
     doc="A copy with slices of a dimension replaced where a vector of indices says.",
-    samples=("x.index_copy(1, j, y)", "torch.index_copy(x, 0, torch.tensor([1]), z)", "x.clone().index_copy_(1, j, y)"),
+    samples=(
+        "x.index_copy(1, j, y)", "torch.index_copy(x, 0, torch.tensor([1]), z)",
+        "x.clone().index_copy_(1, j, y)",
+    ),
     errors=("x.index_copy(1, j[:2], y)", "x.index_copy(1, j, d)", "x.index_copy(1, j + 1, y)"),
 )  # fmt: skip
 
@@ -213,7 +228,10 @@ index_fill = operator(
     forward=_filled,
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
     doc="A copy with slices of a dimension filled with a number.",
-    samples=("x.index_fill(1, j[:2], 0.5)", "torch.index_fill(x, 0, torch.tensor([1]), 2)", "x.clone().index_fill_(1, j[:1], 1.0)"),
+    samples=(
+        "x.index_fill(1, j[:2], 0.5)", "torch.index_fill(x, 0, torch.tensor([1]), 2)",
+        "x.clone().index_fill_(1, j[:1], 1.0)",
+    ),
     errors=("x.index_fill(1, j + 1, 0.5)", "x.index_fill(1, v, 0.5)"),
 )  # fmt: skip
 
@@ -272,7 +290,14 @@ def _check_reduce(
 
 
 def _reduce_gradients(
-    grad: Any, self: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool, result: Any
+    grad: Any,
+    self: Any,
+    dim: int,
+    index: Any,
+    source: Any,
+    reduce: str,
+    include_self: bool,
+    result: Any,
 ) -> tuple[Any, Any]:
     if reduce == "mean":
         count = ones_as(grad) if include_self else zeros_as(grad)

@@ -60,7 +60,9 @@ def solved(xp: Any, matrices: Any, right: Any) -> Any:
 def floating(self: Any, name: str) -> None:
     word = self.dtype.word
     if self.dtype.category < 2:
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {word}")
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {word}"
+        )
     if self.dtype.name in ("float16", "bfloat16"):
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {word}")
 
@@ -240,8 +242,10 @@ inv = composite(
     where="linalg",
     doc="The inverse of square matrices.",
     samples=("torch.linalg.inv(a)", "torch.linalg.inv(torch.stack([a, b]))"),
-    errors=("torch.linalg.inv(x)", "torch.linalg.inv(i)", "torch.linalg.inv(torch.zeros(2, 2))",
-            "torch.linalg.inv(torch.zeros(2, 2, 2))"),
+    errors=(
+        "torch.linalg.inv(x)", "torch.linalg.inv(i)", "torch.linalg.inv(torch.zeros(2, 2))",
+        "torch.linalg.inv(torch.zeros(2, 2, 2))",
+    ),
 )  # fmt: skip
 
 inverse = composite(
@@ -287,9 +291,7 @@ def _solve_gradients(grad: Any, result: Any, A: Any, left: bool, needs: Any) -> 
     into_a = None
     if needs["A"]:
         known = unsqueeze(result, -1) if vector else result
-        into_a = -(
-            matmul_of(into_b, _mt(known)) if left else matmul_of(_mt(known), into_b)
-        )
+        into_a = -(matmul_of(into_b, _mt(known)) if left else matmul_of(_mt(known), into_b))
     if not needs["B"]:
         return into_a, None
     return into_a, squeeze_dim(into_b, -1) if vector else into_b
@@ -358,10 +360,14 @@ solve = composite(
     _solve,
     where="linalg",
     doc="The solution of A X = B, or of X A = B.",
-    samples=("torch.linalg.solve(a, v)", "torch.linalg.solve(a, b)", "torch.linalg.solve(a, x, left=False)",
-             "torch.linalg.solve(torch.stack([a, b]), b)"),
-    errors=("torch.linalg.solve(x, v)", "torch.linalg.solve(a, w[:2])", "torch.linalg.solve(a, x)",
-            "torch.linalg.solve(torch.zeros(2, 2), torch.ones(2))", "torch.linalg.solve(a, d)"),
+    samples=(
+        "torch.linalg.solve(a, v)", "torch.linalg.solve(a, b)",
+        "torch.linalg.solve(a, x, left=False)", "torch.linalg.solve(torch.stack([a, b]), b)",
+    ),
+    errors=(
+        "torch.linalg.solve(x, v)", "torch.linalg.solve(a, w[:2])", "torch.linalg.solve(a, x)",
+        "torch.linalg.solve(torch.zeros(2, 2), torch.ones(2))", "torch.linalg.solve(a, d)",
+    ),
 )  # fmt: skip
 
 
@@ -431,19 +437,29 @@ solve_triangular = operator(
     check=_check_triangular,
     forward=_triangular_solution,
     joint={
-        ("self", "B"): lambda grad, self, self_shape, B_shape, result, upper, left, unitriangular, needs: (
+        (
+            "self",
+            "B",
+        ): lambda grad, self, self_shape, B_shape, result, upper, left, unitriangular, needs: (
             _to_sizes(
                 _triangular_gradients(grad, self, result, upper, left, unitriangular, needs),
-                self_shape, B_shape,
+                self_shape,
+                B_shape,
             )
         )
     },
     doc="The solution of a triangular system.",
-    samples=("torch.linalg.solve_triangular(a.triu(), b, upper=True)", "torch.linalg.solve_triangular(a, x.t(), upper=False)",
-             "torch.linalg.solve_triangular(a, x, upper=True, left=False)",
-             "torch.linalg.solve_triangular(a, b, upper=True, unitriangular=True)"),
-    errors=("torch.linalg.solve_triangular(a, v, upper=True)", "torch.linalg.solve_triangular(x, b, upper=True)"),
-)  # fmt: skip
+    samples=(
+        "torch.linalg.solve_triangular(a.triu(), b, upper=True)",
+        "torch.linalg.solve_triangular(a, x.t(), upper=False)",
+        "torch.linalg.solve_triangular(a, x, upper=True, left=False)",
+        "torch.linalg.solve_triangular(a, b, upper=True, unitriangular=True)",
+    ),
+    errors=(
+        "torch.linalg.solve_triangular(a, v, upper=True)",
+        "torch.linalg.solve_triangular(x, b, upper=True)",
+    ),
+)
 
 # ---- Cholesky factors
 
@@ -591,9 +607,7 @@ cholesky_inverse = operator(
     node="CholeskyInverseBackward0",
     forward=lambda xp, self, upper: column_major(
         xp,
-        xp.linalg.inv(
-            self.swapaxes(-1, -2) @ self if upper else self @ self.swapaxes(-1, -2)
-        ),
+        xp.linalg.inv(self.swapaxes(-1, -2) @ self if upper else self @ self.swapaxes(-1, -2)),
     ),
     self=lambda grad, self, result, upper: _cholesky_inverse_gradient(grad, self, result, upper),
     doc="The inverse of a matrix that is given by its Cholesky factor.",

@@ -35,8 +35,7 @@ def _check_cat(tensors: Sequence[Any], dim: int) -> None:
             continue
         if tensor.ndim != first.ndim:
             raise RuntimeError(
-                "Tensors must have same number of dimensions: "
-                f"got {first.ndim} and {tensor.ndim}"
+                f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}"
             )
         for axis, (a, b) in enumerate(zip(first.shape, tensor.shape, strict=True)):
             if axis != dim and a != b:
@@ -74,8 +73,9 @@ cat = operator(
     tensors=lambda grad, tensors_shape, dim: _cat_gradients(grad, tensors_shape, dim),
     doc="Several tensors joined along a dimension that they have.",
     samples=(
-        "torch.cat([x, y])", "torch.cat((x, y), 1)", "torch.cat([x, y], dim=-1)", "torch.cat([x, d])",
-        "torch.cat([x, i])", "torch.concat([v, w])", "torch.cat([torch.tensor([]), x])",
+        "torch.cat([x, y])", "torch.cat((x, y), 1)", "torch.cat([x, y], dim=-1)",
+        "torch.cat([x, d])", "torch.cat([x, i])", "torch.concat([v, w])",
+        "torch.cat([torch.tensor([]), x])",
     ),
     errors=(
         "torch.cat([])", "torch.cat([x, v])", "torch.cat([x, y[:1]], 1)", "torch.cat([s, t])",
@@ -108,7 +108,10 @@ stack = operator(
         select(grad, dim, place) for place in range(len(tensors_shape))
     ],
     doc="Several tensors of one size joined along a new dimension.",
-    samples=("torch.stack([x, y])", "torch.stack((s, t))", "torch.stack([x, y], -1)", "torch.stack([x, d], 1)"),
+    samples=(
+        "torch.stack([x, y])", "torch.stack((s, t))", "torch.stack([x, y], -1)",
+        "torch.stack([x, d], 1)",
+    ),
     errors=("torch.stack([])", "torch.stack([x, v])", "torch.stack([x, y], 3)", "torch.stack(1.0)"),
 )  # fmt: skip
 
@@ -169,7 +172,10 @@ column_stack = composite(
     _columns,
     where="torch",
     doc="Joined side by side, vectors as columns.",
-    samples=("torch.column_stack([v, w])", "torch.column_stack([x, v[:2]])", "torch.column_stack([s, t])"),
+    samples=(
+        "torch.column_stack([v, w])", "torch.column_stack([x, v[:2]])",
+        "torch.column_stack([s, t])",
+    ),
     errors=("torch.column_stack([])",),
 )  # fmt: skip
 
@@ -277,8 +283,7 @@ def _check_split(self: Any, split_size: int, dim: int) -> None:
     length = self.shape[wrap_dim(dim, self.ndim)]
     if split_size == 0 and length:
         raise RuntimeError(
-            "split_size can only be 0 if dimension size is 0, but got dimension size of "
-            f"{length}"
+            f"split_size can only be 0 if dimension size is 0, but got dimension size of {length}"
         )
 
 
@@ -294,7 +299,10 @@ split = operator(
         grads, _even_sizes(self_sym_sizes[dim], split_size), dim, self_sym_sizes
     ),
     doc="Pieces of one size along a dimension; the last may be shorter.",
-    samples=("x.split(2, 1)[0]", "torch.split(x, 1)[1]", "torch.stack(x.split(1, -1))", "x.split(2, dim=1)[1]"),
+    samples=(
+        "x.split(2, 1)[0]", "torch.split(x, 1)[1]", "torch.stack(x.split(1, -1))",
+        "x.split(2, dim=1)[1]",
+    ),
     errors=("x.split(0)", "x.split(-1)", "s.split(1)", "x.split(1, 2)"),
 )  # fmt: skip
 
@@ -383,9 +391,11 @@ unbind = operator(
     forward=_unbound,
     self=lambda grads, dim: _stacked(grads, dim),
     doc="The slices along a dimension, without that dimension.",
-    samples=("x.unbind()[0]", "torch.unbind(x, -1)[2]", "sum(v.unbind())", "torch.stack(x.unbind(1))"),
+    samples=(
+        "x.unbind()[0]", "torch.unbind(x, -1)[2]", "sum(v.unbind())", "torch.stack(x.unbind(1))",
+    ),
     errors=("s.unbind()", "x.unbind(2)"),
-)
+)  # fmt: skip
 
 
 def _sectioned(self: Any, sections: int, dim: int) -> tuple[Any, ...]:
@@ -453,7 +463,10 @@ def _split_along(self: Any, where: int | Sequence[int], name: str) -> Any:
 
 def _declare_split(name: str, words: str, even: str, cut: str) -> None:
     """Two overloads: so many pieces, or cut at given places."""
-    for overload, sample in (("int(Tensor self, int sections", even), ("array(Tensor self, int[] indices", cut)):
+    for overload, sample in (
+        ("int(Tensor self, int sections", even),
+        ("array(Tensor self, int[] indices", cut),
+    ):
         composite(
             f"{name}.{overload}) -> Tensor[]",
             lambda self, where: _split_along(self, where, name),

@@ -55,7 +55,9 @@ def lu_gradient(of_l: Any, of_u: Any, P: Any, L: Any, U: Any) -> Any:
     if rows == columns:
         return _square_gradient(of_l, of_u, P, L, U)
     steps = min(rows, columns)
-    return _wide(of_l, of_u, P, L, U, steps) if rows < columns else _tall(of_l, of_u, P, L, U, steps)
+    return (
+        _wide(of_l, of_u, P, L, U, steps) if rows < columns else _tall(of_l, of_u, P, L, U, steps)
+    )
 
 
 def _wide(of_l: Any, of_u: Any, P: Any, L: Any, U: Any, steps: int) -> Any:
@@ -156,8 +158,11 @@ lu_factor = composite(
     ),
     where="linalg",
     doc="LU factors in one matrix, and the row exchanges.",
-    samples=("torch.linalg.lu_factor(a)[0]", "torch.linalg.lu_factor(x)[0]", "torch.linalg.lu_factor(a).pivots"),
-)
+    samples=(
+        "torch.linalg.lu_factor(a)[0]", "torch.linalg.lu_factor(x)[0]",
+        "torch.linalg.lu_factor(a).pivots",
+    ),
+)  # fmt: skip
 
 composite(
     "lu(Tensor self, bool pivot=True, bool get_infos=False) -> (Tensor LU, Tensor pivots)",
@@ -225,9 +230,12 @@ composite(
     ),
     where="torch",
     doc="The permutation and both factors of a packed LU.",
-    samples=("torch.lu_unpack(*torch.linalg.lu_factor(a))[1]", "torch.lu_unpack(*torch.linalg.lu_factor(a))[2]",
-             "torch.lu_unpack(*torch.linalg.lu_factor(a)).P"),
-)  # fmt: skip
+    samples=(
+        "torch.lu_unpack(*torch.linalg.lu_factor(a))[1]",
+        "torch.lu_unpack(*torch.linalg.lu_factor(a))[2]",
+        "torch.lu_unpack(*torch.linalg.lu_factor(a)).P",
+    ),
+)
 
 
 def _apart_kernel(xp: Any, A: Any, pivot: bool) -> tuple[Any, Any, Any]:
@@ -252,8 +260,10 @@ composite(
     lambda A, pivot: named_outputs("linalg_lu", ("P", "L", "U"), _first(lu_row.run(A, pivot))),
     where="linalg",
     doc="A = P L U.",
-    samples=("torch.linalg.lu(a)[0]", "torch.linalg.lu(a)[1]", "torch.linalg.lu(a)[2]", "torch.linalg.lu(x)[2]",
-             "torch.linalg.lu(x.t())[1]"),
+    samples=(
+        "torch.linalg.lu(a)[0]", "torch.linalg.lu(a)[1]", "torch.linalg.lu(a)[2]",
+        "torch.linalg.lu(x)[2]", "torch.linalg.lu(x.t())[1]",
+    ),
     errors=("torch.linalg.lu(v)",),
 )  # fmt: skip
 
@@ -294,10 +304,12 @@ lu_solve = operator(
         lu_solve(LU, pivots, grad, left, not adjoint), B_shape
     ),
     doc="The solution of a system whose matrix is given by its packed LU factors.",
-    samples=("torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b)",
-             "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), x, left=False)",
-             "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b, adjoint=True)"),
-)  # fmt: skip
+    samples=(
+        "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b)",
+        "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), x, left=False)",
+        "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b, adjoint=True)",
+    ),
+)
 
 composite(
     "lu_solve.torch(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
@@ -316,7 +328,13 @@ def _old_triangle(xp: Any, A: Any, upper: bool, transposed: bool, unit: bool) ->
 
 
 def _triangular_gradients(
-    grads: Sequence[Any], A: Any, solution: Any, upper: bool, transpose_: bool, unit: bool, needs: Any
+    grads: Sequence[Any],
+    A: Any,
+    solution: Any,
+    upper: bool,
+    transpose_: bool,
+    unit: bool,
+    needs: Any,
 ) -> tuple[Any, Any]:
     of_solution, of_copy = grads
     into_b = into_a = None
@@ -354,9 +372,13 @@ composite(
     "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
     "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
     lambda self, A, upper, transpose, unitriangular: named_outputs(
-        "triangular_solve", ("solution", "cloned_coefficient"),
+        "triangular_solve",
+        ("solution", "cloned_coefficient"),
         triangular_row.run(self, A, upper, transpose, unitriangular),
     ),
     doc="The solution of a triangular system under its older name.",
-    samples=("torch.triangular_solve(b, a)[0]", "b.triangular_solve(a, upper=False, transpose=True).solution"),
-)  # fmt: skip
+    samples=(
+        "torch.triangular_solve(b, a)[0]",
+        "b.triangular_solve(a, upper=False, transpose=True).solution",
+    ),
+)

@@ -21,6 +21,7 @@ full_as = Late("full_as")
 
 div = operator(
     "div.Tensor(Tensor self, Tensor other) -> Tensor",
+    symbol="/",
     node="DivBackward0",
     inplace="div_",
     numbers="other",

@@ -24,9 +24,17 @@ NO_BOOL = {"Bool": (NotImplementedError, "\"addmm_impl_cpu_\" not implemented fo
 
 
 def _c_name(dtype: Any) -> str:
-    names = {"float32": "float", "float64": "double", "int64": "long", "int32": "int",
-             "float16": "c10::Half", "bool": "bool", "int16": "short", "int8": "signed char",
-             "uint8": "unsigned char"}  # fmt: skip
+    names = {
+        "float32": "float",
+        "float64": "double",
+        "int64": "long",
+        "int32": "int",
+        "float16": "c10::Half",
+        "bool": "bool",
+        "int16": "short",
+        "int8": "signed char",
+        "uint8": "unsigned char",
+    }
     return names.get(dtype.name, dtype.name)
 
 
@@ -158,16 +166,16 @@ mm = operator(
     ),
     cost=lambda self, mat2: self.shape[0] * mat2.shape[1],
     doc="The product of two matrices.",
-    samples=("torch.mm(x, a)", "x.mm(r)", "a @ b", "x.t() @ y", "x @ y.t()", "i.mm(i.t())", "x.t() @ x"),
+    samples=(
+        "torch.mm(x, a)", "x.mm(r)", "a @ b", "x.t() @ y", "x @ y.t()", "i.mm(i.t())", "x.t() @ x",
+    ),
     errors=("x.mm(y)", "v.mm(a)", "x.mm(d.t())", "k.mm(k.t())", "torch.mm(x, 1)", "x.mm(v)"),
-)
+)  # fmt: skip
 
 
 def _check_mv(self: Any, vec: Any) -> None:
     if self.ndim != 2 or vec.ndim != 1:
-        raise RuntimeError(
-            f"vector + matrix @ vector expected, got {1}, {self.ndim}, {vec.ndim}"
-        )
+        raise RuntimeError(f"vector + matrix @ vector expected, got {1}, {self.ndim}, {vec.ndim}")
     if self.shape[1] != vec.shape[0]:
         raise RuntimeError(
             f"size mismatch, got input ({self.shape[0]}), mat "
@@ -203,9 +211,7 @@ def _check_bmm(self: Any, mat2: Any) -> None:
             f"{shown((self.shape[0], self.shape[2]))} but got: {shown(mat2.shape[:2])}."
         )
     if self.dtype is not mat2.dtype:
-        raise RuntimeError(
-            f"expected scalar type {self.dtype.word} but found {mat2.dtype.word}"
-        )
+        raise RuntimeError(f"expected scalar type {self.dtype.word} but found {mat2.dtype.word}")
 
 
 bmm = operator(
@@ -301,8 +307,7 @@ def matmul_of(a: Any, b: Any) -> Any:
     """PyTorch's cases, in its order."""
     if a.ndim == 0 or b.ndim == 0:
         raise RuntimeError(
-            "both arguments to matmul need to be at least 1D, but they are "
-            f"{a.ndim}D and {b.ndim}D"
+            f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D"
         )
     if a.ndim == 1 and b.ndim == 1:
         return dot(a, b)
@@ -321,12 +326,15 @@ matmul = composite(
     where="torch method linalg",
     doc="The product of vectors, matrices and batches of matrices.",
     samples=(
-        "x @ a", "v @ w", "a @ v", "v @ a", "c @ a", "a @ c", "c @ c", "c @ v", "v @ c", "c[:1] @ c",
-        "c[:, None] @ c", "x @ c", "c @ x.t()", "torch.matmul(x, a)", "x.matmul(r)", "torch.linalg.matmul(a, b)",
-        "c @ a.detach()", "a.detach() @ c", "c.detach() @ a", "c.mT @ a", "c @ v.detach()", "c @ c[0]", "c.detach() @ v",
+        "x @ a", "v @ w", "a @ v", "v @ a", "c @ a", "a @ c", "c @ c", "c @ v", "v @ c",
+        "c[:1] @ c", "c[:, None] @ c", "x @ c", "c @ x.t()", "torch.matmul(x, a)", "x.matmul(r)",
+        "torch.linalg.matmul(a, b)", "c @ a.detach()", "a.detach() @ c", "c.detach() @ a",
+        "c.mT @ a", "c @ v.detach()", "c @ c[0]", "c.detach() @ v",
     ),
-    errors=("x @ y", "s @ v", "v @ w[:2]", "a @ w[:2]", "v[:2] @ a", "c @ x", "c @ c[:, :2]", "x @ d.t()",
-            "x @ 1", "k @ k.t()"),
+    errors=(
+        "x @ y", "s @ v", "v @ w[:2]", "a @ w[:2]", "v[:2] @ a", "c @ x", "c @ c[:, :2]",
+        "x @ d.t()", "x @ 1", "k @ k.t()",
+    ),
 )  # fmt: skip
 
 # ---- a product added to something
@@ -383,9 +391,14 @@ addmm = operator(
     ),
     cost=lambda self, mat1, mat2, beta, alpha: mat1.shape[0] * mat2.shape[1],
     doc="beta * self + alpha * (mat1 @ mat2).",
-    samples=("torch.addmm(b, a, a)", "b.addmm(a, a, beta=2, alpha=3)", "torch.addmm(v, x, a)", "torch.addmm(y, x, a.t(), alpha=0.5)",
-             "b.clone().addmm_(a, a)"),
-    errors=("torch.addmm(x, a, x)", "torch.addmm(x, a, a)", "torch.addmm(v, x, x)", "torch.addmm(d, x, a)"),
+    samples=(
+        "torch.addmm(b, a, a)", "b.addmm(a, a, beta=2, alpha=3)", "torch.addmm(v, x, a)",
+        "torch.addmm(y, x, a.t(), alpha=0.5)", "b.clone().addmm_(a, a)",
+    ),
+    errors=(
+        "torch.addmm(x, a, x)", "torch.addmm(x, a, a)", "torch.addmm(v, x, x)",
+        "torch.addmm(d, x, a)",
+    ),
 )  # fmt: skip
 
 
@@ -448,19 +461,23 @@ addbmm = operator(
         xp, self, multiplied(xp, batch1, batch2).sum(0), beta, alpha
     ),
     self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
-    batch1=lambda grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2, batch2_sym_argsize_2, alpha: scaled(
-        bmm(
-            _widened(grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2),
-            transpose(batch2, 1, 2),
-        ),
-        alpha,
+    batch1=lambda grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2, batch2_sym_argsize_2, alpha: (
+        scaled(
+            bmm(
+                _widened(grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2),
+                transpose(batch2, 1, 2),
+            ),
+            alpha,
+        )
     ),
-    batch2=lambda grad, batch1, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2, alpha: scaled(
-        bmm(
-            transpose(batch1, 1, 2),
-            _widened(grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2),
-        ),
-        alpha,
+    batch2=lambda grad, batch1, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2, alpha: (
+        scaled(
+            bmm(
+                transpose(batch1, 1, 2),
+                _widened(grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2),
+            ),
+            alpha,
+        )
     ),
     doc="beta * self + alpha * the sum of the products of two batches.",
     samples=("torch.addbmm(a, c, c)", "a.addbmm(c, c, beta=2, alpha=3)"),

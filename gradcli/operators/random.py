@@ -31,15 +31,21 @@ rand = factory(
     f"rand(int[] size, *, {DRAWN}) -> Tensor",
     lambda xp, size, source, dtype: _placed(xp, chosen(source).rand(size, _named(dtype))),
     doc="Uniform numbers from 0 to 1.",
-    samples=("torch.rand(2, 3)", "torch.rand((4,), dtype=torch.float64)", "torch.rand(2, requires_grad=True)", "torch.rand(())"),
+    samples=(
+        "torch.rand(2, 3)", "torch.rand((4,), dtype=torch.float64)",
+        "torch.rand(2, requires_grad=True)", "torch.rand(())",
+    ),
     errors=("torch.rand('a')",),
-)
+)  # fmt: skip
 
 randn = factory(
     f"randn(int[] size, *, {DRAWN}) -> Tensor",
     lambda xp, size, source, dtype: _placed(xp, chosen(source).normal(size, _named(dtype))),
     doc="Numbers from the standard normal distribution.",
-    samples=("torch.randn(2, 3)", "torch.randn(20)", "torch.randn(4, 5, dtype=torch.float64)", "torch.randn(3, requires_grad=True)", "torch.randn(0)"),
+    samples=(
+        "torch.randn(2, 3)", "torch.randn(20)", "torch.randn(4, 5, dtype=torch.float64)",
+        "torch.randn(3, requires_grad=True)", "torch.randn(0)",
+    ),
     errors=("torch.randn(2, dtype=torch.int64)",),
 )  # fmt: skip
 
@@ -50,7 +56,10 @@ randint = factory(
     ),
     dtype="int64",
     doc="Whole numbers from 0 up to but without a bound.",
-    samples=("torch.randint(5, (2, 3))", "torch.randint(high=5, size=(2,))", "torch.randint(5, (2,), dtype=torch.float32)"),
+    samples=(
+        "torch.randint(5, (2, 3))", "torch.randint(high=5, size=(2,))",
+        "torch.randint(5, (2,), dtype=torch.float32)",
+    ),
     errors=("torch.randint(0, (2,))",),
 )  # fmt: skip
 
@@ -80,9 +89,12 @@ rand_like = factory(
     lambda xp, self, source, dtype: _like(xp, self, chosen(source).rand(self.shape, _named(dtype))),
     dtype="like",
     doc="Uniform numbers in another tensor's size and type.",
-    samples=("torch.rand_like(x)", "torch.rand_like(x, dtype=torch.float64)", "torch.rand_like(c, requires_grad=True)"),
+    samples=(
+        "torch.rand_like(x)", "torch.rand_like(x, dtype=torch.float64)",
+        "torch.rand_like(c, requires_grad=True)",
+    ),
     errors=("torch.rand_like(i)",),
-)
+)  # fmt: skip
 
 randn_like = factory(
     f"randn_like(Tensor self, *, {DRAWN}) -> Tensor",
@@ -91,9 +103,11 @@ randn_like = factory(
     ),
     dtype="like",
     doc="Numbers from the standard normal distribution in another tensor's size and type.",
-    samples=("torch.randn_like(x)", "torch.randn_like(c)", "torch.randn_like(x, dtype=torch.float64)"),
+    samples=(
+        "torch.randn_like(x)", "torch.randn_like(c)", "torch.randn_like(x, dtype=torch.float64)",
+    ),
     errors=("torch.randn_like(i)",),
-)
+)  # fmt: skip
 
 randint_like = factory(
     f"randint_like(Tensor self, int high, *, {DRAWN}) -> Tensor",
@@ -134,7 +148,9 @@ def _around(xp: Any, mean: Any, std: Any, source: Any) -> Any:
     """Values on the CPU; arrays of a device go there and back."""
     kind = mean if hasattr(mean, "dtype") else std
     named = _named(kind.dtype)
-    host = [converted(v, None, device_named("cpu")) if hasattr(v, "dtype") else v for v in (mean, std)]
+    host = [
+        converted(v, None, device_named("cpu")) if hasattr(v, "dtype") else v for v in (mean, std)
+    ]
     return _placed(xp, chosen(source).normal_around(host[0], host[1], named))
 
 
@@ -147,9 +163,11 @@ operator(
     mean=lambda grad, mean_sym_sizes: _zeros(grad, mean_sym_sizes),
     std=lambda grad, std_sym_sizes: _zeros(grad, std_sym_sizes),
     doc="Normal numbers with a mean and a deviation for each element.",
-    samples=("torch.normal(x, p)", "torch.normal(x.detach(), p.detach())", "torch.normal(c, p[:1, :1])"),
+    samples=(
+        "torch.normal(x, p)", "torch.normal(x.detach(), p.detach())", "torch.normal(c, p[:1, :1])",
+    ),
     errors=("torch.normal(x, x)", "torch.normal(x, p[:, :2])"),
-)
+)  # fmt: skip
 
 operator(
     "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
@@ -195,9 +213,11 @@ operator(
     forward=_tossed,
     self=lambda grad: zeros_as(grad),
     doc="Ones and zeros, each one with its own probability.",
-    samples=("torch.bernoulli(p / 2)", "(p / 2).bernoulli()", "torch.bernoulli(torch.full((2, 3), 0.5))"),
+    samples=(
+        "torch.bernoulli(p / 2)", "(p / 2).bernoulli()", "torch.bernoulli(torch.full((2, 3), 0.5))",
+    ),
     errors=("torch.bernoulli(p + 1)", "i.bernoulli()"),
-)
+)  # fmt: skip
 
 operator(
     "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
@@ -221,16 +241,24 @@ operator(
         ),
     ),
     doc="Indices drawn with the probabilities of a row.",
-    samples=("torch.multinomial(p, 2)", "p.multinomial(4, replacement=True)", "torch.multinomial(p[0], 1)"),
+    samples=(
+        "torch.multinomial(p, 2)", "p.multinomial(4, replacement=True)",
+        "torch.multinomial(p[0], 1)",
+    ),
     errors=("torch.multinomial(p, 4)", "torch.multinomial(p, 0)", "torch.multinomial(i, 1)"),
-)
+)  # fmt: skip
 
 
 # ---- filled in place
 
 
 def _declare_filling(
-    signature: str, node: str, draw: Any, doc: str, samples: tuple[str, ...], errors: tuple[str, ...]
+    signature: str,
+    node: str,
+    draw: Any,
+    doc: str,
+    samples: tuple[str, ...],
+    errors: tuple[str, ...],
 ) -> None:
     """A distribution that exists as an in-place method only; its gradient is zero."""
     name = signature.partition("(")[0].partition(".")[0]
@@ -353,9 +381,7 @@ for _overload, _bounds, _node, _sample in (
 _declare_filling(
     "random(Tensor self, *, Generator? generator=None)",
     "RandomBackward2",
-    lambda xp, self, source: _like(
-        xp, self, chosen(source).random(self.shape, _named(self.dtype))
-    ),
+    lambda xp, self, source: _like(xp, self, chosen(source).random(self.shape, _named(self.dtype))),
     "Whole numbers as large as the type can tell apart.",
     ("x.clone().random_()", "i.clone().random_()", "k.clone().random_()"),
     (),

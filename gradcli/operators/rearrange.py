@@ -63,7 +63,10 @@ repeat = operator(
     self=lambda grad, repeats, self_sym_sizes: _repeat_gradient(grad, repeats, self_sym_sizes),
     cost=lambda self, repeats: _product(_repeated_size(self.shape, repeats)),
     doc="So many copies along each dimension.",
-    samples=("x.repeat(2, 1)", "x.repeat(2, 2, 1)", "v.repeat(2)", "s.repeat(3)", "x.repeat(1, 1)", "x.repeat(2, 0)"),
+    samples=(
+        "x.repeat(2, 1)", "x.repeat(2, 2, 1)", "v.repeat(2)", "s.repeat(3)", "x.repeat(1, 1)",
+        "x.repeat(2, 0)",
+    ),
     errors=("x.repeat(2)", "x.repeat(-1, 1)"),
 )  # fmt: skip
 
@@ -113,7 +116,10 @@ composite(
     "-> Tensor",
     _interleaved,
     doc="Every element so often in a row.",
-    samples=("torch.repeat_interleave(v, 2)", "x.repeat_interleave(2, dim=0)", "torch.repeat_interleave(x, 2)"),
+    samples=(
+        "torch.repeat_interleave(v, 2)", "x.repeat_interleave(2, dim=0)",
+        "torch.repeat_interleave(x, 2)",
+    ),
     errors=("torch.repeat_interleave(x, -1)",),
 )  # fmt: skip
 
@@ -153,9 +159,9 @@ flip = operator(
     "flip(Tensor self, int[] dims) -> Tensor",
     node="FlipBackward0",
     check=lambda self, dims: wrap_dims(dims, self.ndim),
-    forward=lambda xp, self, dims: xp.flip(self, wrap_dims(dims, self.ndim)).copy()
-    if self.ndim
-    else self.copy(),
+    forward=lambda xp, self, dims: (
+        xp.flip(self, wrap_dims(dims, self.ndim)).copy() if self.ndim else self.copy()
+    ),
     self=lambda grad, dims: flip(grad, dims),
     doc="The elements along some dimensions in reverse order.",
     samples=("x.flip(0)", "torch.flip(x, (0, 1))", "x.flip(-1)", "x.flip(0, 1)"),
@@ -189,7 +195,7 @@ flipud = composite(
 def _check_roll(self: Any, shifts: Sequence[int], dims: Sequence[int]) -> None:
     if not shifts:
         raise RuntimeError("`shifts` required")
-    if dims and len(dims) != len(shifts) or not dims and len(shifts) != 1:
+    if (dims and len(dims) != len(shifts)) or (not dims and len(shifts) != 1):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
@@ -208,22 +214,21 @@ roll = operator(
         grad, tuple(-shift for shift in reversed(shifts)), tuple(reversed(dims))
     ),
     doc="Elements moved along dimensions, those that fall off the end put in front.",
-    samples=("x.roll(1)", "torch.roll(x, (1, 2), (0, 1))", "x.roll(-1, 1)", "x.roll(shifts=1, dims=0)"),
+    samples=(
+        "x.roll(1)", "torch.roll(x, (1, 2), (0, 1))", "x.roll(-1, 1)", "x.roll(shifts=1, dims=0)",
+    ),
     errors=("x.roll((1, 2), (0,))", "x.roll(1, (0, 1))", "x.roll(1, 3)"),
-)
+)  # fmt: skip
 
 
 def _check_rot90(self: Any, k: int, dims: Sequence[int]) -> None:
     if len(dims) != 2:
-        raise RuntimeError(
-            f"expected total rotation dims == 2, but got dims = {len(dims)}"
-        )
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if self.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
     if dims[0] == dims[1] or abs(dims[0] - dims[1]) == self.ndim:
         raise RuntimeError(
-            "expected rotation dims to be different, but got dim0 = "
-            f"{dims[0]} and dim1 = {dims[1]}"
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
         )
     for place, dim in enumerate(dims):
         if not -self.ndim <= dim < self.ndim:
@@ -247,7 +252,10 @@ rot90 = operator(
     forward=_turned,
     self=lambda grad, k, dims: rot90(grad, -k, dims),
     doc="Turned by so many right angles in the plane of two dimensions.",
-    samples=("torch.rot90(x)", "x.rot90(-1, (1, 0))", "torch.rot90(x, 2)", "torch.rot90(c, 1, (1, 2))", "x.rot90(4)"),
+    samples=(
+        "torch.rot90(x)", "x.rot90(-1, (1, 0))", "torch.rot90(x, 2)", "torch.rot90(c, 1, (1, 2))",
+        "x.rot90(4)",
+    ),
     errors=("torch.rot90(x, 1, (0, 0))", "torch.rot90(x, 1, (0,))", "torch.rot90(v)"),
 )  # fmt: skip
 
@@ -359,7 +367,9 @@ combination_mask = operator(
     "_combination_mask(Tensor self, int r, bool with_replacement) -> Tensor",
     where="hidden",
     dtype="bool",
-    forward=lambda xp, self, r, with_replacement: _ordered_mask(xp, self.shape[0], r, with_replacement),
+    forward=lambda xp, self, r, with_replacement: _ordered_mask(
+        xp, self.shape[0], r, with_replacement
+    ),
     cost=lambda self, r, with_replacement: self.shape[0] ** r,
     doc="Which points of a grid have their coordinates in ascending order.",
     samples=("torch.combinations(v)",),
@@ -391,7 +401,10 @@ combinations = composite(
     _combined,
     where="torch",
     doc="All combinations of so many elements of a vector.",
-    samples=("torch.combinations(v)", "torch.combinations(v, 2, True)", "torch.combinations(v, 3)", "torch.combinations(v, 0)"),
+    samples=(
+        "torch.combinations(v)", "torch.combinations(v, 2, True)", "torch.combinations(v, 3)",
+        "torch.combinations(v, 0)",
+    ),
     errors=("torch.combinations(x)", "torch.combinations(v, -1)"),
 )  # fmt: skip
 
@@ -459,7 +472,51 @@ restride = operator(
         grad, to_size, to_stride, to_offset, size, stride, offset
     ),
     doc="Values added to where one geometry lies in memory, read where another lies.",
-    samples=("torch.autograd.grad(x.as_strided((2, 2), (1, 2)), x, a[:2, :2], create_graph=True)[0]",),
+    samples=("x.as_strided((2, 2), (1, 2))",),
+)
+
+
+def _memory_gradient(
+    grad: Any,
+    size: Sequence[int],
+    stride: Sequence[int],
+    offset: int,
+    to_size: Sequence[int],
+    to_stride: Sequence[int],
+    to_offset: int,
+) -> Any:
+    """The same made of what PyTorch's formula is made of, where a graph is to be seen."""
+    if not hasattr(grad, "requires_grad"):
+        return restride(grad, size, stride, offset, to_size, to_stride, to_offset)
+    least = min(offset, to_offset)
+    offset, to_offset = offset - least, to_offset - least
+    extent = max(_extent(size, stride, offset), _extent(to_size, to_stride, to_offset))
+    memory = zeros_of(grad, (extent,))
+    if _overlaps(size, stride):
+        places = memory_places(memory, size, stride, offset)
+        memory = memory.index_add(0, places, reshape(grad, (-1,)))
+    else:
+        as_strided(memory, size, stride, offset).copy_(grad)
+    return as_strided(memory, to_size, to_stride, to_offset)
+
+
+def _overlaps(size: Sequence[int], stride: Sequence[int]) -> bool:
+    """May two elements share memory? Steps must clear all that lies below them."""
+    reach = 0
+    for step, length in sorted(zip(stride, size, strict=True)):
+        if length != 1 and step <= reach:
+            return True
+        reach += step * (length - 1)
+    return False
+
+
+memory_places = operator(
+    "_memory_places(Tensor self, int[] size, int[] stride, int offset) -> Tensor",
+    where="hidden",
+    dtype="int64",
+    forward=lambda xp, self, size, stride, offset: _positions(xp, size, stride, offset).reshape(-1),
+    doc="Where in memory the elements of a geometry stand.",
+    samples=("torch.autograd.grad(x.as_strided((2, 2), (1, 1)).sum(), x, create_graph=True)[0]",),
 )
 
 
@@ -497,13 +554,25 @@ as_strided = operator(
     forward=lambda xp, self, size, stride, storage_offset: _restrided(
         xp, self, size, stride, storage_offset
     ),
-    self=lambda grad, self_shape, self_strides, self_start, size, stride, storage_offset: restride(
-        grad, size, stride, self_start if storage_offset is None else storage_offset,
-        self_shape, self_strides, self_start,
+    self=lambda grad, self_shape, self_strides, self_start, size, stride, storage_offset: (
+        _memory_gradient(
+            grad,
+            size,
+            stride,
+            self_start if storage_offset is None else storage_offset,
+            self_shape,
+            self_strides,
+            self_start,
+        )
     ),
     doc="The same memory under a size and strides of one's own.",
-    samples=("x.as_strided((2, 2), (1, 2))", "torch.as_strided(x, (2, 2), (1, 1), 1)", "x.as_strided((6,), (1,))"),
-    errors=("x.as_strided((10, 10), (1, 1))", "x.as_strided((2,), (1, 1))", "x.as_strided((2,), (-1,))"),
+    samples=(
+        "x.as_strided((2, 2), (1, 2))", "torch.as_strided(x, (2, 2), (1, 1), 1)",
+        "x.as_strided((6,), (1,))",
+    ),
+    errors=(
+        "x.as_strided((10, 10), (1, 1))", "x.as_strided((2,), (1, 1))", "x.as_strided((2,), (-1,))",
+    ),
 )  # fmt: skip
 
 as_strided_scatter = operator(
@@ -514,13 +583,16 @@ as_strided_scatter = operator(
         xp, self, src, size, stride, storage_offset or 0
     ),
     # PyTorch gives self the gradient of the part that was written over; so do we.
-    self=lambda grad, self_shape, size, stride, storage_offset: restride(
-        as_strided(grad, size, stride, storage_offset), size, stride, storage_offset or 0,
-        self_shape, contiguous_strides(self_shape), 0,
+    self=lambda grad, self_shape, size, stride, storage_offset: _memory_gradient(
+        as_strided(grad, size, stride, storage_offset),
+        size,
+        stride,
+        storage_offset or 0,
+        self_shape,
+        contiguous_strides(self_shape),
+        0,
     ),
-    src=lambda grad, size, stride, storage_offset: as_strided(
-        grad, size, stride, storage_offset
-    ),
+    src=lambda grad, size, stride, storage_offset: as_strided(grad, size, stride, storage_offset),
     doc="A copy whose memory is written over where a geometry lies.",
     samples=("torch.as_strided_scatter(x, a[:2, :2], (2, 2), (1, 2))",),
 )
@@ -532,6 +604,7 @@ def _scattered(
     result = self.copy(order="C")
     _restrided(xp, result, size, stride, offset)[...] = src
     return result
+
 
 composite(
     "cartesian_prod.one(Tensor tensor) -> Tensor",

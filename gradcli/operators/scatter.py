@@ -72,11 +72,14 @@ gather = operator(
     ),
     doc="The elements that an index tensor names along a dimension.",
     samples=(
-        "torch.gather(x, 1, i)", "x.gather(0, torch.tensor([[0, 1, 0]]))", "s.gather(0, torch.tensor(0))",
-        "x.gather(-1, i.int())", "torch.gather(input=x, dim=1, index=i)", "x.gather(1, torch.tensor([[0, 0], [1, 1]]))",
+        "torch.gather(x, 1, i)", "x.gather(0, torch.tensor([[0, 1, 0]]))",
+        "s.gather(0, torch.tensor(0))", "x.gather(-1, i.int())",
+        "torch.gather(input=x, dim=1, index=i)", "x.gather(1, torch.tensor([[0, 0], [1, 1]]))",
     ),
-    errors=("x.gather(1, i.float())", "x.gather(1, j)", "x.gather(1, i + 5)", "x.gather(3, i)",
-            "x.gather(0, torch.zeros(3, 4, dtype=torch.long))"),
+    errors=(
+        "x.gather(1, i.float())", "x.gather(1, j)", "x.gather(1, i + 5)", "x.gather(3, i)",
+        "x.gather(0, torch.zeros(3, 4, dtype=torch.long))",
+    ),
 )  # fmt: skip
 
 # ---- scatter
@@ -93,7 +96,7 @@ def _check_scatter(self: Any, dim: int, index: Any, src: Any = None) -> None:
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     for place, length in enumerate(index.shape):
         wide = place != dim and length > self.shape[place]
-        if wide or hasattr(src, "shape") and length > src.shape[place]:
+        if wide or (hasattr(src, "shape") and length > src.shape[place]):
             raise RuntimeError(
                 f"Expected index {shown(index.shape)} to be no larger than self "
                 f"{shown(self.shape)} apart from dimension {dim} and to be no larger size than src "
@@ -136,9 +139,13 @@ scatter = operator(
         gather(grad, dim, index, False), "ScatterBackward0", src_shape
     ),
     doc="A copy with elements written where an index tensor says along a dimension.",
-    samples=("x.scatter(1, torch.tensor([[0, 1, 2], [2, 0, 1]]), y)", "torch.scatter(x, 0, torch.tensor([[1, 0, 1]]), y)",
-             "x.clone().scatter_(1, i, y)"),
-    errors=("x.scatter(1, i, s)", "x.scatter(1, i, i)", "x.scatter(1, i + 9, y)", "x.scatter(1, j, y)"),
+    samples=(
+        "x.scatter(1, torch.tensor([[0, 1, 2], [2, 0, 1]]), y)",
+        "torch.scatter(x, 0, torch.tensor([[1, 0, 1]]), y)", "x.clone().scatter_(1, i, y)",
+    ),
+    errors=(
+        "x.scatter(1, i, s)", "x.scatter(1, i, i)", "x.scatter(1, i + 9, y)", "x.scatter(1, j, y)",
+    ),
 )  # fmt: skip
 
 
@@ -160,7 +167,10 @@ scatter_value = operator(
     forward=lambda xp, self, dim, index, value: _scattered(xp, self, dim, index, value, "put"),
     self=lambda grad, dim, index: scatter_value(grad, dim, index, 0),
     doc="A copy with a number written where an index tensor says along a dimension.",
-    samples=("x.scatter(1, i, 0.5)", "torch.scatter(x, 0, torch.tensor([[1, 0, 1]]), 2)", "x.clone().scatter_(1, i, 1.0)"),
+    samples=(
+        "x.scatter(1, i, 0.5)", "torch.scatter(x, 0, torch.tensor([[1, 0, 1]]), 2)",
+        "x.clone().scatter_(1, i, 1.0)",
+    ),
     errors=("x.scatter(1, i + 9, 1.0)",),
 )  # fmt: skip
 
@@ -195,7 +205,10 @@ scatter_add = operator(
         gather(grad, dim, index, False), "ScatterAddBackward0", src_shape
     ),
     doc="A copy with elements added where an index tensor says along a dimension.",
-    samples=("x.scatter_add(1, i, y)", "torch.scatter_add(x, 0, torch.tensor([[1, 0, 1]]), y)", "x.clone().scatter_add_(1, i, y)"),
+    samples=(
+        "x.scatter_add(1, i, y)", "torch.scatter_add(x, 0, torch.tensor([[1, 0, 1]]), y)",
+        "x.clone().scatter_add_(1, i, y)",
+    ),
     errors=("x.scatter_add(1, i, d)", "x.scatter_add(1, i + 9, y)"),
 )  # fmt: skip
 
@@ -274,7 +287,14 @@ zero_places = operator(
 
 
 def _reduce_gradients(
-    grad: Any, self: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, result: Any
+    grad: Any,
+    self: Any,
+    dim: int,
+    index: Any,
+    src: Any,
+    reduce: str,
+    include_self: bool,
+    result: Any,
 ) -> tuple[Any, Any]:
     """The gradients of both operands; where self takes no part its gradient is zero."""
     if reduce == "sum":
@@ -430,7 +450,10 @@ take_along_dim = composite(
     "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
     _taken_along,
     doc="gather with operands broadcast against each other.",
-    samples=("torch.take_along_dim(x, i, 1)", "torch.take_along_dim(x, j)", "x.take_along_dim(torch.tensor([[0], [1]]), 1)"),
+    samples=(
+        "torch.take_along_dim(x, i, 1)", "torch.take_along_dim(x, j)",
+        "x.take_along_dim(torch.tensor([[0], [1]]), 1)",
+    ),
     errors=("torch.take_along_dim(x, j, 1)", "torch.take_along_dim(x, y, 1)"),
 )  # fmt: skip
 

@@ -60,9 +60,7 @@ select = operator(
     view=True,
     check=_check_select,
     forward=lambda xp, self, dim, index: _selected(self, dim, index),
-    self=lambda grad, self_sym_sizes, dim, index: select_backward(
-        grad, self_sym_sizes, dim, index
-    ),
+    self=lambda grad, self_sym_sizes, dim, index: select_backward(grad, self_sym_sizes, dim, index),
     doc="One index of a dimension, without that dimension.",
     samples=("x.select(1, -1)", "torch.select(x, 0, 1)", "x[0]", "v[2]", "x[0, 1]"),
     errors=("x.select(0, 5)", "s.select(0, 0)", "x.select(3, 0)"),
@@ -93,7 +91,9 @@ def _sliced(self: Any, dim: int, start: int | None, end: int | None, step: int) 
     return self[(*_lead(dim), _range(start, end, step, self.shape[dim]))]
 
 
-def _slice_place(sizes: Sequence[int], dim: int, start: Any, end: Any, step: int) -> tuple[slice, ...]:
+def _slice_place(
+    sizes: Sequence[int], dim: int, start: Any, end: Any, step: int
+) -> tuple[slice, ...]:
     dim = wrap_dim(dim, len(sizes))
     return (*_lead(dim), _range(start, end, step, sizes[dim]))
 
@@ -139,9 +139,7 @@ def _narrowed(self: Any, dim: int, start: Any, length: int) -> Any:
         )
     start = start + have if start < 0 else start
     if start + length > have:
-        raise RuntimeError(
-            f"start ({start}) + length ({length}) exceeds dimension size ({have})."
-        )
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({have}).")
     return slice_(self, dim, start, start + length, 1)
 
 
@@ -156,7 +154,9 @@ narrow = composite(
 narrow_copy = operator(
     "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor",
     node="NarrowCopyBackward0",
-    forward=lambda xp, self, dim, start, length: _sliced(self, dim, start, start + length, 1).copy(),
+    forward=lambda xp, self, dim, start, length: _sliced(
+        self, dim, start, start + length, 1
+    ).copy(),
     self=lambda grad, self_sym_sizes, dim, start, length: slice_backward(
         grad, self_sym_sizes, dim, start, start + length, 1
     ),
@@ -216,7 +216,10 @@ diagonal = operator(
         grad, self_sym_sizes, offset, dim1, dim2
     ),
     doc="A diagonal of two dimensions, as the last dimension of a view.",
-    samples=("a.diagonal()", "torch.diagonal(r, 1)", "c.diagonal(-1, 1, 2)", "x.diagonal(5)", "c.diagonal(0, -2, -1)"),
+    samples=(
+        "a.diagonal()", "torch.diagonal(r, 1)", "c.diagonal(-1, 1, 2)", "x.diagonal(5)",
+        "c.diagonal(0, -2, -1)",
+    ),
     errors=("x.diagonal(0, 0, 0)", "v.diagonal()"),
 )  # fmt: skip
 
@@ -262,8 +265,9 @@ diag_embed = operator(
     check=_check_embed,
     forward=_embedded,
     self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
-    cost=lambda self, offset, dim1, dim2: self.numel() // max(self.shape[-1], 1)
-    * (self.shape[-1] + abs(offset)) ** 2,
+    cost=lambda self, offset, dim1, dim2: (
+        self.numel() // max(self.shape[-1], 1) * (self.shape[-1] + abs(offset)) ** 2
+    ),
     doc="The last dimension as a diagonal of two.",
     samples=("torch.diag_embed(v)", "x.diag_embed(1)", "torch.diag_embed(x, -1, 0, 2)"),
     errors=("torch.diag_embed(v, 0, 0, 0)",),
@@ -293,7 +297,9 @@ def _check_unfold(self: Any, dimension: int, size: int, step: int) -> None:
     dim = wrap_dim(dimension, self.ndim)
     length = self.shape[dim] if self.ndim else 1
     if size > length:
-        raise RuntimeError(f"maximum size for tensor at dimension {dim} is {length} but size is {size}")
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {dim} is {length} but size is {size}"
+        )
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if step <= 0:
@@ -406,9 +412,7 @@ slice_scatter = operator(
 )
 
 
-def _with_diagonal(
-    xp: Any, self: Any, src: Any, offset: int, dim1: int, dim2: int
-) -> Any:
+def _with_diagonal(xp: Any, self: Any, src: Any, offset: int, dim1: int, dim2: int) -> Any:
     result = self.copy()
     _diagonal(xp, result, offset, dim1, dim2)[...] = src
     return result

@@ -75,9 +75,11 @@ view = operator(
     forward=lambda xp, self, size: viewed(xp, self, size),
     self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
     doc="The same memory under another size.",
-    samples=("x.view(3, 2)", "x.view(6)", "x.view(-1, 2)", "s.view(1)", "x.view((6,))", "c.view(6, 3)"),
+    samples=(
+        "x.view(3, 2)", "x.view(6)", "x.view(-1, 2)", "s.view(1)", "x.view((6,))", "c.view(6, 3)",
+    ),
     errors=("x.view(4)", "x.view(-1, -1)", "x.t().view(6)", "x.view(-2, 3)", "x.view(4, -1)"),
-)
+)  # fmt: skip
 
 unsafe_view = operator(
     "_unsafe_view(Tensor self, int[] size) -> Tensor",
@@ -125,7 +127,8 @@ reshape = composite(
     doc="The same elements under another size; copies only where memory order makes it necessary.",
     samples=(
         "x.reshape(3, 2)", "torch.reshape(x, (6,))", "x.reshape(-1)", "x.t().reshape(6)",
-        "x.t()[0:2].reshape(2, 2)", "z.t().reshape(3)", "z.expand(2, 3).reshape(6)", "s.reshape(1, 1)",
+        "x.t()[0:2].reshape(2, 2)", "z.t().reshape(3)", "z.expand(2, 3).reshape(6)",
+        "s.reshape(1, 1)",
     ),
     errors=("x.reshape(4)", "torch.reshape(x, 1.0)"),
 )  # fmt: skip
@@ -281,9 +284,11 @@ transpose = operator(
     forward=_swapped,
     self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1),
     doc="Two dimensions exchanged.",
-    samples=("x.transpose(0, 1)", "torch.transpose(c, 0, -1)", "x.swapaxes(0, 1)", "s.transpose(0, -1)"),
+    samples=(
+        "x.transpose(0, 1)", "torch.transpose(c, 0, -1)", "x.swapaxes(0, 1)", "s.transpose(0, -1)",
+    ),
     errors=("x.transpose(0, 2)", "x.transpose(0)"),
-)
+)  # fmt: skip
 
 
 def _check_t(self: Any) -> None:
@@ -565,7 +570,10 @@ expand = operator(
     forward=lambda xp, self, size, implicit: _expanded(xp, self, size),
     self=lambda grad, self_sym_sizes: sum_to(grad, self_sym_sizes),
     doc="Dimensions of size 1 seen as longer ones, without a copy.",
-    samples=("z.expand(2, 3)", "z.expand(2, -1)", "v.expand(2, 3)", "x.expand(2, 3)", "s.expand(2, 2)", "z.expand(4, 2, 3)"),
+    samples=(
+        "z.expand(2, 3)", "z.expand(2, -1)", "v.expand(2, 3)", "x.expand(2, 3)", "s.expand(2, 2)",
+        "z.expand(4, 2, 3)",
+    ),
     errors=("x.expand(2)", "x.expand(2, 4)", "x.expand(-1, 2, 3)", "x.expand(-1, -2)"),
 )  # fmt: skip
 
@@ -618,4 +626,20 @@ composite(
     where="torch",
     doc="broadcast_tensors of one tensor.",
     samples=("torch.broadcast_tensors(x)[0]",),
+)
+
+composite(
+    "swapaxes_(Tensor self, int dim0, int dim1) -> Tensor",
+    lambda self, dim0, dim1: self.transpose_(dim0, dim1),
+    where="method",
+    doc="transpose_ under the name that NumPy has for it.",
+    samples=("x.clone().swapaxes_(0, 1)",),
+)
+
+composite(
+    "swapdims_(Tensor self, int dim0, int dim1) -> Tensor",
+    lambda self, dim0, dim1: self.transpose_(dim0, dim1),
+    where="method",
+    doc="transpose_ under the name that NumPy has for it.",
+    samples=("x.clone().swapdims_(0, 1)",),
 )

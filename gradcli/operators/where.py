@@ -7,9 +7,9 @@ from typing import Any
 
 from ..engine.operator import composite, operator, warn
 from .cast import alike
-from .constants import zeros_as, zeros_of
+from .constants import zeros_of
 from .geometry import broadcast_sizes
-from .shape import expand, reshape
+from .shape import expand
 from .sums import sum_all, sum_to
 
 # ---- where
@@ -39,8 +39,9 @@ where = operator(
     other=lambda grad, condition: where(condition, 0, grad),
     doc="An element of self where the condition holds, of other elsewhere.",
     samples=(
-        "torch.where(k, x, y)", "torch.where(k, x, 0.5)", "torch.where(k, 0.5, x)", "torch.where(x > 0, x, z)",
-        "torch.where(k, 1, 2)", "torch.where(k, s, x)", "torch.where(k, x, d)", "torch.where(k, i, 0.5)",
+        "torch.where(k, x, y)", "torch.where(k, x, 0.5)", "torch.where(k, 0.5, x)",
+        "torch.where(x > 0, x, z)", "torch.where(k, 1, 2)", "torch.where(k, s, x)",
+        "torch.where(k, x, d)", "torch.where(k, i, 0.5)",
     ),
     errors=("torch.where(x, x, y)", "torch.where(k, x, r)", "torch.where(k, x)"),
 )  # fmt: skip
@@ -128,18 +129,25 @@ def _padded(xp: Any, rows: Any, size: int, fill_value: int) -> Any:
 
 def _check_mask(self: Any, mask: Any, value: Any) -> None:
     if mask.dtype.name != "bool":
-        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
-                           + _c_word(mask.dtype))
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            + _c_word(mask.dtype)
+        )
     if hasattr(value, "ndim") and value.ndim:
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
-    broadcast_sizes(tuple(self.shape), tuple(mask.shape))
+    broadcast_sizes(tuple(mask.shape), tuple(self.shape))
 
 
 def _c_word(dtype: Any) -> str:
-    return {"int64": "long int", "float32": "float", "float64": "double", "uint8": "unsigned char"}.get(dtype.name, dtype.name)
+    return {
+        "int64": "long int",
+        "float32": "float",
+        "float64": "double",
+        "uint8": "unsigned char",
+    }.get(dtype.name, dtype.name)
 
 
 def _filled(xp: Any, self: Any, mask: Any, value: Any) -> Any:
@@ -154,7 +162,10 @@ masked_fill = operator(
     forward=_filled,
     self=lambda grad, mask, self_shape: sum_to(masked_fill(grad, mask, 0), self_shape),
     doc="A number where the mask is set.",
-    samples=("x.masked_fill(k, 0.5)", "torch.masked_fill(x, k, -1)", "v.masked_fill(k, 0)", "x.clone().masked_fill_(k, 1.0)"),
+    samples=(
+        "x.masked_fill(k, 0.5)", "torch.masked_fill(x, k, -1)", "v.masked_fill(k, 0)",
+        "x.clone().masked_fill_(k, 1.0)",
+    ),
     errors=("x.masked_fill(i, 0.0)", "x.masked_fill(r > 0, 0.0)", "x.masked_fill(k, 'a')"),
 )  # fmt: skip
 
@@ -165,9 +176,7 @@ masked_fill_tensor = operator(
     check=_check_mask,
     forward=_filled,
     self=lambda grad, mask, self_shape: sum_to(masked_fill(grad, mask, 0), self_shape),
-    value=lambda grad, mask, value_dtype: alike(
-        sum_all(masked_select(grad, mask)), value_dtype
-    ),
+    value=lambda grad, mask, value_dtype: alike(sum_all(masked_select(grad, mask)), value_dtype),
     doc="The value of a 0-dim tensor where the mask is set.",
     samples=("x.masked_fill(k, s)", "torch.masked_fill(x, k, s)", "x.clone().masked_fill_(k, s)"),
     errors=("x.masked_fill(k, v)",),
@@ -177,7 +186,7 @@ masked_fill_tensor = operator(
 def _check_select(self: Any, mask: Any) -> None:
     if mask.dtype.name not in ("bool", "uint8"):
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    broadcast_sizes(tuple(self.shape), tuple(mask.shape))
+    broadcast_sizes(tuple(mask.shape), tuple(self.shape))
 
 
 def _masked(xp: Any, self: Any, mask: Any) -> Any:
@@ -199,7 +208,10 @@ masked_select = operator(
     forward=_masked,
     self=lambda grad, self, mask: _masked_gradient(grad, self.shape, mask),
     doc="The elements where the mask is set, in one dimension.",
-    samples=("x.masked_select(k)", "torch.masked_select(x, x > 0)", "v.masked_select(k)", "x.masked_select(v > 0)"),
+    samples=(
+        "x.masked_select(k)", "torch.masked_select(x, x > 0)", "v.masked_select(k)",
+        "x.masked_select(v > 0)",
+    ),
     errors=("x.masked_select(i)", "x.masked_select(r > 0)"),
 )  # fmt: skip
 
@@ -215,12 +227,10 @@ def _check_scatter(self: Any, mask: Any, source: Any) -> None:
             "masked_scatter: expected self and source to have same dtypes but got"
             f"{self.dtype.word} and {source.dtype.word}"
         )
-    wide = broadcast_sizes(tuple(self.shape), tuple(mask.shape))
+    wide = broadcast_sizes(tuple(mask.shape), tuple(self.shape))
     count = int(mask._data.sum()) * (_product(wide) // max(mask.numel(), 1))
     if count > source.numel():
-        raise RuntimeError(
-            "Number of elements of source < number of ones in mask"
-        )
+        raise RuntimeError("Number of elements of source < number of ones in mask")
 
 
 def _product(size: Sequence[int]) -> int:
@@ -249,7 +259,10 @@ masked_scatter = operator(
         grad, mask, source_sym_sizes
     ),
     doc="The first elements of a source, in order, where the mask is set.",
-    samples=("x.masked_scatter(k, y)", "torch.masked_scatter(x, k, v)", "x.clone().masked_scatter_(k, y)"),
+    samples=(
+        "x.masked_scatter(k, y)", "torch.masked_scatter(x, k, v)",
+        "x.clone().masked_scatter_(k, y)",
+    ),
     errors=("x.masked_scatter(k, v[:1])", "x.masked_scatter(k, d)", "x.masked_scatter(i, y)"),
 )  # fmt: skip
 

@@ -1,0 +1,250 @@
+"""Operators: sorted elements, and elements by their rank or their frequency."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.operator import composite, operator
+from .conventions import wrap_dim
+from .extremes import evenly_distribute_backward, value_selecting_backward
+
+# ---- sorting
+
+
+def _ranks(xp: Any, self: Any, dim: int, descending: bool) -> Any:
+    """Places in sorted order; equals keep their order, NaN counts as the largest."""
+    if not descending:
+        return xp.argsort(self, axis=dim, kind="stable")
+    turned = xp.argsort(xp.flip(self, dim), axis=dim, kind="stable")
+    return self.shape[dim] - 1 - xp.flip(turned, dim)
+
+
+def _sorted(xp: Any, self: Any, dim: int, descending: bool) -> Any:
+    if not self.ndim:
+        wrap_dim(dim, 0)
+        return self.copy(), xp.zeros((), dtype="int64")
+    dim = wrap_dim(dim, self.ndim)
+    indices = _ranks(xp, self, dim, descending)
+    return xp.take_along_axis(self, indices, axis=dim), indices
+
+
+sort = operator(
+    "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    node="SortBackward0",
+    outputs_named="sort",
+    forward=lambda xp, self, dim, descending: _sorted(xp, self, dim, descending),
+    self=lambda grads, dim, indices, self_sym_sizes: value_selecting_backward(
+        grads[0], dim, indices, self_sym_sizes, True
+    ),
+    doc="The elements of each line in order, and where they were.",
+    samples=("x.sort()", "torch.sort(x, 0, True)", "x.sort(descending=True)", "s.sort()", "i.sort(0)", "k.sort()",
+             "c.sort(dim=1).values"),
+    errors=("x.sort(2)",),
+)  # fmt: skip
+
+sort_stable = operator(
+    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) "
+    "-> (Tensor values, Tensor indices)",
+    node="SortBackward1",
+    outputs_named="sort",
+    forward=lambda xp, self, stable, dim, descending: _sorted(xp, self, dim, descending),
+    self=lambda grads, dim, indices, self_sym_sizes: value_selecting_backward(
+        grads[0], dim, indices, self_sym_sizes, True
+    ),
+    doc="The elements of each line in order; equals keep theirs.",
+    samples=("x.sort(stable=True)", "torch.sort(i, stable=True, dim=0, descending=True)"),
+)
+
+argsort = operator(
+    "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+    dtype="int64",
+    forward=lambda xp, self, dim, descending: _sorted(xp, self, dim, descending)[1],
+    doc="The places of the elements of each line in their order.",
+    samples=("x.argsort()", "torch.argsort(x, 0, True)", "s.argsort()", "i.argsort(0)"),
+    errors=("x.argsort(2)",),
+)
+
+operator(
+    "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
+    dtype="int64",
+    forward=lambda xp, self, stable, dim, descending: _sorted(xp, self, dim, descending)[1],
+    doc="The places of the elements of each line in their order; equals keep theirs.",
+    samples=("torch.argsort(x, stable=True)", "i.argsort(stable=True, dim=0, descending=True)"),
+)
+
+msort = composite(
+    "msort(Tensor self) -> Tensor",
+    lambda self: sort.run(self, 0, False)[0],
+    doc="The elements in order along the first dimension.",
+    samples=("x.msort()", "torch.msort(x)"),
+)
+
+# ---- the largest few
+
+
+def _check_topk(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> None:
+    place = wrap_dim(dim, self.ndim)
+    if not 0 <= k <= (self.shape[place] if self.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+
+
+def _top(xp: Any, self: Any, k: int, dim: int, largest: bool) -> Any:
+    if not self.ndim:
+        return self.copy(), xp.zeros((), dtype="int64")
+    dim = wrap_dim(dim, self.ndim)
+    indices = _ranks(xp, self, dim, largest)[(slice(None),) * dim + (slice(0, k),)]
+    return xp.take_along_axis(self, indices, axis=dim), indices
+
+
+topk = operator(
+    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) "
+    "-> (Tensor values, Tensor indices)",
+    node="TopkBackward0",
+    outputs_named="topk",
+    refuse={"Bool": "\"topk_cpu\" not implemented for 'Bool'"},
+    check=_check_topk,
+    forward=lambda xp, self, k, dim, largest, sorted: _top(xp, self, k, dim, largest),
+    self=lambda grads, dim, indices, self_sym_sizes: value_selecting_backward(
+        grads[0], dim, indices, self_sym_sizes, True
+    ),
+    doc="The k largest (or smallest) elements of each line, in order, and where they are.",
+    samples=("x.topk(2)", "torch.topk(x, 1, 0)", "x.topk(2, largest=False)", "s.topk(1)", "i.topk(2)",
+             "c.topk(2, dim=1).values"),
+    errors=("x.topk(5)", "x.topk(1, 3)"),
+)  # fmt: skip
+
+# ---- one rank
+
+
+def _by_rank(xp: Any, self: Any, dim: int, keepdim: bool, rank: Any) -> Any:
+    """The elements that stand at a rank (of each line) in sorted order."""
+    if not self.ndim:
+        return self.copy(), xp.zeros((), dtype="int64")
+    dim = wrap_dim(dim, self.ndim)
+    order = xp.argsort(self, axis=dim, kind="stable")
+    at = xp.expand_dims(xp.broadcast_to(rank, self.shape[:dim] + self.shape[dim + 1 :]), dim)
+    indices = xp.take_along_axis(order, at, axis=dim)
+    values = xp.take_along_axis(self, indices, axis=dim)
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+def _check_kth(self: Any, k: int, dim: int, keepdim: bool) -> None:
+    place = wrap_dim(dim, self.ndim)
+    if self.ndim and self.shape[place] == 0:
+        raise IndexError(f"kthvalue(): Expected reduction dim {place} to have non-zero size.")
+    if not 1 <= k <= (self.shape[place] if self.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {place}")
+
+
+def _rank_row(
+    name: str, node: str, arguments: str, forward: Any, check: Any, refuse: Any, **words: Any
+) -> None:
+    """A reduction that takes one element of each line."""
+    operator(
+        f"{name}(Tensor self, {arguments}, bool keepdim=False) -> (Tensor values, Tensor indices)",
+        node=node,
+        outputs_named=name.partition(".")[0],
+        check=check,
+        refuse=refuse,
+        forward=forward,
+        self=lambda grads, dim, indices, self_sym_sizes, keepdim: value_selecting_backward(
+            grads[0], dim, indices, self_sym_sizes, keepdim
+        ),
+        **words,
+    )
+
+
+_rank_row(
+    "kthvalue", "KthvalueBackward0", "int k, int dim=-1",
+    lambda xp, self, k, dim, keepdim: _by_rank(xp, self, dim, keepdim, k - 1),
+    _check_kth,
+    {"Bool": "\"kthvalue_cpu\" not implemented for 'Bool'"},
+    doc="The k-th smallest element of each line, and where it is.",
+    samples=("x.kthvalue(2)", "torch.kthvalue(x, 1, 0, True)", "s.kthvalue(1)", "i.kthvalue(2)"),
+    errors=("x.kthvalue(5)", "x.kthvalue(1, 2)", "k.kthvalue(1)"),
+)  # fmt: skip
+
+
+def _middle(xp: Any, self: Any, dim: int, keepdim: bool, ignore: bool) -> Any:
+    """The lower median; NaN wins over all, or is left out."""
+    if not self.ndim:
+        return self.copy(), xp.zeros((), dtype="int64")
+    dim = wrap_dim(dim, self.ndim)
+    length = self.shape[dim]
+    missing = (self != self).sum(axis=dim)
+    if ignore:
+        rank = xp.maximum(length - missing - 1, 0) // 2
+    else:
+        rank = xp.where(missing > 0, length - missing, (length - 1) // 2)
+    return _by_rank(xp, self, dim, keepdim, rank)
+
+
+def _middle_of_all(xp: Any, self: Any, ignore: bool) -> Any:
+    if not self.size:
+        return xp.asarray(xp.nan if self.dtype.kind == "f" else -(2**63)).astype(self.dtype)
+    return _middle(xp, self.reshape(-1), 0, False, ignore)[0]
+
+
+def _check_line(name: str) -> Any:
+    def check(self: Any, dim: int, keepdim: bool) -> None:
+        place = wrap_dim(dim, self.ndim)
+        if self.ndim and self.shape[place] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {place} to have non-zero size.")
+
+    return check
+
+
+for _name, _node, _ignore, _doc in (
+    ("median", "Median", False, "The lower median"),
+    ("nanmedian", "Nanmedian", True, "The lower median without NaN"),
+):
+    _refuse = {"Bool": "\"median_cpu\" not implemented for 'Bool'"}
+    operator(
+        f"{_name}(Tensor self) -> Tensor",
+        node=f"{_node}Backward0",
+        refuse=_refuse,
+        forward=lambda xp, self, _ignore=_ignore: _middle_of_all(xp, self, _ignore),
+        self=lambda grad, self, result: evenly_distribute_backward(grad, self, result),
+        doc=f"{_doc} of all elements.",
+        samples=(f"x.{_name}()", f"torch.{_name}(v)", f"i.{_name}()", f"s.{_name}()", f"c.{_name}()",
+                 f"torch.zeros(0).{_name}()"),
+        errors=(f"k.{_name}()",),
+    )  # fmt: skip
+    _rank_row(
+        f"{_name}.dim", f"{_node}Backward1", "int dim",
+        lambda xp, self, dim, keepdim, _ignore=_ignore: _middle(xp, self, dim, keepdim, _ignore),
+        _check_line(_name),
+        {"Bool": "\"median_out\" not implemented for 'Bool'"},
+        doc=f"{_doc} of each line, and where it is.",
+        samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0, True)", f"i.{_name}(dim=1)", f"s.{_name}(0)"),
+        errors=(f"x.{_name}(2)", f"k.{_name}(1)", f"torch.zeros(2, 0).{_name}(1)"),
+    )  # fmt: skip
+
+
+def _commonest(xp: Any, self: Any, dim: int, keepdim: bool) -> Any:
+    """The smallest of the most frequent elements, and the last place where it stands."""
+    if not self.ndim:
+        return self.copy(), xp.zeros((), dtype="int64")
+    dim = wrap_dim(dim, self.ndim)
+    order = xp.moveaxis(xp.argsort(self, axis=dim, kind="stable"), dim, -1)
+    ranked = xp.take_along_axis(xp.moveaxis(self, dim, -1), order, axis=-1)
+    places = xp.arange(ranked.shape[-1])
+    starts = xp.ones(ranked.shape, dtype=bool)
+    starts[..., 1:] = ranked[..., 1:] != ranked[..., :-1]
+    began = xp.maximum.accumulate(xp.where(starts, places, 0), axis=-1)
+    at = xp.argmax(places - began, axis=-1)[..., None]
+    values = xp.moveaxis(xp.take_along_axis(ranked, at, axis=-1), -1, dim)
+    indices = xp.moveaxis(xp.take_along_axis(order, at, axis=-1), -1, dim)
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+_rank_row(
+    "mode", "ModeBackward0", "int dim=-1",
+    lambda xp, self, dim, keepdim: _commonest(xp, self, dim, keepdim),
+    _check_line("mode"),
+    {},
+    doc="The most frequent element of each line, and where it is.",
+    samples=("x.mode()", "torch.mode(i, 0)", "x.mode(0, True)", "i.mode()", "k.mode(1)", "s.mode()",
+             "torch.tensor([2., 1., 3., 3., 2., 3., 1.]).mode()"),
+    errors=("x.mode(2)",),
+)  # fmt: skip
