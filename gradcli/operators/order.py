@@ -213,7 +213,7 @@ for _name, _node, _ignore, _doc in (
     _rank_row(
         f"{_name}.dim", f"{_node}Backward1", "int dim",
         lambda xp, self, dim, keepdim, _ignore=_ignore: _middle(xp, self, dim, keepdim, _ignore),
-        _check_line(_name),
+        _check_line("median"),
         {"Bool": "\"median_out\" not implemented for 'Bool'"},
         doc=f"{_doc} of each line, and where it is.",
         samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0, True)", f"i.{_name}(dim=1)", f"s.{_name}(0)"),
