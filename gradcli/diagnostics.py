@@ -21,7 +21,7 @@ class ExitStatus(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of the source: 1-based lines and columns, columns in characters, the end exclusive."""
+    """A piece of the source: 1-based lines and columns in characters, the end exclusive."""
 
     line: int
     column: int

@@ -161,7 +161,12 @@ def test_source_limit() -> None:
 def test_chunks_join_without_a_seam() -> None:
     """Long programs are parsed in pieces: strings, brackets and decorators may lie on a seam."""
     filler = "x = 1\n" * 4998
-    for piece in ('s = """a\nb = 3\n"""\n', "t = (1,\n2)\n", "def f():\n    pass\n", "if x:\n    y = 1\nelse:\n    y = 2\n"):
+    for piece in (
+        's = """a\nb = 3\n"""\n',
+        "t = (1,\n2)\n",
+        "def f():\n    pass\n",
+        "if x:\n    y = 1\nelse:\n    y = 2\n",
+    ):
         program = parse(Source(filler + piece + filler + "q = undefined_name\n"))
         whole = ast.parse(filler + piece + filler + "q = undefined_name\n").body
         assert len(program.body) == len(whole)
@@ -206,7 +211,10 @@ def test_missing_inputs_are_named_with_the_command() -> None:
 
 def test_defaults_of_the_first_comment_block() -> None:
     program = parse(Source("# title\n# set: a=4.0\n\n#set: b = [1, 2]\nx = a\n# set: c=1\n"))
-    assert {name: item.text for name, item in program.defaults.items()} == {"a": "4.0", "b": "[1, 2]"}
+    assert {name: item.text for name, item in program.defaults.items()} == {
+        "a": "4.0",
+        "b": "[1, 2]",
+    }
 
 
 def test_literals_become_inputs() -> None:
@@ -215,12 +223,20 @@ def test_literals_become_inputs() -> None:
         "x": 3.0, "ys": [1, -2.5], "a": 1, "b": 2.0,
     }  # fmt: skip
     out: list[str] = []
-    run(parse(Source("x = 3.0\nprint(x)\nx = 5\nprint(x)")), {}, write=out.append, overrides={"x": 7})
+    run(
+        parse(Source("x = 3.0\nprint(x)\nx = 5\nprint(x)")),
+        {},
+        write=out.append,
+        overrides={"x": 7},
+    )
     assert "".join(out) == "7\n5\n"
 
 
 def test_flat_names_and_builtins() -> None:
-    assert printed("print(ones(2).sum().item(), sum([1, 2]), torch.sum(torch.ones(2)).item())") == "2.0 3 2.0\n"
+    assert (
+        printed("print(ones(2).sum().item(), sum([1, 2]), torch.sum(torch.ones(2)).item())")
+        == "2.0 3 2.0\n"
+    )
     assert printed("sigmoid = lambda t: t * 0\nprint(sigmoid(3), float(2))") == "0 2.0\n"
 
 
@@ -376,7 +392,12 @@ def test_data_pointers_and_addresses_are_stable() -> None:
 def test_on_bind_hears_of_global_names() -> None:
     heard: list[tuple[str, Any]] = []
     program = parse(Source("x = 1\nfor i in range(2): y = i\ndef f():\n    z = 1\nf()"))
-    run(program, {}, on_bind=lambda name, value: heard.append((name, value)), write=lambda text: None)
+    run(
+        program,
+        {},
+        on_bind=lambda name, value: heard.append((name, value)),
+        write=lambda text: None,
+    )
     assert [name for name, _ in heard] == ["x", "i", "y", "i", "y", "f"]
 
 

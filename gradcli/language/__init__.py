@@ -1,1 +1,1 @@
-"""language: from the text of a program to its values: parsing half first, running half behind it."""
+"""language: from the text of a program to its values; the parsing half loads no numpy."""

@@ -222,7 +222,9 @@ def adopt(value: Any) -> Any:
     if kind is Tensor or value is None or kind in SIMPLE:
         return value
     if isinstance(value, HOST_FUNCTIONS):
-        return Builtin(getattr(value, "__name__", "function"), _adopting(value), _function_text(value))
+        return Builtin(
+            getattr(value, "__name__", "function"), _adopting(value), _function_text(value)
+        )
     if isinstance(value, type):
         from .builtins.types import host_type
 
@@ -254,7 +256,7 @@ LAZY_KINDS: dict[type, str] = {zip: "zip", map: "map", filter: "filter", enumera
 
 
 class ArrayValue:
-    """What `.numpy()` gives: an array to look at. Arithmetic belongs to tensors, which are counted."""
+    """What `.numpy()` gives: an array to look at; arithmetic belongs to tensors."""
 
     __slots__ = ("array",)
 
@@ -371,7 +373,8 @@ TABLES.update({
     Size: Members(),  # filled with tuple's methods by the builtins
     DType: Members(
         {}, {name: attrgetter(name) for name in ("is_floating_point", "itemsize")}
-        | {"is_complex": lambda dtype: dtype.category == 3, "is_signed": lambda dtype: dtype.name not in ("uint8", "bool")},
+        | {"is_complex": lambda dtype: dtype.category == 3,
+           "is_signed": lambda dtype: dtype.name not in ("uint8", "bool")},
     ),
     Device: Members({}, {"type": attrgetter("type"), "index": attrgetter("index")}),
     RemovableHandle: Members({"remove": RemovableHandle.remove}, {"id": attrgetter("id")}),
@@ -430,5 +433,7 @@ type_handlers.iterate = _iterate
 type_handlers.get_item = _get_item
 type_handlers.set_item = lambda value: _library_method(value, "__setitem__")
 type_handlers.contains = lambda value: _library_method(value, "__contains__")
-type_handlers.length = lambda value: len if type(value) is ArrayValue else _library_method(value, "__len__")
+type_handlers.length = lambda value: (
+    len if type(value) is ArrayValue else _library_method(value, "__len__")
+)
 type_handlers.name = _host_name

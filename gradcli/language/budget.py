@@ -1,4 +1,4 @@
-"""language: the limits of a run. Work is charged before it is done, and a program can't catch it."""
+"""language: the limits of a run; work is charged before it is done, and none is caught."""
 
 from __future__ import annotations
 

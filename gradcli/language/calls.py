@@ -55,7 +55,9 @@ def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def is_callable(value: Any) -> bool:
-    return type(value) in (Function, Builtin, Bound, Type) or type_handlers.caller(value) is not None
+    return (
+        type(value) in (Function, Builtin, Bound, Type) or type_handlers.caller(value) is not None
+    )
 
 
 def _bound(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
@@ -71,7 +73,7 @@ def _bound(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     frame: list[Any] = list(args[:count])
     frame += [UNBOUND] * (count - len(frame))
     extra: dict[str, Any] = {}
-    only = {keyword: UNBOUND for keyword in parameters.keyword_only}
+    only = dict.fromkeys(parameters.keyword_only, UNBOUND)
     positional_only: list[str] = []
     for keyword, value in kwargs.items():
         if keyword in only:
@@ -123,9 +125,7 @@ def _missing(name: str, missing: list[str], kind: str) -> TypeError:
     else:
         listed = ", ".join(quoted[:-1]) + f", and {quoted[-1]}"
     plural = "s" if len(missing) > 1 else ""
-    return TypeError(
-        f"{name}() missing {len(missing)} required {kind} argument{plural}: {listed}"
-    )
+    return TypeError(f"{name}() missing {len(missing)} required {kind} argument{plural}: {listed}")
 
 
 def _too_many(function: Function, given: int, kwargs: dict[str, Any]) -> TypeError:
@@ -139,11 +139,9 @@ def _too_many(function: Function, given: int, kwargs: dict[str, Any]) -> TypeErr
     if keyword_only:
         more = "s" if given != 1 else ""
         many = "s" if keyword_only != 1 else ""
-        said = (
-            f"{given} positional argument{more} "
-            f"(and {keyword_only} keyword-only argument{many})"
-        )
+        said = f"{given} positional argument{more} (and {keyword_only} keyword-only argument{many})"
     were = "was" if given == 1 and not keyword_only else "were"
     return TypeError(
-        f"{function.code.qualified}() takes {takes} positional argument{plural} but {said} {were} given"
+        f"{function.code.qualified}() takes {takes} positional argument{plural} "
+        f"but {said} {were} given"
     )

@@ -30,7 +30,9 @@ class Checker:
 
     # ------------------------------------------------------------ refusals
 
-    def refuse(self, node: Any, message: str, *notes: str, type: str = "SyntaxError") -> ProgramError:
+    def refuse(
+        self, node: Any, message: str, *notes: str, type: str = "SyntaxError"
+    ) -> ProgramError:
         return self.source.error(type, message, self.source.span_of(node), *notes)
 
     def refuse_construct(self, node: Any) -> ProgramError:
@@ -111,7 +113,9 @@ class Checker:
             attr = base.attr
             if attr.startswith("__") and attr not in grammar.DUNDER_ATTRIBUTES:
                 raise self.refuse(
-                    base, f"the attribute {attr!r} is not part of the language", type="AttributeError"
+                    base,
+                    f"the attribute {attr!r} is not part of the language",
+                    type="AttributeError",
                 )
             path.append(attr)
             base = base.value
@@ -413,39 +417,41 @@ FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Raise: ("exc", "cause"),
     ast.Pass: (),
 }
-HANDLERS: dict[type[ast.AST], Handler] = {kind: Checker.generic for kind in FIELDS}
-HANDLERS.update({
-    ast.Constant: Checker.constant,
-    ast.Name: Checker.name,
-    ast.Attribute: Checker.attribute,
-    ast.Call: Checker.call,
-    ast.BinOp: Checker.binary,
-    ast.NamedExpr: Checker.named,
-    ast.Lambda: Checker.lambda_,
-    ast.List: Checker.display,
-    ast.Tuple: Checker.display,
-    ast.Set: Checker.display,
-    ast.Starred: Checker.starred,
-    ast.ListComp: Checker.comprehension,
-    ast.SetComp: Checker.comprehension,
-    ast.DictComp: Checker.comprehension,
-    ast.GeneratorExp: Checker.comprehension,
-    ast.Assign: Checker.assign,
-    ast.AnnAssign: Checker.annotated,
-    ast.AugAssign: Checker.augmented,
-    ast.If: Checker.if_,
-    ast.For: Checker.for_,
-    ast.While: Checker.while_,
-    ast.Break: Checker.jump,
-    ast.Continue: Checker.jump,
-    ast.Return: Checker.return_,
-    ast.With: Checker.with_,
-    ast.FunctionDef: Checker.function,
-    ast.ClassDef: Checker.class_,
-    ast.Global: Checker.declared,
-    ast.Nonlocal: Checker.declared,
-    ast.Delete: Checker.delete,
-    ast.Try: Checker.try_,
-    ast.Import: Checker.import_,
-    ast.ImportFrom: Checker.import_from,
-})
+HANDLERS: dict[type[ast.AST], Handler] = dict.fromkeys(FIELDS, Checker.generic)
+HANDLERS.update(
+    {
+        ast.Constant: Checker.constant,
+        ast.Name: Checker.name,
+        ast.Attribute: Checker.attribute,
+        ast.Call: Checker.call,
+        ast.BinOp: Checker.binary,
+        ast.NamedExpr: Checker.named,
+        ast.Lambda: Checker.lambda_,
+        ast.List: Checker.display,
+        ast.Tuple: Checker.display,
+        ast.Set: Checker.display,
+        ast.Starred: Checker.starred,
+        ast.ListComp: Checker.comprehension,
+        ast.SetComp: Checker.comprehension,
+        ast.DictComp: Checker.comprehension,
+        ast.GeneratorExp: Checker.comprehension,
+        ast.Assign: Checker.assign,
+        ast.AnnAssign: Checker.annotated,
+        ast.AugAssign: Checker.augmented,
+        ast.If: Checker.if_,
+        ast.For: Checker.for_,
+        ast.While: Checker.while_,
+        ast.Break: Checker.jump,
+        ast.Continue: Checker.jump,
+        ast.Return: Checker.return_,
+        ast.With: Checker.with_,
+        ast.FunctionDef: Checker.function,
+        ast.ClassDef: Checker.class_,
+        ast.Global: Checker.declared,
+        ast.Nonlocal: Checker.declared,
+        ast.Delete: Checker.delete,
+        ast.Try: Checker.try_,
+        ast.Import: Checker.import_,
+        ast.ImportFrom: Checker.import_from,
+    }
+)

@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from ..engine.mode import state
+from . import class_protocols  # noqa: F401 - gives instances their operators
 from .classes import ClassValue, Super, make_class
 from .compile_calls import CallCompiler, qualified_name
 from .names import Scope
@@ -42,7 +43,7 @@ class ClassCompiler(CallCompiler):
         return run
 
     def super_call(self, node: ast.Call, scope: Scope) -> Closure:
-        """super() without arguments: the class around the method, and the method's first argument."""
+        """super() without arguments: the class around the method, and its first argument."""
         function = scope
         while function.kind == "comprehension" and function.parent is not None:
             function = function.parent

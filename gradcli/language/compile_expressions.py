@@ -15,7 +15,8 @@ from ..engine.mode import state
 from ..engine.tensor import Tensor
 from . import operations
 from .attributes import TABLES, get_attribute
-from .compile_calls import CallCompiler, StarredError
+from .compile_calls import StarredError
+from .compile_comprehensions import ComprehensionCompiler
 from .compile_names import NOTHING
 from .formatting import converted, formatted
 from .names import Scope
@@ -29,7 +30,7 @@ LIGHT_SUM = LIGHT | {int}
 COMPARED = frozenset({float, int, str, bool, Tensor, type(None)})
 
 
-class ExpressionCompiler(CallCompiler):
+class ExpressionCompiler(ComprehensionCompiler):
     """One method for each expression node."""
 
     overrides: dict[int, Any]
@@ -110,13 +111,13 @@ class ExpressionCompiler(CallCompiler):
 
                 def both(frame: list[Any]) -> Any:
                     value = first(frame)
-                    return second(frame) if _truth(value, node) else value
+                    return second(frame) if truth(value, node) else value
 
                 return both
 
             def either(frame: list[Any]) -> Any:
                 value = first(frame)
-                return value if _truth(value, node) else second(frame)
+                return value if truth(value, node) else second(frame)
 
             return either
         stop = type(node.op) is ast.Or
@@ -125,7 +126,7 @@ class ExpressionCompiler(CallCompiler):
         def run(frame: list[Any]) -> Any:
             for part in parts:
                 value = part(frame)
-                if _truth(value, node) is stop:
+                if truth(value, node) is stop:
                     return value
             return last(frame)
 
@@ -159,7 +160,7 @@ class ExpressionCompiler(CallCompiler):
         place = node.test
 
         def run(frame: list[Any]) -> Any:
-            return then(frame) if _truth(test(frame), place) else otherwise(frame)
+            return then(frame) if truth(test(frame), place) else otherwise(frame)
 
         return run
 
@@ -342,7 +343,7 @@ def _nothing(frame: list[Any]) -> None:
     return None
 
 
-def _truth(value: Any, node: ast.AST) -> bool:
+def truth(value: Any, node: ast.AST) -> bool:
     """bool(value); a tensor with several elements has none, and the error needs a place."""
     return bool(value)
 

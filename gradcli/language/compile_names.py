@@ -38,7 +38,7 @@ class Globals:
 
 
 class NameCompiler:
-    """Reading and binding names. The frame of a block is a list; boxes hold what inner blocks use."""
+    """Reading and binding names. A frame is a list; boxes hold what inner blocks use."""
 
     def __init__(self, program: Program, store: Globals) -> None:
         self.program = program

@@ -105,7 +105,12 @@ def _charge_module(module: Module) -> None:
             return
         session.budget.charge(len(level) * (depth + 1) + 1)
         session.budget.charge_bytes(len(level) * (depth + 1) * 100)
-        level = [inner for outer in level for inner in outer.__dict__["_modules"].values() if inner is not None]
+        level = [
+            inner
+            for outer in level
+            for inner in outer.__dict__["_modules"].values()
+            if inner is not None
+        ]
     raise RecursionError("maximum recursion depth exceeded while getting the repr of an object")
 
 
@@ -170,9 +175,9 @@ REPRESENT: dict[type, Callable[[Any], str]] = {
 NESTED: dict[type, tuple[str, str, str]] = {
     list: ("[", "]", "[...]"),
     tuple: ("(", ")", "(...)"),
-    **{kind: ("{", "}", "{...}") for kind in DICTS},
+    **dict.fromkeys(DICTS, ("{", "}", "{...}")),
     Set: ("{", "}", "set(...)"),
-    **{view: ("", "", "...") for view in VIEWS},
+    **dict.fromkeys(VIEWS, ("", "", "...")),
 }
 
 
@@ -266,9 +271,7 @@ def _field(field: str, args: tuple[Any, ...], kwargs: dict[str, Any], counter: l
         counter[0] = -1
     if key.isdigit():
         if len(key) > 9 or int(key) >= len(args):
-            raise IndexError(
-                f"Replacement index {key} out of range for positional args tuple"
-            )
+            raise IndexError(f"Replacement index {key} out of range for positional args tuple")
         value = args[int(key)]
     else:
         value = kwargs[key]

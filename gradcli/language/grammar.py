@@ -1,4 +1,4 @@
-"""language: the closed list of syntax; what is not in it is refused with its place and a way out."""
+"""language: the closed list of syntax; what is not in it is refused with a way out."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ CONSTANT_TYPES = frozenset({int, float, complex, bool, str, type(None), type(...
 # classes; every other is refused at parse time.
 DUNDER_ATTRIBUTES = frozenset(
     "__init__ __call__ __name__ __qualname__ __doc__ __class__ __len__ __getitem__ __setitem__ "
-    "__contains__ __iter__ __next__ __bool__ __repr__ __str__ __hash__ __enter__ __exit__ __cause__ "
-    "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __invert__ __abs__".split()
+    "__contains__ __iter__ __next__ __bool__ __repr__ __str__ __hash__ __enter__ __exit__ "
+    "__cause__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __invert__ __abs__".split()
 ) | frozenset(
     f"__{side}{name}__"
     for side in ("", "r", "i")

@@ -1,4 +1,4 @@
-"""language: running a program: statements are compiled once and run in order; errors get a place."""
+"""language: running a program: statement by statement, and errors get a place."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def run(
     inputs: Mapping[str, Any],
     *,
     budget: Budget | None = None,
-    write: Callable[[str], None] = sys.stdout.write,
+    write: Callable[[str], object] = sys.stdout.write,
     overrides: Mapping[str, Any] | None = None,
     on_bind: Callable[[str, Any], None] | None = None,
 ) -> Outcome:
@@ -123,7 +123,7 @@ class Machine:
         self.compiler = StatementCompiler(program, self.globals, self.overrides)
         self.compiler.dynamic.update(self.globals.values)
 
-    def run(self, budget: Budget, write: Callable[[str], None]) -> Outcome:
+    def run(self, budget: Budget, write: Callable[[str], object]) -> Outcome:
         missing = [name for name in self.program.inputs if name not in self.globals.values]
         if missing:
             return self.outcome(missing_inputs(self.program, missing), budget)
@@ -304,5 +304,3 @@ def missing_inputs(program: Program, missing: list[str]) -> Diagnostic:
 def _is_short(name: str) -> bool:
     """Letters such as w1 and x resemble every other name."""
     return len(name) < 4
-
-

@@ -65,7 +65,7 @@ def torch_names() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def known_paths() -> tuple[frozenset[str], frozenset[str]]:
-    """Full dotted names of values and of namespaces: ("torch.sin", ...), ("torch", "torch.nn", ...)."""
+    """Full dotted names of values, and of namespaces: "torch.sin" ..., "torch.nn" ..."""
     values = {f"torch.{name}" for name in torch_names()}
     values.update(f"math.{name}" for name in MATH_NAMES)
     values.update(f"numpy.{name}" for name in NUMPY_NAMES)
@@ -142,7 +142,7 @@ class Scope:
         self.cells: set[str] = set()  # bound here, used by a function inside
         self.free: dict[str, None] = {}  # used here or deeper, bound in a function around
         self.slots: dict[str, int] = {}  # filled by the compiler
-        # The block whose frame holds this scope's names: comprehensions live in their surroundings'.
+        # The block whose frame holds its names: comprehensions live in the block around.
         self.host: Scope = self
         if kind == "comprehension":
             assert parent is not None
@@ -188,7 +188,7 @@ def resolve(module: Scope) -> None:
 
 
 def _captured(scope: Scope, name: str) -> bool:
-    """True when a function or comprehension binds the name; marks cells and free names on the way."""
+    """Whether an inner block binds the name; marks cells and free names on the way."""
     inner = scope
     crossed: list[Scope] = []  # function scopes between the use and the binding
     current: Scope | None = scope

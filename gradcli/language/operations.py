@@ -163,7 +163,7 @@ def equal(a: Any, b: Any) -> Any:
                     return False
                 stack.append(pairs)
                 break
-            if not (x == y):
+            if not (x == y):  # noqa: SIM201 - a tensor's != is another question
                 return False
         else:
             stack.pop()
@@ -195,7 +195,9 @@ def not_equal(a: Any, b: Any) -> Any:
 
 def _ordered(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def run(a: Any, b: Any) -> Any:
-        while (type(a) is list and type(b) is list) or (isinstance(a, tuple) and isinstance(b, tuple)):
+        while (type(a) is list and type(b) is list) or (
+            isinstance(a, tuple) and isinstance(b, tuple)
+        ):
             session.budget.charge(1)
             for x, y in zip(a, b, strict=False):
                 session.budget.charge(1)
@@ -255,7 +257,11 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 # ---------------------------------------------------------------- keys, iteration, subscripts
 
 VIEWS = frozenset(
-    {type(view) for made in ({}, OrderedDict()) for view in (made.keys(), made.values(), made.items())}  # type: ignore[attr-defined]
+    {
+        type(view)
+        for made in ({}, OrderedDict())
+        for view in (made.keys(), made.values(), made.items())
+    }  # type: ignore[attr-defined]
 )
 
 

@@ -81,7 +81,9 @@ def parse(source: Source, limits: SourceLimits | None = None) -> Program:
         return _program(source, body, checker)
 
 
-def parse_expression(text: str, name: str = "<option>", limits: SourceLimits | None = None) -> Program:
+def parse_expression(
+    text: str, name: str = "<option>", limits: SourceLimits | None = None
+) -> Program:
     """A program that is one expression, such as the value of an option."""
     source = Source(text.strip(), name)
     program = parse(source, limits)
@@ -241,7 +243,9 @@ def _inputs(checker: Checker) -> dict[str, ast.AST]:
     module = checker.module
     found: dict[str, ast.AST] = {}
     for name, node in module.uses.items():
-        if (name not in module.bound or name in checker.augmented_only) and not names.is_known(name):
+        if (name not in module.bound or name in checker.augmented_only) and not names.is_known(
+            name
+        ):
             found[name] = node
     for name in checker.augmented_only:
         if not names.is_known(name):

@@ -1,4 +1,4 @@
-"""language: what one run shares: its budget, where it prints, the numbers that stand for addresses."""
+"""language: what one run shares: its budget, its output, its numbers for addresses."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from .budget import Budget
 
 
 class Session:
-    """The state of the run in progress. There is one at a time; `begin` gives back what was before."""
+    """The state of the run in progress; there is one at a time."""
 
     __slots__ = ("backward_calls", "budget", "kept", "numbers", "pointers", "write")
 
     def __init__(self) -> None:
         self.budget = Budget()
-        self.write: Callable[[str], None] = lambda text: None
+        self.write: Callable[[str], object] = lambda text: None
         self.numbers: dict[int, int] = {}
         self.pointers: dict[int, int] = {}
         self.kept: list[object] = []
         self.backward_calls: list[tuple[object, object]] = []
 
-    def reset(self, budget: Budget, write: Callable[[str], None]) -> None:
+    def reset(self, budget: Budget, write: Callable[[str], object]) -> None:
         self.budget = budget
         self.write = write
         self.numbers = {}

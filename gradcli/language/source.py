@@ -23,7 +23,7 @@ class Source:
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "<input>") -> Source:
-        """Decode UTF-8; a file in another encoding is refused with the place of the first bad byte."""
+        """Decode UTF-8; another encoding is refused with the place of the first bad byte."""
         try:
             return cls(data.decode("utf-8"), name)
         except UnicodeDecodeError as error:
@@ -90,7 +90,9 @@ class Source:
         between = self.lines[span.line : span.end_line - 1]
         return "\n".join([first, *between, self.line(span.end_line)[: span.end_column - 1]])
 
-    def error(self, type: str, message: str, span: Span, *notes: str, label: str = "") -> ProgramError:
+    def error(
+        self, type: str, message: str, span: Span, *notes: str, label: str = ""
+    ) -> ProgramError:
         """A program error that points at one span of this source."""
         labels = (Label(span, label, primary=True),)
         return ProgramError(Diagnostic(type, message, labels, notes, self.name))

@@ -179,7 +179,11 @@ class Type:
     __slots__ = ("construct", "host", "module", "name", "__weakref__")
 
     def __init__(
-        self, name: str, host: type | tuple[type, ...], construct: Callable[..., Any], module: str = ""
+        self,
+        name: str,
+        host: type | tuple[type, ...],
+        construct: Callable[..., Any],
+        module: str = "",
     ) -> None:
         self.name = name
         self.host = host
@@ -294,7 +298,9 @@ class Set:
         return _combined(self, other, operator.and_, lambda: [x for x in self if x in other.items])
 
     def __sub__(self, other: Any) -> Any:
-        return _combined(self, other, operator.sub, lambda: [x for x in self if x not in other.items])
+        return _combined(
+            self, other, operator.sub, lambda: [x for x in self if x not in other.items]
+        )
 
     def __xor__(self, other: Any) -> Any:
         return _combined(

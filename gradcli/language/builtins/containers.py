@@ -10,7 +10,14 @@ from ...engine.size import Size
 from ..attributes import STATICS, TABLES, Members
 from ..calls import call
 from ..operations import (
-    DICTS, VIEWS, check_key, collect, equal, extend, iterate, less, type_name,
+    DICTS,
+    VIEWS,
+    check_key,
+    collect,
+    equal,
+    extend,
+    iterate,
+    less,
 )  # fmt: skip
 from ..session import session
 from ..values import UNBOUND, Lazy, Set
@@ -270,7 +277,9 @@ TABLES[list] = Members(LIST)
 TABLES[tuple] = Members(TUPLE)
 TABLES[Size] = Members({**TUPLE, "numel": Size.numel})
 for _kind in DICTS:
-    TABLES[_kind] = Members({**DICT, "keys": _kind.keys, "values": _kind.values, "items": _kind.items})
+    TABLES[_kind] = Members(
+        {**DICT, "keys": _kind.keys, "values": _kind.values, "items": _kind.items}
+    )
 TABLES[Set] = Members(SET)
 TABLES[range] = Members(
     {"index": _position, "count": lambda items, value: _count(items, value)},

@@ -1,4 +1,4 @@
-"""language: the errors of a program: made, raised, caught and told by name, never with a traceback."""
+"""language: the errors of a program: made, raised, caught and told by name, no traceback."""
 
 from __future__ import annotations
 

@@ -7,7 +7,13 @@ from typing import Any
 
 from ..calls import call, is_callable
 from ..operations import (
-    add, collect, iterate, length, less, type_handlers, type_name,
+    add,
+    collect,
+    iterate,
+    length,
+    less,
+    type_handlers,
+    type_name,
 )  # fmt: skip
 from ..session import session
 from ..values import UNBOUND, Lazy, Type, stepwise
@@ -70,7 +76,9 @@ def make_filter(function: Any, iterable: Any) -> Lazy:
 def make_reversed(items: Any) -> Lazy:
     kind = type(items)
     if kind in (list, str, range, dict) or isinstance(items, tuple):
-        return Lazy("list_reverseiterator" if kind is list else "reversed", stepwise(reversed(items)))
+        return Lazy(
+            "list_reverseiterator" if kind is list else "reversed", stepwise(reversed(items))
+        )
     if type_handlers.length(items) is None and kind.__name__ != "Tensor":
         raise TypeError(f"'{type_name(items)}' object is not reversible")
     return Lazy("reversed", stepwise(reversed(collect(items))))
@@ -94,7 +102,9 @@ def _best(name: str, better: Callable[[Any, Any], Any]) -> Callable[..., Any]:
         if not args:
             raise TypeError(f"{name} expected at least 1 argument, got 0")
         if len(args) > 1 and default is not UNBOUND:
-            raise TypeError(f"Cannot specify a default for {name}() with multiple positional arguments")
+            raise TypeError(
+                f"Cannot specify a default for {name}() with multiple positional arguments"
+            )
         best = best_key = UNBOUND
         for item in iterate(args[0]) if len(args) == 1 else args:
             session.budget.charge(1)
@@ -158,4 +168,7 @@ CONSTRUCT.update({
     "set": make_set, "enumerate": make_enumerate, "zip": make_zip, "map": make_map,
     "filter": make_filter, "reversed": make_reversed,
 })  # fmt: skip
-LAZY_TYPES = {name: Type(name, Lazy, CONSTRUCT[name]) for name in ("enumerate", "zip", "map", "filter", "reversed")}
+LAZY_TYPES = {
+    name: Type(name, Lazy, CONSTRUCT[name])
+    for name in ("enumerate", "zip", "map", "filter", "reversed")
+}

@@ -83,7 +83,11 @@ def _dist(p: Any, q: Any) -> float:
 
 def _cube_root(x: Any) -> float:
     value = number(x)
-    return math.copysign(abs(value) ** (1 / 3), value) if sys.version_info < (3, 11) else math.cbrt(value)
+    return (
+        math.copysign(abs(value) ** (1 / 3), value)
+        if sys.version_info < (3, 11)
+        else math.cbrt(value)
+    )
 
 
 def _exponential_of_two(x: Any) -> float:

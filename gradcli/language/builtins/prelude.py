@@ -20,7 +20,9 @@ from .iteration import FUNCTIONS, LAZY_TYPES
 from .types import CONSTRUCT, OF_PYTHON, is_instance, resolve_path
 
 
-def print_(*values: Any, sep: Any = None, end: Any = None, flush: Any = None, file: Any = None) -> None:
+def print_(
+    *values: Any, sep: Any = None, end: Any = None, flush: Any = None, file: Any = None
+) -> None:
     for name, value in (("sep", sep), ("end", end)):
         if value is not None and type(value) is not str:
             raise TypeError(f"{name} must be None or a string, not {type_name(value)}")
@@ -37,7 +39,9 @@ def abs_(value: Any) -> Any:
 def round_(value: Any, ndigits: Any = None) -> Any:
     kind = type(value)
     if kind is Tensor:
-        return call(get_attribute(value, "round"), (), {} if ndigits is None else {"decimals": ndigits})
+        return call(
+            get_attribute(value, "round"), (), {} if ndigits is None else {"decimals": ndigits}
+        )
     if kind not in (int, float, bool):
         raise TypeError(f"type {type_name(value)} doesn't define __round__ method")
     if kind is int and type(ndigits) is int and ndigits < 0:

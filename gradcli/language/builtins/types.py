@@ -133,9 +133,7 @@ def is_instance(value: Any, kinds: Any) -> bool:
         )
         if answer is None:
             if type(kind) is not Type:
-                raise TypeError(
-                    "isinstance() arg 2 must be a type, a tuple of types, or a union"
-                )
+                raise TypeError("isinstance() arg 2 must be a type, a tuple of types, or a union")
             answer = _is_instance(value, kind)
         if answer:
             return True
@@ -147,7 +145,9 @@ def _is_instance(value: Any, kind: Type) -> bool:
         return True
     if type(value) is ErrorValue:
         hosts = value.kind.host
-        return isinstance(kind.host, type) and isinstance(hosts, type) and issubclass(hosts, kind.host)
+        return (
+            isinstance(kind.host, type) and isinstance(hosts, type) and issubclass(hosts, kind.host)
+        )
     return isinstance(value, kind.host)
 
 
@@ -190,13 +190,15 @@ def library_value(name: str, found: Any) -> Any:
         return found
     if callable(found):
         last = name.rpartition(".")[2]
-        text = f"<built-in method {last} of type object>" if "." not in name else f"<function {last}>"
+        text = (
+            f"<built-in method {last} of type object>" if "." not in name else f"<function {last}>"
+        )
         return Builtin(last, found if _is_operator(found) else _adopting(found), text)
     return found
 
 
 def _is_operator(found: Any) -> bool:
-    """Functions of the catalogue give tensors and plain values; nothing of theirs needs adopting."""
+    """Functions of the catalogue give tensors and plain values: nothing to adopt."""
     return type(found).__module__ == "gradcli.engine.operator"
 
 
