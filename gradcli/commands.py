@@ -236,8 +236,10 @@ def _guarded(common: Shared, body: Callable[[Desk], int]) -> int:
             status = body(desk)
         sys.stdout.flush()
         return status
-    except (BrokenPipeError, Unwritable) as error:
-        return _unwritable(desk, getattr(error, "error", error))
+    except BrokenPipeError as error:
+        return _unwritable(desk, error)
+    except Unwritable as error:
+        return _unwritable(desk, error.error)
     except KeyboardInterrupt:
         tell(Terminal("interrupted\n"))
         return ExitStatus.INTERRUPTED
