@@ -20,6 +20,8 @@ from .tensor import Kind, Tensor, plain
 
 def specialise(row: Row) -> Callable[..., Any]:
     """Writes (node, grad) -> gradients on arrays; for several outputs grad is a tuple with Nones."""
+    if row.node == "NotImplemented" and not row.formulas:
+        return lambda node, grad: underivable(row)
     names: dict[str, Any] = {
         "Tensor": Tensor, "SavedOutput": SavedOutput, "unpack": unpack, "freed": freed,
         "check_version": check_version, "fit": fit, "alike": alike, "numbers_of": None,
@@ -77,6 +79,11 @@ def specialise(row: Row) -> Callable[..., Any]:
     write(f"    if inputs is not None: return fit(node, {result})" if row.broadcasts else "")
     write(f"    return {result}")
     return compiled(row, "backward", lines, names)
+
+
+def underivable(row: Row) -> Any:
+    """What PyTorch says when a derivative is asked for that it does not have."""
+    raise RuntimeError(f"derivative for aten::{row.name} is not implemented")
 
 
 def _wanted(place: str) -> str:
@@ -137,6 +144,8 @@ def reduce_to(grad: Any, shape: tuple[int, ...], kind: Kind) -> Any:
 def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     """Runs a node's formulas on tensors, so that what they do becomes graph itself."""
     row = node.row
+    if row.node == "NotImplemented" and not row.formulas:
+        underivable(row)
     if node.saved is None:
         freed()
     several = row.output_count > 1 or row.view == "multi"

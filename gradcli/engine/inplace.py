@@ -67,7 +67,7 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
     else:
         arrays = [_array(v) for v in operands]
     result_kind = kind.of(dtypes.bool_) if row.dtype in ("compare", "bool") else kind
-    if row.dtype not in ("promote", "promote_float", "compare", "same", "bool", "int64"):
+    if row.dtype not in ("promote", "promote_float", "compare", "same", "bool", "int64", "scalar"):
         result_kind = infer(row, kind, values)
     if row.dtype in ("promote", "promote_float", "scalar") or callable(row.dtype):
         _check_cast(result_kind, tensor._kind)
