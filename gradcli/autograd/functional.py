@@ -318,7 +318,7 @@ def _forward_jacobian(
     """Column by column; PyTorch insists on vectorize=True here."""
     if not vectorize:
         raise NotImplementedError(
-            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only "
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly "
             "implemented for `vectorize=True`."
         )
     return jacobian(func, inputs, create_graph=create_graph)

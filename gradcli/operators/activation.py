@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.operator import composite, operator, precise
 from .constants import zeros_as
-from .conventions import Late, floating_only, not_bool, underivable
+from .conventions import Late, floating_only, not_bool
 
 where = Late("where.self")
 logical_and = Late("logical_and")
@@ -247,8 +247,6 @@ hardsigmoid_backward = operator(
     forward=lambda xp, grad_output, self: xp.where(
         (self > -3) & (self < 3), grad_output * (1.0 / 6.0), xp.zeros_like(grad_output)
     ),
-    grad_output=lambda grad: underivable("hardsigmoid_backward"),
-    self=lambda grad: underivable("hardsigmoid_backward"),
     doc="A sixth of the gradient between -3 and 3.",
     samples=("torch.autograd.grad(F.hardsigmoid(x), x, y)[0]",),
 )
@@ -277,7 +275,7 @@ hardswish_backward = operator(
     ),
     grad_output=lambda grad, self: hardswish_backward(grad, self),
     self=lambda grad, grad_output, self: where(
-        logical_and(-3.0 < self, self < 3.0), grad * grad_output / 3.0, 0.0
+        logical_and(self > -3.0, self < 3.0), grad * grad_output / 3.0, 0.0
     ),
     doc="The gradient of hardswish.",
     samples=("torch.autograd.grad(F.hardswish(x), x, y, create_graph=True)[0]",),

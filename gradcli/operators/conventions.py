@@ -24,11 +24,6 @@ def not_bool(text: str) -> dict[str, tuple[type[Exception], str]]:
     return {"Bool": (RuntimeError, text)}
 
 
-def underivable(name: str) -> Any:
-    """What PyTorch says when a derivative is asked for that it does not have."""
-    raise RuntimeError(f"derivative for aten::{name} is not implemented")
-
-
 def wrap_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front; PyTorch's IndexError outside."""
     least, most = (-ndim, ndim - 1) if ndim else (-1, 0)

@@ -45,12 +45,13 @@ def _norm_backward(
         largest = row("abs")(self) == result
         share = grad / sum_dims(largest * row("ones_as")(self), dim, True)
         return row("sgn")(self) * share * largest
+    if p < 1:
+        steep = zero_where(row("abs")(self) ** (p - 1), self == 0, 0)
+        return row("sgn")(self) * steep * grad * result ** (1 - p)
     if p < 2:
         scaled = row("sgn")(self) * row("abs")(self) ** (p - 1)
     else:
         scaled = self * row("abs")(self) ** (p - 2)
-    if p < 1:
-        return zero_where(scaled, self == 0, 0) * grad * result ** (1 - p)
     return scaled * zero_where(grad / result ** (p - 1), result == 0, 0)
 
 

@@ -10,15 +10,27 @@ from .normalization import moments
 from .sums import sum_dims
 
 view = Late("view")
-unsqueeze = Late("unsqueeze")
+squeeze = Late("squeeze.dim")
 expand = Late("expand")
 mean_dims = Late("mean.dim")
+
+
+# PyTorch unsqueezes these sums in place, which leaves a node of another number.
+unsqueeze = operator(
+    "_unsqueezed(Tensor self, int dim) -> Tensor",
+    node="UnsqueezeBackward1",
+    where="hidden",
+    forward=lambda xp, self, dim: xp.expand_dims(self, dim),
+    self=lambda grad, dim: squeeze(grad, dim),
+    doc="A dimension of size one put in.",
+    samples=("torch.autograd.grad(F.group_norm(c, 3).sum(), c, create_graph=True)[0]",),
+)
 
 
 def _group_norm(
     xp: Any, x: Any, weight: Any, bias: Any, n: int, c: int, places: int, group: int, eps: float
 ) -> tuple[Any, Any, Any]:
-    flat = x.reshape(n * group, -1)
+    flat = x.reshape(n * group, c // group * places)
     mean, spread = moments(flat, 1)
     rstd = 1 / xp.sqrt(spread.astype(x.dtype) + x.dtype.type(eps))
     out = ((flat - mean) * rstd).reshape(n, c, places)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.operator import catalogue, operator
 from .constants import zeros_as
-from .conventions import MEAN, NONE, floating_only, underivable
+from .conventions import MEAN, NONE, floating_only
 
 # ---- nll_loss: (N, C) or (C); nll_loss2d: (N, C, H, W)
 
@@ -209,7 +209,7 @@ def nll_loss_nd(self: Any, target: Any, weight: Any, reduction: int, ignore_inde
 
 
 def _margins(xp: Any, x: Any, target: Any, margin: float) -> tuple[Any, Any, Any, Any]:
-    rows = x.reshape(-1, x.shape[-1])
+    rows = x.reshape(-1, x.shape[-1] if x.ndim else 1)
     places = target.reshape(-1)
     if bool(((places < 0) | (places >= rows.shape[1])).any()):
         raise RuntimeError("target out of range")
@@ -252,8 +252,6 @@ multi_margin_loss_backward = operator(
     where="hidden",
     dtype=lambda grad_output, self, *rest: self.dtype,
     forward=_multi_margin_backward,
-    grad_output=lambda grad: underivable("multi_margin_loss_backward"),
-    self=lambda grad: underivable("multi_margin_loss_backward"),
     doc="The gradient of multi_margin_loss.",
     samples=("torch.autograd.grad(F.multi_margin_loss(a, j), a)[0]",),
 )
@@ -282,9 +280,13 @@ multi_margin_loss = operator(
 )
 
 
+def _label_matrix(x: Any) -> Any:
+    return x.reshape(-1, x.shape[-1] if x.ndim else 1)
+
+
 def _label_rows(xp: Any, x: Any, target: Any) -> tuple[Any, Any]:
     """For each row the listed labels (up to the first -1), and which classes they are."""
-    rows, labels = x.reshape(-1, x.shape[-1]), target.reshape(-1, x.shape[-1])
+    rows, labels = _label_matrix(x), _label_matrix(target)
     listed = xp.cumsum(labels < 0, axis=1) == 0
     marks = xp.zeros(rows.shape, dtype=bool)
     where_row, where_column = xp.nonzero(listed)
@@ -294,7 +296,7 @@ def _label_rows(xp: Any, x: Any, target: Any) -> tuple[Any, Any]:
 
 def _multilabel_margin(xp: Any, x: Any, target: Any, reduction: int) -> tuple[Any, Any]:
     listed, marks = _label_rows(xp, x, target)
-    rows, labels = x.reshape(-1, x.shape[-1]), target.reshape(-1, x.shape[-1])
+    rows, labels = _label_matrix(x), _label_matrix(target)
     own = xp.take_along_axis(rows, xp.where(listed, labels, 0), 1)
     z = 1 - own[:, :, None] + rows[:, None, :]
     h = xp.where(listed[:, :, None] & ~marks[:, None, :] & (z > 0), z, xp.zeros_like(z))
@@ -309,7 +311,7 @@ def _multilabel_margin_backward(
     xp: Any, grad: Any, x: Any, target: Any, reduction: int, is_target: Any
 ) -> Any:
     listed, marks = _label_rows(xp, x, target)
-    rows, labels = x.reshape(-1, x.shape[-1]), target.reshape(-1, x.shape[-1])
+    rows, labels = _label_matrix(x), _label_matrix(target)
     places = xp.where(listed, labels, 0)
     own = xp.take_along_axis(rows, places, 1)
     z = 1 - own[:, :, None] + rows[:, None, :]
@@ -329,8 +331,6 @@ multilabel_margin_loss_backward = operator(
     where="hidden",
     dtype=lambda grad_output, self, *rest: self.dtype,
     forward=_multilabel_margin_backward,
-    grad_output=lambda grad: underivable("multilabel_margin_loss_backward"),
-    self=lambda grad: underivable("multilabel_margin_loss_backward"),
     doc="The gradient of multilabel_margin_loss.",
     samples=("torch.autograd.grad(F.multilabel_margin_loss(a, i[:, :3].repeat(2, 1)[:3]), a)[0]",),
 )

@@ -286,10 +286,9 @@ composite(
 def _kl_div_kernel(input: Any, target: Any, number: int, log_target: bool) -> Any:
     if not (input.is_floating_point() and target.is_floating_point()):
         raise RuntimeError("kl_div: Integral inputs not supported.")
-    if log_target:
-        loss = target.exp() * (target - input)
-    else:
-        loss = target.xlogy(target) - target * input
+    # PyTorch's compiler works out the right operand first, and the order of nodes shows it.
+    right = target - input if log_target else target * input
+    loss = target.exp() * right if log_target else target.xlogy(target) - right
     return reduced(loss, number)
 
 
@@ -339,11 +338,13 @@ def _poisson_kernel(
     input: Any, target: Any, log_input: bool, full: bool, eps: float, number: int
 ) -> Any:
     if log_input:
-        loss = input.exp() - target * input
+        product = target * input  # the right operand first, as PyTorch's compiler has it
+        loss = input.exp() - product
     else:
         loss = input - target * (input + eps).log()
     if full:
-        stirling = target * target.log() - target + (target * (2 * math.pi)).log() * 0.5
+        half = (target * (2 * math.pi)).log() * 0.5
+        stirling = target * target.log() - target + half
         loss = loss + stirling.masked_fill(target <= 1, 0)
     return reduced(loss, number)
 

@@ -210,6 +210,8 @@ def _local_response_norm(input: Any, size: int, alpha: float, beta: float, k: fl
             "Expected 3D or higher dimensionality                          input "
             f"(got {input.ndim} dimensions)"
         )
+    if input.numel() == 0:
+        return input
     functions = catalogue.functions
     pad, squares = functions["nn.functional.pad"], (input * input).unsqueeze(1)
     if input.ndim == 3:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import composite, operator
+from ..engine.operator import catalogue, composite, operator
 from .constants import zeros_as
 
 # ---- constants; negative sizes cut
@@ -148,22 +148,23 @@ def _circular(input: Any, pad: Any) -> Any:
     shape = [
         size + before + after for size, (before, after) in zip(input.shape, pairs, strict=True)
     ]
+    part = catalogue.row("slice.Tensor").run
     out = input.new_empty(shape)
-    inside, source = [], []
-    for (before, after), size in zip(pairs, input.shape, strict=True):
-        inside.append(slice(max(before, 0), max(before, 0) + size + min(before, 0) + min(after, 0)))
-        source.append(slice(max(-before, 0), size - max(-after, 0)))
-    out[tuple(inside)] = input[tuple(source)]
-    for dim in range(input.ndim - 1, 1, -1):
-        before, after = pairs[dim]
-        length = shape[dim]
-        lead = (slice(None),) * dim
+    inside, source = out, input
+    for dim in range(2 if len(pad) // 2 == input.ndim - 2 else 1, input.ndim):
+        (before, after), size = pairs[dim], input.shape[dim]
+        source = part(source, dim, max(-before, 0), size - max(-after, 0), 1)
+        inside = part(inside, dim, max(before, 0), shape[dim] - max(after, 0), 1)
+    inside.copy_(source)
+    for dim in range(input.ndim - 1, 0, -1):
+        (before, after), length = pairs[dim], shape[dim]
         if before > 0:
             end = length - max(after, 0)
-            out[(*lead, slice(0, before))] = out[(*lead, slice(end - before, end))]
+            part(out, dim, 0, before, 1).copy_(part(out, dim, end - before, end, 1))
         if after > 0:
             start = max(before, 0)
-            out[(*lead, slice(length - after, length))] = out[(*lead, slice(start, start + after))]
+            target = part(out, dim, length - after, length, 1)
+            target.copy_(part(out, dim, start, start + after, 1))
     return out
 
 
