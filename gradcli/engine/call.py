@@ -310,7 +310,7 @@ class Lane:
         write("node = new(Node)")
         write("node.row = row; node.origin = state.origin; node.rest = None")
         if row.node == "NotImplemented" and not row.formulas:  # PyTorch lists only inputs that ask
-            edges = f"tuple([edge for edge in {edges} if edge is not None]); node_numbers = None"
+            edges, numbered = f"tuple([edge for edge in {edges} if edge is not None])", ""
         write(f"node.edges = {edges}; node.sequence = next_sequence()")
         if numbered:
             write(f"if {numbered}: node.numbers = {numbers}")
