@@ -6,9 +6,9 @@ from typing import Any
 
 from ..engine.operator import operator
 from .cast import alike
-from .constants import zeros_as, zeros_of
+from .constants import ones_as, zeros_as, zeros_of
 from .geometry import shown, wrap_dim
-from .scatter import REDUCTIONS, equal_places, neutral, ones_as, zero_places
+from .scatter_reduce import REDUCTIONS, equal_places, neutral, zero_places
 from .shape import expand, squeeze_dim
 from .sums import scaled, sum_all
 from .where import masked_fill, where
@@ -70,7 +70,8 @@ def _check_slices(name: str, self: Any, dim: int, index: Any, source: Any) -> No
     dim = wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError(
-            f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {index.dtype.word} and size: {shown(index.shape)}"
+            f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+            f"{index.dtype.word} and size: {shown(index.shape)}"
         )
     if index.dtype.name not in ("int64", "int32"):
         raise RuntimeError(
@@ -284,7 +285,8 @@ def _check_reduce(
 ) -> None:
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(
-            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
         )
     _check_slices("index_reduce", self, dim, index, source)
 

@@ -10,10 +10,10 @@ from ..engine.operator import composite, operator
 from .contract import check_square
 from .geometry import broadcast_sizes
 from .product import matmul_of
-from .rearrange import tril, triu
 from .select import diag_embed
-from .shape import expand, squeeze_dim, transpose, unsqueeze
+from .shape import expand, squeeze_dim, unsqueeze
 from .sums import sum_to
+from .transposed import mt
 from .where import where
 
 # ---- kernels
@@ -72,10 +72,6 @@ def check_floating_square(self: Any, name: str, argument: str = "A") -> None:
     floating(self, name)
 
 
-def _mt(self: Any) -> Any:
-    return transpose(self, -2, -1)
-
-
 # ---- determinants
 
 
@@ -93,7 +89,7 @@ def _determinant(xp: Any, A: Any) -> tuple[Any, Any, Any]:
 
 def _on_diagonal(values: Any, size: int) -> Any:
     wide = expand(unsqueeze(values, -1), (*values.shape, size), False)
-    return _mt(diag_embed(wide, 0, -2, -1))
+    return mt(diag_embed(wide, 0, -2, -1))
 
 
 det_row = operator(
@@ -103,7 +99,7 @@ det_row = operator(
     check=lambda A: check_floating_square(A, "linalg.det"),
     forward=_determinant,
     A=lambda grads, result, A, LU, pivots: solve_row(
-        _mt(A), _on_diagonal(grads[0] * result, A.shape[-1]), True, False
+        mt(A), _on_diagonal(grads[0] * result, A.shape[-1]), True, False
     )[0],
     doc="The determinant and the factors that it was computed from.",
     samples=("torch.linalg.det(a)",),
@@ -130,7 +126,7 @@ def _log_determinant(xp: Any, A: Any) -> tuple[Any, Any, Any, Any]:
 def _slogdet_gradient(grads: Sequence[Any], A: Any) -> Any:
     if grads[1] is None:
         return None
-    return solve_row(_mt(A), _on_diagonal(grads[1], A.shape[-1]), True, False)[0]
+    return solve_row(mt(A), _on_diagonal(grads[1], A.shape[-1]), True, False)[0]
 
 
 slogdet_row = operator(
@@ -183,7 +179,7 @@ def _inverted(xp: Any, A: Any, check_errors: bool) -> tuple[Any, Any]:
     return column_major(xp, xp.linalg.inv(A)), info
 
 
-def _batch_clause(info: Any) -> tuple[str, int]:
+def batch_clause(info: Any) -> tuple[str, int]:
     """Which matrix of a batch failed first, and at which diagonal element."""
     flat = info.reshape(-1)
     place = int((flat != 0).argmax())
@@ -193,7 +189,7 @@ def _batch_clause(info: Any) -> tuple[str, int]:
 def _refuse_singular(info: Any, name: str) -> None:
     data = info._data
     if data.size and bool((data != 0).any()):
-        clause, element = _batch_clause(data)
+        clause, element = batch_clause(data)
         raise _LinAlgError(
             f"{name}: {clause}The diagonal element {element} is zero, the inversion could not be "
             "completed because the input matrix is singular."
@@ -205,7 +201,7 @@ inv_ex_row = operator(
     node="LinalgInvExBackward0",
     where="hidden",
     forward=_inverted,
-    A=lambda grads, inverse: -matmul_of(_mt(inverse), matmul_of(grads[0], _mt(inverse))),
+    A=lambda grads, inverse: -matmul_of(mt(inverse), matmul_of(grads[0], mt(inverse))),
     doc="The inverse, and where the elimination met a zero.",
     samples=("torch.linalg.inv(a)",),
 )
@@ -287,11 +283,11 @@ def _solve_gradients(grad: Any, result: Any, A: Any, left: bool, needs: Any) -> 
         return None, None
     vector = _is_vector(A, result)
     wide = unsqueeze(grad, -1) if vector else grad
-    into_b = solve_row(_mt(A), wide, left, False)[0]
+    into_b = solve_row(mt(A), wide, left, False)[0]
     into_a = None
     if needs["A"]:
         known = unsqueeze(result, -1) if vector else result
-        into_a = -(matmul_of(into_b, _mt(known)) if left else matmul_of(_mt(known), into_b))
+        into_a = -(matmul_of(into_b, mt(known)) if left else matmul_of(mt(known), into_b))
     if not needs["B"]:
         return into_a, None
     return into_a, squeeze_dim(into_b, -1) if vector else into_b
@@ -304,7 +300,7 @@ solve_row = operator(
     where="hidden",
     forward=_solution,
     joint={
-        ("A", "B"): lambda grads, result, A, A_shape, B_shape, LU, pivots, left, needs: _to_sizes(
+        ("A", "B"): lambda grads, result, A, A_shape, B_shape, LU, pivots, left, needs: to_sizes(
             _solve_gradients(grads[0], result, A, left, needs), A_shape, B_shape
         )
     },
@@ -313,7 +309,7 @@ solve_row = operator(
 )
 
 
-def _to_sizes(grads: Sequence[Any], *shapes: Sequence[int]) -> tuple[Any, ...]:
+def to_sizes(grads: Sequence[Any], *shapes: Sequence[int]) -> tuple[Any, ...]:
     """Operands that were broadcast over a batch get their gradients summed."""
     return tuple(
         grad if grad is None or tuple(grad.shape) == tuple(shape) else sum_to(grad, shape)
@@ -348,7 +344,7 @@ def _solve(A: Any, B: Any, left: bool) -> Any:
     _check_system(A, B, left, "linalg.solve")
     result, _, _, info = solve_row.run(A, B, left, True)
     if bool((info._data != 0).any()):
-        clause, _ = _batch_clause(info._data)
+        clause, _ = batch_clause(info._data)
         raise _LinAlgError(
             f"torch.linalg.solve: {clause}The solver failed because the input matrix is singular."
         )
@@ -384,232 +380,4 @@ solve_ex = composite(
     where="linalg",
     doc="The solution of A X = B, and where the elimination met a zero.",
     samples=("torch.linalg.solve_ex(a, b)[0]", "torch.linalg.solve_ex(a, v).info"),
-)
-
-
-def _triangle(xp: Any, A: Any, upper: bool, unitriangular: bool) -> Any:
-    part = xp.triu(A) if upper else xp.tril(A)
-    if unitriangular:
-        eye = xp.eye(A.shape[-1], dtype=A.dtype)
-        part = part * (1 - eye) + eye
-    return part
-
-
-def _triangular_solution(
-    xp: Any, A: Any, B: Any, upper: bool, left: bool, unitriangular: bool
-) -> Any:
-    part = _triangle(xp, A, upper, unitriangular)
-    if left:
-        return column_major(xp, xp.asarray(solved(xp, part, B)))
-    return solved(xp, part.swapaxes(-1, -2), B.swapaxes(-1, -2)).swapaxes(-1, -2)
-
-
-def _triangular_gradients(
-    grad: Any, A: Any, result: Any, upper: bool, left: bool, unitriangular: bool, needs: Any
-) -> tuple[Any, Any]:
-    into_b = solve_triangular(_mt(A), grad, not upper, left, unitriangular)
-    into_a = None
-    if needs["self"]:
-        product = matmul_of(into_b, _mt(result)) if left else matmul_of(_mt(result), into_b)
-        part = -product
-        into_a = triu(part, int(unitriangular)) if upper else tril(part, -int(unitriangular))
-    return into_a, into_b if needs["B"] else None
-
-
-def _check_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: bool) -> None:
-    name = "linalg.solve_triangular"
-    check_square(A, name)
-    if B.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
-    if B.shape[-2 if left else -1] != A.shape[-1]:
-        equation = "AX = B" if left else "XA = B"
-        raise RuntimeError(
-            f"{name}: Incompatible shapes of A and B for the equation {equation} "
-            f"({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})"
-        )
-
-
-solve_triangular = operator(
-    "solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, "
-    "bool unitriangular=False) -> Tensor",
-    node="LinalgSolveTriangularBackward0",
-    where="linalg",
-    check=_check_triangular,
-    forward=_triangular_solution,
-    joint={
-        (
-            "self",
-            "B",
-        ): lambda grad, self, self_shape, B_shape, result, upper, left, unitriangular, needs: (
-            _to_sizes(
-                _triangular_gradients(grad, self, result, upper, left, unitriangular, needs),
-                self_shape,
-                B_shape,
-            )
-        )
-    },
-    doc="The solution of a triangular system.",
-    samples=(
-        "torch.linalg.solve_triangular(a.triu(), b, upper=True)",
-        "torch.linalg.solve_triangular(a, x.t(), upper=False)",
-        "torch.linalg.solve_triangular(a, x, upper=True, left=False)",
-        "torch.linalg.solve_triangular(a, b, upper=True, unitriangular=True)",
-    ),
-    errors=(
-        "torch.linalg.solve_triangular(a, v, upper=True)",
-        "torch.linalg.solve_triangular(x, b, upper=True)",
-    ),
-)
-
-# ---- Cholesky factors
-
-
-def _cholesky_kernel(xp: Any, A: Any, upper: bool, check_errors: bool) -> tuple[Any, Any]:
-    lower = xp.tril(A) if not upper else xp.tril(A.swapaxes(-1, -2))
-    flat = lower.reshape((-1, *lower.shape[-2:])).astype("float64")
-    info = xp.zeros(flat.shape[0], dtype="int32")
-    size = flat.shape[-1]
-    factor = xp.zeros_like(flat)
-    for k in range(size):
-        rest = flat[:, k, k] - (factor[:, k, :k] ** 2).sum(-1)
-        info = xp.where(~(rest > 0) & (info == 0), k + 1, info).astype("int32")
-        root = xp.sqrt(xp.where(rest > 0, rest, 1))
-        factor[:, k, k] = root
-        below = flat[:, k + 1 :, k] - (factor[:, k + 1 :, :k] * factor[:, k, None, :k]).sum(-1)
-        factor[:, k + 1 :, k] = below / root[:, None]
-    result = factor.reshape(A.shape).astype(A.dtype)
-    result = result.swapaxes(-1, -2).copy() if upper else result
-    return column_major(xp, result), info.reshape(A.shape[:-2])
-
-
-def _cholesky_gradient(grad: Any, L: Any, upper: bool) -> Any:
-    """L^-T (tril(L^T gL), symmetric, halved) L^-1."""
-    if upper:
-        L, grad = _mt(L), _mt(grad)
-    phi = tril(matmul_of(_mt(L), grad), 0)
-    phi = (phi + _mt(tril(phi, -1))) * 0.5
-    half = solve_triangular(_mt(L), phi, True, True, False)
-    return solve_triangular(L, half, False, False, False)
-
-
-cholesky_row = operator(
-    "_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
-    node="LinalgCholeskyExBackward0",
-    where="hidden",
-    forward=_cholesky_kernel,
-    self=lambda grads, L, upper: _cholesky_gradient(grads[0], L, upper),
-    doc="The Cholesky factor, and the order of the first minor that is not positive.",
-    samples=("torch.linalg.cholesky(a @ a.t())",),
-)
-
-
-def _refuse_indefinite(info: Any, name: str) -> None:
-    data = info._data
-    if data.size and bool((data != 0).any()):
-        clause, order = _batch_clause(data)
-        raise _LinAlgError(
-            f"{name}: {clause}The factorization could not be completed because the input is not "
-            f"positive-definite (the leading minor of order {order} is not positive-definite)."
-        )
-
-
-def _cholesky(self: Any, upper: bool) -> Any:
-    check_floating_square(self, "linalg.cholesky")
-    factor, info = cholesky_row.run(self, upper, False)
-    _refuse_indefinite(info, "linalg.cholesky")
-    return factor
-
-
-cholesky = composite(
-    "cholesky.linalg(Tensor self, *, bool upper=False) -> Tensor",
-    _cholesky,
-    where="linalg",
-    doc="The triangular L with L L^T = A of a positive-definite matrix.",
-    samples=("torch.linalg.cholesky(a @ a.t())", "torch.linalg.cholesky(a @ a.t(), upper=True)"),
-    errors=("torch.linalg.cholesky(-a)", "torch.linalg.cholesky(x)"),
-)
-
-
-def _cholesky_ex(self: Any, upper: bool, check_errors: bool) -> Any:
-    check_floating_square(self, "linalg.cholesky_ex")
-    return named_outputs("linalg_cholesky_ex", ("L", "info"), cholesky_row.run(self, upper, False))
-
-
-composite(
-    "cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
-    _cholesky_ex,
-    where="linalg",
-    doc="The Cholesky factor, and the order of the first minor that is not positive.",
-    samples=("torch.linalg.cholesky_ex(a @ a.t())[0]", "torch.linalg.cholesky_ex(a @ a.t()).info"),
-)
-
-old_cholesky = operator(
-    "cholesky(Tensor self, bool upper=False) -> Tensor",
-    node="CholeskyBackward0",
-    check=lambda self, upper: check_floating_square(self, "cholesky"),
-    forward=lambda xp, self, upper: _old_cholesky(xp, self, upper),
-    self=lambda grad, result, upper: _cholesky_gradient(grad, result, upper),
-    doc="The Cholesky factor under its older name.",
-    samples=("torch.cholesky(a @ a.t())", "(a @ a.t()).cholesky(upper=True)"),
-)
-
-
-def _old_cholesky(xp: Any, self: Any, upper: bool) -> Any:
-    factor, info = _cholesky_kernel(xp, self, upper, False)
-    if bool((info != 0).any()):
-        clause, order = _batch_clause(info)
-        raise _LinAlgError(
-            f"cholesky: {clause}The factorization could not be completed because the input is not "
-            f"positive-definite (the leading minor of order {order} is not positive-definite)."
-        )
-    return factor
-
-
-def _cholesky_solution(xp: Any, self: Any, input2: Any, upper: bool) -> Any:
-    product = input2.swapaxes(-1, -2) @ input2 if upper else input2 @ input2.swapaxes(-1, -2)
-    return column_major(xp, solved(xp, product, self))
-
-
-def _cholesky_solve_gradients(
-    grad: Any, self: Any, input2: Any, result: Any, upper: bool, needs: Any
-) -> tuple[Any, Any]:
-    into_self = cholesky_solve(grad, input2, upper)
-    into_factor = None
-    if needs["input2"]:
-        common = matmul_of(into_self, _mt(result))
-        common = common + _mt(common)
-        into_factor = -(matmul_of(input2, common) if upper else matmul_of(common, input2))
-    return into_self if needs["self"] else None, into_factor
-
-
-cholesky_solve = operator(
-    "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
-    node="CholeskySolveBackward0",
-    forward=_cholesky_solution,
-    joint={
-        ("self", "input2"): lambda grad, self, input2, result, upper, needs: (
-            _cholesky_solve_gradients(grad, self, input2, result, upper, needs)
-        )
-    },
-    doc="The solution of a system whose matrix is given by its Cholesky factor.",
-    samples=("torch.cholesky_solve(b, a.tril())", "b.cholesky_solve(a.triu(), upper=True)"),
-)
-
-
-def _cholesky_inverse_gradient(grad: Any, L: Any, result: Any, upper: bool) -> Any:
-    common = grad + _mt(grad)
-    common = matmul_of(result, matmul_of(common, result))
-    return -(matmul_of(L, common) if upper else matmul_of(common, L))
-
-
-cholesky_inverse = operator(
-    "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
-    node="CholeskyInverseBackward0",
-    forward=lambda xp, self, upper: column_major(
-        xp,
-        xp.linalg.inv(self.swapaxes(-1, -2) @ self if upper else self @ self.swapaxes(-1, -2)),
-    ),
-    self=lambda grad, self, result, upper: _cholesky_inverse_gradient(grad, self, result, upper),
-    doc="The inverse of a matrix that is given by its Cholesky factor.",
-    samples=("torch.cholesky_inverse(a.tril())", "a.triu().cholesky_inverse(upper=True)"),
 )

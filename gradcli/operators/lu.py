@@ -8,17 +8,14 @@ from typing import Any
 from ..engine.operator import composite, operator
 from .constants import zeros_of
 from .contract import check_square
-from .inverse import column_major, factored, named_outputs, solve_triangular, solved
+from .inverse import column_major, factored, named_outputs, solved
 from .join import cat
 from .product import matmul_of
 from .rearrange import tril, triu
 from .select import slice_
-from .shape import transpose
 from .sums import sum_to
-
-
-def _mt(self: Any) -> Any:
-    return transpose(self, -2, -1)
+from .transposed import mt
+from .triangular import solve_triangular
 
 
 def _permutation(xp: Any, pivots: Any, rows: int) -> Any:
@@ -63,44 +60,44 @@ def lu_gradient(of_l: Any, of_u: Any, P: Any, L: Any, U: Any) -> Any:
 def _wide(of_l: Any, of_u: Any, P: Any, L: Any, U: Any, steps: int) -> Any:
     columns = U.shape[-1]
     first = slice_(U, -1, 0, steps, 1)
-    phi = None if of_l is None else matmul_of(_mt(L), of_l)
+    phi = None if of_l is None else matmul_of(mt(L), of_l)
     if of_u is not None:
-        part = matmul_of(triu(of_u, 0), _mt(U))
+        part = matmul_of(triu(of_u, 0), mt(U))
         phi = -part if phi is None else phi - part
-    result = solve_triangular(_mt(first), tril(phi, -1), False, False, False)
+    result = solve_triangular(mt(first), tril(phi, -1), False, False, False)
     if of_u is None:
         rest = zeros_of(result, (*U.shape[:-1], columns - steps))
     else:
         result = result + triu(slice_(of_u, -1, 0, steps, 1), 0)
         rest = slice_(of_u, -1, steps, columns, 1)
-    result = solve_triangular(_mt(L), cat([result, rest], -1), True, True, True)
+    result = solve_triangular(mt(L), cat([result, rest], -1), True, True, True)
     return result if P is None else matmul_of(P, result)
 
 
 def _tall(of_l: Any, of_u: Any, P: Any, L: Any, U: Any, steps: int) -> Any:
     rows = L.shape[-2]
     upper = slice_(L, -2, 0, steps, 1)
-    phi = None if of_u is None else matmul_of(of_u, _mt(U))
+    phi = None if of_u is None else matmul_of(of_u, mt(U))
     if of_l is not None:
-        part = matmul_of(_mt(L), tril(of_l, -1))
+        part = matmul_of(mt(L), tril(of_l, -1))
         phi = -part if phi is None else phi - part
-    result = solve_triangular(_mt(upper), triu(phi, 0), True, True, True)
+    result = solve_triangular(mt(upper), triu(phi, 0), True, True, True)
     if of_l is None:
         rest = zeros_of(result, (*L.shape[:-2], rows - steps, steps))
     else:
         result = result + tril(slice_(of_l, -2, 0, steps, 1), -1)
         rest = slice_(of_l, -2, steps, rows, 1)
-    result = solve_triangular(_mt(U), cat([result, rest], -2), False, False, False)
+    result = solve_triangular(mt(U), cat([result, rest], -2), False, False, False)
     return result if P is None else matmul_of(P, result)
 
 
 def _square_gradient(of_l: Any, of_u: Any, P: Any, L: Any, U: Any) -> Any:
-    phi = None if of_l is None else tril(matmul_of(_mt(L), of_l), -1)
+    phi = None if of_l is None else tril(matmul_of(mt(L), of_l), -1)
     if of_u is not None:
-        part = triu(matmul_of(of_u, _mt(U)), 0)
+        part = triu(matmul_of(of_u, mt(U)), 0)
         phi = part if phi is None else phi + part
-    result = solve_triangular(_mt(U), phi, False, False, False)
-    result = solve_triangular(_mt(L), result, True, True, True)
+    result = solve_triangular(mt(U), phi, False, False, False)
+    result = solve_triangular(mt(L), result, True, True, True)
     return result if P is None else matmul_of(P, result)
 
 
@@ -171,7 +168,9 @@ composite(
     samples=("torch.lu(a)[0]", "a.lu()[1]"),
 )
 
-# ---- factors apart: the rows list P last, since PyTorch numbers a node's differentiable outputs only
+# ---- factors apart
+#
+# The rows list P last: PyTorch numbers a node's differentiable outputs only.
 
 
 def _first(outputs: Sequence[Any]) -> tuple[Any, ...]:
@@ -207,8 +206,8 @@ def _unpack_kernel(
 
 
 lu_unpack_row = operator(
-    "_lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> "
-    "(Tensor L, Tensor U, Tensor P)",
+    "_lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, "
+    "bool unpack_pivots=True) -> (Tensor L, Tensor U, Tensor P)",
     node="LuUnpackBackward0",
     where="hidden",
     undifferentiable="P",
@@ -221,8 +220,8 @@ lu_unpack_row = operator(
 )
 
 composite(
-    "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> "
-    "(Tensor P, Tensor L, Tensor U)",
+    "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, "
+    "bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
     lambda LU_data, LU_pivots, unpack_data, unpack_pivots: named_outputs(
         "lu_unpack",
         ("P", "L", "U"),
@@ -285,10 +284,10 @@ def _lu_solve_gradient(
     """The gradient of the packed factors of A = P L U, through that of A itself."""
     L, U, P = lu_unpack_row(LU, pivots, True, True)
     into_b = lu_solve(LU, pivots, grad, left, not adjoint)
-    of_a = -(matmul_of(into_b, _mt(result)) if left else matmul_of(_mt(result), into_b))
-    of_a = _mt(of_a) if adjoint else of_a
-    of_a = matmul_of(_mt(P), of_a)
-    return tril(matmul_of(of_a, _mt(U)), -1) + triu(matmul_of(_mt(L), of_a), 0)
+    of_a = -(matmul_of(into_b, mt(result)) if left else matmul_of(mt(result), into_b))
+    of_a = mt(of_a) if adjoint else of_a
+    of_a = matmul_of(mt(P), of_a)
+    return tril(matmul_of(of_a, mt(U)), -1) + triu(matmul_of(mt(L), of_a), 0)
 
 
 lu_solve = operator(
@@ -342,7 +341,7 @@ def _triangular_gradients(
         into_b = triangular_row(of_solution, A, upper, not transpose_, unit)[0]
         if needs["A"]:
             product = (
-                matmul_of(solution, _mt(into_b)) if transpose_ else matmul_of(into_b, _mt(solution))
+                matmul_of(solution, mt(into_b)) if transpose_ else matmul_of(into_b, mt(solution))
             )
             into_a = triu(-product, int(unit)) if upper else tril(-product, -int(unit))
     if of_copy is not None:

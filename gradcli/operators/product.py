@@ -6,19 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.operator import composite, operator
-from .geometry import broadcast_sizes, element_strides, expanded_size, shown
-from .shape import (
-    contiguous,
-    expand,
-    reshape,
-    squeeze_dim,
-    squeezed_away,
-    t,
-    transpose,
-    unsafe_view,
-    unsqueeze,
-)
-from .sums import scaled, sum_to
+from .geometry import broadcast_sizes, element_strides, shown
+from .shape import contiguous, expand, reshape, squeeze_dim, squeezed_away, unsafe_view, unsqueeze
+from .sums import scaled
+from .transposed import mt, t, transpose
 
 NO_BOOL = {"Bool": (NotImplementedError, "\"addmm_impl_cpu_\" not implemented for 'Bool'")}
 
@@ -58,8 +49,8 @@ def _check_vectors(name: str, a: Any, b: Any) -> None:
         )
     if a.shape != b.shape:
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor {shown(a.shape)} and src {shown(b.shape)} to "
-            f"have the same number of elements, but got {a.numel()} and {b.numel()} elements "
+            f"inconsistent tensor size, expected tensor {shown(a.shape)} and src {shown(b.shape)} "
+            f"to have the same number of elements, but got {a.numel()} and {b.numel()} elements "
             "respectively"
         )
 
@@ -120,14 +111,14 @@ def _is_column_major(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     return strides[0] == 1 and strides[1] == sizes[0]
 
 
-def _left_gradient(grad: Any, mat2: Any, sizes: Any, strides: Any, alpha: Any) -> Any:
+def left_gradient(grad: Any, mat2: Any, sizes: Any, strides: Any, alpha: Any) -> Any:
     """In the memory order of the matrix that it belongs to."""
     if _is_column_major(sizes, strides):
         return scaled(t(mm(mat2, t(grad))), alpha)
     return scaled(mm(grad, t(mat2)), alpha)
 
 
-def _right_gradient(grad: Any, mat1: Any, sizes: Any, strides: Any, alpha: Any) -> Any:
+def right_gradient(grad: Any, mat1: Any, sizes: Any, strides: Any, alpha: Any) -> Any:
     if _is_column_major(sizes, strides):
         return scaled(t(mm(t(grad), mat1)), alpha)
     return scaled(mm(t(mat1), grad), alpha)
@@ -138,7 +129,7 @@ def _check_mm(self: Any, mat2: Any) -> None:
         raise RuntimeError("self must be a matrix")
     if mat2.ndim != 2:
         raise RuntimeError("mat2 must be a matrix")
-    _check_inner(self, mat2)
+    check_inner(self, mat2)
     if self.dtype is not mat2.dtype:
         raise RuntimeError(
             "expected m1 and m2 to have the same dtype, but got: "
@@ -146,7 +137,7 @@ def _check_mm(self: Any, mat2: Any) -> None:
         )
 
 
-def _check_inner(mat1: Any, mat2: Any) -> None:
+def check_inner(mat1: Any, mat2: Any) -> None:
     if mat1.shape[1] != mat2.shape[0]:
         a, b = ("x".join(map(str, matrix.shape)) for matrix in (mat1, mat2))
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a} and {b})")
@@ -158,10 +149,10 @@ mm = operator(
     check=_check_mm,
     refuse=NO_BOOL,
     forward=multiplied,
-    self=lambda grad, mat2, self_sym_sizes, self_sym_strides: _left_gradient(
+    self=lambda grad, mat2, self_sym_sizes, self_sym_strides: left_gradient(
         grad, mat2, self_sym_sizes, self_sym_strides, 1
     ),
-    mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: _right_gradient(
+    mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: right_gradient(
         grad, self, mat2_sym_sizes, mat2_sym_strides, 1
     ),
     cost=lambda self, mat2: self.shape[0] * mat2.shape[1],
@@ -201,7 +192,7 @@ mv = operator(
 )
 
 
-def _check_bmm(self: Any, mat2: Any) -> None:
+def check_bmm(self: Any, mat2: Any) -> None:
     for place, batch in (("batch1", self), ("batch2", mat2)):
         if batch.ndim != 3:
             raise RuntimeError(f"{place} must be a 3D tensor")
@@ -217,7 +208,7 @@ def _check_bmm(self: Any, mat2: Any) -> None:
 bmm = operator(
     "bmm(Tensor self, Tensor mat2) -> Tensor",
     node="BmmBackward0",
-    check=_check_bmm,
+    check=check_bmm,
     forward=multiplied,
     self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
     mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad),
@@ -259,19 +250,15 @@ def _folds(a: Any, b: Any) -> bool:
     )
 
 
-def _mt(self: Any) -> Any:
-    return transpose(self, -2, -1)
-
-
 def _folded(a: Any, b: Any) -> Any:
     swapped = b.ndim > a.ndim
-    big, small = (_mt(b), t(a) if a.ndim == 2 else a) if swapped else (a, b)
+    big, small = (mt(b), t(a) if a.ndim == 2 else a) if swapped else (a, b)
     output = tuple(big.shape[:-1])
     flat = reshape(big, (product_of(output), big.shape[-1]))
     if small.ndim == 1:
         return unsafe_view(mv(flat, small), output)
     result = unsafe_view(mm(flat, small), (*output, small.shape[1]))
-    return contiguous(_mt(result)) if swapped else result
+    return contiguous(mt(result)) if swapped else result
 
 
 def product_of(sizes: Sequence[int]) -> int:
@@ -336,195 +323,3 @@ matmul = composite(
         "x @ d.t()", "x @ 1", "k @ k.t()",
     ),
 )  # fmt: skip
-
-# ---- a product added to something
-
-
-def _check_added(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> None:
-    if mat1.ndim != 2:
-        raise RuntimeError(f"mat1 must be a matrix, got {mat1.ndim}-D tensor")
-    if mat2.ndim != 2:
-        raise RuntimeError(f"mat2 must be a matrix, got {mat2.ndim}-D tensor")
-    _check_inner(mat1, mat2)
-    if mat1.dtype is not mat2.dtype:
-        raise RuntimeError(
-            "mat1 and mat2 must have the same dtype, but got "
-            f"{mat1.dtype.word} and {mat2.dtype.word}"
-        )
-    if self.dtype is not mat2.dtype:
-        raise RuntimeError(
-            "self and mat2 must have the same dtype, but got "
-            f"{self.dtype.word} and {mat2.dtype.word}"
-        )
-    _check_addend(self, (mat1.shape[0], mat2.shape[1]))
-
-
-def _check_addend(self: Any, size: Sequence[int]) -> None:
-    expanded_size(self.shape, size, f"torch.{self.dtype.word}Tensor")
-
-
-def _added(xp: Any, self: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    """beta = 0 ignores what stands in self, NaN included."""
-    kind = product.dtype.type
-    if alpha != 1:
-        product = product * kind(alpha)
-    if beta == 0:
-        return product
-    return product + (self if beta == 1 else self * kind(beta))
-
-
-addmm = operator(
-    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    node="AddmmBackward0",
-    inplace="addmm_",
-    check=_check_added,
-    refuse=NO_BOOL,
-    forward=lambda xp, self, mat1, mat2, beta, alpha: _added(
-        xp, self, multiplied(xp, mat1, mat2), beta, alpha
-    ),
-    self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
-    mat1=lambda grad, mat2, mat1_sym_sizes, mat1_sym_strides, alpha: _left_gradient(
-        grad, mat2, mat1_sym_sizes, mat1_sym_strides, alpha
-    ),
-    mat2=lambda grad, mat1, mat2_sym_sizes, mat2_sym_strides, alpha: _right_gradient(
-        grad, mat1, mat2_sym_sizes, mat2_sym_strides, alpha
-    ),
-    cost=lambda self, mat1, mat2, beta, alpha: mat1.shape[0] * mat2.shape[1],
-    doc="beta * self + alpha * (mat1 @ mat2).",
-    samples=(
-        "torch.addmm(b, a, a)", "b.addmm(a, a, beta=2, alpha=3)", "torch.addmm(v, x, a)",
-        "torch.addmm(y, x, a.t(), alpha=0.5)", "b.clone().addmm_(a, a)",
-    ),
-    errors=(
-        "torch.addmm(x, a, x)", "torch.addmm(x, a, a)", "torch.addmm(v, x, x)",
-        "torch.addmm(d, x, a)",
-    ),
-)  # fmt: skip
-
-
-def _check_addmv(self: Any, mat: Any, vec: Any, beta: Any, alpha: Any) -> None:
-    if mat.ndim != 2 or vec.ndim != 1 or self.ndim > 1:
-        raise RuntimeError(
-            f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim}"
-        )
-    if mat.shape[1] != vec.shape[0] or self.numel() not in (1, mat.shape[0]):
-        raise RuntimeError(
-            f"size mismatch, got input ({self.shape[0] if self.ndim else 1}), mat "
-            f"({mat.shape[0]}x{mat.shape[1]}), vec ({vec.shape[0]})"
-        )
-    if not self.dtype is mat.dtype is vec.dtype:
-        raise RuntimeError(
-            "addmv input tensors must have the same dtype, but got "
-            f"{self.dtype.word}, {mat.dtype.word}, and {vec.dtype.word}"
-        )
-
-
-addmv = operator(
-    "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    node="AddmvBackward0",
-    inplace="addmv_",
-    check=_check_addmv,
-    forward=lambda xp, self, mat, vec, beta, alpha: _added(
-        xp, self, multiplied(xp, mat, vec), beta, alpha
-    ),
-    self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
-    mat=lambda grad, vec, alpha: scaled(outer_of(grad, vec), alpha),
-    vec=lambda grad, mat, alpha: scaled(mv(t(mat), grad), alpha),
-    doc="beta * self + alpha * (mat @ vec).",
-    samples=("torch.addmv(v, a, w)", "v.addmv(a, w, beta=2, alpha=0.5)", "torch.addmv(s, a, w)"),
-    errors=("torch.addmv(v, a, x)", "torch.addmv(x, a, v)", "torch.addmv(v, a, w[:2])"),
-)
-
-
-def _check_batches(batch1: Any, batch2: Any) -> None:
-    for name, batch in (("batch1", batch1), ("batch2", batch2)):
-        if batch.ndim != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor")
-    if batch1.shape[0] != batch2.shape[0]:
-        raise RuntimeError(
-            "batch1 and batch2 must have same number of batches, got "
-            f"{batch1.shape[0]} and {batch2.shape[0]}"
-        )
-    if batch1.shape[2] != batch2.shape[1]:
-        raise RuntimeError(
-            "Incompatible matrix sizes for bmm "
-            f"({batch1.shape[1]}x{batch1.shape[2]} and {batch2.shape[1]}x{batch2.shape[2]})"
-        )
-
-
-addbmm = operator(
-    "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    node="AddbmmBackward0",
-    inplace="addbmm_",
-    check=lambda self, batch1, batch2, beta, alpha: _check_batches(batch1, batch2),
-    forward=lambda xp, self, batch1, batch2, beta, alpha: _added(
-        xp, self, multiplied(xp, batch1, batch2).sum(0), beta, alpha
-    ),
-    self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
-    batch1=lambda grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2, batch2_sym_argsize_2, alpha: (
-        scaled(
-            bmm(
-                _widened(grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2),
-                transpose(batch2, 1, 2),
-            ),
-            alpha,
-        )
-    ),
-    batch2=lambda grad, batch1, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2, alpha: (
-        scaled(
-            bmm(
-                transpose(batch1, 1, 2),
-                _widened(grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2),
-            ),
-            alpha,
-        )
-    ),
-    doc="beta * self + alpha * the sum of the products of two batches.",
-    samples=("torch.addbmm(a, c, c)", "a.addbmm(c, c, beta=2, alpha=3)"),
-    errors=("torch.addbmm(a, c, c[:1])",),
-)
-
-
-def _widened(grad: Any, count: int, rows: int, columns: int) -> Any:
-    return expand(unsqueeze(grad, 0), (count, rows, columns), False)
-
-
-baddbmm = operator(
-    "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    node="BaddbmmBackward0",
-    inplace="baddbmm_",
-    check=lambda self, batch1, batch2, beta, alpha: _check_bmm(batch1, batch2),
-    forward=lambda xp, self, batch1, batch2, beta, alpha: _added(
-        xp, self, multiplied(xp, batch1, batch2), beta, alpha
-    ),
-    self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
-    batch1=lambda grad, batch2, alpha: scaled(bmm(grad, transpose(batch2, 1, 2)), alpha),
-    batch2=lambda grad, batch1, alpha: scaled(bmm(transpose(batch1, 1, 2), grad), alpha),
-    doc="beta * self + alpha * the products of two batches, pair by pair.",
-    samples=("torch.baddbmm(c, c, c)", "torch.baddbmm(a, c, c, beta=2, alpha=3)"),
-    errors=("torch.baddbmm(c, c, c[:1])",),
-)
-
-
-def _check_addr(self: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> None:
-    for name, vector in (("vec1", vec1), ("vec2", vec2)):
-        if vector.ndim != 1:
-            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D")
-    _check_addend(self, (vec1.shape[0], vec2.shape[0]))
-
-
-addr = operator(
-    "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    node="AddrBackward0",
-    inplace="addr_",
-    check=_check_addr,
-    forward=lambda xp, self, vec1, vec2, beta, alpha: _added(
-        xp, self, xp.outer(vec1, vec2), beta, alpha
-    ),
-    self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
-    vec1=lambda grad, vec2, alpha: scaled(mv(grad, vec2), alpha),
-    vec2=lambda grad, vec1, alpha: scaled(mv(t(grad), vec1), alpha),
-    doc="beta * self + alpha * the outer product of two vectors.",
-    samples=("torch.addr(a, v, w)", "a.addr(v, w, beta=2, alpha=3)"),
-    errors=("torch.addr(a, v, x)", "torch.addr(x, v, w)"),
-)

@@ -18,7 +18,8 @@ from .sums import sum_all, sum_to
 def _check_where(condition: Any, self: Any, other: Any) -> None:
     if condition.dtype.name not in ("bool", "uint8"):
         raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.word}"
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            + condition.dtype.word
         )
     if condition.dtype.name == "uint8":
         warn(
