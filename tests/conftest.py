@@ -30,14 +30,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if any(item.get_closest_marker("cuda") for item in items) and not _has_cuda():
+    if any(item.get_closest_marker("cuda") for item in items) and not has_cuda():
         skip = pytest.mark.skip(reason="needs a CUDA device and the cuda extra")
         for item in items:
             if item.get_closest_marker("cuda"):
                 item.add_marker(skip)
 
 
-def _has_cuda() -> bool:
+def has_cuda() -> bool:
+    """Whether tests marked cuda can run."""
     try:
         import cupy
 

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import pytest
+from conftest import has_cuda
 from examine import SEED, tensors, values
 from operands import FLOATING, scope
 
@@ -13,6 +14,9 @@ import gradcli
 from gradcli.operators import catalogue
 
 pytestmark = pytest.mark.cuda
+if not has_cuda():
+    pytest.skip("needs a CUDA device and the cuda extra", allow_module_level=True)
+
 CLOSE = 1e-4
 # Samples that make operands of their own make them on the CPU, and devices do not mix.
 SAMPLES = [
