@@ -202,7 +202,8 @@ def _library_attribute(value: Any, name: str) -> tuple[Any] | None:
 
 def is_library(value: Any) -> bool:
     """An object that a class of the engine, nn, optim or autograd made, or a program's module."""
-    return _from_library(type(value))
+    kind: Any = type(value)
+    return _from_library(kind)
 
 
 @functools.cache

@@ -9,8 +9,8 @@ from ..autograd.function import Function as HostFunction
 from ..autograd.function import FunctionContext
 from ..nn.module import Module
 from .attributes import SPECIAL, SPECIAL_DELETE, SPECIAL_SET, TABLES, Members, adopt, missing
-from .builtins.errors import OF_ERRORS
 from .builtins.prelude import PRELUDE
+from .builtins.types import OF_ERRORS
 from .calls import call
 from .session import session
 from .values import Bound, Builtin, ErrorValue, Function, Type
@@ -214,8 +214,9 @@ def make_class(
 ) -> ClassValue:
     kind = ClassValue(name, qualified, bases, table)
     if isinstance(kind.native, type) and issubclass(kind.native, BaseException):
-        kind.kind = Type(name, kind.native, lambda *args: ErrorValue(kind.kind, args), "__main__")
-        ERROR_CLASSES[kind.kind] = kind
+        made = Type(name, kind.native, lambda *args: ErrorValue(made, args), "__main__")
+        kind.kind = made
+        ERROR_CLASSES[made] = kind
     return kind
 
 

@@ -53,7 +53,7 @@ class CallCompiler(NameCompiler):
         known = self.static(function, scope)
         plain = not node.keywords and not any(type(item) is ast.Starred for item in node.args)
         if type(known) is Builtin or type(known) is Type:
-            target = known.function if type(known) is Builtin else known.construct
+            target = known.construct if isinstance(known, Type) else known.function
             target = self.logged(target, known, function, node)
             if plain:
                 return _direct(target, [self.expression(item, scope) for item in node.args], node)
@@ -303,9 +303,9 @@ def _method_n(value_of: Closure, name: str, parts: list[Closure], node: ast.Call
             args = tuple([part(frame) for part in parts])
             state.origin = node
             return call(function, args, {})
-        args = [part(frame) for part in parts]
+        found = [part(frame) for part in parts]
         state.origin = node
-        return method(value, *args)
+        return method(value, *found)
 
     return run
 

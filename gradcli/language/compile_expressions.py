@@ -92,7 +92,7 @@ class ExpressionCompiler(ComprehensionCompiler):
             return negate
         if type(node.operand) is ast.Constant and type(node.operand.value) in (int, float):
             if type(node.op) is ast.USub and id(node.operand) not in self.overrides:
-                constant = -node.operand.value
+                constant = -node.operand.value  # type: ignore[operator]
                 return lambda frame: constant
         function = operations.UNARY[type(node.op).__name__]
 

@@ -30,7 +30,7 @@ texts = Texts()
 
 def text(value: Any) -> str:
     """str(value)"""
-    kind = type(value)
+    kind: Any = type(value)
     if kind is str:
         return value  # type: ignore[no-any-return]
     if kind in PLAIN:
@@ -66,7 +66,7 @@ def quoted(value: Any) -> str:
 
 
 def _quoted(value: Any, around: tuple[int, ...]) -> str:
-    kind = type(value)
+    kind: Any = type(value)
     if kind in PLAIN:
         if kind is str:
             session.budget.charge_bytes(len(value))
@@ -188,7 +188,7 @@ _SCALARS = frozenset({int, float, bool, str, complex})
 
 def formatted(value: Any, spec: str) -> str:
     """format(value, spec); a tensor of no dimension is formatted as its number, also without."""
-    kind = type(value)
+    kind: Any = type(value)
     if not spec and kind is not Tensor:
         return text(value)
     _charge_widths(spec)

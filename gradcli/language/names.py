@@ -69,8 +69,10 @@ def known_paths() -> tuple[frozenset[str], frozenset[str]]:
     values = {f"torch.{name}" for name in torch_names()}
     values.update(f"math.{name}" for name in MATH_NAMES)
     values.update(f"numpy.{name}" for name in NUMPY_NAMES)
-    spaces: set[str] = set()
-    for path in values:
+    from .. import namespace
+
+    spaces = {"torch", *(f"torch.{name}" for name in namespace.SPACES)}
+    for path in values - spaces:
         while (cut := path.rfind(".")) > 0:
             path = path[:cut]
             if path in spaces:

@@ -103,7 +103,10 @@ def _concatenate_in_place(a: Any, b: Any) -> Any:
     if type(a) is list:
         extend(a, b)
         return a
-    return add(a, b) if type(a) in SEQUENCES else operator.iadd(a, b)
+    if type(a) in SEQUENCES:
+        return add(a, b)
+    a += b
+    return a
 
 
 def _repeat_in_place(a: Any, b: Any) -> Any:
@@ -111,7 +114,10 @@ def _repeat_in_place(a: Any, b: Any) -> Any:
         _repetition(a, b)
         a *= b
         return a
-    return operator.imul(a, b) if type(a) is Tensor else multiply(a, b)
+    if type(a) is Tensor and type(b) not in SEQUENCES:
+        a *= b
+        return a
+    return multiply(a, b)
 
 
 def _or_in_place(a: Any, b: Any) -> Any:
@@ -119,7 +125,8 @@ def _or_in_place(a: Any, b: Any) -> Any:
         for item in b:
             a.add(item)
         return a
-    return operator.ior(a, b)
+    a |= b
+    return a
 
 
 def _in_place(light: Callable[[Any, Any], Any], guarded: Callable[[Any, Any], Any]) -> Any:
@@ -256,12 +263,9 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 # ---------------------------------------------------------------- keys, iteration, subscripts
 
-VIEWS = frozenset(
-    {
-        type(view)
-        for made in ({}, OrderedDict())
-        for view in (made.keys(), made.values(), made.items())
-    }  # type: ignore[attr-defined]
+_MADE: tuple[Any, ...] = ({}, OrderedDict())
+VIEWS: frozenset[type] = frozenset(
+    {type(view) for made in _MADE for view in (made.keys(), made.values(), made.items())}
 )
 
 
@@ -294,7 +298,8 @@ class TypeHandlers:
 
 
 type_handlers = TypeHandlers()
-PLAIN_ITERABLES = frozenset({list, tuple, str, range, Set, Tensor}) | VIEWS | DICTS
+_OWN: tuple[Any, ...] = (list, tuple, str, range, Set, Tensor)
+PLAIN_ITERABLES = frozenset(_OWN) | VIEWS | DICTS
 SUBSCRIPTABLE = frozenset({list, tuple, str, range, Tensor})
 
 

@@ -110,7 +110,11 @@ for _name in MATH_NAMES - set(CONSTANTS):
     _function = _SPECIAL.get(_name) or _plain(getattr(math, _name))
     MATH[_name] = Builtin(_name, _function)
 
-_NUMPY_TWINS = {"arctan": math.atan, "abs": abs, "sign": lambda x: (x > 0) - (x < 0)}
+_NUMPY_TWINS: dict[str, Callable[..., Any]] = {
+    "arctan": math.atan,
+    "abs": abs,
+    "sign": lambda x: (x > 0) - (x < 0),
+}
 NUMPY: dict[str, Any] = {name: CONSTANTS[name] for name in ("pi", "e", "inf", "nan")}
 for _name in NUMPY_NAMES - set(NUMPY):
     NUMPY[_name] = Builtin(_name, _plain(_NUMPY_TWINS.get(_name) or getattr(math, _name)))
