@@ -1,14 +1,13 @@
-"""Operators: running sums, products and extremes, differences and integrals."""
+"""Operators: running sums, products and extremes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..engine import dtypes
-from ..engine.operator import composite, operator, precise
+from ..engine.operator import composite, operator
 from .constants import number_as, zeros_of
-from .conventions import INTEGERS, Late, native, wrap_dim
+from .conventions import INTEGERS, Late, wrap_dim
 from .reduce import as_kind, has_zeros, in_type_of, prod_dim
 from .select import slice_
 from .shape import expand
@@ -19,7 +18,6 @@ flip = Late("flip")
 cat, stack = Late("cat"), Late("stack")
 where = Late("where.self")
 scatter_add = Late("scatter_add")
-logical_xor = Late("logical_xor")
 
 # ---- sums
 
@@ -221,135 +219,3 @@ logcumsumexp = operator(
     samples=("x.logcumsumexp(1)", "torch.logcumsumexp(x, 0)", "s.logcumsumexp(0)"),
     errors=("i.logcumsumexp(1)", "x.logcumsumexp(2)"),
 )
-
-# ---- differences
-
-
-def _diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
-    if not self.ndim:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    dim = wrap_dim(dim, self.ndim)
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
-    ends = [value for value in (prepend, append) if value is not None]
-    for value in ends:
-        if value.ndim != self.ndim:
-            raise RuntimeError(
-                "diff expects prepend or append to be the same dimension as input"
-            )
-        for place in range(self.ndim):
-            if place != dim and value.shape[place] != self.shape[place]:
-                raise RuntimeError(
-                    "diff expects the shape of tensor to prepend or append to match that of input "
-                    "except along the differencing dimension; input.size("
-                    f"{place}) = {self.shape[place]}, but got tensor.size({place}) = "
-                    f"{value.shape[place]}"
-                )
-    if ends and n:
-        parts = [value for value in (prepend, self, append) if value is not None]
-        self = cat(parts, dim)
-    for _ in range(n):
-        length = self.shape[dim]
-        upper = slice_.run(self, dim, min(1, length), length, 1)
-        lower = slice_.run(self, dim, 0, max(length - 1, 0), 1)
-        self = logical_xor(upper, lower) if self.dtype.category == dtypes.BOOL else upper - lower
-    return self if n else self.clone()
-
-
-diff = composite(
-    "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
-    _diff,
-    doc="Differences of neighbours along a dimension, taken n times.",
-    samples=("x.diff()", "torch.diff(x, n=2)", "torch.diff(x, dim=0)", "torch.diff(x, prepend=y)", "i.diff()",
-             "torch.diff(x, prepend=z[:, :1].expand(2, 1), append=y)"),
-    errors=("s.diff()", "x.diff(-1)", "x.diff(1, 3)", "x.diff(prepend=v)"),
-)  # fmt: skip
-
-# ---- integrals
-
-
-def _trapezoid_of(y: Any, dx: Any, dim: int) -> Any:
-    """The mean of neighbours, times their distance."""
-    return (slice_.run(y, dim, 0, -1, 1) + slice_.run(y, dim, 1, None, 1)) * dx
-
-
-def _check_integral(name: str, y: Any, x: Any) -> None:
-    if y.dtype.category == dtypes.BOOL:
-        raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
-    if x is not None and x.dtype.category == dtypes.BOOL:
-        raise RuntimeError(f"{name}: received a bool input for `x`, but bool is not supported")
-
-
-def _widths(x: Any, y: Any, dim: int) -> Any:
-    """The distances of the places x, along dim of y."""
-    if x.ndim == 1:
-        x = x.view(tuple(-1 if d == dim else 1 for d in range(y.ndim)))
-    elif x.ndim < y.ndim:
-        x = x.view((1,) * (y.ndim - x.ndim) + tuple(x.shape))
-    return slice_.run(x, dim, 1, None, 1) - slice_.run(x, dim, 0, -1, 1)
-
-
-def _zeros_without(y: Any, dim: int) -> Any:
-    size = tuple(n for d, n in enumerate(y.shape) if d != dim)
-    return zeros_of.run(y, size)
-
-
-def _trapezoid(y: Any, x: Any, dim: int) -> Any:
-    _check_integral("trapezoid", y, x)
-    dim = wrap_dim(dim, y.ndim)
-    if y.shape[dim] == 0:
-        return _zeros_without(y, dim)
-    _check_places("trapezoid", y, x, dim)
-    return (_trapezoid_of(y, _widths(x, y, dim), dim)).sum(dim) / 2.0
-
-
-def _check_places(name: str, y: Any, x: Any, dim: int) -> None:
-    if x.ndim == 1 and x.shape[0] != y.shape[dim]:
-        raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
-
-
-def _trapezoid_dx(y: Any, dx: Any, dim: int) -> Any:
-    _check_integral("trapezoid", y, None)
-    dim = wrap_dim(dim, y.ndim)
-    if y.shape[dim] == 0:
-        return _zeros_without(y, dim)
-    ends = y.select(dim, 0) + y.select(dim, -1)
-    return (y.sum(dim) - ends * 0.5) * dx
-
-
-def _cumulative_x(y: Any, x: Any, dim: int) -> Any:
-    _check_integral("cumulative_trapezoid", y, x)
-    dim = wrap_dim(dim, y.ndim)
-    _check_places("cumulative_trapezoid", y, x, dim)
-    return cumsum.run(_trapezoid_of(y, _widths(x, y, dim), dim), dim, None) / 2.0
-
-
-def _cumulative_dx(y: Any, dx: Any, dim: int) -> Any:
-    _check_integral("cumulative_trapezoid", y, None)
-    dim = wrap_dim(dim, y.ndim)
-    return cumsum.run(_trapezoid_of(y, dx / 2.0, dim), dim, None)
-
-
-for _name, _alias, _of_x, _of_dx, _doc in (
-    ("trapezoid", ("trapz",), _trapezoid, _trapezoid_dx, "The integral by the trapezoidal rule"),
-    ("cumulative_trapezoid", (), _cumulative_x, _cumulative_dx, "The integral up to each place"),
-):
-    composite(
-        f"{_name}.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
-        native(_of_x),
-        where="torch",
-        aliases=_alias,
-        doc=f"{_doc}, at given places.",
-        samples=(f"torch.{_name}(x, y)", f"torch.{_name}(x, v)", f"torch.{_name}(x, v[:2], dim=0)",
-                 f"torch.{_name}(c, v, dim=1)"),
-        errors=(f"torch.{_name}(x, v[:2])",),
-    )  # fmt: skip
-    composite(
-        f"{_name}.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-        native(_of_dx),
-        where="torch",
-        aliases=_alias,
-        doc=f"{_doc}, at equal distances.",
-        samples=(f"torch.{_name}(x)", f"torch.{_name}(x, dx=0.5)", f"torch.{_name}(x, dim=0)"),
-        errors=(f"torch.{_name}(k)", f"torch.{_name}(x, dim=2)"),
-    )
