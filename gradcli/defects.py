@@ -35,6 +35,7 @@ def _places(error: BaseException) -> Iterator[str]:
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        name = code.co_filename.replace("\\", "/").rpartition("/gradcli/")[2]
-        yield f"gradcli/{name}:{trace.tb_lineno} in {code.co_name}"
+        _, found, name = code.co_filename.replace("\\", "/").rpartition("/gradcli/")
+        place = f"gradcli/{name}" if found else name.rpartition("/")[2]
+        yield f"{place}:{trace.tb_lineno} in {code.co_name}"
         trace = trace.tb_next

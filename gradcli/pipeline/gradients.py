@@ -186,4 +186,9 @@ def _failure(raised: Exception, of: TensorFact, ran: Ran) -> Diagnostic:
             else "[" + ",".join(["1.0"] * of.shape[0]) + "]"
         )
         notes = (f"do: --grad-output {ones}, or --of a single number such as {of.name}.sum()",)
+    if "inplace operation" in message:
+        notes = (
+            f"note: the program went on and changed in place what {of.name} was computed from",
+            "do: gradcli trace shows the gradients of the program's own backward calls",
+        )
     return Diagnostic(type(raised).__name__, message, labels, notes, ran.request.name)

@@ -95,7 +95,7 @@ class Words:
             if not any(len(row) > 2 and row[i].text for row in cells):
                 heads[i] = ""
         head = tuple(cell(word, "head") for word in heads)
-        groups = (((0, LEAST_WORDS), (2, 14), (3, 12)), ((1, 14),), ((2, 8), (3, 8)))
+        groups = (((0, 28), (2, 16), (3, 14)), ((0, LEAST_WORDS),), ((1, 14),), ((2, 8), (3, 8)))
         return columns((head, *cells), look, flexible=groups, right=frozenset({4}))
 
     def _row(self, row: Row) -> tuple[Cell, ...]:
@@ -151,7 +151,7 @@ class Words:
         for seen in (flow, alias, fact):
             if seen is not None:
                 value = summary(seen.text, seen.shape, seen.range) or value
-                grad = summary(seen.grad_text, seen.shape, seen.grad_range) or grad
+                grad = summary(seen.grad_text, None, seen.grad_range) or grad
         if place is not None:
             line = str(place.line)
         elif (named := fact or alias) is not None and named.line is not None:

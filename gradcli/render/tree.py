@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from ..report.model import Edge
 from .fold import Repeat, repeats
 from .graph import Graph
 
@@ -121,7 +122,7 @@ class Drawing:
     def _where(self, node: int) -> str:
         """How a reader finds a node that stands elsewhere."""
         if node in self.hidden:
-            return "in a fold: --expand"
+            return "folded"
         mark = self.marks.setdefault(node, len(self.marks) + 1)
         return f"see #{mark} {'above' if node in self.drawn else 'below'}"
 
@@ -225,14 +226,11 @@ class Drawing:
         """The line as single steps and repeated stretches."""
         if self.expand:
             return [Repeat(i, 1, 1) for i in range(len(steps))]
-        signature = self.graph.signature
         interned: dict[tuple[object, ...], int] = {}
         tokens = []
         for node, _, onward in steps:
             sides = tuple(
-                signature(edge[0]) if edge is not None else -1
-                for i, edge in enumerate(self.graph.next[node])
-                if i != onward
+                self._looks(edge) for i, edge in enumerate(self.graph.next[node]) if i != onward
             )
             key = (self.graph.kind_of(node), onward, sides)
             tokens.append(interned.setdefault(key, len(interned)))
@@ -244,6 +242,15 @@ class Drawing:
             at = repeat.start + repeat.period * repeat.times
         units.extend(Repeat(i, 1, 1) for i in range(at, len(steps)))
         return units
+
+    def _looks(self, edge: Edge) -> object:
+        """Equal for inputs that would be drawn alike; a reference looks like its node's words."""
+        if edge is None:
+            return None
+        node = edge[0]
+        if self.graph.next[node] and (node in self.drawn or node in self.reserved):
+            return self.graph.kind_of(node)
+        return self.graph.signature(node)
 
     def _folded(self, steps: list[_Step], unit: Repeat, rest: str) -> _Task:
         start, end = unit.start + unit.period, unit.start + unit.period * unit.times
