@@ -17,8 +17,10 @@ from oracle import oracle
 import gradcli
 from gradcli.operators import catalogue
 
-# Differences of less than this share of the largest number are the last bits of float32 kernels.
+# Differences of less than this share of the largest number are the last bits of float32 kernels;
+# gradients are made of many of them.
 CLOSE, CLOSE_DOUBLE = 2e-6, 1e-12
+CLOSE_GRADIENT = 1e-5
 # A random function has no slope that differences could find, nor has a rounding one.
 NO_SLOPE = ("rand", "normal", "bernoulli", "dropout", "multinomial", "rrelu", "gumbel", "empty")
 
@@ -52,12 +54,13 @@ def difference(ours: Any, theirs: Any, where: str = "") -> str:
         for key in (*theirs, *(key for key in ours if key not in theirs)):
             if key not in ours or key not in theirs:
                 return f"{where}.{key}: {ours.get(key)!r}, PyTorch {theirs.get(key)!r}"
-            numeric = key in ("value", "second", "gradients")
-            found = (
-                _far(ours[key], theirs[key], close, f"{where}.{key}")
-                if numeric
-                else difference(ours[key], theirs[key], f"{where}.{key}")
-            )
+            place = f"{where}.{key}"
+            if key in ("second", "gradients"):
+                found = _far(ours[key], theirs[key], CLOSE_GRADIENT, place)
+            elif key == "value":
+                found = _far(ours[key], theirs[key], close, place)
+            else:
+                found = difference(ours[key], theirs[key], place)
             if found:
                 return found
         return ""
