@@ -1,4 +1,4 @@
-"""Tests of the language: Python's own answers for programs without tensors, places, names, inputs."""
+"""Tests of the language: Python's own answers without tensors; places, names, inputs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ast
 import contextlib
 import io
 import re
+import subprocess
+import sys
 import time
 import warnings
 from typing import Any
@@ -75,7 +77,8 @@ def test_as_under_python(text: str) -> None:
 def test_every_node_type_is_decided() -> None:
     """A node type that a new Python brings fails here, and not for a user."""
     abstract = {"AST", "mod", "stmt", "expr", "expr_context", "boolop", "operator", "unaryop",
-                "cmpop", "excepthandler", "pattern", "type_ignore", "type_param", "slice"}  # fmt: skip
+                "cmpop", "excepthandler", "pattern", "type_ignore", "type_param",
+                "slice"}  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         known = {
@@ -383,7 +386,8 @@ print(len(seen), x.grad.item())
 
 def test_data_pointers_and_addresses_are_stable() -> None:
     text = "x = torch.ones(2, requires_grad=True)\nv = x.view(2)\ny = x * 2\n"
-    text += "print(x.data_ptr() == v.data_ptr(), x.data_ptr() == y.data_ptr(), y.grad_fn, y.grad_fn, v.grad_fn)"
+    text += "print(x.data_ptr() == v.data_ptr(), x.data_ptr() == y.data_ptr(), y.grad_fn, "
+    text += "y.grad_fn, v.grad_fn)"
     first, second = printed(text), printed(text)
     assert first == second
     assert first.startswith("True False <MulBackward0 object at 0x000000000001> <MulBackward0")
@@ -419,3 +423,12 @@ def test_straight_line_is_linear() -> None:
     seconds(1000)
     small, large = min(seconds(3000) for _ in range(3)), min(seconds(12000) for _ in range(2))
     assert large < 12 * small
+
+
+def test_the_parsing_half_loads_no_numpy() -> None:
+    script = (
+        "import sys\n"
+        "import gradcli.language.program, gradcli.language.source\n"
+        "assert not {'numpy', 'rich', 'gradcli.engine'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -460,7 +460,8 @@ def test_deep_values_do_not_kill_the_process(text: str) -> None:
         "from gradcli.language.interpreter import run\n"
         "from gradcli.language.program import parse\n"
         "from gradcli.language.source import Source\n"
-        "o = run(parse(Source(sys.stdin.read())), {}, budget=Budget(timeout=8, max_steps=3_000_000))\n"
+        "o = run(parse(Source(sys.stdin.read())), {}, "
+        "budget=Budget(timeout=8, max_steps=3_000_000))\n"
         "print('alive', o.error and o.error.type)\n"
     )
     done = subprocess.run(
@@ -492,7 +493,7 @@ def test_depth_of_a_thousand_calls() -> None:
 
 
 def test_every_step_may_be_the_last() -> None:
-    """Fail at the n-th step for every n: always the limit, never another error, no step uncounted."""
+    """Fail at the n-th step, for every n: always the limit, never another error."""
     text = """
     def f(a):
         try:
