@@ -91,6 +91,23 @@ def test_programs(page: Path, tmp_path: Path, environment: dict[str, str]) -> No
     assert text == page.read_text("utf-8")
 
 
+def test_python_blocks(environment: dict[str, str]) -> None:
+    """What a block prints is what the comments behind its print calls say."""
+    text = "".join(page.read_text("utf-8") for page in PAGES)
+    blocks = [b for b in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S) if "gradcli" in b]
+    assert blocks
+    for block in blocks:
+        said = re.findall(r"print\(.*\)  # (.*)", block)
+        done = subprocess.run(
+            [sys.executable, "-c", block],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.splitlines() == said
+
+
 def test_links_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
