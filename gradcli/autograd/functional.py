@@ -46,7 +46,6 @@ def _released(value: Any, create_graph: bool) -> Any:
     return value if create_graph else value.detach()
 
 
-
 def _must_require(values: Any, strict: bool, what: str) -> None:
     """In strict mode everything on the way has to depend on the inputs."""
     if not strict:
@@ -70,8 +69,8 @@ _CONSTANT = {
     "jacobian": (
         "While computing the hessian, found that the jacobian of the user-provided function with "
         "respect to input {place} is independent of the input. This is not allowed in strict mode. "
-        "You should ensure that your function is twice differentiable and that the jacobian depends "
-        "on the inputs (this would be violated by a linear function for example)."
+        "You should ensure that your function is twice differentiable and that the jacobian "
+        "depends on the inputs (this would be violated by a linear function for example)."
     ),
     "hessian": (
         "The hessian of the user-provided function with respect to input {place} is independent of "
@@ -133,8 +132,9 @@ _INDEPENDENT = {
         "allowed in strict mode."
     ),
     "back_trick": (
-        "The gradient with respect to the input is independent of entry {place} in the grad_outputs "
-        "when using the double backward trick to compute forward mode gradients. This is not "
+        "The gradient with respect to the input is independent of entry {place} in the "
+        "grad_outputs when using the double backward trick to compute forward mode gradients. "
+        "This is not "
         "allowed in strict mode."
     ),
     "double_back": (
@@ -142,8 +142,9 @@ _INDEPENDENT = {
         "allowed in strict mode."
     ),
     "double_back_trick": (
-        "The hessian of the user-provided function is independent of entry {place} in the grad_jacobian. "
-        "This is not allowed in strict mode as it prevents from using the double backward trick to "
+        "The hessian of the user-provided function is independent of entry {place} in the "
+        "grad_jacobian. This is not allowed in strict mode as it prevents from using the double "
+        "backward trick to "
         "replace forward mode AD."
     ),
 }
@@ -307,9 +308,7 @@ def _element_gradients(element: Any, inputs: tuple[Any, ...], create_graph: bool
         return (None,) * len(inputs)
     from . import grad
 
-    return grad(
-        element, inputs, retain_graph=True, create_graph=create_graph, allow_unused=True
-    )
+    return grad(element, inputs, retain_graph=True, create_graph=create_graph, allow_unused=True)
 
 
 def _forward_jacobian(

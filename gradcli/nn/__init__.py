@@ -11,13 +11,11 @@ _PLACES = {
     "container": "Sequential ModuleList ModuleDict ParameterList ParameterDict",
     "linear": "Identity Linear Bilinear Flatten Unflatten Embedding",
     "activation": (
-        "ReLU ReLU6 LeakyReLU ELU CELU SELU GELU SiLU Mish Softplus Softsign Sigmoid Tanh LogSigmoid "
-        "Hardtanh Hardsigmoid Hardswish Hardshrink Softshrink Tanhshrink Threshold Softmax LogSoftmax "
-        "Softmin Softmax2d PReLU RReLU GLU"
+        "ReLU ReLU6 LeakyReLU ELU CELU SELU GELU SiLU Mish Softplus Softsign Sigmoid Tanh "
+        "LogSigmoid Hardtanh Hardsigmoid Hardswish Hardshrink Softshrink Tanhshrink Threshold "
+        "Softmax LogSoftmax Softmin Softmax2d PReLU RReLU GLU"
     ),
-    "dropout": (
-        "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout"
-    ),
+    "dropout": ("Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout"),
     "loss": (
         "MSELoss L1Loss SmoothL1Loss HuberLoss NLLLoss CrossEntropyLoss BCELoss BCEWithLogitsLoss "
         "KLDivLoss PoissonNLLLoss GaussianNLLLoss HingeEmbeddingLoss MarginRankingLoss "

@@ -110,9 +110,7 @@ class Threshold(_InPlace):
     FUNCTION = "threshold"
 
     def extra_repr(self) -> str:
-        return f"threshold={self.threshold}, value={self.value}" + (
-            ", inplace=True" * self.inplace
-        )
+        return f"threshold={self.threshold}, value={self.value}" + (", inplace=True" * self.inplace)
 
 
 class RReLU(_InPlace):
@@ -196,9 +194,7 @@ class Softmin(Softmax):
 class Softmax2d(Configured):
     def forward(self, input: Any) -> Any:
         if input.ndim not in (3, 4):
-            raise ValueError(
-                f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead"
-            )
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
         return functional.softmax(input, -3)
 
 

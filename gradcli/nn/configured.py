@@ -40,9 +40,7 @@ class Configured(Module):
             most = len(names) + 1
             span = f"{most}" if least == most else f"from {least} to {most}"
             noun = "argument" if most == 1 else "arguments"
-            raise TypeError(
-                f"{call} takes {span} positional {noun} but {len(args) + 1} were given"
-            )
+            raise TypeError(f"{call} takes {span} positional {noun} but {len(args) + 1} were given")
         values = dict(cls.SETTINGS)
         values.update(zip(names, args, strict=False))
         for name, value in kwargs.items():

@@ -327,7 +327,7 @@ class ParameterDict(Module):
         return [(key, self[key]) for key in self._keys]
 
     def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self else default
+        return self[key] if key in self._keys else default
 
     def pop(self, key: str) -> Any:
         value = self[key]

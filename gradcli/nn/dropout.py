@@ -16,9 +16,7 @@ class Dropout(Configured):
 
     def _settle(self) -> None:
         if self.p < 0 or self.p > 1:
-            raise ValueError(
-                f"dropout probability has to be between 0 and 1, but got {self.p}"
-            )
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {self.p}")
 
     def forward(self, input: Any) -> Any:
         return getattr(functional, self.FUNCTION)(input, self.p, self.training, self.inplace)

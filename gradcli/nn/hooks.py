@@ -31,7 +31,9 @@ def through(tensors: list[Tensor]) -> tuple[list[Tensor], BackwardHookNode | Non
         return tensors, None
     edges = tuple(edge_of(t) if t.requires_grad else None for t in tensors)
     numbers = tuple(t.output_nr if t.requires_grad else 0 for t in tensors)
-    node = BackwardHookNode("BackwardHookFunctionBackward", edges, numbers if any(numbers) else None)
+    node = BackwardHookNode(
+        "BackwardHookFunctionBackward", edges, numbers if any(numbers) else None
+    )
     node.count = len(tensors)
     node.extra = [(t._data.shape, t._kind) for t in tensors]
     out = []

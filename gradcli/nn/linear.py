@@ -148,7 +148,9 @@ class Embedding(Module):
         self.padding_idx, self.max_norm, self.norm_type = padding_idx, max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         if _weight is None:
-            self.weight = Parameter(empty((num_embeddings, embedding_dim), device, dtype), not _freeze)
+            self.weight = Parameter(
+                empty((num_embeddings, embedding_dim), device, dtype), not _freeze
+            )
             self.reset_parameters()
         else:
             self.weight = Parameter(_weight, not _freeze)

@@ -155,7 +155,8 @@ class TripletMarginLoss(_Loss):
     def _settle(self) -> None:
         if self.margin <= 0:
             raise ValueError(
-                f"TripletMarginLoss: expected margin to be greater than 0, got {self.margin} instead"
+                "TripletMarginLoss: expected margin to be greater than 0, got "
+                f"{self.margin} instead"
             )
 
 

@@ -394,9 +394,7 @@ class Module:
     def __repr__(self) -> str:
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
-        inner = [
-            f"({name}): " + _indented(repr(module)) for name, module in self._modules.items()
-        ]
+        inner = [f"({name}): " + _indented(repr(module)) for name, module in self._modules.items()]
         text = self._get_name() + "("
         if lines or inner:
             if len(lines) == 1 and not inner:
@@ -410,9 +408,7 @@ class Module:
         return sorted({*object.__dir__(self), *held})
 
 
-_INTERNAL = frozenset(
-    ("training", "_parameters", "_buffers", "_modules", "_transient")
-)
+_INTERNAL = frozenset(("training", "_parameters", "_buffers", "_modules", "_transient"))
 
 
 def _indented(text: str) -> str:

@@ -32,9 +32,7 @@ class LayerNorm(Module):
         _reset_affine(self)
 
     def forward(self, input: Any) -> Any:
-        return functional.layer_norm(
-            input, self.normalized_shape, self.weight, self.bias, self.eps
-        )
+        return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         return (
@@ -69,8 +67,7 @@ class RMSNorm(Module):
 
     def extra_repr(self) -> str:
         return (
-            f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}"
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
         )
 
 
@@ -136,7 +133,9 @@ class _RunningNorm(Module):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track
         _affine(self, (num_features,), affine, affine and bias, device, dtype)
-        self.register_buffer("running_mean", zeros((num_features,), device, dtype) if track else None)
+        self.register_buffer(
+            "running_mean", zeros((num_features,), device, dtype) if track else None
+        )
         self.register_buffer("running_var", ones((num_features,), device, dtype) if track else None)
         self.register_buffer("num_batches_tracked", tensor(0) if track else None)
         self.reset_parameters()

@@ -54,6 +54,7 @@ threshold = operator(
     errors=("torch.threshold(x)",),
 )
 
+
 def _leaky_relu(xp: Any, x: Any, negative_slope: float) -> Any:
     return xp.where(x > 0, x, x * negative_slope)
 

@@ -49,9 +49,7 @@ def _gelu_backward(xp: Any, grad: Any, x: Any, approximate: str) -> Any:
         return grad * (cdf + x * (precise(xp.exp, x * x * -0.5) * _PDF))
     tanh_inner = _inner(xp, x)
     left, right = 0.5 * x, 1 + tanh_inner
-    right_slope = (
-        left * (1 - tanh_inner * tanh_inner) * (_BETA * (1 + 3 * _KAPPA * (x * x)))
-    )
+    right_slope = left * (1 - tanh_inner * tanh_inner) * (_BETA * (1 + 3 * _KAPPA * (x * x)))
     return grad * (0.5 * right + right_slope)
 
 
@@ -126,8 +124,7 @@ def _mish_backward(grad: Any, self: Any) -> Any:
     gate = sigmoid(self)
     tanh_softplus = tanh(log1p(exp(self)))
     return grad * (
-        tanh_softplus
-        + self * gate * (number_as(self, 1) - tanh_softplus * tanh_softplus)
+        tanh_softplus + self * gate * (number_as(self, 1) - tanh_softplus * tanh_softplus)
     )
 
 
@@ -378,8 +375,7 @@ prelu_kernel = operator(
 def _prelu(self: Any, weight: Any) -> Any:
     if self.dtype is not weight.dtype:
         raise RuntimeError(
-            "prelu: Type promoting not supported. "
-            f"Got {self.dtype.word} and {weight.dtype.word}"
+            f"prelu: Type promoting not supported. Got {self.dtype.word} and {weight.dtype.word}"
         )
     if weight.numel() != 1:
         if self.ndim == 0:
@@ -392,8 +388,7 @@ def _prelu(self: Any, weight: Any) -> Any:
             )
     if weight.ndim > 1:
         raise RuntimeError(
-            "prelu: Expected `weight` to be a scalar or 1D tensor, but got: "
-            f"ndim = {weight.ndim}"
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
         )
     if self.ndim != weight.ndim:
         shape = [1] * self.ndim
@@ -438,9 +433,8 @@ rrelu_with_noise_backward = operator(
     samples=("torch.autograd.grad(F.rrelu(x), x, y, create_graph=True)[0]",),
 )
 
-def _rrelu(
-    xp: Any, x: Any, noise: Any, lower: float, upper: float, training: bool
-) -> Any:
+
+def _rrelu(xp: Any, x: Any, noise: Any, lower: float, upper: float, training: bool) -> Any:
     if training:
         return xp.where(x <= 0, x * noise, x)
     return xp.where(x > 0, x, x * ((lower + upper) / 2))

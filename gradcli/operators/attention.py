@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine.operator import catalogue, composite
+from ..engine.operator import catalogue, composite, operator, precise
 from .conventions import native
 from .dropout import _drop
 from .softmax import safe_softmax
@@ -45,11 +45,116 @@ def _attention(
     return weights.matmul(value)
 
 
+# ---- the kernel that PyTorch takes for batches of heads on the CPU
+
+
+def _flash_scores(
+    xp: Any, query: Any, key: Any, is_causal: bool, attn_mask: Any, scale: float | None
+) -> Any:
+    factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = query @ key.swapaxes(-2, -1) * factor
+    if attn_mask is not None:
+        scores = scores + attn_mask
+    if is_causal:
+        rows, columns = scores.shape[-2:]
+        scores = xp.where(xp.tri(rows, columns, dtype=bool), scores, -math.inf)
+    return scores
+
+
+def _flash(
+    xp: Any, query: Any, key: Any, value: Any, dropout_p: float, is_causal: bool, attn_mask: Any,
+    scale: float | None,
+) -> tuple[Any, Any]:  # fmt: skip
+    scores = _flash_scores(xp, query, key, is_causal, attn_mask, scale)
+    top = scores.max(axis=-1, keepdims=True)
+    top = xp.where(xp.isneginf(top), 0, top)
+    weights = precise(xp.exp, scores - top)
+    total = weights.sum(axis=-1, keepdims=True)
+    output = weights @ value / xp.where(total == 0, 1, total)
+    logsumexp = (top + precise(xp.log, total))[..., 0]
+    return output.astype(query.dtype), logsumexp.astype(query.dtype)
+
+
+def _flash_backward(
+    xp: Any, grad: Any, query: Any, key: Any, value: Any, out: Any, logsumexp: Any,
+    dropout_p: float, is_causal: bool, attn_mask: Any, scale: float | None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = _flash_scores(xp, query, key, is_causal, attn_mask, scale)
+    weights = xp.where(xp.isneginf(scores), 0, precise(xp.exp, scores - logsumexp[..., None]))
+    inner = (grad * out).sum(axis=-1, keepdims=True)
+    slope = weights * (grad @ value.swapaxes(-2, -1) - inner) * factor
+    to_key = slope.swapaxes(-2, -1) @ query
+    return slope @ key, to_key, weights.swapaxes(-2, -1) @ grad
+
+
+flash_backward = operator(
+    "_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, "
+    "Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, "
+    "Tensor? attn_mask, float? scale) -> (Tensor result0, Tensor result1, Tensor result2)",
+    node="NotImplemented",
+    where="hidden",
+    forward=_flash_backward,
+    doc="The gradients of attention over heads.",
+    samples=(
+        "torch.autograd.grad(F.scaled_dot_product_attention(c[None], c[None], c[None]).sum(), c)",
+    ),
+)
+
+flash = operator(
+    "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, "
+    "float dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) "
+    "-> (Tensor output, Tensor logsumexp)",
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    where="hidden",
+    undifferentiable="logsumexp",
+    forward=_flash,
+    joint={
+        ("query", "key", "value"): (
+            lambda grads, query, key, value, output, logsumexp, dropout_p, is_causal, attn_mask,
+            scale: flash_backward(
+                grads[0], query, key, value, output, logsumexp, dropout_p, is_causal, attn_mask,
+                scale,
+            )
+        )
+    },
+    doc="Attention over batches of heads, in one kernel.",
+    samples=("F.scaled_dot_product_attention(c[None], c[None], c[None])",),
+)  # fmt: skip
+
+
+def _takes_flash(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> bool:
+    """PyTorch's conditions for the kernel over heads."""
+    if query.ndim != 4 or key.ndim != 4 or value.ndim != 4 or dropout_p > 0.0:
+        return False
+    if not query.shape[-1] == key.shape[-1] == value.shape[-1]:
+        return False
+    if not (query.shape[:2] == key.shape[:2] == value.shape[:2]):
+        return False
+    if 0 in (query.shape[-2], key.shape[-2]):
+        return False
+    if mask is None:
+        return True
+    return not mask.requires_grad and mask.ndim in (2, 4)
+
+
+def _scaled_dot_product(
+    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool,
+    scale: float | None, enable_gqa: bool,
+) -> Any:  # fmt: skip
+    if not enable_gqa and _takes_flash(query, key, value, attn_mask, dropout_p):
+        if is_causal and attn_mask is not None:
+            _mask(query, key, attn_mask, is_causal)
+        mask = None if attn_mask is None else _mask(query, key, attn_mask, False)
+        return flash.run(query, key, value, dropout_p, is_causal, mask, scale)[0]
+    return native(_attention)(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+
+
 composite(
     "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
     "Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, "
     "bool enable_gqa=False) -> Tensor",
-    native(_attention),
+    _scaled_dot_product,
     where="functional",
     doc="softmax(query @ key.T / sqrt(length)) @ value.",
     samples=(

@@ -87,8 +87,7 @@ def _older_flags(size_average: bool | None, reduce: bool | None) -> str:
     reduce = True if reduce is None else reduce
     chosen = "none" if not reduce else "mean" if size_average else "sum"
     state.warn(
-        "size_average and reduce args will be deprecated, please use "
-        f"reduction='{chosen}' instead."
+        f"size_average and reduce args will be deprecated, please use reduction='{chosen}' instead."
     )
     return chosen
 

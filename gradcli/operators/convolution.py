@@ -51,9 +51,7 @@ def _spread(
     wide = tuple(size + 2 * p for size, p in zip(shape, padding, strict=True))
     reach = tuple(
         max(w, (n - 1) * s + d * (k - 1) + 1)
-        for w, n, s, d, k in zip(
-            wide, x.shape[2:], stride, dilation, weight.shape[2:], strict=True
-        )
+        for w, n, s, d, k in zip(wide, x.shape[2:], stride, dilation, weight.shape[2:], strict=True)
     )
     out = scatter(xp, values, reach, stride, dilation)
     cut = tuple(slice(p, p + size) for p, size in zip(padding, shape, strict=True))
@@ -83,9 +81,14 @@ def _convolution(
         shape = tuple(
             (n - 1) * s - 2 * p + d * (k - 1) + o + 1
             for n, s, p, d, k, o in zip(
-                x.shape[2:], stride, padding, dilation, weight.shape[2:], output_padding,
+                x.shape[2:],
+                stride,
+                padding,
+                dilation,
+                weight.shape[2:],
+                output_padding,
                 strict=True,
-            )  # fmt: skip
+            )
         )
         out = _spread(xp, x, weight, stride, padding, dilation, shape, groups)
     else:
@@ -181,9 +184,14 @@ def _double_input(
     extra = tuple(
         size - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
         for size, n, s, p, d, k in zip(
-            input.shape[2:], grad_output.shape[2:], stride, padding, dilation, ggw.shape[2:],
+            input.shape[2:],
+            grad_output.shape[2:],
+            stride,
+            padding,
+            dilation,
+            ggw.shape[2:],
             strict=True,
-        )  # fmt: skip
+        )
     )
     return convolution(grad_output, ggw, None, stride, padding, dilation, True, extra, groups)
 
@@ -340,8 +348,12 @@ def _conv_transpose(ndim: int) -> Any:
     return body
 
 
-for _ndim, _example in ((1, "c, c[:, :, :2]"), (2, "c[None], c[:2, None, :2, :2].repeat(1, 2, 1, 1)"),
-                        (3, "c[None, None], c[None, None, :1, :2, :2]")):  # fmt: skip
+_EXAMPLES = {
+    1: "c, c[:, :, :2]",
+    2: "c[None], c[:2, None, :2, :2].repeat(1, 2, 1, 1)",
+    3: "c[None, None], c[None, None, :1, :2, :2]",
+}
+for _ndim, _example in _EXAMPLES.items():
     composite(
         f"conv{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, any stride=1, "
         "any padding=0, any dilation=1, int groups=1) -> Tensor",
@@ -358,7 +370,9 @@ for _ndim, _example in ((1, "c, c[:, :, :2]"), (2, "c[None], c[:2, None, :2, :2]
         _conv_transpose(_ndim),
         where="torch functional",
         doc=f"Transposed convolution over {_ndim} dimension{'s' * (_ndim > 1)}.",
-        samples=(f"F.conv_transpose{_ndim}d({_example.replace('c, ', 'c.permute(0, 2, 1)[:, :2], ')})",)
+        samples=(
+            f"F.conv_transpose{_ndim}d({_example.replace('c, ', 'c.permute(0, 2, 1)[:, :2], ')})",
+        )
         if _ndim == 1
         else (),
     )

@@ -116,7 +116,9 @@ composite(
 
 composite(
     "normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12) -> Tensor",
-    lambda input, p, dim, eps: input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input),
+    lambda input, p, dim, eps: (
+        input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    ),
     where="functional",
     doc="input divided by its norm along dim.",
     samples=("F.normalize(x)", "F.normalize(x, p=1, dim=0)"),

@@ -78,7 +78,7 @@ def _backward(
 def _through(
     g: Any, x: Any, gamma: Any, mean: Any, rstd: Any, products: Any, totals: Any, count: int
 ) -> Any:
-    share = 1.0 / count
+    share = 1.0 / max(count, 1)
     if gamma is not None:
         products, totals = products * gamma, totals * gamma
     b = unsqueeze(sum_dims(products, (2,), False), 2)
@@ -94,9 +94,9 @@ def _of_statistics(
     """What the gradients of mean and rstd add to the input's."""
     if grad_rstd is not None:
         slope = rstd * rstd * rstd * -0.5 * view(grad_rstd, (n, group, 1, 1))
-        yield slope * (2.0 / count) * (x - mean_dims(x, (2, 3), True, None))
+        yield slope * (2.0 / max(count, 1)) * (x - mean_dims(x, (2, 3), True, None))
     if grad_mean is not None:
-        yield expand(view(grad_mean, (n, group, 1, 1)), tuple(x.shape), False) / count
+        yield expand(view(grad_mean, (n, group, 1, 1)), tuple(x.shape), False) / max(count, 1)
 
 
 native_group_norm = operator(

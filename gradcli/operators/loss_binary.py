@@ -35,9 +35,7 @@ def _bce(xp: Any, x: Any, target: Any, weight: Any, reduction: int) -> Any:
     return reduce_array(loss if weight is None else loss * weight, reduction)
 
 
-def _bce_backward(
-    xp: Any, grad: Any, x: Any, target: Any, weight: Any, reduction: int
-) -> Any:
+def _bce_backward(xp: Any, grad: Any, x: Any, target: Any, weight: Any, reduction: int) -> Any:
     result = grad * (x - target) / xp.maximum((1 - x) * x, EPSILON)
     result = result if weight is None else result * weight
     return result / x.size if share(x, reduction) != 1.0 else result
@@ -60,16 +58,12 @@ def _bce_double(
     return _weighted(slope * (grad * grad_output), weight, self, reduction)
 
 
-def _bce_double_target(
-    grad: Any, grad_output: Any, self: Any, weight: Any, reduction: int
-) -> Any:
+def _bce_double_target(grad: Any, grad_output: Any, self: Any, weight: Any, reduction: int) -> Any:
     slope = (-grad * grad_output) / ((number_as(self, 1) - self) * self)
     return _weighted(slope, weight, self, reduction)
 
 
-def _bce_double_grad_output(
-    grad: Any, self: Any, target: Any, weight: Any, reduction: int
-) -> Any:
+def _bce_double_grad_output(grad: Any, self: Any, target: Any, weight: Any, reduction: int) -> Any:
     spread = (self + EPSILON) * (number_as(self, 1) - self + EPSILON)
     return _weighted((self - target) / spread * grad, weight, self, reduction)
 
@@ -118,9 +112,7 @@ binary_cross_entropy = operator(
 # ---- binary_cross_entropy_with_logits
 
 
-def _bce_logits(
-    xp: Any, x: Any, target: Any, weight: Any, pos_weight: Any, reduction: int
-) -> Any:
+def _bce_logits(xp: Any, x: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
     log_sigmoid = xp.minimum(x, 0) - precise(xp.log1p, precise(xp.exp, -abs(x)))
     if pos_weight is not None:
         log_sigmoid = log_sigmoid * ((pos_weight - 1) * target + 1)
@@ -145,9 +137,7 @@ def _bce_logits_target(
     if pos_weight is None:
         slope = -self * grad
     else:
-        slope = (
-            log_sigmoid_forward(-self)[0] - log_sigmoid_forward(self)[0] * pos_weight
-        ) * grad
+        slope = (log_sigmoid_forward(-self)[0] - log_sigmoid_forward(self)[0] * pos_weight) * grad
     return _weighted(slope, weight, target, reduction)
 
 

@@ -13,9 +13,7 @@ from .conventions import MEAN, NONE, floating_only
 
 def _check_target(self: Any, target: Any) -> None:
     if target.dtype.word not in ("Long", "Byte"):
-        raise RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {target.dtype.word}"
-        )
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.word}")
 
 
 def _check_weight(self: Any, weight: Any, classes: int) -> None:
@@ -26,18 +24,14 @@ def _check_weight(self: Any, weight: Any, classes: int) -> None:
         )
 
 
-def _check_nll(
-    self: Any, target: Any, weight: Any, reduction: int, ignore_index: int
-) -> None:
+def _check_nll(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> None:
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     _check_target(self, target)
     _check_weight(self, weight, self.shape[-1])
 
 
-def _check_nll2d(
-    self: Any, target: Any, weight: Any, reduction: int, ignore_index: int
-) -> None:
+def _check_nll2d(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> None:
     if target.ndim != 3:
         raise RuntimeError(
             "only batches of spatial targets supported (3D tensors) but got targets of "
@@ -136,9 +130,7 @@ nll_loss = operator(
     undifferentiable="total_weight",
     forward=_nll_forward,
     self=lambda grads, self, target, weight, reduction, ignore_index, total_weight: (
-        nll_loss_backward(
-            grads[0], self, target, weight, reduction, ignore_index, total_weight
-        )
+        nll_loss_backward(grads[0], self, target, weight, reduction, ignore_index, total_weight)
     ),
     check=_check_nll,
     refuse=floating_only("nll_loss_out_frame"),
@@ -170,9 +162,7 @@ nll_loss2d = operator(
     undifferentiable="total_weight",
     forward=_nll_forward,
     self=lambda grads, self, target, weight, reduction, ignore_index, total_weight: (
-        nll_loss2d_backward(
-            grads[0], self, target, weight, reduction, ignore_index, total_weight
-        )
+        nll_loss2d_backward(grads[0], self, target, weight, reduction, ignore_index, total_weight)
     ),
     check=_check_nll2d,
     refuse=floating_only("nll_loss2d_forward_out_frame"),
@@ -196,9 +186,7 @@ def nll_loss_nd(self: Any, target: Any, weight: Any, reduction: int, ignore_inde
         return nll_loss2d(self, target, weight, reduction, ignore_index)[0]
     n, c, *rest = self.shape
     if list(target.shape[1:]) != rest:
-        raise ValueError(
-            f"Expected target size {[n, *rest]}, got {list(target.shape)}"
-        )
+        raise ValueError(f"Expected target size {[n, *rest]}, got {list(target.shape)}")
     flat = self.contiguous().view([n, c, 1, -1])
     places = target.contiguous().view([n, 1, -1])
     loss = nll_loss2d(flat, places, weight, reduction, ignore_index)[0]

@@ -58,8 +58,8 @@ mse_loss_backward = operator(
     self=lambda grad, grad_output, self, reduction: _mse_double(
         grad * grad_output, self, reduction
     ),
-    target=lambda grad, grad_output, target, reduction: -_mse_double(
-        grad * grad_output, target, reduction
+    target=lambda grad, grad_output, target, reduction: (
+        -_mse_double(grad * grad_output, target, reduction)
     ),
     doc="The gradient of the squared error.",
     samples=("torch.autograd.grad(F.mse_loss(x, y), (x, y), create_graph=True)",),
@@ -114,8 +114,8 @@ smooth_l1_loss_backward = operator(
     self=lambda grad, grad_output, self, target, reduction, beta: _smooth_l1_double(
         grad * grad_output, self, target, reduction, beta
     ),
-    target=lambda grad, grad_output, self, target, reduction, beta: -_smooth_l1_double(
-        grad * grad_output, self, target, reduction, beta
+    target=lambda grad, grad_output, self, target, reduction, beta: (
+        -_smooth_l1_double(grad * grad_output, self, target, reduction, beta)
     ),
     doc="The gradient of smooth_l1_loss.",
     samples=("torch.autograd.grad(F.smooth_l1_loss(x, y), (x, y), create_graph=True)",),
@@ -143,9 +143,7 @@ smooth_l1_loss = operator(
 
 def _huber(xp: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
     z = abs(x - target)
-    return reduce_array(
-        xp.where(z <= delta, 0.5 * z * z, delta * (z - 0.5 * delta)), reduction
-    )
+    return reduce_array(xp.where(z <= delta, 0.5 * z * z, delta * (z - 0.5 * delta)), reduction)
 
 
 def _huber_backward(xp: Any, grad: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
@@ -174,14 +172,14 @@ huber_loss_backward = operator(
     where="hidden",
     dtype="promote",
     forward=_huber_backward,
-    grad_output=lambda grad, grad_output, self, target, reduction, delta: (
-        _huber_double_grad_output(grad, grad_output, self, target, reduction, delta)
+    grad_output=lambda grad, grad_output, self, target, reduction, delta: _huber_double_grad_output(
+        grad, grad_output, self, target, reduction, delta
     ),
     self=lambda grad, grad_output, self, target, reduction, delta: _huber_double(
         grad * grad_output, self, target, reduction, delta
     ),
-    target=lambda grad, grad_output, self, target, reduction, delta: -_huber_double(
-        grad * grad_output, self, target, reduction, delta
+    target=lambda grad, grad_output, self, target, reduction, delta: (
+        -_huber_double(grad * grad_output, self, target, reduction, delta)
     ),
     doc="The gradient of huber_loss.",
     samples=("torch.autograd.grad(F.huber_loss(x, y), (x, y), create_graph=True)",),
@@ -245,8 +243,8 @@ soft_margin_loss_backward = operator(
     where="hidden",
     dtype="promote",
     forward=_soft_margin_backward,
-    grad_output=lambda grad, grad_output, self, target, reduction: (
-        _soft_margin_double_grad_output(grad, grad_output, self, target, reduction)
+    grad_output=lambda grad, grad_output, self, target, reduction: _soft_margin_double_grad_output(
+        grad, grad_output, self, target, reduction
     ),
     self=lambda grad, grad_output, self, target, reduction: _soft_margin_double(
         grad * grad_output, self, target, reduction

@@ -165,9 +165,7 @@ def _smoothed(
     return nll * (1 - smoothing) + smooth * (smoothing / logp.shape[dim])
 
 
-def _of_probabilities(
-    logp: Any, target: Any, weight: Any, number: int, smoothing: float
-) -> Any:
+def _of_probabilities(logp: Any, target: Any, weight: Any, number: int, smoothing: float) -> Any:
     dim = 0 if logp.ndim == 1 else 1
     classes = logp.shape[dim]
     if smoothing > 0:
@@ -189,9 +187,7 @@ def _cross_entropy(
 ) -> Any:  # fmt: skip
     number = reduction_number(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(
-            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}"
-        )
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     dim = 0 if input.ndim == 1 else 1
     if tuple(input.shape) == tuple(target.shape):
         if not target.is_floating_point():
@@ -362,9 +358,7 @@ composite(
 )
 
 
-def _gaussian(
-    input: Any, target: Any, var: Any, full: bool, eps: float, reduction: str
-) -> Any:
+def _gaussian(input: Any, target: Any, var: Any, full: bool, eps: float, reduction: str) -> Any:
     if isinstance(var, int | float):
         if var < 0:
             raise ValueError("var has negative entry/entries")

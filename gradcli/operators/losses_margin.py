@@ -15,9 +15,7 @@ _OLD = "bool? size_average=None, "
 _REDUCE = "bool? reduce=None, str reduction='mean'"
 
 
-def _soft_margin(
-    input: Any, target: Any, size_average: Any, reduce: Any, reduction: str
-) -> Any:
+def _soft_margin(input: Any, target: Any, size_average: Any, reduce: Any, reduction: str) -> Any:
     number = reduction_number(reduction, size_average, reduce)
     return soft_margin_loss.run(input, target, number)
 

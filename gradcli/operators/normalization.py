@@ -51,8 +51,14 @@ def _layer_norm_backward(
     mean, rstd = mean.reshape(rows, 1), rstd.reshape(rows, 1)
     normal = (flat - mean) * rstd
     g = dy if weight is None else dy * weight.reshape(1, length)
-    dx = rstd / length * (
-        length * g - g.sum(axis=1, keepdims=True) - normal * (g * normal).sum(axis=1, keepdims=True)
+    dx = (
+        rstd
+        / length
+        * (
+            length * g
+            - g.sum(axis=1, keepdims=True)
+            - normal * (g * normal).sum(axis=1, keepdims=True)
+        )
     )
     return (
         dx.reshape(x.shape) if output_mask[0] else None,
@@ -79,9 +85,7 @@ def _spread_terms(
     return first + second + third
 
 
-def _scale_terms(
-    g: Any, inner: Any, sigma: Any, dims: tuple[int, ...], count: int
-) -> Any:
+def _scale_terms(g: Any, inner: Any, sigma: Any, dims: tuple[int, ...], count: int) -> Any:
     """The part that comes through the weight's gradient: g is grad_out times its tangent."""
     steep = inner * sigma**3
     return (
@@ -97,9 +101,7 @@ def _input_gradient(
     """What the first backward pass makes of g, written so that it can be differentiated."""
     scale = (sigma if weight is None else weight * sigma) / count
     spread = (
-        g * count
-        - sum_dims(g, dims, True)
-        - inner * sigma**2 * sum_dims(g * inner, dims, True)
+        g * count - sum_dims(g, dims, True) - inner * sigma**2 * sum_dims(g * inner, dims, True)
     )
     return scale * spread
 
@@ -117,7 +119,9 @@ def _layer_norm_double(
     to_input = to_weight = to_grad = None
     if ggi is not None:
         ggi = view(ggi, (rows, length))
-        to_input = _spread_terms(go if gamma is None else go * gamma, inner, ggi, sigma, dims, length)
+        to_input = _spread_terms(
+            go if gamma is None else go * gamma, inner, ggi, sigma, dims, length
+        )
         to_grad = _input_gradient(ggi, gamma, inner, sigma, dims, length)
         if weight is not None:
             plain = _input_gradient(ggi, None, inner, sigma, dims, length)
@@ -195,9 +199,15 @@ native_layer_norm = operator(
         ("input", "weight", "bias"): (
             lambda grads, input, normalized_shape, result1, result2, weight, bias, needs: (
                 native_layer_norm_backward(
-                    grads[0], input, normalized_shape, result1, result2, weight, bias,
+                    grads[0],
+                    input,
+                    normalized_shape,
+                    result1,
+                    result2,
+                    weight,
+                    bias,
                     (needs["input"], needs["weight"], needs["bias"]),
-                )  # fmt: skip
+                )
             )
         )
     },
@@ -252,9 +262,7 @@ def _batch_norm_backward(
     save_invstd: Any, train: bool, eps: float, output_mask: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     dims = _others(x)
-    mean, invstd = _statistics(
-        xp, x, running_mean, running_var, save_mean, save_invstd, train, eps
-    )
+    mean, invstd = _statistics(xp, x, running_mean, running_var, save_mean, save_invstd, train, eps)
     centred = x - mean
     total = grad.sum(axis=dims)
     scaled = ((grad * centred).sum(axis=dims)) * invstd.reshape(-1)
@@ -336,7 +344,7 @@ native_batch_norm_backward = operator(
     save_invstd=lambda grads: None,
     doc="The gradients of batch norm.",
     samples=(
-        "torch.autograd.grad(F.batch_norm(x, None, None, v, w, True), (x, v), y, create_graph=True)",
+        "torch.autograd.grad(F.batch_norm(x, None, None, v, w, True), x, y, create_graph=True)",
     ),
 )  # fmt: skip
 

@@ -55,7 +55,11 @@ def _batch_norm(
 ) -> Any:  # fmt: skip
     if training:
         _needs_several(input)
-    out, mean, invstd = native_batch_norm.run(
+    if input.numel() == 0:
+        out = input.clone()
+        out = out if weight is None else out * weight[0]
+        return out if bias is None else out + bias[0]
+    out, mean, _ = native_batch_norm.run(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )
     if training and (running_mean is not None or running_var is not None):
@@ -159,9 +163,7 @@ def _group_norm(
             )
     places = input.numel() // (batch * channels) if batch * channels else 0
     given = input if input.is_contiguous() else input.contiguous()
-    return native_group_norm.run(
-        given, weight, bias, batch, channels, places, num_groups, eps
-    )[0]
+    return native_group_norm.run(given, weight, bias, batch, channels, places, num_groups, eps)[0]
 
 
 for _face, _extra in (("functional", ""), ("torch", ", bool cudnn_enabled=True")):

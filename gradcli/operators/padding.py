@@ -200,7 +200,9 @@ composite(
     where="functional",
     doc="Widens dimensions, the last one first, by a constant or by the input's own elements.",
     samples=(
-        "F.pad(x, (1, 1))", "F.pad(x, (1, 0), mode='reflect')", "F.pad(x, (2, 1), mode='replicate')",
+        "F.pad(x, (1, 1))",
+        "F.pad(x, (1, 0), mode='reflect')",
+        "F.pad(x, (2, 1), mode='replicate')",
     ),
     errors=(
         "F.pad(x, (1,))", "F.pad(x, (1, 1), mode='mirror')", "F.pad(x, (5, 5), mode='reflect')",

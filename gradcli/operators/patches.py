@@ -92,7 +92,8 @@ def _channel_shuffle(xp: Any, x: Any, groups: int) -> Any:
 def _check_channels(self: Any, groups: int) -> None:
     if self.ndim < 3:
         raise RuntimeError(
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(self.shape)}"
+            "channel_shuffle expects input with > 2 dims, but got input with sizes "
+            f"{list(self.shape)}"
         )
     if groups <= 0:
         raise RuntimeError(

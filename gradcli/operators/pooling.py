@@ -19,9 +19,7 @@ def _geometry(
     ndim = len(kernel)
     count = tuple(
         pooled_size(size, k, p, p, s, d, ceil)
-        for size, k, p, s, d in zip(
-            x.shape[-ndim:], kernel, padding, stride, dilation, strict=True
-        )
+        for size, k, p, s, d in zip(x.shape[-ndim:], kernel, padding, stride, dilation, strict=True)
     )
     after = tuple(
         max(p, (n - 1) * s + d * (k - 1) + 1 - size - p)
@@ -38,9 +36,7 @@ def _max_pool(
     ndim = len(kernel)
     count, after = _geometry(x, kernel, stride, padding, dilation, ceil)
     lowest = -float("inf") if x.dtype.kind == "f" else xp.iinfo(x.dtype).min
-    values = windows(
-        xp, padded(xp, x, padding, after, lowest), kernel, stride, dilation, count
-    )
+    values = windows(xp, padded(xp, x, padding, after, lowest), kernel, stride, dilation, count)
     sizes = x.shape[-ndim:]
     places = xp.arange(_product(sizes)).reshape(sizes)
     places = windows(xp, padded(xp, places, padding, after, -1), kernel, stride, dilation, count)
@@ -116,7 +112,10 @@ def _check_window(
 
 
 def _declare_max(ndim: int) -> tuple[Any, Any]:
-    window = f"int[{ndim}] kernel_size, int[{ndim}] stride, int[{ndim}] padding, int[{ndim}] dilation"
+    image = "c" if ndim == 2 else "c[None]"
+    window = (
+        f"int[{ndim}] kernel_size, int[{ndim}] stride, int[{ndim}] padding, int[{ndim}] dilation"
+    )
     name = f"max_pool{ndim}d_with_indices"
     node = f"MaxPool{ndim}DWithIndicesBackward"
     backward = operator(
@@ -129,7 +128,7 @@ def _declare_max(ndim: int) -> tuple[Any, Any]:
         grad_output=lambda grad, indices: _max_double(grad, indices, ndim),
         self=lambda self: zeros_as(self),
         doc="The gradient at the places of the maxima.",
-        samples=(f"torch.autograd.grad(F.max_pool{ndim}d(c[(None,) * {ndim - 2}], 2).sum(), c)[0]",),
+        samples=(f"torch.autograd.grad(F.max_pool{ndim}d({image}, 2).sum(), c)[0]",),
     )  # fmt: skip
     forward = operator(
         f"{name}(Tensor self, {window}, bool ceil_mode) -> (Tensor result0, Tensor result1)",
@@ -139,14 +138,12 @@ def _declare_max(ndim: int) -> tuple[Any, Any]:
             xp, self, kernel_size, stride, padding, dilation, ceil_mode
         ),
         self=lambda grads, self, kernel_size, stride, padding, dilation, ceil_mode, result1: (
-            backward(
-                grads[0], self, kernel_size, stride, padding, dilation, ceil_mode, result1
-            )
+            backward(grads[0], self, kernel_size, stride, padding, dilation, ceil_mode, result1)
         ),
         check=_check_pool(ndim),
         refuse=floating_only(f"max_pool{ndim}d"),
         doc="The largest element of each window, and where it stood.",
-        samples=(f"F.max_pool{ndim}d(c[(None,) * {ndim - 2}], 2)",),
+        samples=(f"F.max_pool{ndim}d({image}, 2)",),
     )
     return forward, backward
 
@@ -166,7 +163,13 @@ def _divisors(
         return override
     ndim, out = len(kernel), xp.ones((), dtype=x.dtype)
     for place in range(ndim):
-        size, k, s, p, n = x.shape[place - ndim], kernel[place], stride[place], padding[place], count[place]
+        size, k, s, p, n = (
+            x.shape[place - ndim],
+            kernel[place],
+            stride[place],
+            padding[place],
+            count[place],
+        )
         starts = xp.arange(n) * s - p
         ends = xp.minimum(starts + k, size + p)
         if not include:
@@ -196,9 +199,7 @@ def _avg_pool_backward(
     count, after = _geometry(x, kernel, stride, padding, ones, ceil)
     share = grad / _divisors(xp, x, kernel, stride, padding, count, include, override)
     values = xp.broadcast_to(share[(..., *(None,) * ndim)], (*share.shape, *kernel))
-    wide = tuple(
-        size + p + a for size, p, a in zip(x.shape[-ndim:], padding, after, strict=True)
-    )
+    wide = tuple(size + p + a for size, p, a in zip(x.shape[-ndim:], padding, after, strict=True))
     out = scatter(xp, values, wide, stride, ones)
     cut = tuple(slice(p, p + size) for p, size in zip(padding, x.shape[-ndim:], strict=True))
     return out[(Ellipsis, *cut)].astype(grad.dtype, copy=False)
@@ -224,6 +225,7 @@ def _check_average(ndim: int) -> Any:
 
 
 def _declare_average(ndim: int) -> Any:
+    image = "c" if ndim == 2 else "c[None]"
     window = (
         f"int[{ndim}] kernel_size, int[{ndim}] stride, int[{ndim}] padding, bool ceil_mode, "
         "bool count_include_pad, int? divisor_override"
@@ -244,7 +246,7 @@ def _declare_average(ndim: int) -> Any:
         ),
         self=lambda self: zeros_as(self),
         doc="Each gradient shared among its window.",
-        samples=(f"torch.autograd.grad(F.avg_pool{ndim}d(c[(None,) * {ndim - 2}], 2).sum(), c)[0]",),
+        samples=(f"torch.autograd.grad(F.avg_pool{ndim}d({image}, 2).sum(), c)[0]",),
     )  # fmt: skip
     forward = operator(
         f"avg_pool{ndim}d.kernel(Tensor self, {window}) -> Tensor",
@@ -258,7 +260,7 @@ def _declare_average(ndim: int) -> Any:
         ),
         check=_check_average(ndim),
         doc="The mean of each window.",
-        samples=(f"F.avg_pool{ndim}d(c[(None,) * {ndim - 2}], 2)",),
+        samples=(f"F.avg_pool{ndim}d({image}, 2)",),
     )  # fmt: skip
     return forward
 

@@ -71,6 +71,7 @@ def _check(kind: str, ndim: int) -> Any:
 
 
 def _declare(ndim: int) -> tuple[Any, Any]:
+    image = "c" if ndim == 2 else "c[None]"
     average_backward = operator(
         f"_adaptive_avg_pool{ndim}d_backward(Tensor grad_output, Tensor self) -> Tensor",
         node=f"AdaptiveAvgPool{ndim}DBackwardBackward0",
@@ -81,9 +82,7 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         ),
         self=lambda self: zeros_as(self),
         doc="Each gradient shared among its window.",
-        samples=(
-            f"torch.autograd.grad(F.adaptive_avg_pool{ndim}d(c[(None,) * {ndim - 2}], 2).sum(), c)[0]",
-        ),
+        samples=(f"torch.autograd.grad(F.adaptive_avg_pool{ndim}d({image}, 2).sum(), c)[0]",),
     )
     average = operator(
         f"_adaptive_avg_pool{ndim}d(Tensor self, int[{ndim}] output_size) -> Tensor",
@@ -94,7 +93,7 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         check=_check("average", ndim),
         refuse=floating_only(f"adaptive_avg_pool{ndim}d"),
         doc="The means of windows that divide the input evenly.",
-        samples=(f"F.adaptive_avg_pool{ndim}d(c[(None,) * {ndim - 2}], 2)",),
+        samples=(f"F.adaptive_avg_pool{ndim}d({image}, 2)",),
     )
     largest_backward = operator(
         f"adaptive_max_pool{ndim}d_backward(Tensor grad_output, Tensor self, Tensor indices) "
@@ -107,9 +106,7 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         grad_output=lambda grad, indices: _max_double(grad, indices, ndim),
         self=lambda self: zeros_as(self),
         doc="The gradient at the places of the maxima.",
-        samples=(
-            f"torch.autograd.grad(F.adaptive_max_pool{ndim}d(c[(None,) * {ndim - 2}], 2).sum(), c)[0]",
-        ),
+        samples=(f"torch.autograd.grad(F.adaptive_max_pool{ndim}d({image}, 2).sum(), c)[0]",),
     )
     largest = operator(
         f"adaptive_max_pool{ndim}d.kernel(Tensor self, int[{ndim}] output_size) "
@@ -121,7 +118,7 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         check=_check("largest", ndim),
         refuse=floating_only(f"adaptive_max_pool{ndim}d"),
         doc="The largest elements of windows that divide the input evenly.",
-        samples=(f"F.adaptive_max_pool{ndim}d(c[(None,) * {ndim - 2}], 2)",),
+        samples=(f"F.adaptive_max_pool{ndim}d({image}, 2)",),
     )
     return average, largest
 

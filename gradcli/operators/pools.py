@@ -56,9 +56,7 @@ def _max_any(input: Any, settings: Any, ceil: bool, ndim: int) -> tuple[Any, Any
     if count <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {max(count, 0)}")
     if input.dtype.category < 2:
-        raise NotImplementedError(
-            f"\"max_pool1d_impl\" not implemented for '{input.dtype.word}'"
-        )
+        raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{input.dtype.word}'")
     wide = input.unsqueeze(-2)
     values, places = max_pool2d_with_indices.run(
         wide, (1, kernel), (1, stride), (0, padding), (1, dilation), ceil
@@ -153,8 +151,7 @@ def _sizes(output_size: Any, input: Any, ndim: int) -> tuple[int, ...]:
     """None keeps a dimension's size."""
     given = output_size if isinstance(output_size, tuple | list) else (output_size,) * ndim
     return tuple(
-        size if size is not None else input.shape[place - ndim]
-        for place, size in enumerate(given)
+        size if size is not None else input.shape[place - ndim] for place, size in enumerate(given)
     )
 
 

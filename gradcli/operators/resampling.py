@@ -195,10 +195,8 @@ def _formulas_of_volumes(aligned: bool) -> Any:
             ),
         )
     return lambda there, back: (
-        lambda grad, output_size, self_sym_sizes, align_corners, scales_d, scales_h, scales_w: (
-            back(
-                grad, output_size, self_sym_sizes, align_corners, scales_d, scales_h, scales_w
-            )
+        lambda grad, output_size, self_sym_sizes, align_corners, scales_d, scales_h, scales_w: back(
+            grad, output_size, self_sym_sizes, align_corners, scales_d, scales_h, scales_w
         ),
         lambda grad, output_size, align_corners, scales_d, scales_h, scales_w: there(
             grad, output_size, align_corners, scales_d, scales_h, scales_w
@@ -247,8 +245,7 @@ def _output_sizes(
             "scale_factor in (s1, s2, ...,sK) format."
         )
     sizes = [
-        int(math.floor(float(n) * factor))
-        for n, factor in zip(input.shape[2:], factors, strict=True)
+        math.floor(float(n) * factor) for n, factor in zip(input.shape[2:], factors, strict=True)
     ]
     scales = [None] * ndim if recompute else [float(factor) for factor in factors]
     return sizes, list(scales)
@@ -277,8 +274,8 @@ def _interpolate(
         return catalogue.functions[f"nn.functional.adaptive_avg_pool{ndim}d"](input, tuple(sizes))
     row = _ROWS.get((mode, ndim))
     if row is None:
-        raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs "
-                                  f"{ {'linear': 3, 'bilinear': 4, 'bicubic': 4, 'trilinear': 5}.get(mode, 4)}D input")
+        needed = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}.get(mode, 4)
+        raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs {needed}D input")
     given = (align_corners,) if mode not in ("nearest", "nearest-exact") else ()
     return row.run(input, tuple(sizes), *given, *scales)
 

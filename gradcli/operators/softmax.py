@@ -88,9 +88,7 @@ softmax_data = operator(
     node="SoftmaxBackward0",
     where="hidden",
     forward=_softmax,
-    self=lambda grad, result, dim, self_dtype: softmax_backward_data(
-        grad, result, dim, self_dtype
-    ),
+    self=lambda grad, result, dim, self_dtype: softmax_backward_data(grad, result, dim, self_dtype),
     check=_check("softmax"),
     doc="exp(self), divided by its sum along dim.",
     samples=("torch.softmax(x, 0)",),
@@ -103,9 +101,7 @@ safe_softmax = operator(
     forward=lambda xp, self, dim, dtype: xp.where(
         xp.isneginf(self).all(axis=dim, keepdims=True), 0, _softmax(xp, self, dim, False)
     ),
-    self=lambda grad, result, dim, self_dtype: softmax_backward_data(
-        grad, result, dim, self_dtype
-    ),
+    self=lambda grad, result, dim, self_dtype: softmax_backward_data(grad, result, dim, self_dtype),
     doc="softmax with zeros where everything along dim is -inf.",
     samples=("F.scaled_dot_product_attention(x, x, x)",),
 )
@@ -116,11 +112,10 @@ log_softmax_backward_data = operator(
     node="LogSoftmaxBackwardDataBackward0",
     where="hidden",
     forward=_log_softmax_backward,
-    grad_output=lambda grad, output, dim: grad
-    - sum_dims(grad * exp(output), (dim,), True),
-    output=lambda grad, grad_output, dim, output: -sum_dims(grad_output, (dim,), True)
-    * exp(output)
-    * grad,
+    grad_output=lambda grad, output, dim: grad - sum_dims(grad * exp(output), (dim,), True),
+    output=lambda grad, grad_output, dim, output: (
+        -sum_dims(grad_output, (dim,), True) * exp(output) * grad
+    ),
     doc="The gradient of log_softmax from its result.",
     samples=("torch.autograd.grad(torch.log_softmax(x, 1), x, y, create_graph=True)[0]",),
 )

@@ -35,9 +35,7 @@ def windows(
     axes = tuple(range(x.ndim - ndim, x.ndim))
     view = xp.lib.stride_tricks.sliding_window_view(x, spans, axis=axes)
     lead = (slice(None),) * (x.ndim - ndim)
-    starts = tuple(
-        slice(None, (n - 1) * s + 1, s) for n, s in zip(count, stride, strict=True)
-    )
+    starts = tuple(slice(None, (n - 1) * s + 1, s) for n, s in zip(count, stride, strict=True))
     inside = tuple(slice(None, None, d) for d in dilation)
     return view[(*lead, *starts, *inside)]
 
@@ -45,7 +43,7 @@ def windows(
 def scatter(
     xp: Any, values: Any, shape: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
 ) -> Any:
-    """Adds values (..., *count, *kernel) back to where their windows lay: the adjoint of windows."""
+    """Adds values (..., *count, *kernel) to where their windows lay: the adjoint of windows."""
     ndim = len(stride)
     count, kernel = values.shape[-2 * ndim : -ndim], values.shape[-ndim:]
     out = xp.zeros((*values.shape[: -2 * ndim], *shape), dtype=values.dtype)

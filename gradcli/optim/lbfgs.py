@@ -26,9 +26,7 @@ class LBFGS(Optimizer):
             "history_size": history_size, "line_search_fn": line_search_fn,
         })  # fmt: skip
         if len(self.param_groups) != 1:
-            raise ValueError(
-                "LBFGS doesn't support per-parameter options (parameter groups)"
-            )
+            raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
         self._params = self.param_groups[0]["params"]
 
     def _flat_grad(self) -> Any:

@@ -337,8 +337,7 @@ class OneCycleLR(LRScheduler):
         ]
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(
-                "anneal_strategy must be one of 'cos' or 'linear', instead got "
-                f"{anneal_strategy}"
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
         self._cosine = anneal_strategy == "cos"
         self.cycle_momentum = cycle_momentum

@@ -223,7 +223,7 @@ def as_number(value: Any) -> Any:
 def check_rate(lr: Any, text: str = "Invalid learning rate") -> None:
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
-    if not 0.0 <= as_number(lr):
+    if not as_number(lr) >= 0.0:
         raise ValueError(f"{text}: {lr}")
 
 
@@ -236,5 +236,5 @@ def check_betas(betas: tuple[float, float]) -> None:
 def check_positive(**settings: float) -> None:
     """Raises PyTorch's error for the first setting below zero; names come as it words them."""
     for name, value in settings.items():
-        if not 0.0 <= value:
+        if not value >= 0.0:
             raise ValueError(f"Invalid {name} value: {value}")
