@@ -202,7 +202,8 @@ class Node:
             from .formula import apply_tensors
 
             return apply_tensors(self, grads)
-        return self.row.backward(self, grads[0] if len(grads) == 1 else grads)  # type: ignore[no-any-return]
+        one = len(grads) == 1 and self.row.view != "multi"
+        return self.row.backward(self, grads[0] if one else grads)  # type: ignore[no-any-return]
 
     def release(self) -> None:
         """Frees what was saved; a row that saves no tensor has nothing to free."""

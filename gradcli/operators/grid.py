@@ -130,3 +130,11 @@ composite(
     doc="cartesian_prod of one tensor.",
     samples=("torch.cartesian_prod(v)",),
 )
+
+composite(
+    "meshgrid.one(Tensor tensor, *, str? indexing=None) -> Tensor[]",
+    lambda tensor, indexing: _grid([tensor], indexing),
+    where="torch",
+    doc="The grid of one tensor.",
+    samples=("torch.meshgrid(v, indexing='ij')[0]",),
+)

@@ -265,6 +265,9 @@ index_fill_tensor = operator(
 def _reduced(
     xp: Any, self: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool
 ) -> Any:
+    if not self.ndim:
+        whole = _reduced(xp, self.reshape(1), 0, index, source.reshape(1), reduce, include_self)
+        return whole.reshape(())
     place = _at(wrap_dim(dim, self.ndim), index.reshape(-1))
     how = REDUCTIONS[reduce]
     result = self.copy()

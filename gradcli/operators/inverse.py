@@ -9,7 +9,7 @@ from ..engine.errors import _LinAlgError
 from ..engine.operator import composite, operator
 from .contract import check_square
 from .geometry import broadcast_sizes
-from .product import matmul_of
+from .product import matmul_of, product_of
 from .select import diag_embed
 from .shape import expand, squeeze_dim, unsqueeze
 from .sums import sum_to
@@ -28,13 +28,13 @@ def factored(xp: Any, matrices: Any) -> tuple[Any, Any, Any]:
     """LU factors packed in one matrix, pivots counted from 1, and where a zero pivot was met."""
     lu = matrices.copy(order="C")
     batch, rows, columns = lu.shape[:-2], lu.shape[-2], lu.shape[-1]
-    flat = lu.reshape((-1, rows, columns))
+    flat = lu.reshape((product_of(batch), rows, columns))
     steps = min(rows, columns)
     pivots = xp.zeros((flat.shape[0], steps), dtype="int32")
     info = xp.zeros(flat.shape[0], dtype="int32")
     which = xp.arange(flat.shape[0])
     for k in range(steps):
-        best = xp.argmax(xp.abs(flat[:, k:, k]), axis=1) + k if flat.shape[0] else which
+        best = xp.argmax(xp.abs(flat[:, k:, k]), axis=1) + k
         pivots[:, k] = best + 1
         chosen = flat[which, best].copy()
         flat[which, best] = flat[:, k]

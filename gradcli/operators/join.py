@@ -444,6 +444,27 @@ composite(
 )
 
 
+def _split_by(self: Any, tensor_indices_or_sections: Any, dim: int) -> tuple[Any, ...]:
+    where = tensor_indices_or_sections
+    if where.ndim > 1:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+            f"one-dimensional tensor, but got a tensor with {where.ndim} dims"
+        )
+    return _tensor_split(self, int(where.item()) if where.ndim == 0 else tuple(where.tolist()), dim)
+
+
+composite(
+    "tensor_split.tensor(Tensor self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor[]",
+    _split_by,
+    doc="Cut as a tensor of whole numbers says.",
+    samples=(
+        "torch.tensor_split(v, torch.tensor([1]))[1]",
+        "torch.tensor_split(v, torch.tensor(2))[0]",
+    ),
+)
+
+
 def _split_along(self: Any, where: int | Sequence[int], name: str) -> Any:
     least = {"hsplit": 1, "vsplit": 2, "dsplit": 3}[name]
     if self.ndim < least:

@@ -12,9 +12,8 @@ from .decompose import check_matrix, svd_row, write_over
 from .inverse import check_floating_square, column_major, inverse_of, named_outputs, solve
 from .product import matmul_of, product_of
 from .select import slice_
-from .shape import flatten, reshape, squeeze, squeeze_dim, unsqueeze
-from .sums import sum_dims
-from .transposed import movedim, mt, t
+from .shape import flatten, reshape, squeeze_dim, unsqueeze
+from .transposed import moved, mt
 
 # ---- pseudo-inverses, rank, condition
 
@@ -30,7 +29,8 @@ def _check_pinv(self: Any) -> None:
 def _tolerance(xp: Any, values: Any, shape: Sequence[int], atol: Any, rtol: Any) -> Any:
     """Below what a singular value counts as zero."""
     if rtol is None:
-        rtol = xp.finfo(values.dtype).eps * max(shape[-2:]) if not atol else 0.0
+        rtol = xp.finfo(values.dtype).eps * max(shape[-2:])
+        rtol = rtol if atol is None else xp.where(xp.asarray(atol) > 0, 0.0, rtol)
     largest = values.max(-1, keepdims=True) if values.shape[-1] else values
     return xp.maximum(0.0 if atol is None else atol, rtol * largest)
 
@@ -109,7 +109,7 @@ composite(
 )
 
 rank_row = operator(
-    "matrix_rank(Tensor A, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
+    "matrix_rank(Tensor A, *, any atol=None, any rtol=None, bool hermitian=False) -> Tensor",
     where="linalg",
     dtype="int64",
     check=lambda A, atol, rtol, hermitian: check_matrix(A, "linalg.matrix_rank"),
@@ -121,7 +121,14 @@ rank_row = operator(
 
 def _rank(xp: Any, A: Any, atol: Any, rtol: Any) -> Any:
     values = xp.linalg.svd(A, compute_uv=False)
+    atol, rtol = (_column(bound) for bound in (atol, rtol))
     return (values > _tolerance(xp, values, A.shape, atol, rtol)).sum(-1)
+
+
+def _column(bound: Any) -> Any:
+    """A bound for each matrix of a batch, beside the singular values."""
+    array = getattr(bound, "_data", None)
+    return bound if array is None else array[..., None]
 
 
 def _condition(A: Any, p: Any) -> Any:
@@ -157,12 +164,17 @@ def _lstsq_kernel(
     solution = xp.linalg.pinv(self.astype("float64")) @ right.astype("float64")
     solution = solution.astype(self.dtype)
     rows, columns = self.shape[-2:]
-    apart = ((self @ solution - right) ** 2).sum(-2) if rows > columns else xp.zeros(0, self.dtype)
+    nothing = xp.zeros(0, dtype=self.dtype)
+    apart, values = nothing, nothing
+    if rows > columns and driver != "gelsy":
+        apart = ((self @ solution - right) ** 2).sum(-2)
     rank = xp.zeros(0, dtype="int64")
-    if driver not in (None, "gels"):
+    if driver != "gels":
         rank = xp.asarray(xp.linalg.matrix_rank(self))
+    if driver in ("gelss", "gelsd"):
+        values = xp.linalg.svd(self, compute_uv=False)
     result = solution[..., 0] if vector else column_major(xp, solution)
-    return result, apart[..., 0] if vector and apart.size else apart, rank, xp.zeros(0, self.dtype)
+    return result, apart[..., 0] if vector and apart.size else apart, rank, values
 
 
 def _lstsq_gradients(grads: Sequence[Any], self: Any, b: Any, needs: Any) -> tuple[Any, Any]:
@@ -186,6 +198,7 @@ lstsq_row = operator(
     "(Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
     node="LinalgLstsqBackward0",
     where="hidden",
+    undifferentiable="residuals, singular_values",
     forward=_lstsq_kernel,
     joint={
         ("self", "b"): lambda grads, self, b, solution, needs: _lstsq_gradients(
@@ -283,8 +296,7 @@ tensorinv = composite(
 
 def _tensor_solution(A: Any, B: Any, dims: Sequence[int] | None) -> Any:
     if dims is not None:
-        for dim in dims:
-            A = movedim(A, dim, -1)
+        A = moved(A, tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
     size = tuple(A.shape[B.ndim :])
     rows = product_of(tuple(B.shape))
     flat = reshape(A, (rows, product_of(size)))
@@ -297,20 +309,4 @@ tensorsolve = composite(
     where="linalg",
     doc="The solution of a tensor equation.",
     samples=("torch.linalg.tensorsolve(a, v)",),
-)
-
-
-def _covariance(self: Any, correction: int) -> Any:
-    rows = unsqueeze(self, 0) if self.ndim < 2 else self
-    count = rows.shape[1]
-    mean = sum_dims(rows, (1,), False) / float(count)
-    apart = rows - unsqueeze(mean, 1)
-    return squeeze(matmul_of(apart, t(apart)) / float(max(count - correction, 0)))
-
-
-cov = composite(
-    "cov(Tensor self, *, int correction=1) -> Tensor",
-    _covariance,
-    doc="The covariances of the rows.",
-    samples=("torch.cov(x)", "x.cov(correction=0)"),
 )

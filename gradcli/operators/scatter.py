@@ -13,7 +13,7 @@ from .geometry import shown, wrap_dim
 
 
 def check_index_type(name: str, index: Any) -> None:
-    if index.dtype.name not in ("int64", "int32"):
+    if index.dtype.name not in ("int64", "int32") and index.numel():
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
 
 

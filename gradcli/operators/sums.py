@@ -39,7 +39,7 @@ def sum_to_size(self: Any, size: Sequence[int]) -> Any:
         raise RuntimeError(
             f"size {{{shown(size)}}} is not expandable to size {{{shown(self.shape)}}}."
         )
-    return sum_to(self, size)
+    return sum_to(self, size) if size else sum_all(self)
 
 
 def scaled(self: Any, factor: Any) -> Any:

@@ -78,6 +78,15 @@ put = operator(
 )
 
 
+counted_from_front = operator(
+    "_counted_from_front(Tensor self, int length) -> Tensor",
+    where="hidden",
+    forward=lambda xp, self, length: xp.where(self < 0, self + length, self),
+    doc="Indices counted from the end, counted from the front instead.",
+    samples=("torch.take_along_dim(x, -torch.ones_like(i), 1)",),
+)
+
+
 def _taken_along(self: Any, indices: Any, dim: int | None) -> Any:
     if indices.dtype.name != "int64":
         raise RuntimeError(
@@ -91,6 +100,7 @@ def _taken_along(self: Any, indices: Any, dim: int | None) -> Any:
             f"but got {self.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
         )
     dim = wrap_dim(dim, self.ndim)
+    indices = counted_from_front(indices, self.shape[dim] if self.ndim else 1)
     a, b = list(self.shape), list(indices.shape)
     a[dim] = b[dim] = 1
     common = broadcast_sizes(a, b)

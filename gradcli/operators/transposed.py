@@ -163,7 +163,7 @@ adjoint = composite(
 )
 
 
-def _moved(self: Any, source: Sequence[int], destination: Sequence[int]) -> Any:
+def moved(self: Any, source: Sequence[int], destination: Sequence[int]) -> Any:
     if len(source) != len(destination):
         raise RuntimeError(
             "movedim: Invalid source or destination dims: source "
@@ -186,7 +186,7 @@ def _moved(self: Any, source: Sequence[int], destination: Sequence[int]) -> Any:
 
 movedim = composite(
     "movedim.int(Tensor self, int source, int destination) -> Tensor",
-    lambda self, source, destination: _moved(self, (source,), (destination,)),
+    lambda self, source, destination: moved(self, (source,), (destination,)),
     aliases=("moveaxis",),
     doc="One dimension moved to another place.",
     samples=("x.movedim(0, 1)", "torch.moveaxis(c, -1, 0)"),
@@ -195,7 +195,7 @@ movedim = composite(
 
 composite(
     "movedim.intlist(Tensor self, int[] source, int[] destination) -> Tensor",
-    _moved,
+    moved,
     aliases=("moveaxis",),
     doc="Several dimensions moved to other places.",
     samples=("c.movedim((0, 1), (1, 2))", "torch.movedim(c, (0,), (-1,))"),

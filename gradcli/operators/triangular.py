@@ -15,7 +15,7 @@ from .inverse import (
     solved,
     to_sizes,
 )
-from .product import matmul_of
+from .product import matmul_of, product_of
 from .rearrange import tril, triu
 from .transposed import mt
 
@@ -102,7 +102,7 @@ solve_triangular = operator(
 
 def _cholesky_kernel(xp: Any, A: Any, upper: bool, check_errors: bool) -> tuple[Any, Any]:
     lower = xp.tril(A) if not upper else xp.tril(A.swapaxes(-1, -2))
-    flat = lower.reshape((-1, *lower.shape[-2:])).astype("float64")
+    flat = lower.reshape((product_of(A.shape[:-2]), *A.shape[-2:])).astype("float64")
     info = xp.zeros(flat.shape[0], dtype="int32")
     size = flat.shape[-1]
     factor = xp.zeros_like(flat)
