@@ -53,35 +53,38 @@ def _matrix_product(self: Any, other: Any) -> Any:
 
 
 def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
-    """+ - * /: two tensors go straight to the row; inside a formula a number takes the Scalar overload."""
-    tensor_row = catalogue.rows[f"{key}.Tensor"]
-    scalar_row = catalogue.rows.get(f"{key}.Scalar")
-    run = tensor_row.run
+    """+ - * /: two tensors go straight to the row's kernel; the function is written when first used."""
+    row = catalogue.rows[f"{key}.Tensor"]
 
     def otherwise(self: Any, other: Any) -> Any:
         if other.__class__ is Tensor:
-            return run(self, other, *extra)
+            return row.run(self, other, *extra)
         if other.__class__ in NUMBERS:
-            if state.formula and scalar_row is not None:
-                return scalar_row.run(self, other, *extra)
-            return run(self, other, *extra)
-        return run(self, other.item() if other.ndim == 0 else _tensor_of(other), *extra) if _is_operand(other) else NotImplemented
+            # PyTorch's C++ takes the Scalar overload where its Python bindings wrap the number.
+            overload = catalogue.rows[f"{key}.Scalar"] if state.formula else row
+            return overload.run(self, other, *extra)
+        if not _is_operand(other):
+            return NotImplemented
+        return row.run(self, other.item() if other.ndim == 0 else _tensor_of(other), *extra)
+
+    def first(self: Any, other: Any) -> Any:
+        constants = dict(zip(row.signature.names[2:], extra, strict=True))
+        written = python_operator(row, constants, otherwise)
+        setattr(Tensor, f"__{name}__", written)
+        return written(self, other)
 
     def backward(self: Any, other: Any) -> Any:
-        if other.__class__ not in NUMBERS and not _is_operand(other):
+        if not _is_operand(other):
             return NotImplemented
         if key == "sub":
             if state.formula:
                 return catalogue.rows["rsub.Scalar"].run(self, other, 1)
             return catalogue.functions["rsub"](self, other)
         if key == "div":
-            return run_mul(catalogue.methods["reciprocal"](self), other)
-        return forward(self, other)
+            return catalogue.methods["reciprocal"](self) * other
+        return otherwise(self, other)
 
-    constants = dict(zip(tensor_row.signature.names[2:], extra, strict=True))
-    forward = python_operator(tensor_row, constants, otherwise)
-    run_mul = catalogue.rows["mul.Tensor"].run
-    setattr(Tensor, f"__{name}__", forward)
+    setattr(Tensor, f"__{name}__", first)
     setattr(Tensor, f"__r{name}__", backward)
 
 

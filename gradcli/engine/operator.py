@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from .mode import state
@@ -31,15 +32,11 @@ class Row:
     """One overload of an operator, as declared. Everything else is derived from it."""
 
     def __init__(self, signature: str, node: str, forward: Function_, **options: Any) -> None:
-        self.signature = Signature(signature)
+        self.signature = Signature(signature, options["numbers"])
         self.name = self.signature.name
         self.node = node
         self.forward = forward
-        # PyTorch's generated code runs them in the alphabetical order of the arguments' names, and
-        # with create_graph that order shows in the sequence numbers of the nodes they make.
-        self.formulas: tuple[Formula, ...] = tuple(
-            sorted(options["formulas"], key=lambda formula: ", ".join(formula.inputs))
-        )
+        self.formulas: tuple[Formula, ...] = options["formulas"]
         self.dtype: Any = options["dtype"]
         self.view: bool | str = options["view"]
         self.inplace: str | None = options["inplace"]
@@ -56,30 +53,52 @@ class Row:
         self.errors: tuple[str, ...] = options["errors"]
         self.where: str = options["where"]
         self.aliases: tuple[str, ...] = options["aliases"]
-        for name in options["numbers"]:
-            parameter = next(p for p in self.signature.parameters if p.name == name)
-            parameter.number = True
-        self.tensors = tuple(p for p in self.signature.parameters if p.is_tensor)
         self.broadcasts = self.dtype in ("promote", "promote_float", "compare", "scalar")
-        # Policy "scalar": one tensor and one number; the number counts as it does in x + 1.
-        self.scalar = next((p.name for p in self.signature.parameters if p.kind == "Scalar"), None)
-        self.output_count = len(self.signature.outputs)
-        self.differentiable = frozenset(name for f in self.formulas for name in f.inputs)
-        self.saved_keys = self._saved_keys()
-        self.saved_names = tuple(
-            k
-            for k in self.saved_keys
-            if k in self.signature.names or "_sym_" in k or not k.endswith(_INVISIBLE)
-        )
-        tensors = {p.name for p in self.tensors} | set(self.signature.outputs)
-        self.saves_tensors = any(key in tensors for key in self.saved_keys)
         self._run: Function_ | None = None
         self._backward: Function_ | None = None
 
-    def _saved_keys(self) -> tuple[str, ...]:
-        """What a node keeps, in the order PyTorch lists it: arguments, then what is derived."""
+    # What follows is worked out when somebody needs it: most rows of the catalogue are never called.
+
+    @cached_property
+    def tensors(self) -> tuple[Parameter, ...]:
+        return tuple(p for p in self.signature.parameters if p.is_tensor)
+
+    @cached_property
+    def scalar(self) -> str | None:
+        """Policy "scalar": one tensor and one number; the number counts as it does in x + 1."""
+        return next((p.name for p in self.signature.parameters if p.kind == "Scalar"), None)
+
+    @cached_property
+    def output_count(self) -> int:
+        return len(self.signature.outputs)
+
+    @cached_property
+    def differentiable(self) -> frozenset[str]:
+        """The arguments that a derivative was declared for."""
+        names = frozenset(name for formula in self.formulas for name in formula.inputs)
+        if unknown := names - set(self.signature.names):
+            raise ValueError(f"{self!r}: derivative for {sorted(unknown)}, which is no argument")
+        return names
+
+    @cached_property
+    def saved_keys(self) -> tuple[str, ...]:
+        """What a node keeps: whatever the formulas ask for."""
         asked = {n for f in self.formulas for n in f.needs} - {"grad", "grads", "needs"}
         return tuple(sorted(asked))
+
+    @cached_property
+    def saved_names(self) -> tuple[str, ...]:
+        """What of it shows as `_saved_*`."""
+        return tuple(
+            key
+            for key in self.saved_keys
+            if key in self.signature.names or "_sym_" in key or not key.endswith(_INVISIBLE)
+        )
+
+    @cached_property
+    def saves_tensors(self) -> bool:
+        tensors = {p.name for p in self.tensors} | set(self.signature.outputs)
+        return any(key in tensors for key in self.saved_keys)
 
     def __repr__(self) -> str:
         return f"<operator {self.signature.text}>"
@@ -140,7 +159,7 @@ class Composite:
     """An operator made of others: its body is called with tensors, its parts make the nodes."""
 
     def __init__(self, signature: str, body: Function_, **options: Any) -> None:
-        self.signature = Signature(signature)
+        self.signature = Signature(signature, options["numbers"])
         self.name = self.signature.name
         self.body = body
         self.doc: str = options["doc"]
@@ -148,8 +167,6 @@ class Composite:
         self.errors: tuple[str, ...] = options["errors"]
         self.where: str = options["where"]
         self.aliases: tuple[str, ...] = options["aliases"]
-        for name in options["numbers"]:
-            next(p for p in self.signature.parameters if p.name == name).number = True
 
     inplace = None
 
@@ -165,19 +182,16 @@ class Composite:
         return self.body(*args, *(kwargs.get(p.name, p.default) for p in missing))
 
 
+_FACTORY_ARGUMENTS = (  # accepted by every creation function, without effect
+    "any out=None", "Layout? layout=None", "bool? pin_memory=False", "any memory_format=None",
+)  # fmt: skip
+
+
 class Factory:
     """An operator that makes a tensor out of numbers, on a device, of a type."""
 
     def __init__(self, signature: str, forward: Function_, **options: Any) -> None:
-        self.signature = Signature(signature)
-        extra = [
-            Parameter(text, True)
-            for text in ("any out=None", "Layout? layout=None", "bool? pin_memory=False", "any memory_format=None")
-            if text.split()[1].partition("=")[0] not in self.signature.names
-        ]
-        self.given = len(self.signature.parameters)
-        self.signature.parameters += tuple(extra)
-        self.signature.names = tuple(p.name for p in self.signature.parameters)
+        self.signature = Signature(signature, (), _FACTORY_ARGUMENTS)
         self.name = self.signature.name
         self.forward = forward
         self.dtype: Any = options["dtype"]
@@ -189,6 +203,11 @@ class Factory:
         self.aliases: tuple[str, ...] = options["aliases"]
 
     inplace = None
+
+    @property
+    def given(self) -> int:
+        """How many parameters the declaration itself names."""
+        return self.signature.declared
 
     def run(self, *values: Any) -> Any:
         from .construct import manufacture
@@ -241,9 +260,16 @@ class Function:
         raise misfit(self.name, [o.signature for o in self.overloads], args, kwargs, self.method)
 
     def settle(self) -> None:
-        """Finds the overloads that calls with nothing but tensors go to."""
+        """Forgets the lanes: they are found when the first call comes."""
+        self.one, self.two = self._find_one, self._find_two
+
+    def _find_one(self, a: Any) -> Any:
         self.one = self._lane(1)
+        return self(a) if self.one is None else self.one(a)
+
+    def _find_two(self, a: Any, b: Any) -> Any:
         self.two = self._lane(2)
+        return self(a, b) if self.two is None else self.two(a, b)
 
     def _lane(self, count: int) -> Function_ | None:
         for overload in self.overloads:
@@ -358,9 +384,7 @@ class Inplace:
 
     def __init__(self, row: Row) -> None:
         self.row = row
-        self.signature = Signature(row.signature.text)
-        for mine, its in zip(self.signature.parameters, row.signature.parameters, strict=True):
-            mine.number = its.number
+        self.signature = row.signature
         self.name = row.inplace
         self.doc, self.samples, self.errors = f"In-place form of {row.name}. {row.doc}", (), ()
         self.where, self.aliases = row.where, ()
@@ -414,6 +438,10 @@ def operator(
     """Declares one overload; docs/architecture.md explains each word."""
     formulas = [Formula((name,), function, False) for name, function in derivatives.items()]
     formulas += [Formula(names, function, True) for names, function in (joint or {}).items()]
+    if len(formulas) > 1:
+        # PyTorch's generated code runs them in the alphabetical order of the arguments' names, and
+        # with create_graph that order shows in the sequence numbers of the nodes they make.
+        formulas.sort(key=lambda formula: ", ".join(formula.inputs))
     row = Row(
         signature, node, forward, formulas=tuple(formulas), dtype=dtype, inplace=inplace,
         inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed, refuse=refuse or {}, cost=cost, symbol=symbol,
@@ -422,9 +450,6 @@ def operator(
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],
         numbers=[name.strip() for name in numbers.split(",") if name.strip()],
     )  # fmt: skip
-    unknown = row.differentiable - set(row.signature.names)
-    if unknown:
-        raise ValueError(f"{signature}: derivative for {sorted(unknown)}, which is no argument")
     catalogue.add(row)
     return row
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from functools import cached_property
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -63,29 +64,50 @@ def _default(text: str) -> Any:
 
 
 class Signature:
-    """A parsed schema, `name.overload(type name=default, *, ...) -> returns`."""
+    """A schema, `name.overload(type name=default, *, ...) -> returns`, parsed when it is needed.
 
-    __slots__ = ("text", "name", "overload", "parameters", "outputs", "names")
+    `numbers` are the tensor parameters that take a Python number too; `extra` more keyword-only ones.
+    """
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        head, _, rest = text.partition("(")
+    def __init__(self, text: str, numbers: Sequence[str] = (), extra: Sequence[str] = ()) -> None:
+        self.text, self._numbers, self._extra = text, numbers, extra
+        self.name, _, self.overload = text[: text.index("(")].partition(".")
+
+    def __repr__(self) -> str:
+        return self.text
+
+    @cached_property
+    def _halves(self) -> tuple[str, str]:
+        rest = self.text[self.text.index("(") + 1 :]
         inside, _, returns = rest.rpartition("->") if "->" in rest else (rest, "", "Tensor")
-        inside = inside.strip().removesuffix(")")
-        name, _, self.overload = head.strip().partition(".")
-        self.name = name
+        return inside.strip().removesuffix(")"), returns.strip()
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
         keyword_only, parameters = False, []
-        for part in _split(inside):
+        for part in _split(self._halves[0]):
             if part == "*":
                 keyword_only = True
             else:
                 parameters.append(Parameter(part, keyword_only))
-        self.parameters: tuple[Parameter, ...] = tuple(parameters)
-        self.names = tuple(p.name for p in parameters)
-        self.outputs = _outputs(returns.strip())
+        for name in self._numbers:
+            next(p for p in parameters if p.name == name).number = True
+        known = {p.name for p in parameters}
+        more = [Parameter(text, True) for text in self._extra]
+        return (*parameters, *(p for p in more if p.name not in known))
 
-    def __repr__(self) -> str:
-        return self.text
+    @cached_property
+    def declared(self) -> int:
+        """How many parameters the text itself names."""
+        return sum(part != "*" for part in _split(self._halves[0]))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.parameters)
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        return _outputs(self._halves[1])
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any] | None:
         """The values of all parameters in order, or None when the call does not fit."""
