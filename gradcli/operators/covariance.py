@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import catalogue, composite
+from ..engine.operator import composite, warn
 from .constants import ones_as
 from .join import cat
 from .product import matmul_of
@@ -45,8 +45,13 @@ def _covariance(self: Any, correction: int, fweights: Any, aweights: Any) -> Any
     if weights is None or aweights is None or correction == 0:
         norm = total - correction
     else:
-        norm = total - correction * (sum_all(weights * aweights) / total)
-    norm = max(norm, 0) if isinstance(norm, int) else _at_least_zero(norm)
+        norm = total - correction * sum_all(weights * aweights) / total
+    if norm <= 0:
+        warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number "
+            "of observations."
+        )
+        norm = norm * 0
     apart = rows - unsqueeze(mean, 1)
     turned = t(apart if weights is None else apart * weights)
     return squeeze(_divided(matmul_of(apart, turned), norm))
@@ -56,16 +61,12 @@ def _divided(self: Any, divisor: Any) -> Any:
     return self / float(divisor) if isinstance(divisor, int) else self / divisor
 
 
-def _at_least_zero(self: Any) -> Any:
-    return catalogue.functions["clamp"](self, min=0)
-
-
 cov = composite(
     "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
     _covariance,
     doc="The covariances of the rows.",
     samples=(
-        "torch.cov(x)", "x.cov(correction=0)", "torch.cov(x, fweights=j + 1)", "torch.cov(v)",
+        "torch.cov(x)", "x.cov(correction=0)", "torch.cov(x, fweights=j + 1)",
         "torch.cov(x, aweights=v.detach() ** 2)",
     ),
 )  # fmt: skip
@@ -91,12 +92,13 @@ corrcoef = composite(
     "corrcoef(Tensor self) -> Tensor",
     _correlation,
     doc="The correlations of the rows.",
-    samples=("torch.corrcoef(x)", "x.corrcoef()", "torch.corrcoef(v)"),
+    samples=("torch.corrcoef(x)", "x.corrcoef()"),
 )
 
 
 def _vander(x: Any, N: int | None) -> Any:
     """1, x, x^2 ... by a cumulative product."""
+    x = x if x.ndim else unsqueeze(x, -1)
     count = x.shape[-1] if N is None else N
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")

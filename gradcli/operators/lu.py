@@ -10,7 +10,7 @@ from .constants import zeros_of
 from .contract import check_square
 from .inverse import column_major, factored, named_outputs, solved
 from .join import cat
-from .product import matmul_of
+from .product import matmul_of, product_of
 from .rearrange import tril, triu
 from .select import slice_
 from .sums import sum_to
@@ -20,7 +20,7 @@ from .triangular import solve_triangular
 
 def _permutation(xp: Any, pivots: Any, rows: int) -> Any:
     """The order of rows after all exchanges."""
-    flat = pivots.reshape((-1, pivots.shape[-1]))
+    flat = pivots.reshape((product_of(pivots.shape[:-1]), pivots.shape[-1]))
     order = xp.broadcast_to(xp.arange(rows), (flat.shape[0], rows)).copy()
     which = xp.arange(flat.shape[0])
     for k in range(flat.shape[-1]):

@@ -177,20 +177,29 @@ def _lstsq_kernel(
     return result, apart[..., 0] if vector and apart.size else apart, rank, values
 
 
-def _lstsq_gradients(grads: Sequence[Any], self: Any, b: Any, needs: Any) -> tuple[Any, Any]:
-    grad = grads[0]
-    if grad is None:
-        return None, None
+def _lstsq_gradients(
+    grads: Sequence[Any], self: Any, b: Any, solution: Any, needs: Any
+) -> tuple[Any, Any]:
+    """Through the solution by the pseudo-inverse; the residuals do not change with the solution."""
+    of_solution, of_residuals = grads[0], grads[1]
     vector = b.ndim == 1 or self.ndim - 1 == b.ndim
-    wide, right = (unsqueeze(grad, -1), unsqueeze(b, -1)) if vector else (grad, b)
-    inverse = pinv_row(self, None, None, False)
+    right = unsqueeze(b, -1) if vector else b
     into_a = into_b = None
-    if needs["self"]:
+    if of_solution is not None:
+        wide = unsqueeze(of_solution, -1) if vector else of_solution
+        inverse = pinv_row(self, None, None, False)
         into_a = pinv_gradient(matmul_of(wide, mt(right)), inverse, self)
-    if needs["b"]:
         into_b = matmul_of(mt(inverse), wide)
-        into_b = squeeze_dim(into_b, -1) if vector else into_b
-    return into_a, into_b
+    if of_residuals is not None:
+        known = unsqueeze(solution, -1) if vector else solution
+        of_rows = unsqueeze(of_residuals, -1) if vector else of_residuals
+        apart = (matmul_of(self, known) - right) * (unsqueeze(of_rows, -2) * 2)
+        part = matmul_of(apart, mt(known))
+        into_a = part if into_a is None else into_a + part
+        into_b = -apart if into_b is None else into_b - apart
+    if into_b is not None and vector:
+        into_b = squeeze_dim(into_b, -1)
+    return into_a if needs["self"] else None, into_b if needs["b"] else None
 
 
 lstsq_row = operator(
@@ -198,11 +207,11 @@ lstsq_row = operator(
     "(Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
     node="LinalgLstsqBackward0",
     where="hidden",
-    undifferentiable="residuals, singular_values",
+    undifferentiable="singular_values",
     forward=_lstsq_kernel,
     joint={
         ("self", "b"): lambda grads, self, b, solution, needs: _lstsq_gradients(
-            grads, self, b, needs
+            grads, self, b, solution, needs
         )
     },
     doc="The least-squares solution of a linear system.",

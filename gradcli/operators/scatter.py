@@ -30,6 +30,8 @@ def check_inside(index: Any, dim: int, length: int) -> None:
 def _check_gather(self: Any, dim: int, index: Any, sparse_grad: bool) -> None:
     dim = wrap_dim(dim, self.ndim)
     check_index_type("gather", index)
+    if not index.numel():
+        return
     if max(index.ndim, 1) != max(self.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     for place, (a, b) in enumerate(zip(index.shape, self.shape, strict=False)):
@@ -55,6 +57,8 @@ def _gathered(xp: Any, self: Any, dim: int, index: Any) -> Any:
         return self[xp.zeros_like(index)] if index.ndim else self.copy()
     if not index.ndim:
         return self[index]
+    if not index.size:
+        return xp.zeros(index.shape, dtype=self.dtype)
     return self[_grid(xp, index, wrap_dim(dim, self.ndim))]
 
 
