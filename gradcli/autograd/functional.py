@@ -276,7 +276,7 @@ def _rows(
 ) -> tuple[Any, ...]:
     """One backward pass for each element of an output, stacked to the Jacobian's shape."""
     pieces: tuple[list[Any], ...] = tuple([] for _ in inputs)
-    flat = output.reshape([-1]) if output.numel() else None
+    flat = output.reshape([output.numel()])
     for element in range(output.numel()):
         grads = _element_gradients(flat[element], inputs, create_graph)
         for place, (grad, given) in enumerate(zip(grads, inputs, strict=True)):

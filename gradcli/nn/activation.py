@@ -213,7 +213,7 @@ class PReLU(Configured):
         values = self._bound(args, kwargs)
         super(Configured, self).__init__()
         self.num_parameters, self.init = values["num_parameters"], values["init"]
-        slopes = tensor([float(self.init)] * self.num_parameters)
+        slopes: Any = tensor([float(self.init)] * self.num_parameters)
         self.weight = Parameter(slopes if values["dtype"] is None else slopes.to(values["dtype"]))
 
     def forward(self, input: Any) -> Any:

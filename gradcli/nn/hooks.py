@@ -16,6 +16,8 @@ class BackwardHookNode(CustomNode):
 
     __slots__ = ("count",)
 
+    count: int
+
     def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
         return tuple(grads)
 

@@ -252,7 +252,7 @@ class Module:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         for parameter in self.parameters():
-            grad = None if parameter._meta is None else parameter._meta.grad
+            grad: Any = None if parameter._meta is None else parameter._meta.grad
             if grad is None:
                 continue
             if set_to_none:

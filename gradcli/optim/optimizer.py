@@ -179,7 +179,7 @@ class Optimizer:
         self.state = defaultdict(dict)
         for key, value in state_dict["state"].items():
             self.state[by_number.get(key, key)] = {
-                name: item.clone() if isinstance(item, Tensor) else item
+                name: copied(item) if isinstance(item, Tensor) else item
                 for name, item in value.items()
             }
 
@@ -204,6 +204,10 @@ def counted(own: dict[str, Any]) -> float:
         own["step"] = tensor(0.0)
     own["step"].add_(1)
     return float(own["step"].item())
+
+
+def copied(value: Any) -> Any:
+    return value.clone()
 
 
 def zeros_for(parameter: Any) -> Any:
