@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import composite, warn
+from ..engine.operator import catalogue, composite, warn
 from .constants import ones_as
 from .join import cat
 from .product import matmul_of
@@ -45,7 +45,7 @@ def _covariance(self: Any, correction: int, fweights: Any, aweights: Any) -> Any
     if weights is None or aweights is None or correction == 0:
         norm = total - correction
     else:
-        norm = total - correction * sum_all(weights * aweights) / total
+        norm = total - catalogue.row("mul.Scalar")(sum_all(weights * aweights), correction) / total
     if norm <= 0:
         warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number "

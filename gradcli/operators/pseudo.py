@@ -190,7 +190,7 @@ def _lstsq_gradients(
         inverse = pinv_row(self, None, None, False)
         into_a = pinv_gradient(matmul_of(wide, mt(right)), inverse, self)
         into_b = matmul_of(mt(inverse), wide)
-    if of_residuals is not None:
+    if of_residuals is not None and 0 not in of_residuals.shape:  # empty where none are computed
         known = unsqueeze(solution, -1) if vector else solution
         of_rows = unsqueeze(of_residuals, -1) if vector else of_residuals
         apart = (matmul_of(self, known) - right) * (unsqueeze(of_rows, -2) * 2)
