@@ -43,7 +43,8 @@ def _covariance(self: Any, correction: int, fweights: Any, aweights: Any) -> Any
         total = sum_all(weights)
         mean = sum_dims(rows * weights, (1,), False) / total
     if weights is None or aweights is None or correction == 0:
-        norm = total - correction
+        number = isinstance(total, int)
+        norm = total - correction if number else catalogue.row("sub.Scalar")(total, correction, 1)
     else:
         norm = total - catalogue.row("mul.Scalar")(sum_all(weights * aweights), correction) / total
     if norm <= 0:
