@@ -8,80 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.mode import state
-from .optimizer import Optimizer
+from .one_cycle import OneCycleLR, ReduceLROnPlateau
+from .schedule import LRScheduler
 
 __all__ = [
     "LRScheduler", "StepLR", "MultiStepLR", "ExponentialLR", "ConstantLR", "LinearLR", "LambdaLR",
     "MultiplicativeLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "PolynomialLR",
     "OneCycleLR", "ReduceLROnPlateau", "SequentialLR", "ChainedScheduler",
 ]  # fmt: skip
-
-_ORDER = (
-    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, "
-    "you should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  "
-    "Failure to do this will result in PyTorch skipping the first value of the learning rate "
-    "schedule. See more details at "
-    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
-)
-
-
-class LRScheduler:
-    """Sets the learning rate of each parameter group; a subclass computes them in get_lr."""
-
-    PUBLIC: tuple[str, ...] = (
-        "optimizer", "base_lrs", "last_epoch", "step", "get_lr", "get_last_lr", "state_dict",
-        "load_state_dict",
-    )  # fmt: skip
-
-    def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
-        self.optimizer = optimizer
-        for place, group in enumerate(optimizer.param_groups):
-            if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
-            elif "initial_lr" not in group:
-                raise KeyError(
-                    "param 'initial_lr' is not specified in "
-                    f"param_groups[{place}] when resuming scheduler with last_epoch >= 0.\n"
-                    "This typically happens when:\n"
-                    "1. You're trying to resume training from a checkpoint but haven't properly "
-                    "loaded the optimizer state\n"
-                    "2. You're using last_epoch >= 0 for a fresh training run (not recommended)"
-                )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self.last_epoch = last_epoch
-        self._step_count = 0
-        self._last_lr: list[Any] = []
-        self.step()
-
-    def _rates(self) -> list[Any]:
-        return [group["lr"] for group in self.optimizer.param_groups]
-
-    def _scaled(self, factor: float) -> list[Any]:
-        return [rate * factor for rate in self._rates()]
-
-    def get_lr(self) -> list[Any]:
-        raise NotImplementedError
-
-    def get_last_lr(self) -> list[Any]:
-        return self._last_lr
-
-    def step(self, epoch: int | None = None) -> None:
-        if self._step_count == 1 and not self.optimizer._stepped:
-            state.warn(_ORDER)
-        self._step_count += 1
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
-            group["lr"] = rate
-        self._last_lr = self._rates()
-
-    def state_dict(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.__dict__.update(state_dict)
 
 
 class StepLR(LRScheduler):
@@ -358,12 +292,3 @@ class ChainedScheduler(LRScheduler):
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = self._rates()
-
-
-def __getattr__(name: str) -> Any:
-    """The two schedules that have a room of their own."""
-    if name in ("OneCycleLR", "ReduceLROnPlateau"):
-        from . import one_cycle
-
-        return getattr(one_cycle, name)
-    raise AttributeError(f"module 'torch.optim.lr_scheduler' has no attribute '{name}'")

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from ..engine.tensor import Tensor
-from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer
+from .schedule import LRScheduler
 
 
 class OneCycleLR(LRScheduler):
