@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine import dtypes
 from ..engine.operator import composite
-from .constants import zeros_of
+from .constants import zeros_as, zeros_of
 from .conventions import Late, native, wrap_dim
 from .cumulative import cumsum
 from .select import slice_
@@ -46,7 +46,7 @@ def _diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
         upper = slice_.run(self, dim, min(1, length), length, 1)
         lower = slice_.run(self, dim, 0, max(length - 1, 0), 1)
         self = logical_xor(upper, lower) if self.dtype.category == dtypes.BOOL else upper - lower
-    return self if n else self.clone()
+    return self if n else zeros_as.run(self).copy_(self)
 
 
 diff = composite(
@@ -101,11 +101,17 @@ def _check_places(name: str, y: Any, x: Any, dim: int) -> None:
         raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
 
 
+def _floating(y: Any) -> Any:
+    """Integers integrate to the default floating type."""
+    return y if y.dtype.category >= dtypes.FLOATING else y.to(dtypes.default_dtype())
+
+
 def _trapezoid_dx(y: Any, dx: Any, dim: int) -> Any:
     _check_integral("trapezoid", y, None)
     dim = wrap_dim(dim, y.ndim)
     if y.shape[dim] == 0:
         return _zeros_without(y, dim)
+    y = _floating(y)
     ends = y.select(dim, 0) + y.select(dim, -1)
     return (y.sum(dim) - ends * 0.5) * dx
 
@@ -120,7 +126,7 @@ def _cumulative_x(y: Any, x: Any, dim: int) -> Any:
 def _cumulative_dx(y: Any, dx: Any, dim: int) -> Any:
     _check_integral("cumulative_trapezoid", y, None)
     dim = wrap_dim(dim, y.ndim)
-    return cumsum.run(_trapezoid_of(y, dx / 2.0, dim), dim, None)
+    return cumsum.run(_trapezoid_of(_floating(y), dx / 2.0, dim), dim, None)
 
 
 for _name, _alias, _of_x, _of_dx, _doc in (
@@ -223,6 +229,7 @@ def _gradient(self: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any, 
             )
     if len(steps) != len(dims):
         _wrong_spacing(self, len(steps), None if dim is None else len(dims))
+    steps = [s.item() if hasattr(s, "ndim") and not s.ndim else s for s in steps]
     return tuple(
         (_slope_at if hasattr(step, "ndim") else _even_slope)(self, step, place, edge_order)
         for place, step in zip(dims, steps, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from ..engine import dtypes
@@ -66,6 +67,10 @@ def _check_histc(self: Any, bins: int, min: Any, max: Any) -> None:
         )
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
+    if min == max and self.numel():
+        low, high = float(self.detach().min()), float(self.detach().max())
+        if not isfinite(low) or not isfinite(high):
+            raise RuntimeError(f"torch.histc: range of [{low}, {high}] is not finite")
 
 
 def _histc(xp: Any, self: Any, bins: int, min: Any, max: Any) -> Any:

@@ -355,10 +355,12 @@ for _name, _word in (("all", "Are all elements"), ("any", "Is any element")):
         f"{_name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
         dtype=_truth,
         forward=lambda xp, self, dim, keepdim, _name=_name: xp.asarray(
-            getattr(xp, _name)(self, axis=axes(dim, self.ndim), keepdims=keepdim)
+            getattr(xp, _name)(
+                self, axis=() if dim == () else axes(dim, self.ndim), keepdims=keepdim
+            )
         ),
         doc=f"{_word} over some dimensions different from zero?",
-        samples=(f"k.{_name}((0, 1))", f"torch.{_name}(c > 0, dim=(0, 2), keepdim=True)"),
+        samples=(f"k.{_name}((0, 1))", f"torch.{_name}(c > 0, dim=(0, 2), keepdim=True)", f"k.{_name}(dim=())"),
         errors=(f"k.{_name}((0, 0))",),
     )
 
