@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine import dtypes
-from ..engine.operator import composite, operator
+from ..engine.operator import operator
 from .constants import number_as, zeros_of
 from .conventions import INTEGERS, Late, wrap_dim
 from .reduce import as_kind, has_zeros, in_type_of, prod_dim
@@ -138,8 +137,9 @@ cumprod = operator(
         _cumprod_backward(grad, in_type_of(self, grad), dim, result), self_kind
     ),
     doc="The product of all elements up to each one, along a dimension.",
-    samples=("x.cumprod(1)", "torch.cumprod(x, 0)", "(x * k).cumprod(1)", "s.cumprod(0)", "i.cumprod(1)",
-             "k.cumsum(1)", "x.cumsum(1, dtype=torch.float64)", "(c * 0).cumprod(-1)", "(r * (r > 0)).cumprod(0)"),
+    samples=("x.cumprod(1)", "torch.cumprod(x, 0)", "(x * k).cumprod(1)", "s.cumprod(0)",
+             "i.cumprod(1)", "k.cumsum(1)", "x.cumsum(1, dtype=torch.float64)",
+             "(c * 0).cumprod(-1)", "(r * (r > 0)).cumprod(0)"),
     errors=("x.cumprod(2)",),
 )  # fmt: skip
 
@@ -172,7 +172,8 @@ for _name, _node, _how, _word in (
         forward=lambda xp, self, dim, _how=_how: _running(xp, self, dim, _how),
         self=lambda grads, self, indices, dim: _cummaxmin_backward(grads[0], self, indices, dim),
         doc=f"The {_word} element up to each one, and where it is.",
-        samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0)", f"i.{_name}(1)", f"s.{_name}(0)", f"k.{_name}(0)"),
+        samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0)", f"i.{_name}(1)", f"s.{_name}(0)",
+                 f"k.{_name}(0)"),
         errors=(f"x.{_name}(2)",),
     )
 
@@ -183,7 +184,11 @@ def _cummaxmin_backward(grad: Any, self: Any, indices: Any, dim: int) -> Any:
 
 # ---- logcumsumexp
 
-LOWEST = {"float16": -65504.0, "float32": -3.4028234663852886e38, "float64": -1.7976931348623157e308}
+LOWEST = {
+    "float16": -65504.0,
+    "float32": -3.4028234663852886e38,
+    "float64": -1.7976931348623157e308,
+}
 
 
 def _logcumsumexp(xp: Any, self: Any, dim: int) -> Any:
@@ -211,7 +216,8 @@ logcumsumexp = operator(
     node="LogcumsumexpBackward0",
     check=_in_range,
     refuse={
-        word: f"\"logcumsumexp_out_cpu\" not implemented for '{word}'" for word in (*INTEGERS, "Bool")
+        word: f"\"logcumsumexp_out_cpu\" not implemented for '{word}'"
+        for word in (*INTEGERS, "Bool")
     },
     forward=_logcumsumexp,
     self=lambda grad, self, result, dim: _logcumsumexp_backward(grad, self, result, dim),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..engine import dtypes
@@ -53,8 +52,8 @@ diff = composite(
     "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
     _diff,
     doc="Differences of neighbours along a dimension, taken n times.",
-    samples=("x.diff()", "torch.diff(x, n=2)", "torch.diff(x, dim=0)", "torch.diff(x, prepend=y)", "i.diff()", "k.diff()",
-             "torch.diff(x, prepend=z[:, :1].expand(2, 1), append=y)"),
+    samples=("x.diff()", "torch.diff(x, n=2)", "torch.diff(x, dim=0)", "torch.diff(x, prepend=y)",
+             "i.diff()", "k.diff()", "torch.diff(x, prepend=z[:, :1].expand(2, 1), append=y)"),
     errors=("s.diff()", "x.diff(-1)", "x.diff(1, 3)", "x.diff(prepend=v)"),
 )  # fmt: skip
 
@@ -167,7 +166,9 @@ def _even_slope(self: Any, step: Any, dim: int, edge_order: int) -> Any:
         last = (_part(self, dim, -1, None) - _part(self, dim, -2, -1)) / step
     else:
         first = (
-            -1.5 * _part(self, dim, 0, 1) + 2 * _part(self, dim, 1, 2) - 0.5 * _part(self, dim, 2, 3)
+            -1.5 * _part(self, dim, 0, 1)
+            + 2 * _part(self, dim, 1, 2)
+            - 0.5 * _part(self, dim, 2, 3)
         ) / step
         last = (
             0.5 * _part(self, dim, -3, -2)
@@ -221,7 +222,8 @@ def _gradient(self: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any, 
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     given = range(self.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     dims = [wrap_dim(d, self.ndim) for d in given]
-    steps = spacing if isinstance(spacing, list | tuple) else [1 if spacing is None else spacing] * len(dims)
+    one = 1 if spacing is None else spacing
+    steps = spacing if isinstance(spacing, list | tuple) else [one] * len(dims)
     for place in dims:
         if self.shape[place] < edge_order + 1:
             raise RuntimeError(
@@ -251,9 +253,10 @@ composite(
     native(_gradient),
     where="torch",
     doc="The slopes of a sampled function along each dimension.",
-    samples=("torch.gradient(c[:, :, :2], dim=1)", "torch.gradient(x, dim=1, spacing=2.0)", "torch.gradient(a)",
-             "torch.gradient(v, edge_order=2)", "torch.gradient(a, spacing=[2.0, 0.5])",
-             "torch.gradient(v, spacing=(p[0],))", "torch.gradient(v, spacing=(p[0],), edge_order=2)",
+    samples=("torch.gradient(c[:, :, :2], dim=1)", "torch.gradient(x, dim=1, spacing=2.0)",
+             "torch.gradient(a)", "torch.gradient(v, edge_order=2)",
+             "torch.gradient(a, spacing=[2.0, 0.5])", "torch.gradient(v, spacing=(p[0],))",
+             "torch.gradient(v, spacing=(p[0],), edge_order=2)",
              "torch.gradient(a, spacing=[v, p[0]])"),
     errors=("torch.gradient(v, edge_order=3)", "torch.gradient(x, edge_order=2)"),
 )  # fmt: skip

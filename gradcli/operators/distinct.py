@@ -113,8 +113,9 @@ composite(
     "int? dim=None) -> Tensor",
     _unique,
     doc="The distinct elements (or slices) in order.",
-    samples=("torch.unique(i)", "i.unique(return_counts=True)", "torch.unique(k, return_inverse=True)", "x.unique()",
-             "torch.unique(i, dim=0)", "torch.unique(x, dim=1, return_counts=True)", "torch.unique(n)",
+    samples=("torch.unique(i)", "i.unique(return_counts=True)",
+             "torch.unique(k, return_inverse=True)", "x.unique()", "torch.unique(i, dim=0)",
+             "torch.unique(x, dim=1, return_counts=True)", "torch.unique(n)",
              "torch.unique(i, dim=1, return_inverse=True, return_counts=True)"),
 )  # fmt: skip
 
@@ -125,8 +126,10 @@ composite(
         _consecutive.run(self, return_inverse, return_counts, dim), return_inverse, return_counts
     ),
     doc="Elements (or slices) that differ from the one before.",
-    samples=("torch.unique_consecutive(i)", "i.unique_consecutive(return_inverse=True, return_counts=True)",
-             "torch.unique_consecutive(i, dim=1)", "x.unique_consecutive()", "torch.unique_consecutive(k[0])"),
+    samples=("torch.unique_consecutive(i)",
+             "i.unique_consecutive(return_inverse=True, return_counts=True)",
+             "torch.unique_consecutive(i, dim=1)", "x.unique_consecutive()",
+             "torch.unique_consecutive(k[0])"),
 )  # fmt: skip
 
 # ---- places in sorted sequences
@@ -198,11 +201,16 @@ for _overload, _kind in (("Tensor", "Tensor"), ("Scalar", "Scalar")):
         forward=_found,
         doc="Where values would have to be put into a sorted sequence.",
         samples=("torch.searchsorted(p[0].sort()[0], x)", "torch.searchsorted(x.sort()[0], y)",
-                 "torch.searchsorted(w, x, sorter=w.argsort())", "torch.searchsorted(w.sort()[0], x, side='right')",
-                 "torch.searchsorted(w.sort()[0], x, right=True, out_int32=True)", "torch.searchsorted(w.sort()[0], s)")
+                 "torch.searchsorted(w, x, sorter=w.argsort())",
+                 "torch.searchsorted(w.sort()[0], x, side='right')",
+                 "torch.searchsorted(w.sort()[0], x, right=True, out_int32=True)",
+                 "torch.searchsorted(w.sort()[0], s)")
         if _kind == "Tensor"
-        else ("torch.searchsorted(w.sort()[0], 0.3)", "torch.searchsorted(w.sort()[0], 1, right=True)"),
-        errors=("torch.searchsorted(x, v)", "torch.searchsorted(w, x, side='up')") if _kind == "Tensor" else (),
+        else ("torch.searchsorted(w.sort()[0], 0.3)",
+              "torch.searchsorted(w.sort()[0], 1, right=True)"),
+        errors=("torch.searchsorted(x, v)", "torch.searchsorted(w, x, side='up')")
+        if _kind == "Tensor"
+        else (),
     )  # fmt: skip
 
 
@@ -223,7 +231,8 @@ operator(
         xp, boundaries, self, out_int32, right, None, None
     ),
     doc="Which bucket between boundaries each element falls into.",
-    samples=("torch.bucketize(x, w.sort()[0])", "torch.bucketize(x, w.sort()[0], right=True, out_int32=True)",
+    samples=("torch.bucketize(x, w.sort()[0])",
+             "torch.bucketize(x, w.sort()[0], right=True, out_int32=True)",
              "torch.bucketize(i, torch.tensor([0, 1, 2]))"),
     errors=("torch.bucketize(x, a)",),
 )  # fmt: skip

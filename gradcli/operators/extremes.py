@@ -77,11 +77,6 @@ def _needs_dim(name: str, kind: type[Exception] = RuntimeError, more: bool = Tru
     return check
 
 
-def along(self: Any, dim: int, keepdim: bool, indices: Any) -> Any:
-    """The elements at the indices, and the indices, with the dimension or without."""
-    return indices, (indices if keepdim else indices.squeeze(dim))
-
-
 def _with_index(xp: Any, self: Any, dim: int, keepdim: bool, how: str) -> Any:
     dim = wrap_dim(dim, self.ndim)
     if not self.ndim:
@@ -103,7 +98,8 @@ for _name, _node, _word, _two in (
         forward=lambda xp, self, _name=_name: getattr(self, _name)(),
         self=lambda grad, self, result: evenly_distribute_backward(grad, self, result),
         doc=f"The {_word} of all elements; the gradient is split among equals.",
-        samples=(f"x.{_name}()", f"torch.{_name}(x)", f"s.{_name}()", f"i.{_name}()", f"k.{_name}()"),
+        samples=(f"x.{_name}()", f"torch.{_name}(x)", f"s.{_name}()", f"i.{_name}()",
+                 f"k.{_name}()"),
         errors=(f"torch.{_name}(1.0)", f"torch.zeros(0).{_name}()"),
     )
     composite(
@@ -125,8 +121,8 @@ for _name, _node, _word, _two in (
             grads[0], dim, indices, self_sym_sizes, keepdim
         ),
         doc=f"The {_word} elements along a dimension, and where they are; the first of equals.",
-        samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0, True)", f"s.{_name}(0)", f"i.{_name}(dim=1)",
-                 f"c.{_name}(-1).values", f"k.{_name}(1)"),
+        samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0, True)", f"s.{_name}(0)",
+                 f"i.{_name}(dim=1)", f"c.{_name}(-1).values", f"k.{_name}(1)"),
         errors=(f"x.{_name}(2)", f"torch.zeros(2, 0).{_name}(1)"),
     )  # fmt: skip
 
@@ -153,8 +149,8 @@ for _name, _node, _word in (("amax", "Amax", "largest"), ("amin", "Amin", "small
             grad, self, result, dim, keepdim
         ),
         doc=f"The {_word} elements over some dimensions; the gradient is split among equals.",
-        samples=(f"x.{_name}()", f"torch.{_name}(x, 1)", f"c.{_name}((0, 2), keepdim=True)", f"s.{_name}()",
-                 f"i.{_name}(1)", f"k.{_name}()", f"(x * k).{_name}(1)"),
+        samples=(f"x.{_name}()", f"torch.{_name}(x, 1)", f"c.{_name}((0, 2), keepdim=True)",
+                 f"s.{_name}()", f"i.{_name}(1)", f"k.{_name}()", f"(x * k).{_name}(1)"),
         errors=(f"x.{_name}(2)", f"x.{_name}((0, 0))", f"torch.zeros(0).{_name}()",
                 f"torch.zeros(0, 3).{_name}(0)"),
     )  # fmt: skip
@@ -199,8 +195,8 @@ aminmax = operator(
         grads, self, dim, keepdim, min, max
     ),
     doc="The smallest and the largest elements.",
-    samples=("x.aminmax()", "torch.aminmax(x, dim=1)", "x.aminmax(dim=0, keepdim=True)", "x.aminmax(dim=1).max",
-             "x.aminmax().min", "i.aminmax()", "s.aminmax()"),
+    samples=("x.aminmax()", "torch.aminmax(x, dim=1)", "x.aminmax(dim=0, keepdim=True)",
+             "x.aminmax(dim=1).max", "x.aminmax().min", "i.aminmax()", "s.aminmax()"),
     errors=("x.aminmax(dim=2)", "torch.zeros(0).aminmax()"),
 )  # fmt: skip
 

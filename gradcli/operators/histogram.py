@@ -18,7 +18,7 @@ def _check_bincount(self: Any, weights: Any, minlength: int) -> None:
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{self.dtype.word}'")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    if self.ndim != 1 or self.numel() and bool((self < 0).any()):
+    if self.ndim != 1 or (self.numel() and bool((self < 0).any())):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and tuple(weights.shape) != tuple(self.shape):
         raise RuntimeError("weights should be 1-d and have the same length as input")
@@ -44,8 +44,8 @@ bincount = operator(
     doc="How often each number from 0 on occurs, or the sum of the weights there.",
     samples=("torch.bincount(j)", "j.bincount(w.detach())", "torch.bincount(j, minlength=5)",
              "torch.bincount(j, d[0].detach())", "torch.bincount(j, j)", "torch.bincount(j[:0])"),
-    errors=("torch.bincount(v)", "torch.bincount(i)", "torch.bincount(j - 1)", "torch.bincount(j, x)",
-            "torch.bincount(j, minlength=-1)"),
+    errors=("torch.bincount(v)", "torch.bincount(i)", "torch.bincount(j - 1)",
+            "torch.bincount(j, x)", "torch.bincount(j, minlength=-1)"),
 )  # fmt: skip
 
 # ---- edges
@@ -91,8 +91,8 @@ histc = operator(
     cost=lambda self, bins, min, max: bins,
     forward=_histc,
     doc="How many elements lie in each of equal bins.",
-    samples=("torch.histc(x, 4)", "x.histc(4, -1, 1)", "torch.histc(x)", "torch.histc(x, bins=3, min=1, max=1)",
-             "torch.histc(d, 5)"),
+    samples=("torch.histc(x, 4)", "x.histc(4, -1, 1)", "torch.histc(x)",
+             "torch.histc(x, bins=3, min=1, max=1)", "torch.histc(d, 5)"),
     errors=("torch.histc(i, 4)", "torch.histc(x, 0)", "torch.histc(x, 4, 2, 1)"),
 )  # fmt: skip
 
@@ -232,6 +232,8 @@ composite(
     where="torch",
     doc="How many points lie in each cell of a grid, and the grid's edges.",
     samples=("torch.histogramdd(x.detach(), [2, 2, 2])", "torch.histogramdd(x.detach()[:, :2], 3)",
-             "torch.histogramdd(x.detach()[:, :2], [2, 3], range=(-2.0, 2.0, -1.0, 1.0), density=True)",
-             "torch.histogramdd(x.detach()[:, :1], [torch.tensor([-1.0, 0.0, 2.0])], weight=w.detach()[:2])"),
+             "torch.histogramdd(x.detach()[:, :2], [2, 3], range=(-2.0, 2.0, -1.0, 1.0), "
+             "density=True)",
+             "torch.histogramdd(x.detach()[:, :1], [torch.tensor([-1.0, 0.0, 2.0])], "
+             "weight=w.detach()[:2])"),
 )  # fmt: skip

@@ -100,13 +100,17 @@ for _name, _ignore, _doc in (
                 self, q, dim, keepdim, interpolation, _ignore
             ),
             doc=f"{_doc} of all elements, or along a dimension.",
-            samples=(f"torch.{_name}(x, 0.3)", f"x.{_name}(0.25, 1)", f"torch.{_name}(c, 0.25, dim=1, keepdim=True)",
-                     f"torch.{_name}(s, 0.5)", *(f"x.{_name}(0.7, interpolation='{m}')" for m in MODES[1:]))
+            samples=(f"torch.{_name}(x, 0.3)", f"x.{_name}(0.25, 1)",
+                     f"torch.{_name}(c, 0.25, dim=1, keepdim=True)",
+                     f"torch.{_name}(s, 0.5)",
+                     *(f"x.{_name}(0.7, interpolation='{m}')" for m in MODES[1:]))
             if _overload
             else (f"torch.{_name}(x, torch.tensor([0.2, 0.5]), 1)", f"x.{_name}(torch.tensor(0.3))",
-                  f"torch.{_name}(x, torch.tensor([0.2, 0.5]), keepdim=True)", f"torch.{_name}(x, p[0] / 2)"),
-            errors=(f"torch.{_name}(x, 1.5)", f"torch.{_name}(i, 0.5)", f"torch.{_name}(x, 0.5, dim=3)",
-                    f"torch.{_name}(torch.zeros(0), 0.5)", f"torch.{_name}(x, 0.5, interpolation='foo')")
+                  f"torch.{_name}(x, torch.tensor([0.2, 0.5]), keepdim=True)",
+                  f"torch.{_name}(x, p[0] / 2)"),
+            errors=(f"torch.{_name}(x, 1.5)", f"torch.{_name}(i, 0.5)",
+                    f"torch.{_name}(x, 0.5, dim=3)", f"torch.{_name}(torch.zeros(0), 0.5)",
+                    f"torch.{_name}(x, 0.5, interpolation='foo')")
             if _overload
             else (f"torch.{_name}(x, d[0, 0])", f"torch.{_name}(x, z)", f"torch.{_name}(x, q[0])"),
         )  # fmt: skip

@@ -75,8 +75,8 @@ sum_ = operator(
         expand(grad, self_sym_sizes, False), self_kind
     ),
     doc="The sum of all elements.",
-    samples=("x.sum()", "torch.sum(x)", "s.sum()", "i.sum()", "k.sum()", "x.sum(dtype=torch.float64)",
-             "d.sum()", "r.sum()", "c.sum()", "torch.zeros(0).sum()"),
+    samples=("x.sum()", "torch.sum(x)", "s.sum()", "i.sum()", "k.sum()",
+             "x.sum(dtype=torch.float64)", "d.sum()", "r.sum()", "c.sum()", "torch.zeros(0).sum()"),
     errors=("torch.sum(1.0)", "x.sum('a')"),
 )  # fmt: skip
 
@@ -99,8 +99,9 @@ sum_dim = operator(
         sum_backward(grad, self_sym_sizes, dim, keepdim), self_kind
     ),
     doc="The sum over some dimensions.",
-    samples=("x.sum(1)", "torch.sum(c, (0, 2))", "x.sum(0, keepdim=True)", "x.sum(dim=-1)", "x.sum(dim=None)",
-             "x.sum((0, 1))", "s.sum(0)", "i.sum(1)", "x.sum(1, dtype=torch.float64)", "x.t().sum(0)"),
+    samples=("x.sum(1)", "torch.sum(c, (0, 2))", "x.sum(0, keepdim=True)", "x.sum(dim=-1)",
+             "x.sum(dim=None)", "x.sum((0, 1))", "s.sum(0)", "i.sum(1)",
+             "x.sum(1, dtype=torch.float64)", "x.t().sum(0)"),
     errors=("x.sum(2)", "x.sum((0, 0))", "x.sum((0, -2))"),
 )  # fmt: skip
 
@@ -302,7 +303,8 @@ def _logsumexp(xp: Any, self: Any, dim: Sequence[int], keepdim: bool) -> Any:
     high = xp.where(xp.isinf(high), high.dtype.type(0), high)
     total = precise(xp.exp, self - high).sum(axis=axis, keepdims=True)
     result = precise(xp.log, xp.asarray(total)) + high
-    return result if keepdim else result.reshape([n for d, n in enumerate(self.shape) if d not in axis])
+    shape = [n for d, n in enumerate(self.shape) if d not in axis]
+    return result if keepdim else result.reshape(shape)
 
 
 def _logsumexp_backward(grad: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any:
@@ -339,7 +341,8 @@ for _name, _word in (("all", "Are all elements"), ("any", "Is any element")):
         dtype=_truth,
         forward=lambda xp, self, _name=_name: xp.asarray(getattr(xp, _name)(self)),
         doc=f"{_word} different from zero?",
-        samples=(f"k.{_name}()", f"torch.{_name}(x)", f"i.{_name}()", f"i.to(torch.uint8).{_name}()"),
+        samples=(f"k.{_name}()", f"torch.{_name}(x)", f"i.{_name}()",
+                 f"i.to(torch.uint8).{_name}()"),
     )
     operator(
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
@@ -360,7 +363,8 @@ for _name, _word in (("all", "Are all elements"), ("any", "Is any element")):
             )
         ),
         doc=f"{_word} over some dimensions different from zero?",
-        samples=(f"k.{_name}((0, 1))", f"torch.{_name}(c > 0, dim=(0, 2), keepdim=True)", f"k.{_name}(dim=())"),
+        samples=(f"k.{_name}((0, 1))", f"torch.{_name}(c > 0, dim=(0, 2), keepdim=True)",
+                 f"k.{_name}(dim=())"),
         errors=(f"k.{_name}((0, 0))",),
     )
 

@@ -37,8 +37,8 @@ sort = operator(
         grads[0], dim, indices, self_sym_sizes, True
     ),
     doc="The elements of each line in order, and where they were.",
-    samples=("x.sort()", "torch.sort(x, 0, True)", "x.sort(descending=True)", "s.sort()", "i.sort(0)", "k.sort()",
-             "c.sort(dim=1).values"),
+    samples=("x.sort()", "torch.sort(x, 0, True)", "x.sort(descending=True)", "s.sort()",
+             "i.sort(0)", "k.sort()", "c.sort(dim=1).values"),
     errors=("x.sort(2)",),
 )  # fmt: skip
 
@@ -108,8 +108,8 @@ topk = operator(
         grads[0], dim, indices, self_sym_sizes, True
     ),
     doc="The k largest (or smallest) elements of each line, in order, and where they are.",
-    samples=("x.topk(2)", "torch.topk(x, 1, 0)", "x.topk(2, largest=False)", "s.topk(1)", "i.topk(2)",
-             "c.topk(2, dim=1).values"),
+    samples=("x.topk(2)", "torch.topk(x, 1, 0)", "x.topk(2, largest=False)", "s.topk(1)",
+             "i.topk(2)", "c.topk(2, dim=1).values"),
     errors=("x.topk(5)", "x.topk(1, 3)"),
 )  # fmt: skip
 
@@ -126,6 +126,67 @@ def _by_rank(xp: Any, self: Any, dim: int, keepdim: bool, rank: Any) -> Any:
     indices = xp.take_along_axis(order, at, axis=dim)
     values = xp.take_along_axis(self, indices, axis=dim)
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+def _kth(xp: Any, self: Any, rank: int, dim: int, keepdim: bool) -> Any:
+    """One rank of each line; which of several equals it is, PyTorch's quickselect decides."""
+    values, indices = _by_rank(xp, self, dim, True, rank)
+    if self.ndim:
+        dim = wrap_dim(dim, self.ndim)
+        lines = xp.moveaxis(self, dim, -1)
+        places = xp.moveaxis(indices, dim, -1)
+        value = xp.moveaxis(values, dim, -1)
+        tied = ((lines == value) | ((lines != lines) & (value != value))).sum(axis=-1) > 1
+        for at in xp.argwhere(tied).tolist():
+            places[(*at, 0)] = _selected(lines[tuple(at)].tolist(), rank)
+    if keepdim or not self.ndim:
+        return values, indices
+    return values.squeeze(dim), indices.squeeze(dim)
+
+
+def _above(left: Any, right: Any) -> bool:
+    """Is the left one larger? NaN is larger than any number."""
+    return bool(left > right or (left != left and right == right))
+
+
+def _selected(line: list[Any], rank: int) -> int:
+    """Where the element of a rank stood before quickselect, with the middle of three as pivot."""
+    places = list(range(len(line)))
+
+    def swap(i: int, j: int) -> None:
+        line[i], line[j] = line[j], line[i]
+        places[i], places[j] = places[j], places[i]
+
+    low, high = 0, len(line) - 1
+    while high > low + 1:
+        swap(low + (high - low) // 2, low + 1)
+        for one, other in ((low + 1, high), (low, high), (low + 1, low)):
+            if _above(line[one], line[other]):
+                swap(one, other)
+        after, cut = _parted(line, low, high, swap)
+        swap(low, cut)
+        if cut <= rank:
+            low = after
+        if cut >= rank:
+            high = cut - 1
+    if high == low + 1 and _above(line[low], line[high]):
+        swap(low, high)
+    return places[rank]
+
+
+def _parted(line: list[Any], low: int, high: int, swap: Any) -> tuple[int, int]:
+    """Moves what is above the pivot (at low) behind what is below it; where both parts end."""
+    i, j, pivot = low + 1, high, line[low]
+    while True:
+        i += 1
+        while _above(pivot, line[i]):
+            i += 1
+        j -= 1
+        while _above(line[j], pivot):
+            j -= 1
+        if j < i:
+            return i, j
+        swap(i, j)
 
 
 def _check_kth(self: Any, k: int, dim: int, keepdim: bool) -> None:
@@ -156,11 +217,12 @@ def _rank_row(
 
 _rank_row(
     "kthvalue", "KthvalueBackward0", "int k, int dim=-1",
-    lambda xp, self, k, dim, keepdim: _by_rank(xp, self, dim, keepdim, k - 1),
+    lambda xp, self, k, dim, keepdim: _kth(xp, self, k - 1, dim, keepdim),
     _check_kth,
     {"Bool": "\"kthvalue_cpu\" not implemented for 'Bool'"},
     doc="The k-th smallest element of each line, and where it is.",
-    samples=("x.kthvalue(2)", "torch.kthvalue(x, 1, 0, True)", "s.kthvalue(1)", "i.kthvalue(2)"),
+    samples=("x.kthvalue(2)", "torch.kthvalue(x, 1, 0, True)", "s.kthvalue(1)", "i.kthvalue(2)",
+             "torch.tensor([1, 3, 3, 2]).kthvalue(3)"),
     errors=("x.kthvalue(5)", "x.kthvalue(1, 2)", "k.kthvalue(1)"),
 )  # fmt: skip
 
@@ -206,8 +268,8 @@ for _name, _node, _ignore, _doc in (
         forward=lambda xp, self, _ignore=_ignore: _middle_of_all(xp, self, _ignore),
         self=lambda grad, self, result: evenly_distribute_backward(grad, self, result),
         doc=f"{_doc} of all elements.",
-        samples=(f"x.{_name}()", f"torch.{_name}(v)", f"i.{_name}()", f"s.{_name}()", f"c.{_name}()",
-                 f"torch.zeros(0).{_name}()"),
+        samples=(f"x.{_name}()", f"torch.{_name}(v)", f"i.{_name}()", f"s.{_name}()",
+                 f"c.{_name}()", f"torch.zeros(0).{_name}()"),
         errors=(f"k.{_name}()",),
     )  # fmt: skip
     _rank_row(
@@ -216,7 +278,8 @@ for _name, _node, _ignore, _doc in (
         _check_line("median"),
         {"Bool": "\"median_out\" not implemented for 'Bool'"},
         doc=f"{_doc} of each line, and where it is.",
-        samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0, True)", f"i.{_name}(dim=1)", f"s.{_name}(0)"),
+        samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0, True)", f"i.{_name}(dim=1)",
+                 f"s.{_name}(0)"),
         errors=(f"x.{_name}(2)", f"k.{_name}(1)", f"torch.zeros(2, 0).{_name}(1)"),
     )  # fmt: skip
 

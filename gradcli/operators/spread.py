@@ -107,8 +107,9 @@ std = operator(
         result, grad, self, dim, correction, keepdim
     ),
     doc="Standard deviation, by default with one degree of freedom less than there are elements.",
-    samples=("torch.std(x, correction=0)", "x.std(0, correction=0, keepdim=True)", "torch.std(c, (0, 2), correction=2)",
-             "x.std(correction=1.5)", "torch.std(x, dim=None, correction=1)"),
+    samples=("torch.std(x, correction=0)", "x.std(0, correction=0, keepdim=True)",
+             "torch.std(c, (0, 2), correction=2)", "x.std(correction=1.5)",
+             "torch.std(x, dim=None, correction=1)"),
     errors=("i.std(correction=0)", "x.std(3, correction=1)"),
 )  # fmt: skip
 
@@ -123,7 +124,8 @@ var = operator(
         grad, self, dim, correction, keepdim
     ),
     doc="Variance, by default with one degree of freedom less than there are elements.",
-    samples=("torch.var(x, correction=0)", "x.var(1, correction=0, keepdim=True)", "torch.var(c, (0, 2), correction=2)"),
+    samples=("torch.var(x, correction=0)", "x.var(1, correction=0, keepdim=True)",
+             "torch.var(c, (0, 2), correction=2)"),
     errors=("k.var(correction=0)", "x.var((0, 0), correction=1)"),
 )  # fmt: skip
 
@@ -136,7 +138,9 @@ std_mean = operator(
         xp, self, dim, correction, keepdim, True
     ),
     self=lambda grads, self, result0, dim, correction, keepdim: _with_mean(
-        None if grads[0] is None else std_backward(result0, grads[0], self, dim, correction, keepdim),
+        None
+        if grads[0] is None
+        else std_backward(result0, grads[0], self, dim, correction, keepdim),
         grads[1], self, dim, keepdim,
     ),
     doc="Standard deviation and mean.",
@@ -157,7 +161,8 @@ var_mean = operator(
         grads[1], self, dim, keepdim,
     ),
     doc="Variance and mean.",
-    samples=("torch.var_mean(x, correction=0)", "torch.var_mean(x, 1, correction=0, keepdim=True)[0]"),
+    samples=("torch.var_mean(x, correction=0)",
+             "torch.var_mean(x, 1, correction=0, keepdim=True)[0]"),
     errors=("torch.var_mean(i, correction=0)",),
 )  # fmt: skip
 
@@ -177,7 +182,8 @@ for _name, _row, _face, _words in (
         lambda self, unbiased, _row=_row: _row.run(self, None, _by_flag(unbiased), False),
         where=_face,
         doc=f"{_words} of all elements.",
-        samples=(f"torch.{_name}(x)", f"torch.{_name}(x, False)", f"torch.{_name}(x, unbiased=False)"),
+        samples=(f"torch.{_name}(x)", f"torch.{_name}(x, False)",
+                 f"torch.{_name}(x, unbiased=False)"),
         errors=(f"torch.{_name}(i)",),
     )  # fmt: skip
     composite(
@@ -187,7 +193,7 @@ for _name, _row, _face, _words in (
         ),
         where=_face,
         doc=f"{_words} over some dimensions.",
-        samples=(f"torch.{_name}(x, 1)", f"torch.{_name}(c, (0, 1), keepdim=True)", f"torch.{_name}(v, 0, False)",
-                 f"torch.{_name}(x, dim=-1, unbiased=False)"),
+        samples=(f"torch.{_name}(x, 1)", f"torch.{_name}(c, (0, 1), keepdim=True)",
+                 f"torch.{_name}(v, 0, False)", f"torch.{_name}(x, dim=-1, unbiased=False)"),
         errors=(f"torch.{_name}(x, 3)", f"torch.{_name}(i, 1)"),
     )  # fmt: skip

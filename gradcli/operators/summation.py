@@ -42,24 +42,70 @@ def mean_of(
 
 def _single(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -> Any:
     """float32: adjacent dimensions in memory order; anything else as the array library adds."""
-    if self.size < 5 or self.size > LONGEST or xp.__name__ != "numpy":
+    found = _in_memory(xp, self, axis) if self.size >= 5 else None
+    if found is None:
         return xp.add.reduce(self, axis=axis, keepdims=keepdim)
+    lines, values = found
+    return _shaped(_line(xp, values) if lines else _columns(xp, values), self, axis, keepdim)
+
+
+def squares_of(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
+    """The sum of squares, in the order of PyTorch's kernel for the 2-norm."""
+    found = _in_memory(xp, self, axis) if self.dtype.char == "f" and self.size > 1 else None
+    if found is None or not found[0]:
+        return sum_as_given(xp, self * self, axis, keepdim)
+    return _shaped(_line_of_squares(xp, found[1]), self, axis, keepdim)
+
+
+def sum_as_given(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
+    """One after another where the reduced dimension is not the last one."""
+    return xp.add.reduce(self, axis=axis, keepdims=keepdim)
+
+
+def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, Any] | None:
+    """(do reduced elements lie side by side, the elements with what is reduced first)."""
+    if self.size > LONGEST or xp.__name__ != "numpy":
+        return None
     flags, ndim = self.flags, self.ndim
     if axis is None or len(axis) == ndim:
         if not flags.c_contiguous and not flags.f_contiguous:
-            return xp.add.reduce(self, axis=axis, keepdims=keepdim)
-        total = _line(xp, self.reshape(-1) if flags.c_contiguous else self.T.reshape(-1))
-        return total.reshape((1,) * ndim) if keepdim else total
+            return None
+        return True, self.reshape(-1) if flags.c_contiguous else self.T.reshape(-1)
     first, last = min(axis, default=0), max(axis, default=-1)
-    if not flags.c_contiguous or not axis or last - first + 1 != len(axis):
-        return xp.add.reduce(self, axis=axis, keepdims=keepdim)
-    before, after = self.shape[:first], self.shape[last + 1 :]
-    outer, inner = prod(before), prod(after)
+    if not flags.c_contiguous or not axis or last - first + 1 != len(axis) or not self.size:
+        return None
+    outer, inner = prod(self.shape[:first]), prod(self.shape[last + 1 :])
     if inner == 1:
-        total = _line(xp, self.reshape(outer, -1).T)
-    else:
-        total = _columns(xp, self.reshape(outer, -1, inner).swapaxes(0, 1))
-    return total.reshape(before + (1,) * len(axis) + after if keepdim else before + after)
+        return True, self.reshape(outer, -1).T
+    return False, self.reshape(outer, -1, inner).swapaxes(0, 1)
+
+
+def _shaped(total: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -> Any:
+    """A sum in the shape that the reduction leaves."""
+    gone = range(self.ndim) if axis is None else axis
+    if len(gone) == self.ndim:
+        return total.reshape((1,) * self.ndim) if keepdim else total
+    shape = enumerate(self.shape)
+    if keepdim:
+        return total.reshape([1 if d in gone else n for d, n in shape])
+    return total.reshape([n for d, n in shape if d not in gone])
+
+
+def _line_of_squares(xp: Any, line: Any) -> Any:
+    """Eight sums side by side, then fours, then the last few in one rounding each."""
+    count = line.shape[0]
+    vectors, even = count // LANES * LANES, count // 4 * 4
+    squares = line * line
+    total = line.dtype.type(0)
+    if vectors:
+        lanes = squares[:vectors].reshape(-1, LANES, *line.shape[1:])
+        for value in xp.add.reduce(lanes, axis=0):
+            total = total + value
+    for value in squares[vectors:even]:
+        total = total + value
+    for value in line[even:].astype("float64"):
+        total = (total + value * value).astype("float32")
+    return total
 
 
 def _rounds(xp: Any, rows: Any) -> Any:

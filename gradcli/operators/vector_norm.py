@@ -11,7 +11,7 @@ from ..engine.operator import catalogue, composite, operator, precise
 from .conventions import Late, wrap_dim
 from .geometry import shown
 from .reduce import as_kind, axes, unreduced
-from .summation import sum_of
+from .summation import squares_of, sum_of
 from .sums import sum_dims
 
 masked_fill = Late("masked_fill.Scalar")
@@ -32,7 +32,7 @@ def _length(xp: Any, self: Any, order: float, axis: Any, keepdim: bool) -> Any:
     if order == 1:
         return sum_of(xp, size, axis, keepdim, None)
     if order == 2:
-        return xp.sqrt(sum_of(xp, self * self, axis, keepdim, None))
+        return xp.sqrt(squares_of(xp, self, axis, keepdim))
     powers = precise(xp.power, size, self.dtype.type(order))
     total = xp.asarray(sum_of(xp, powers, axis, keepdim, None))
     return precise(xp.power, total, self.dtype.type(1 / order))
@@ -140,12 +140,13 @@ vector_norm = operator(
         grad, self, ord, result, dim, keepdim, self_kind
     ),
     doc="The p-norm of the elements, over some dimensions or all.",
-    samples=("torch.linalg.vector_norm(x)", "torch.linalg.vector_norm(x, 3, 1)", "torch.linalg.vector_norm(x, 0)",
-             "torch.linalg.vector_norm(x, math.inf, (0, 1))", "torch.linalg.vector_norm(x, dtype=torch.float64)",
+    samples=("torch.linalg.vector_norm(x)", "torch.linalg.vector_norm(x, 3, 1)",
+             "torch.linalg.vector_norm(x, 0)", "torch.linalg.vector_norm(x, math.inf, (0, 1))",
+             "torch.linalg.vector_norm(x, dtype=torch.float64)",
              "torch.linalg.vector_norm(c, 1.5, (0, 2), True)"),
     errors=("torch.linalg.vector_norm(i)", "torch.linalg.vector_norm(torch.zeros(0), math.inf)",
-            "torch.linalg.vector_norm(x, dtype=torch.float16)", "torch.linalg.vector_norm(x, dim=3)",
-            "torch.linalg.vector_norm(x, dtype=torch.int32)",
+            "torch.linalg.vector_norm(x, dtype=torch.float16)",
+            "torch.linalg.vector_norm(x, dim=3)", "torch.linalg.vector_norm(x, dtype=torch.int32)",
             "torch.linalg.vector_norm(torch.zeros(2, 0), math.inf, 1)"),
 )  # fmt: skip
 
@@ -171,9 +172,10 @@ norm = composite(
     "ScalarType? dtype=None) -> Tensor",
     _norm,
     doc="The p-norm of the elements; 'fro' is the root of the sum of squares.",
-    samples=("x.norm()", "torch.norm(x, dim=1)", "x.norm(p=1, dim=1)", "x.norm(3, 1)", "x.norm(1.5)", "x.norm(0.5)",
-             "x.norm(math.inf)", "x.norm(-math.inf, 1)", "x.norm(0)", "torch.norm(x, 2, 0, True)", "s.norm()",
-             "torch.norm(c, 'fro', (0, 1))", "x.norm(2, 0, True, torch.float64)", "d.norm()", "v.norm(3)"),
+    samples=("x.norm()", "torch.norm(x, dim=1)", "x.norm(p=1, dim=1)", "x.norm(3, 1)",
+             "x.norm(1.5)", "x.norm(0.5)", "x.norm(math.inf)", "x.norm(-math.inf, 1)", "x.norm(0)",
+             "torch.norm(x, 2, 0, True)", "s.norm()", "torch.norm(c, 'fro', (0, 1))",
+             "x.norm(2, 0, True, torch.float64)", "d.norm()", "v.norm(3)"),
     errors=("i.norm()", "x.norm('foo')", "x.norm(2, 5)", "torch.norm(c, 'fro', (0, 1, 2))"),
 )  # fmt: skip
 
@@ -234,18 +236,18 @@ def _spectral(A: Any, ord: Any, first: int, second: int, keepdim: bool) -> Any:
     return result
 
 
-_MATRIX = ("torch.linalg.matrix_norm(c)", "torch.linalg.matrix_norm(c, 1)", "torch.linalg.matrix_norm(x, -math.inf)",
-           "torch.linalg.matrix_norm(c, math.inf, (2, 0))", "torch.linalg.matrix_norm(c, 1, (0, 2), True)")  # fmt: skip
-
 composite(
     "matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     _matrix_norm,
     where="linalg",
     doc="The norm of a matrix: of sums of sizes (1, inf) or of singular values (2).",
-    samples=_MATRIX[1:],
+    samples=("torch.linalg.matrix_norm(c, 1)", "torch.linalg.matrix_norm(x, -math.inf)",
+             "torch.linalg.matrix_norm(c, math.inf, (2, 0))", "torch.linalg.matrix_norm(c, 2)",
+             "torch.linalg.matrix_norm(c, 1, (0, 2), True)",
+             "torch.linalg.matrix_norm(c, -2, keepdim=True)"),
     errors=("torch.linalg.matrix_norm(x, 3)", "torch.linalg.matrix_norm(v, 1)"),
-)
+)  # fmt: skip
 
 composite(
     "matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, "
@@ -253,9 +255,10 @@ composite(
     _matrix_norm,
     where="linalg",
     doc="The norm of a matrix: Frobenius or nuclear.",
-    samples=_MATRIX[:1],
+    samples=("torch.linalg.matrix_norm(c)", "torch.linalg.matrix_norm(c, 'nuc')"),
     errors=("torch.linalg.matrix_norm(v)", "torch.linalg.matrix_norm(i)",
-            "torch.linalg.matrix_norm(c, 'fro', (0, 0))", "torch.linalg.matrix_norm(x, 'fro', (0,))"),
+            "torch.linalg.matrix_norm(c, 'fro', (0, 0))",
+            "torch.linalg.matrix_norm(x, 'fro', (0,))"),
 )  # fmt: skip
 
 
@@ -283,8 +286,9 @@ composite(
     _linalg_norm,
     where="linalg",
     doc="The norm of a vector or of a matrix, whichever the dimensions and the order mean.",
-    samples=("torch.linalg.norm(x)", "torch.linalg.norm(v, 1)", "torch.linalg.norm(x, 1)", "torch.linalg.norm(c)",
-             "torch.linalg.norm(x, -1)", "torch.linalg.norm(x, 2, 1)", "torch.linalg.norm(x, None, (0, 1), True)",
+    samples=("torch.linalg.norm(x)", "torch.linalg.norm(v, 1)", "torch.linalg.norm(x, 1)",
+             "torch.linalg.norm(c)", "torch.linalg.norm(x, -1)", "torch.linalg.norm(x, 2, 1)",
+             "torch.linalg.norm(x, None, (0, 1), True)",
              "torch.linalg.norm(x, math.inf, keepdim=True)"),
     errors=("torch.linalg.norm(c, 2)", "torch.linalg.norm(c, 2, (0, 1, 2))"),
 )  # fmt: skip
@@ -312,13 +316,18 @@ def _check_dist(self: Any, other: Any, p: Any) -> None:
         )
 
 
+def _difference(xp: Any, self: Any, other: Any, p: float) -> tuple[Any, float, Any, bool]:
+    off = xp.asarray(self - other)
+    return off, p, tuple(range(off.ndim)), False
+
+
 dist = operator(
     "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
     node="DistBackward0",
     dtype="promote",
     check=_check_dist,
     forward=lambda xp, self, other, p: xp.asarray(
-        _length(xp, self - other, float(p), None, False)
+        _length(xp, *_difference(xp, self, other, float(p)))
     ),
     self=lambda grad, self, other, p, result: norm_backward(
         grad, self - other, float(p), result, None, True
@@ -327,8 +336,9 @@ dist = operator(
         norm_backward(grad, self - other, float(p), result, None, True)
     ),
     doc="The p-norm of the difference of two tensors.",
-    samples=("torch.dist(x, y)", "torch.dist(x, y, 1)", "x.dist(v)", "torch.dist(x, y, 3)", "torch.dist(x, y.detach(), 0)",
-             "torch.dist(x, y, math.inf)", "torch.dist(x, d)", "torch.dist(x, y, 0.5)"),
+    samples=("torch.dist(x, y)", "torch.dist(x, y, 1)", "x.dist(v)", "torch.dist(x, y, 3)",
+             "torch.dist(x, y.detach(), 0)", "torch.dist(x, y, math.inf)", "torch.dist(x, d)",
+             "torch.dist(x, y, 0.5)"),
     errors=("torch.dist(i, i)", "torch.dist(x, r)"),
 )  # fmt: skip
 
