@@ -121,7 +121,7 @@ def transform_single(uniform: Any, mean: float, std: float) -> Any:
 
 def transform_double(uniform: Any, mean: float, std: float) -> Any:
     """The same for float64."""
-    half = uniform.shape[:-1] + (8,)
+    half = (*uniform.shape[:-1], 8)
     first = (1.0 - uniform[..., :8]).ravel().tolist()
     angles = (2.0 * math.pi * uniform[..., 8:]).ravel().tolist()
     radius = numpy.sqrt(-2.0 * _through(math.log, first)).reshape(half)
