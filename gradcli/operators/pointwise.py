@@ -466,7 +466,8 @@ erfc = operator(
 
 def error_function(xp: Any, self: Any, complement: bool = False) -> Any:
     """NumPy has no error function: the C library's, element by element, in double."""
-    from math import erf as erf_of, erfc as erfc_of
+    from math import erf as erf_of
+    from math import erfc as erfc_of
 
     function = erfc_of if complement else erf_of
     if xp.__name__ == "cupy":

@@ -285,7 +285,8 @@ def _exponent_backward(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
 
 
 def _number_base_backward(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
-    from math import inf, log as log_of, nan
+    from math import inf, nan
+    from math import log as log_of
 
     logarithm = log_of(self) if self > 0 else -inf if self == 0 else nan
     if self == 0:
