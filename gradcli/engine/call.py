@@ -149,7 +149,7 @@ class Lane:
     def a_tensor(self, p: Parameter) -> bool:
         """Is this argument surely a tensor in this lane?"""
         return p.kind == "Tensor" and (
-            self.mode == ORDINARY or p.name == self.first or not (p.number or p.optional)
+            self.mode == ORDINARY or not (p.number or p.optional)
         )
 
     # ---- operands

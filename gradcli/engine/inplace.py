@@ -82,6 +82,11 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
         if len(shape) > tensor._data.ndim or any(
             a != b for a, b in zip(shape[::-1], tensor._data.shape[::-1], strict=False) if a != 1
         ):
+            if row.exact:
+                raise RuntimeError(
+                    f"Bad in-place call: input tensor size {list(tensor._data.shape)} and output "
+                    f"tensor size {list(shape)} should match"
+                )
             raise RuntimeError(
                 f"output with shape {list(tensor._data.shape)} doesn't match the broadcast shape {list(shape)}"
             )

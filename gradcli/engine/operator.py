@@ -45,6 +45,7 @@ class Row:
         self.check_mixed: Function_ | None = options["check_mixed"]
         self.refuse: Mapping[str, Any] = options["refuse"]
         self.cost: Function_ | None = options["cost"]
+        self.exact: bool = options["exact"]  # the in-place twin takes a result of its own shape only
         self.symbol: str = options["symbol"]  # how Python writes it: x + y
         self.outputs_named: str | None = options["outputs_named"]
         self.undifferentiable = frozenset(options["undifferentiable"])
@@ -426,6 +427,7 @@ def operator(
     refuse: Mapping[str, Any] | None = None,
     cost: Function_ | None = None,
     symbol: str = "",
+    exact: bool = False,
     outputs_named: str | None = None,
     undifferentiable: str = "",
     where: str = "torch method",
@@ -444,7 +446,7 @@ def operator(
         formulas.sort(key=lambda formula: ", ".join(formula.inputs))
     row = Row(
         signature, node, forward, formulas=tuple(formulas), dtype=dtype, inplace=inplace,
-        inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed, refuse=refuse or {}, cost=cost, symbol=symbol,
+        inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed, refuse=refuse or {}, cost=cost, symbol=symbol, exact=exact,
         outputs_named=outputs_named, where=where, aliases=tuple(aliases), doc=doc,
         samples=tuple(samples), errors=tuple(errors),
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],

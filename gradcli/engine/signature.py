@@ -423,7 +423,8 @@ def _one(name: str, signature: Signature, args: Sequence[Any], kwargs: Mapping[s
             return f"{name}(): argument '{shown}'{where} must be {word}, not {type_word(value)}"
     if missing:
         quoted = ", ".join(f'"{item}"' for item in missing)
-        return f"{name}() missing {len(missing)} required positional arguments: {quoted}"
+        plural = "s" if len(missing) == 1 else ""  # so it stands in PyTorch
+        return f"{name}() missing {len(missing)} required positional argument{plural}: {quoted}"
     known = {p.name for p in parameters} | {"input"}
     for key in kwargs:
         if key not in known:

@@ -62,6 +62,7 @@ addmm = operator(
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     node="AddmmBackward0",
     inplace="addmm_",
+    exact=True,
     check=_check_added,
     refuse=NO_BOOL,
     forward=lambda xp, self, mat1, mat2, beta, alpha: _added(
@@ -108,6 +109,7 @@ addmv = operator(
     "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     node="AddmvBackward0",
     inplace="addmv_",
+    exact=True,
     check=_check_addmv,
     forward=lambda xp, self, mat, vec, beta, alpha: _added(
         xp, self, multiplied(xp, mat, vec), beta, alpha
@@ -141,6 +143,7 @@ addbmm = operator(
     "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     node="AddbmmBackward0",
     inplace="addbmm_",
+    exact=True,
     check=lambda self, batch1, batch2, beta, alpha: _check_batches(batch1, batch2),
     forward=lambda xp, self, batch1, batch2, beta, alpha: _added(
         xp, self, multiplied(xp, batch1, batch2).sum(0), beta, alpha
@@ -176,6 +179,7 @@ baddbmm = operator(
     "Tensor",
     node="BaddbmmBackward0",
     inplace="baddbmm_",
+    exact=True,
     check=lambda self, batch1, batch2, beta, alpha: check_bmm(batch1, batch2),
     forward=lambda xp, self, batch1, batch2, beta, alpha: _added(
         xp, self, multiplied(xp, batch1, batch2), beta, alpha

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.operator import composite, operator, precise
+from .constants import zeros_as
 from .conventions import Late
 from .pointwise import exp
 
@@ -21,8 +22,11 @@ def _compare(name: str, ufunc: str, alias: str, symbol: str, doc: str) -> Any:
         numbers="other",
         dtype="compare",
         inplace=f"{name}_",
+        node=f"{name.capitalize()}Backward1",  # seen only in place: elsewhere the result is bool
         aliases=(alias,),
         forward=lambda xp, self, other: getattr(xp, ufunc)(self, other),
+        self=lambda grad: zeros_as(grad),
+        other=lambda grad: zeros_as(grad),
         doc=doc,
         samples=(f"torch.{name}(x, y)", f"x {symbol} 0.5", f"i {symbol} 2", f"x {symbol} z", f"i {symbol} 0.5"),
         errors=(f"torch.{name}(x, r)",),
@@ -308,16 +312,27 @@ logaddexp = operator(
     samples=("torch.logaddexp(x, y)", "x.logaddexp(z)"),
 )
 
+operator(
+    "copysign.Scalar(Tensor self, Scalar other) -> Tensor",
+    node="CopysignBackward1",
+    inplace="copysign_",
+    dtype="promote_float",
+    forward=lambda xp, self, other: xp.copysign(self, xp.asarray(other, dtype=self.dtype)),
+    self=lambda grad, self, result: grad * masked_fill(result / self, self == 0, 0),
+    doc="The magnitude of self with the sign of a number.",
+    samples=("x.copysign(-1)",),
+)
+
 copysign = operator(
     "copysign.Tensor(Tensor self, Tensor other) -> Tensor",
     node="CopysignBackward0",
     inplace="copysign_",
-    numbers="other",
     dtype="promote_float",
     forward=lambda xp, self, other: xp.copysign(self, other),
     self=lambda grad, self, result: grad * masked_fill(result / self, self == 0, 0),
+    other=lambda grad: zeros_as(grad),
     doc="The magnitude of self with the sign of other.",
-    samples=("torch.copysign(x, y.detach())", "x.copysign(-1)"),
+    samples=("torch.copysign(x, y.detach())", ),
 )
 
 

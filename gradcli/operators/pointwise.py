@@ -250,7 +250,6 @@ tanh = operator(
 asinh = operator(
     "asinh(Tensor self) -> Tensor",
     node="AsinhBackward0",
-    inplace="asinh_",
     aliases=("arcsinh",),
     dtype="promote_float",
     forward=transcendental("arcsinh"),
@@ -262,7 +261,6 @@ asinh = operator(
 acosh = operator(
     "acosh(Tensor self) -> Tensor",
     node="AcoshBackward0",
-    inplace="acosh_",
     aliases=("arccosh",),
     dtype="promote_float",
     forward=transcendental("arccosh"),
@@ -274,7 +272,6 @@ acosh = operator(
 atanh = operator(
     "atanh(Tensor self) -> Tensor",
     node="AtanhBackward0",
-    inplace="atanh_",
     aliases=("arctanh",),
     dtype="promote_float",
     forward=transcendental("arctanh"),
@@ -282,6 +279,31 @@ atanh = operator(
     doc="Inverse hyperbolic tangent.",
     samples=("torch.atanh(u)", "u.atanh()"),
 )
+
+
+def _in_place_only(name: str, ufunc: str) -> None:
+    """PyTorch has asinh_, acosh_ and atanh_ without derivatives: their nodes say so."""
+
+    def refuse() -> Any:
+        raise RuntimeError(f"the derivative for 'inplace version of {name}' is not implemented.")
+
+    operator(
+        f"{name}.inplace(Tensor self) -> Tensor",
+        node=f"{name.capitalize()}Backward1",
+        inplace=f"{name}_",
+        dtype="promote_float",
+        where="inplace",
+        forward=transcendental(ufunc),
+        self=lambda grad: refuse(),
+        doc=f"In-place {name}; it has no derivative, and backward says so.",
+        samples=(f"(p + 1).detach().{name}_()",),
+        errors=(f"(p + 1).{name}_().sum().backward()",),
+    )
+
+
+_in_place_only("asinh", "arcsinh")
+_in_place_only("acosh", "arccosh")
+_in_place_only("atanh", "arctanh")
 
 
 # ---- the logistic function
@@ -431,7 +453,7 @@ sgn = operator(
     node="SgnBackward0",
     inplace="sgn_",
     forward=_sign,
-    self=lambda grad: zeros_as(grad),
+    self=lambda grad, result, self: zeros_as(grad),
     doc="The sign, as sign has it for real numbers.",
     samples=("torch.sgn(x)", "x.sgn()"),
 )

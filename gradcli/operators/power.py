@@ -281,7 +281,7 @@ def _self_power_backward(grad: Any, self: Any, exponent: Any) -> Any:
 
 def _exponent_backward(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
     cond = logical_and(equal(self, 0), at_least(exponent, 0))
-    return where(cond, zeros_as(grad), grad * (result * log(self)))
+    return grad * where(cond, 0.0, result * log(self))
 
 
 def _number_base_backward(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
@@ -290,7 +290,7 @@ def _number_base_backward(grad: Any, self: Any, exponent: Any, result: Any) -> A
 
     logarithm = log_of(self) if self > 0 else -inf if self == 0 else nan
     if self == 0:
-        return where(at_least(exponent, 0), zeros_as(grad), grad * (result * logarithm))
+        return grad * where(at_least(exponent, 0), 0.0, result * logarithm)
     return grad * (result * logarithm)
 
 

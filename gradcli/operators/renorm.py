@@ -40,7 +40,6 @@ renorm = operator(
     "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
     node="RenormBackward0",
     inplace="renorm_",
-    inplace_node="RenormBackward1",
     forward=_renorm,
     self=lambda grad, self, p, dim, maxnorm: _renorm_backward(grad, self, p, dim, maxnorm),
     doc="Slices along dim whose p-norm exceeds maxnorm, scaled down to it.",
