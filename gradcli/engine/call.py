@@ -18,7 +18,7 @@ import numpy
 from . import dtypes
 from .mode import next_sequence, state
 from .node import Node, SavedOutput, SharedOutput
-from .operator import Row
+from .operator import SMALL, Row
 from .promotion import meet, one_device, shape_error
 from .results import LARGE, finish, guard, infer, make_view, refused, versions_of, watch
 from .signature import Parameter
@@ -85,7 +85,9 @@ def compiled(row: Row, name: str, lines: Sequence[str], names: dict[str, Any]) -
 
 def _names(row: Row) -> dict[str, Any]:
     """What generated source may refer to."""
+    ufunc = getattr(row.forward, "ufunc", None)
     return {
+        "ufunc": ufunc and getattr(numpy, ufunc),
         "Tensor": Tensor, "Node": Node, "new": object.__new__, "state": state, "row": row,
         "forward": row.forward, "numpy": numpy, "edge_of": edge_of, "SavedOutput": SavedOutput, "SharedOutput": SharedOutput,
         "next_sequence": next_sequence, "meet": meet, "shape_error": shape_error,
@@ -246,6 +248,10 @@ class Lane:
             write(f"data = {call}", 2)
             write("except ValueError as error:")
             write(f"raise shape_error(({arrays}), error) from None", 2)
+        elif hasattr(row.forward, "ufunc"):  # one function of the array library, see `transcendental`
+            write(f"if kind.xp is numpy and a_{self.first}.size > {SMALL}: data = ufunc(a_{self.first})")
+            write("else:")
+            write(f"data = {call}", 2)
         else:
             write(f"data = {call}")
         if self.several:
@@ -253,9 +259,7 @@ class Lane:
         if self.mode == ORDINARY and row.formulas:  # as many elements each and one rank: one shape
             x, y = (p.name for p in row.tensors)
             write(f"same = 0 < n_{x} == n_{y} == data.size and a_{x}.ndim == a_{y}.ndim")
-        if row.symbol and self.mode == ORDINARY:
-            pass  # Python's operator on arrays of one type gives that type
-        else:
+        if not (row.symbol and self.mode == ORDINARY):  # + - * / of one type give that type
             self.cast()
         write("out = new(Tensor)")
         write("out._data = data; out._kind = result_kind; out._output_nr = 0")

@@ -44,7 +44,7 @@ def specialise(row: Row) -> Callable[..., Any]:
             write(f"    {key} = unpack(node, {place})")
         elif key in tensors:
             write(f"    if {key}.__class__ is Tensor:")
-            write(f"        if {key}._storage is not None: check_version(node, {place})")
+            write(f"        if {key}._storage is not None and {key}._storage.version: check_version(node, {place})")
             write(f"        {key} = {key}._data")
             write(f"    elif {key}.__class__ is not None.__class__: {key} = unpack(node, {place})")
     if row.broadcasts and not several:

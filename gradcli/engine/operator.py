@@ -124,6 +124,8 @@ class Row:
 
     def __call__(self, *args: Any) -> Any:
         """Inside formulas, all arguments given: arrays go to the kernel, tensors are recorded."""
+        if args[0].__class__ in ARRAYS:
+            return self.forward(ARRAYS[args[0].__class__], *args)
         for value in args:
             kind = value.__class__
             if kind is CARRIERS.tensor:
@@ -153,6 +155,7 @@ class _Carriers:
 
 
 CARRIERS = _Carriers()
+ARRAYS = CARRIERS.arrays
 _INVISIBLE = ("_dtype", "_strides", "_kind", "_shape", "_start")
 
 
@@ -300,15 +303,16 @@ class Function:
     def as_function(self) -> Function_:
         """A plain function that does the same: Python calls those fastest, and binds them as methods."""
 
+        tensor = CARRIERS.tensor
+
         def call(*args: Any, **kwargs: Any) -> Any:
             if not kwargs:
                 if len(args) == 1:
-                    if self.one is not None and args[0].__class__ is CARRIERS.tensor:
+                    if args[0].__class__ is tensor and self.one is not None:
                         return self.one(args[0])
                 elif len(args) == 2 and self.two is not None:
-                    first, second = args
-                    if first.__class__ is CARRIERS.tensor and second.__class__ is CARRIERS.tensor:
-                        return self.two(first, second)
+                    if args[0].__class__ is tensor and args[1].__class__ is tensor:
+                        return self.two(*args)
             return self(*args, **kwargs)
 
         call.__name__ = call.__qualname__ = self.name
@@ -533,6 +537,7 @@ def transcendental(name: str) -> Function_:
         function = getattr(xp, name)
         return function(self) if self.size > SMALL else precise(function, self)
 
+    forward.ufunc = name  # type: ignore[attr-defined]  # calls of larger arrays go there directly
     return forward
 
 

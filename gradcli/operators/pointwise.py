@@ -285,7 +285,7 @@ def _in_place_only(name: str, ufunc: str) -> None:
     """PyTorch has asinh_, acosh_ and atanh_ without derivatives: their nodes say so."""
 
     def refuse() -> Any:
-        raise RuntimeError(f"the derivative for 'inplace version of {name}' is not implemented.")
+        raise NotImplementedError(f"the derivative for 'inplace version of {name}' is not implemented.")
 
     operator(
         f"{name}.inplace(Tensor self) -> Tensor",
