@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy
 
+from .causes import Cause, Freed, because
 from .hooks import checked
 from .mode import state
 from .node import AccumulateGrad, Node
-from .operator import catalogue
-from .tensor import Tensor, edge_of, plain
+from .catalogue import catalogue
+from .leaf import edge_of
+from .tensor import Tensor, plain
 
 _sequence = attrgetter("sequence")
 
@@ -40,7 +42,7 @@ def backward(
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
         for tensor in inputs:
             if not tensor.requires_grad:
-                raise RuntimeError("One of the differentiated Tensors does not require grad")
+                raise _constant("One of the differentiated Tensors does not require grad", tensor)
             if not tensor.is_leaf:
                 tensor.retain_grad()
     gradients = _root_gradients(roots, _grads_of(roots, grad_tensors if grad_tensors is not None else grad_variables))
@@ -76,16 +78,18 @@ def grad(
         raise ValueError("grad requires non-empty inputs.")
     for tensor in wanted:
         if not tensor.requires_grad:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
+            raise _constant("One of the differentiated Tensors does not require grad", tensor)
     create_graph = create_graph or state.create_graph
     keep = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
     results = _walk(roots, gradients, keep, create_graph, wanted, capture=True)
     for place, result in enumerate(results):
         if result is None and not allow_unused:
-            raise RuntimeError(
+            message = (
                 f"The differentiated Tensor at index {place} appears to not have been used in the "
                 "graph. Set allow_unused=True if this is the desired behavior."
             )
+            cause = Cause("unused", tensor=wanted[place], index=place)
+            raise because(RuntimeError(message), cause)
     if materialize_grads:
         zeros = catalogue.functions["zeros_like"]
         results = [zeros(t) if r is None else r for r, t in zip(results, wanted, strict=True)]
@@ -136,7 +140,8 @@ def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tenso
         if gradient is None:
             if root.requires_grad:
                 if root._data.size != 1:
-                    raise RuntimeError("grad can be implicitly created only for scalar outputs")
+                    message = "grad can be implicitly created only for scalar outputs"
+                    raise because(RuntimeError(message), Cause("root", tensor=root))
                 if not root._kind.dtype.is_floating_point:
                     raise RuntimeError(
                         "grad can be implicitly created only for real scalar outputs but got "
@@ -156,10 +161,13 @@ def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tenso
         out.append(gradient)
     for place, root in enumerate(roots):
         if not root.requires_grad:
-            raise RuntimeError(
-                f"element {place} of tensors does not require grad and does not have a grad_fn"
-            )
+            message = f"element {place} of tensors does not require grad and does not have a grad_fn"
+            raise _constant(message, root)
     return out
+
+
+def _constant(message: str, tensor: Tensor) -> RuntimeError:
+    return because(RuntimeError(message), Cause("constant", tensor=tensor))
 
 
 def _walk(
@@ -204,6 +212,7 @@ class Walk:
         self.results: list[Any] = []
         self.needed: set[Node] | None = None
         self.freed: list[Node] = []
+        self.mark = Freed(state.origin)
 
     def run(self, roots: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Any]:
         starts: list[Node] = []
@@ -292,7 +301,7 @@ class Walk:
 
         Per node this does what `_execute` does; nodes with hooks or several outputs go there.
         """
-        buffers, pending, keep = self.buffers, self.pending, self.keep
+        buffers, pending, keep, mark = self.buffers, self.pending, self.keep, self.mark
         take, held_by = buffers.pop, buffers.get
         for node in order:
             grad = take(node, None)
@@ -311,7 +320,7 @@ class Walk:
             state.origin = node.origin
             results = row.backward(node, grad)
             if not keep and row.saves_tensors:
-                node.saved = None
+                node.saved = mark
             place = 0
             for edge in node.edges:
                 if edge is not None:
@@ -368,7 +377,7 @@ class Walk:
         if not self.keep and not node.freed:
             if state.observer is not None:
                 self.freed.append(node)
-            node.release()
+            node.release(self.mark)
         if hooks is not None and hooks.post:
             results = self._post_hooks(node, results, grads)
         if state.anomaly and state.anomaly_check_nan:
@@ -410,7 +419,7 @@ class Walk:
         """The kind of a gradient array: its own element type, on its own device."""
         from .device import Device, cpu
         from .dtypes import OF_ARRAY
-        from .tensor import kind_of
+        from .kind import kind_of
 
         if value.__class__ is Tensor:
             return value._kind
@@ -547,6 +556,7 @@ class Walk:
             numpy_like = held._kind.xp
             numpy_like.add(data, new._data, out=data, casting="unsafe")
             held._bump()
+            held._need_storage().changed_at = self.mark.origin
 
     def _graph_copy(self, new: Tensor) -> Tensor:
         kind = new._kind

@@ -18,11 +18,13 @@ import numpy
 from . import dtypes
 from .mode import next_sequence, state
 from .node import Node, SavedOutput, SharedOutput
-from .operator import SMALL, Row
+from .kernels import SMALL
 from .promotion import meet, one_device, shape_error
 from .results import LARGE, finish, guard, infer, make_view, refused, versions_of, watch
+from .row import Row
 from .signature import Parameter
-from .tensor import Tensor, edge_of, mark_inference
+from .leaf import edge_of, mark_inference
+from .tensor import Tensor
 
 GENERAL, ORDINARY, NUMBER = "general", "ordinary", "number"
 SIDE = 1 << 8  # two operands with no more elements than this make at most LARGE

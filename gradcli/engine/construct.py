@@ -11,8 +11,9 @@ from . import dtypes
 from .device import as_device, default_device, to_numpy
 from .dtypes import BY_NAME, OF_ARRAY, DType
 from .mode import state
-from .operator import Factory
-from .tensor import Kind, Tensor, kind_of, plain
+from .row import Factory
+from .kind import Kind, kind_of
+from .tensor import Tensor, plain
 
 FLOAT_ONLY = "Only Tensors of floating point and complex dtype can require gradients"
 

@@ -112,7 +112,7 @@ def array_module(device: Device) -> ModuleType:
             f"CuPy {cupy.__version__} is installed but no usable GPU was found; "
             "run with --device cpu"
         )
-    from .operator import CARRIERS
+    from .row import CARRIERS
 
     CARRIERS.arrays[cupy.ndarray] = cupy
     return cupy  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from typing import Any
 
 from .call import python_operator
 from .mode import state
-from .operator import Function, catalogue
+from .catalogue import Function, catalogue
 from .tensor import Tensor
 
 NUMBERS = (float, int, bool, complex)

@@ -11,11 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .call import compiled
+from .causes import Freed
 from .mode import state
 from .node import Node, SavedOutput
-from .operator import Formula, Row, catalogue
+from .catalogue import catalogue
+from .row import Formula, Row
 from .saved import check_version, freed, unpack
-from .tensor import Kind, Tensor, plain
+from .kind import Kind
+from .tensor import Tensor, plain
 
 
 def specialise(row: Row) -> Callable[..., Any]:
@@ -23,13 +26,17 @@ def specialise(row: Row) -> Callable[..., Any]:
     if row.node == "NotImplemented" and not row.formulas:
         return lambda node, grad: underivable(row)
     names: dict[str, Any] = {
-        "Tensor": Tensor, "SavedOutput": SavedOutput, "unpack": unpack, "freed": freed,
+        "Tensor": Tensor, "SavedOutput": SavedOutput, "unpack": unpack, "freed": freed, "Freed": Freed,
         "check_version": check_version, "fit": fit, "alike": alike, "numbers_of": None,
     }  # fmt: skip
     several = row.output_count > 1 or row.view == "multi"
     grad = "grads" if several else "grad"
-    lines = [f"def backward(node, {grad}):", "    saved = node.saved", "    if saved is None: freed()"]
+    lines = [f"def backward(node, {grad}):"]
     write = lines.append
+    if row.saved_keys:
+        write("    saved = node.saved")
+    if row.saves_tensors:  # else nothing is ever freed
+        write("    if saved.__class__ is Freed: freed(node)")
     if row.broadcasts:
         write("    inputs = None if node.rest is None else node.rest.inputs")
     tensors = {p.name: p for p in row.tensors}
@@ -146,8 +153,8 @@ def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     row = node.row
     if row.node == "NotImplemented" and not row.formulas:
         underivable(row)
-    if node.saved is None:
-        freed()
+    if node.freed:
+        freed(node)
     several = row.output_count > 1 or row.view == "multi"
     values: dict[str, Any] = {"grads": tuple(grads)} if several else {"grad": grads[0]}
     tensors = {p.name for p in row.tensors} | set(row.signature.outputs)

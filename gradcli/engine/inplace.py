@@ -7,12 +7,15 @@ from typing import Any
 
 from . import dtypes
 from .call import DERIVED
+from .causes import mismatch
 from .promotion import broadcast_message, meet, shape_error
 from .results import guard, infer, refused, versions_of, watch
 from .mode import next_sequence, state
 from .node import Node, SharedOutput
-from .operator import Row
-from .tensor import Kind, Tensor, edge_of, plain, write_into
+from .row import Row
+from .kind import Kind
+from .leaf import edge_of
+from .tensor import Tensor, plain, write_into
 from .views import check_inplace, named_row, rebase
 
 
@@ -87,9 +90,11 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
                     f"Bad in-place call: input tensor size {list(tensor._data.shape)} and output "
                     f"tensor size {list(shape)} should match"
                 )
-            raise RuntimeError(
-                f"output with shape {list(tensor._data.shape)} doesn't match the broadcast shape {list(shape)}"
+            message = (
+                f"output with shape {list(tensor._data.shape)} doesn't match the broadcast shape "
+                f"{list(shape)}"
             )
+            raise mismatch(RuntimeError(message), *(getattr(a, "shape", ()) for a in arrays))
     return data
 
 

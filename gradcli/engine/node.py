@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .causes import Freed
 from .mode import next_sequence, state
 
 if TYPE_CHECKING:
-    from .operator import Row
+    from .row import Row
     from .tensor import Tensor
 
 FREED_MESSAGE = (
@@ -20,9 +21,14 @@ FREED_MESSAGE = (
 
 
 class Storage:
-    """The version counter that a tensor and its views share."""
+    """The version counter that a tensor and its views share.
 
-    __slots__ = ("version",)
+    `changed_at`, there once the version was raised, is the origin of the operation that did it last.
+    """
+
+    __slots__ = ("version", "changed_at")
+
+    changed_at: object
 
     def __init__(self) -> None:
         self.version = 0
@@ -124,7 +130,7 @@ class Node:
 
     row: Row
     edges: tuple[Node | None, ...]
-    saved: tuple[Any, ...] | None
+    saved: tuple[Any, ...] | Freed
     sequence: int
     origin: object
     rest: Rest | None
@@ -192,7 +198,7 @@ class Node:
 
     @property
     def freed(self) -> bool:
-        return self.saved is None
+        return self.saved.__class__ is Freed
 
     # ---- the work
 
@@ -205,10 +211,10 @@ class Node:
         one = len(grads) == 1 and self.row.view != "multi"
         return self.row.backward(self, grads[0] if one else grads)  # type: ignore[no-any-return]
 
-    def release(self) -> None:
+    def release(self, mark: Freed) -> None:
         """Frees what was saved; a row that saves no tensor has nothing to free."""
         if self.row.saves_tensors:
-            self.saved = None
+            self.saved = mark
 
     @property
     def outputs(self) -> int:
@@ -232,7 +238,7 @@ class AccumulateGrad(Node):
     def saved_names(self) -> tuple[str, ...]:
         return ()
 
-    def release(self) -> None:
+    def release(self, mark: Freed) -> None:
         """Nothing is saved here."""
 
     @property
@@ -259,7 +265,7 @@ class CustomNode(Node):
     def saved_names(self) -> tuple[str, ...]:
         return ()
 
-    def release(self) -> None:
+    def release(self, mark: Freed) -> None:
         """Subclasses that save something free it here."""
 
     @property

@@ -8,9 +8,11 @@ from typing import Any
 import numpy
 
 from . import dtypes
+from .causes import mismatch
 from .device import cpu
 from .dtypes import DType
-from .tensor import Kind, Tensor, kind_of
+from .kind import Kind, kind_of
+from .tensor import Tensor
 
 
 def meet(policy: str, operands: Sequence[Any]) -> tuple[Kind, list[Any]]:
@@ -93,7 +95,7 @@ def shape_error(arrays: Sequence[Any], error: ValueError) -> Exception:
     for left, right in zip(shapes, shapes[1:], strict=False):
         message = broadcast_message(left, right)
         if message:
-            return RuntimeError(message)
+            return mismatch(RuntimeError(message), left, right)
     return error
 
 

@@ -8,8 +8,10 @@ from typing import Any
 from . import dtypes
 from .mode import state
 from .node import Node, SharedOutput
-from .operator import Row
-from .tensor import Kind, Tensor, kind_of, plain, refuse_inference
+from .row import Row
+from .kind import Kind, kind_of
+from .leaf import refuse_inference
+from .tensor import Tensor, plain
 
 LARGE = 1 << 16  # elements from which memory is asked for before the kernel runs
 

@@ -5,13 +5,41 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
+from .causes import Cause, Freed, because
 from .mode import state
 from .node import FREED_MESSAGE, Node, Packed, SavedOutput
-from .tensor import Tensor, kind_of, plain
+from .kind import kind_of
+from .tensor import Tensor, plain
 
 
-def freed() -> NoReturn:
-    raise RuntimeError(FREED_MESSAGE)
+def freed(node: Node, mark: Freed | None = None) -> NoReturn:
+    """Raises for a node whose saved tensors a backward call has freed."""
+    mark = node.saved if mark is None else mark  # type: ignore[assignment]
+    cause = Cause("freed", getattr(mark, "origin", None), node, names=held_names(node))
+    raise because(RuntimeError(FREED_MESSAGE), cause)
+
+
+def held_names(node: Node) -> tuple[str, ...]:
+    """The names of the tensors that a node saves, or saved while it had them.
+
+    A formula's inputs without an edge ask for no gradient, so what only they need is not saved.
+    """
+    row = getattr(node, "row", None)
+    if row is None:
+        return ()
+    tensors = {p.name for p in row.tensors} | set(row.signature.outputs)
+    places = {}
+    ordered = [p for p in row.tensors if p.name in row.differentiable]
+    if len(ordered) == len(node.edges) and all(p.kind != "Tensor[]" for p in ordered):
+        places = {p.name: place for place, p in enumerate(ordered)}
+    asked = {
+        key
+        for formula in row.formulas
+        if any(n not in places or node.edges[places[n]] is not None for n in formula.inputs)
+        for key in formula.needs
+    }
+    shown = (*row.signature.names, *row.signature.outputs)
+    return tuple(key for key in shown if key in tensors and key in asked)
 
 
 def _expected(node: Node, place: int) -> Any:
@@ -20,15 +48,21 @@ def _expected(node: Node, place: int) -> Any:
 
 def check_version(node: Node, place: int) -> None:
     """Raises if a saved tensor was changed in place since it was saved."""
-    assert node.saved is not None
-    _check_one(node, node.saved[place], _expected(node, place))
+    assert not isinstance(node.saved, Freed)
+    _check_one(node, node.saved[place], _expected(node, place), place)
 
 
-def _check_one(node: Node, value: Any, expected: int) -> None:
+def _check_one(node: Node, value: Any, expected: int, place: int) -> None:
     storage = getattr(value, "_storage", None)
     version = 0 if storage is None else storage.version
     if version != expected:
-        raise RuntimeError(_changed(node, value, version, expected))
+        own = isinstance(value, SavedOutput)
+        raise because(
+            RuntimeError(_changed(node, value, version, expected)),
+            Cause("saved", node.origin, node, name=node.row.saved_keys[place], version=expected,
+                  result=own, leaf=not own and value.is_leaf and value.requires_grad),
+            Cause("changed", getattr(storage, "changed_at", None), version=version),
+        )  # fmt: skip
 
 
 def _changed(node: Node, value: Any, version: int, expected: int) -> str:
@@ -56,16 +90,16 @@ def _changed(node: Node, value: Any, version: int, expected: int) -> str:
 
 def unpack(node: Node, place: int, as_tensor: bool = False) -> Any:
     """One saved value: as the array that formulas run on, or as a tensor with its history."""
-    if node.saved is None:
-        freed()
+    if isinstance(node.saved, Freed):
+        freed(node)
     value, expected = node.saved[place], _expected(node, place)
     if value.__class__ is list:
         wanted = expected or [0] * len(value)
-        return [_unpacked(node, v, e, as_tensor) for v, e in zip(value, wanted, strict=True)]
-    return _unpacked(node, value, expected, as_tensor)
+        return [_unpacked(node, v, e, as_tensor, place) for v, e in zip(value, wanted, strict=True)]
+    return _unpacked(node, value, expected, as_tensor, place)
 
 
-def _unpacked(node: Node, value: Any, expected: int, as_tensor: bool) -> Any:
+def _unpacked(node: Node, value: Any, expected: int, as_tensor: bool, place: int) -> Any:
     if value.__class__ is Packed:
         value = value.unpack(value.value)
         if not isinstance(value, Tensor):
@@ -75,10 +109,10 @@ def _unpacked(node: Node, value: Any, expected: int, as_tensor: bool) -> Any:
             )
         return value if as_tensor else value._data
     if value.__class__ is Tensor:
-        _check_one(node, value, expected)
+        _check_one(node, value, expected, place)
         return value if as_tensor else value._data
     if isinstance(value, SavedOutput):
-        _check_one(node, value, expected)
+        _check_one(node, value, expected, place)
         return _restored(node, value) if as_tensor else value.data
     return value
 
@@ -105,7 +139,7 @@ def pack_node(node: Node) -> None:
             return Packed(pack(plain(value.data, value.kind)), unpack_hook)
         return value
 
-    assert node.saved is not None
+    assert not isinstance(node.saved, Freed)
     node.saved = tuple(packed(value) for value in node.saved)
 
 
@@ -114,8 +148,8 @@ def attribute(node: Node, name: str) -> Any:
     row = getattr(node, "row", None)
     if row is None or name not in row.saved_names:
         raise AttributeError(f"'{node.name()}' object has no attribute '_saved_{name}'")
-    if node.saved is None:
-        freed()
+    if node.freed:
+        freed(node)
     value = unpack(node, row.saved_keys.index(name), as_tensor=True)
     tensors = {p.name for p in row.tensors}
     if name in tensors and value.__class__ in (int, float, bool):

@@ -8,39 +8,19 @@ from typing import Any
 
 import numpy
 
-from .device import Device, array_module, cpu, to_numpy
+from .device import Device, cpu, to_numpy
 from .dtypes import FLOATING, OF_ARRAY, DType
+from .kind import Array, Kind, Layout, kind_of, offset_in, strided, torch_strides, wrap_dim
+from .leaf import NON_LEAF_GRAD, check_new_grad, edge_of, mark_inference
 from .mode import state
 from .node import AccumulateGrad, Node, Storage
-from .operator import CARRIERS
+from .row import CARRIERS
 from .size import Size
 
-Array = Any  # numpy.ndarray or cupy.ndarray
-
-
-class Kind:
-    """What a tensor's elements are and where they live; one object for each pair, compared by `is`."""
-
-    __slots__ = ("dtype", "device", "xp", "array_dtype", "differentiable")
-
-    _made: dict[tuple[str, str], Kind] = {}
-
-    def __init__(self, dtype: DType, device: Device) -> None:
-        self.dtype, self.device = dtype, device
-        self.xp = array_module(device)
-        self.array_dtype = numpy.dtype(dtype.numpy)
-        self.differentiable = dtype.category >= FLOATING
-
-    def of(self, dtype: DType) -> Kind:
-        return self if dtype is self.dtype else kind_of(dtype, self.device)
-
-
-def kind_of(dtype: DType, device: Device = cpu) -> Kind:
-    key = (dtype.name, str(device))
-    kind = Kind._made.get(key)
-    if kind is None:
-        kind = Kind._made[key] = Kind(dtype, device)
-    return kind
+__all__ = [
+    "METHODS", "PROPERTIES", "Kind", "Tensor", "edge_of", "from_array", "kind_of", "plain", "strided",
+    "wrap", "wrap_dim", "write_into",
+]  # fmt: skip
 
 
 class Meta:
@@ -116,7 +96,7 @@ class Tensor:
 
     def stride(self, dim: int | None = None) -> Any:
         item = self._data.itemsize
-        strides = tuple(step // item for step in _torch_strides(self._data))
+        strides = tuple(step // item for step in torch_strides(self._data))
         return strides if dim is None else strides[wrap_dim(dim, len(strides))]
 
     def storage_offset(self) -> int:
@@ -310,7 +290,9 @@ class Tensor:
         return self._storage
 
     def _bump(self) -> None:
-        self._need_storage().version += 1
+        storage = self._need_storage()
+        storage.version += 1
+        storage.changed_at = state.origin
 
     # ---- gradients
 
@@ -461,69 +443,19 @@ class Tensor:
         return out
 
 
-class Layout:
-    """torch.strided, the only layout there is here."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "torch.strided"
-
-
-strided = Layout()
-
-NON_LEAF_GRAD = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
-    "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
-    "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
-    "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
-    "github.com/pytorch/pytorch/pull/30531 for more information."
-)
-
-_new = object.__new__
-
-
 def plain(data: Array, kind: Kind) -> Tensor:
     """A tensor outside any graph around an array of the kind's array type.
 
     On the CPU a 0-dim tensor holds a NumPy scalar as long as nobody shares its memory: an operation
     on scalars costs a fifth of one on 0-dim arrays.
     """
-    out: Tensor = _new(Tensor)
+    out: Tensor = object.__new__(Tensor)
     out._data, out._kind = data, kind
     out._requires_grad, out._grad_fn, out._output_nr = False, None, 0
     out._storage = out._meta = None
     if state.inference:
         mark_inference(out)
     return out
-
-
-class _InferenceStorage(Storage):
-    """Stands where a version counter would: whoever saves the tensor for backward meets it."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        self.version = -1
-
-
-def mark_inference(tensor: Tensor) -> None:
-    """Made in inference mode: no version counter, and no way into a graph."""
-    tensor._need_meta().inference = True
-    tensor._storage = _InferenceStorage()
-
-
-def refuse_inference(storage: Storage) -> None:
-    if isinstance(storage, _InferenceStorage):
-        raise RuntimeError(INFERENCE_SAVED)
-
-
-INFERENCE_SAVED = (
-    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
-    "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
-    "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
-    "`torch.inference_mode()`."
-)
 
 
 def write_into(tensor: Tensor, data: Any) -> None:
@@ -542,81 +474,6 @@ def wrap(data: Any, kind: Kind) -> Tensor:
 def from_array(array: Array, device: Device = cpu) -> Tensor:
     """A tensor around an array, which is not copied; its element type decides the tensor's."""
     return plain(array, kind_of(OF_ARRAY[array.dtype.name], device))
-
-
-def wrap_dim(dim: int, ndim: int) -> int:
-    """A dimension counted from the front; IndexError in PyTorch's words."""
-    span = max(ndim, 1)
-    if not -span <= dim < span:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})"
-        )
-    return dim + span if dim < 0 else dim
-
-
-def _torch_strides(array: Array) -> tuple[int, ...]:
-    """Strides in bytes as PyTorch would have them: NumPy leaves those of size-1 axes arbitrary."""
-    if array.flags.c_contiguous:
-        strides, step = [], array.itemsize
-        for size in reversed(array.shape):
-            strides.append(step)
-            step *= max(size, 1)
-        return tuple(reversed(strides))
-    return tuple(array.strides)
-
-
-def offset_in(base: Array, view: Array) -> int:
-    """Where a view begins in its base, in elements."""
-    if isinstance(base, numpy.ndarray):
-        apart = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-    else:
-        apart = view.data.ptr - base.data.ptr
-    return int(apart // base.itemsize)
-
-
-def edge_of(tensor: Tensor) -> Node | None:
-    """The node that a gradient for this tensor goes to."""
-    meta = tensor._meta
-    if meta is not None and meta.base is not None:
-        tensor._refresh()
-    if tensor._grad_fn is not None:
-        return tensor._grad_fn
-    if not tensor._requires_grad:
-        return None
-    if meta is None:
-        meta = tensor._need_meta()
-    if meta.inference:
-        raise RuntimeError(INFERENCE_SAVED)
-    node = None if meta.accumulator is None else meta.accumulator()
-    if node is None:
-        node = AccumulateGrad(tensor)
-        meta.accumulator = weakref.ref(node)
-    return node
-
-
-def check_new_grad(tensor: Tensor, value: Any) -> None:
-    """What may be assigned to .grad, in PyTorch's words."""
-    if not isinstance(value, Tensor):
-        raise TypeError(
-            "assigned grad expected to be a Tensor or None but got grad of type "
-            f"{type(value).__name__}"
-        )
-    if value is tensor:
-        raise RuntimeError("can't assign Variable as its own grad")
-    if value.dtype is not tensor.dtype:
-        raise RuntimeError(
-            "attempting to assign a gradient with dtype "
-            f"'{value.dtype.word.lower()}' to a tensor with grad_dtype '{tensor.dtype.word}'. "
-            "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
-            "You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
-            "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
-            "its gradient may break downstream systems that assume they match."
-        )
-    if value.shape != tensor.shape:
-        raise RuntimeError(
-            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
-            f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size"
-        )
 
 
 CARRIERS.tensor = Tensor

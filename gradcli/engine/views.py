@@ -6,11 +6,15 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from .causes import Cause, Freed, because
 from .device import module_of
 from .mode import state
 from .node import CustomNode, Node
-from .operator import Row, catalogue
-from .tensor import Tensor, edge_of, offset_in
+from .catalogue import catalogue
+from .row import Row
+from .kind import offset_in
+from .leaf import edge_of
+from .tensor import Tensor
 
 
 class Geometry:
@@ -144,8 +148,8 @@ class CopySlices(CustomNode):
     def freed(self) -> bool:
         return self.node.freed
 
-    def release(self) -> None:
-        self.node.release()
+    def release(self, mark: Freed) -> None:
+        self.node.release(mark)
 
     def saved_names(self) -> tuple[str, ...]:
         return ()
@@ -226,13 +230,11 @@ def check_inplace(tensor: Tensor, tracked: bool) -> None:
         if meta.creation == "no_grad":
             raise RuntimeError(NO_GRAD_VIEW)
         if base._requires_grad and base.is_leaf:
-            raise RuntimeError(
-                "a view of a leaf Variable that requires grad is being used in an in-place operation."
-            )
+            message = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+            raise because(RuntimeError(message), Cause("leaf", tensor=base, view=True))
     if tensor._requires_grad and tensor.is_leaf:
-        raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place operation."
-        )
+        message = "a leaf Variable that requires grad is being used in an in-place operation."
+        raise because(RuntimeError(message), Cause("leaf", tensor=tensor, view=False))
 
 
 def rebase(tensor: Tensor, node: Node) -> None:

@@ -1,0 +1,57 @@
+"""Engine: what an error knows beside its words: which node, which operation, which shapes.
+
+An exception may carry `causes`, a tuple of these records. They hold origins, the opaque marks that
+nodes carry, so whoever set the marks can show the places; the engine itself knows no text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+E = TypeVar("E", bound=BaseException)
+
+
+class Cause:
+    """One fact behind an error. The kinds, and what `detail` has:
+
+    freed      `origin` is the backward call that freed what `node` had saved; names
+    saved      `node`, made at `origin`, saved a tensor; name, version, result (its own output?)
+    changed    `origin` is the operation that changed that tensor last; version
+    constant   a tensor that does not require grad and would have to; tensor
+    unused     a tensor that the graph does not reach; tensor, index
+    leaf       a leaf that requires grad, changed in place; tensor, view (through a view of it?)
+    root       the root of a backward pass without a gradient of its own, and not a scalar; tensor
+    shapes     operands that do not fit together, in the order of the call; shapes
+    """
+
+    __slots__ = ("kind", "origin", "node", "detail")
+
+    def __init__(self, kind: str, origin: object = None, node: Any = None, **detail: Any) -> None:
+        self.kind, self.origin, self.node, self.detail = kind, origin, node, detail
+
+    def __repr__(self) -> str:
+        return f"Cause({self.kind!r}, {self.detail})"
+
+
+def because(error: E, *causes: Cause) -> E:
+    """The same error, which now knows its causes."""
+    error.causes = causes  # type: ignore[attr-defined]
+    return error
+
+
+def mismatch(error: E, *shapes: Sequence[int]) -> E:
+    """The error of operands whose shapes do not fit together."""
+    return because(error, Cause("shapes", shapes=tuple(tuple(shape) for shape in shapes)))
+
+
+class Freed:
+    """Stands where a node's saved tensors were; `origin` is the backward call that freed them.
+
+    One object serves all nodes of a walk.
+    """
+
+    __slots__ = ("origin",)
+
+    def __init__(self, origin: object) -> None:
+        self.origin = origin

@@ -1,0 +1,92 @@
+"""Engine: where gradients end: the edge of a tensor, what .grad may be, and who has none."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from .node import AccumulateGrad, Node, Storage
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+    "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
+    "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
+    "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+    "github.com/pytorch/pytorch/pull/30531 for more information."
+)
+
+
+class _InferenceStorage(Storage):
+    """Stands where a version counter would: whoever saves the tensor for backward meets it."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.version = -1
+
+
+def mark_inference(tensor: Tensor) -> None:
+    """Made in inference mode: no version counter, and no way into a graph."""
+    tensor._need_meta().inference = True
+    tensor._storage = _InferenceStorage()
+
+
+def refuse_inference(storage: Storage) -> None:
+    if isinstance(storage, _InferenceStorage):
+        raise RuntimeError(INFERENCE_SAVED)
+
+
+INFERENCE_SAVED = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
+    "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
+    "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+    "`torch.inference_mode()`."
+)
+
+
+def edge_of(tensor: Tensor) -> Node | None:
+    """The node that a gradient for this tensor goes to."""
+    meta = tensor._meta
+    if meta is not None and meta.base is not None:
+        tensor._refresh()
+    if tensor._grad_fn is not None:
+        return tensor._grad_fn
+    if not tensor._requires_grad:
+        return None
+    if meta is None:
+        meta = tensor._need_meta()
+    if meta.inference:
+        raise RuntimeError(INFERENCE_SAVED)
+    node = None if meta.accumulator is None else meta.accumulator()
+    if node is None:
+        node = AccumulateGrad(tensor)
+        meta.accumulator = weakref.ref(node)
+    return node
+
+
+def check_new_grad(tensor: Tensor, value: Any) -> None:
+    """What may be assigned to .grad, in PyTorch's words."""
+    if value.__class__ is not tensor.__class__:
+        raise TypeError(
+            "assigned grad expected to be a Tensor or None but got grad of type "
+            f"{type(value).__name__}"
+        )
+    if value is tensor:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if value.dtype is not tensor.dtype:
+        raise RuntimeError(
+            "attempting to assign a gradient with dtype "
+            f"'{value.dtype.word.lower()}' to a tensor with grad_dtype '{tensor.dtype.word}'. "
+            "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+            "You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
+            "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
+            "its gradient may break downstream systems that assume they match."
+        )
+    if value.shape != tensor.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
+            f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size"
+        )

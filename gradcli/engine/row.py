@@ -1,0 +1,251 @@
+"""Engine: what a declaration is once it is made: rows, compositions, creation functions, twins.
+
+Nothing here imports an array library: a row is data, and the functions that run are specialised
+from it at first use (`call`, `formula`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from .signature import Parameter, Signature
+
+Function_ = Callable[..., Any]
+
+
+class Formula:
+    """A derivative: the inputs it serves, the lambda, and the names that the lambda asks for."""
+
+    __slots__ = ("inputs", "function", "needs", "joint")
+
+    def __init__(self, inputs: tuple[str, ...], function: Function_, joint: bool) -> None:
+        self.inputs, self.function, self.joint = inputs, function, joint
+        code = function.__code__
+        self.needs: tuple[str, ...] = code.co_varnames[: code.co_argcount]
+
+
+class Row:
+    """One overload of an operator, as declared. Everything else is derived from it."""
+
+    def __init__(self, signature: str, node: str, forward: Function_, **options: Any) -> None:
+        self.signature = Signature(signature, options["numbers"])
+        self.name = self.signature.name
+        self.node = node
+        self.forward = forward
+        self.formulas: tuple[Formula, ...] = options["formulas"]
+        self.dtype: Any = options["dtype"]
+        self.view: bool | str = options["view"]
+        self.inplace: str | None = options["inplace"]
+        self.inplace_node: str = options["inplace_node"] or node
+        self.check: Function_ | None = options["check"]
+        self.check_mixed: Function_ | None = options["check_mixed"]
+        self.refuse: Mapping[str, Any] = options["refuse"]
+        self.cost: Function_ | None = options["cost"]
+        self.exact: bool = options["exact"]  # the in-place twin takes a result of its own shape only
+        self.symbol: str = options["symbol"]  # how Python writes it: x + y
+        self.outputs_named: str | None = options["outputs_named"]
+        self.undifferentiable = frozenset(options["undifferentiable"])
+        self.doc: str = options["doc"]
+        self.samples: tuple[str, ...] = options["samples"]
+        self.errors: tuple[str, ...] = options["errors"]
+        self.where: str = options["where"]
+        self.aliases: tuple[str, ...] = options["aliases"]
+        self.broadcasts = self.dtype in ("promote", "promote_float", "compare", "scalar")
+        self._run: Function_ | None = None
+        self._backward: Function_ | None = None
+
+    # What follows is worked out when somebody needs it: most rows of the catalogue are never called.
+
+    @cached_property
+    def tensors(self) -> tuple[Parameter, ...]:
+        return tuple(p for p in self.signature.parameters if p.is_tensor)
+
+    @cached_property
+    def scalar(self) -> str | None:
+        """Policy "scalar": one tensor and one number; the number counts as it does in x + 1."""
+        return next((p.name for p in self.signature.parameters if p.kind == "Scalar"), None)
+
+    @cached_property
+    def output_count(self) -> int:
+        return len(self.signature.outputs)
+
+    @cached_property
+    def differentiable(self) -> frozenset[str]:
+        """The arguments that a derivative was declared for."""
+        names = frozenset(name for formula in self.formulas for name in formula.inputs)
+        if unknown := names - set(self.signature.names):
+            raise ValueError(f"{self!r}: derivative for {sorted(unknown)}, which is no argument")
+        return names
+
+    @cached_property
+    def saved_keys(self) -> tuple[str, ...]:
+        """What a node keeps: whatever the formulas ask for."""
+        asked = {n for f in self.formulas for n in f.needs} - {"grad", "grads", "needs"}
+        return tuple(sorted(asked))
+
+    @cached_property
+    def saved_names(self) -> tuple[str, ...]:
+        """What of it shows as `_saved_*`."""
+        return tuple(
+            key
+            for key in self.saved_keys
+            if key in self.signature.names or "_sym_" in key or not key.endswith(_INVISIBLE)
+        )
+
+    @cached_property
+    def saves_tensors(self) -> bool:
+        tensors = {p.name for p in self.tensors} | set(self.signature.outputs)
+        return any(key in tensors for key in self.saved_keys)
+
+    def __repr__(self) -> str:
+        return f"<operator {self.signature.text}>"
+
+    @property
+    def run(self) -> Function_:
+        """The straight-line function of this overload, all arguments given in order."""
+        if self._run is None:
+            from .call import specialise
+
+            self._run = specialise(self)
+        return self._run
+
+    @property
+    def backward(self) -> Function_:
+        """(node, grad) -> gradients of the inputs, on arrays."""
+        if self._backward is None:
+            from .formula import specialise
+
+            self._backward = specialise(self)
+        return self._backward
+
+    def __call__(self, *args: Any) -> Any:
+        """Inside formulas, all arguments given: arrays go to the kernel, tensors are recorded."""
+        if args[0].__class__ in ARRAYS:
+            return self.forward(ARRAYS[args[0].__class__], *args)
+        for value in args:
+            kind = value.__class__
+            if kind is CARRIERS.tensor:
+                return self.run(*args)
+            xp = CARRIERS.arrays.get(kind)
+            if xp is not None:
+                return self.forward(xp, *args)
+            if kind is list and value:
+                first = value[0].__class__
+                if first in CARRIERS.arrays:
+                    return self.forward(CARRIERS.arrays[first], *args)
+            elif (operate := getattr(kind, "__operate__", None)) is not None:
+                return operate(self, args)  # symbols
+        return self.run(*args)
+
+
+class _Carriers:
+    """What a formula may run on. The engine's tensor module fills this in: naming the classes here
+    would load an array library wherever only names are wanted."""
+
+    __slots__ = ("tensor", "arrays", "double")
+
+    def __init__(self) -> None:
+        self.tensor: Any = None
+        self.arrays: dict[type, Any] = {}
+        self.double: Any = "float64"
+
+
+CARRIERS = _Carriers()
+ARRAYS = CARRIERS.arrays
+_INVISIBLE = ("_dtype", "_strides", "_kind", "_shape", "_start")
+
+
+class Composite:
+    """An operator made of others: its body is called with tensors, its parts make the nodes."""
+
+    def __init__(self, signature: str, body: Function_, **options: Any) -> None:
+        self.signature = Signature(signature, options["numbers"])
+        self.name = self.signature.name
+        self.body = body
+        self.doc: str = options["doc"]
+        self.samples: tuple[str, ...] = options["samples"]
+        self.errors: tuple[str, ...] = options["errors"]
+        self.where: str = options["where"]
+        self.aliases: tuple[str, ...] = options["aliases"]
+
+    inplace = None
+
+    def __repr__(self) -> str:
+        return f"<operator {self.signature.text}>"
+
+    @property
+    def run(self) -> Function_:
+        return self.body
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        missing = self.signature.parameters[len(args) :]
+        return self.body(*args, *(kwargs.get(p.name, p.default) for p in missing))
+
+
+_FACTORY_ARGUMENTS = (  # accepted by every creation function, without effect
+    "any out=None", "Layout? layout=None", "bool? pin_memory=False", "any memory_format=None",
+)  # fmt: skip
+
+
+class Factory:
+    """An operator that makes a tensor out of numbers, on a device, of a type."""
+
+    def __init__(self, signature: str, forward: Function_, **options: Any) -> None:
+        self.signature = Signature(signature, (), _FACTORY_ARGUMENTS)
+        self.name = self.signature.name
+        self.forward = forward
+        self.dtype: Any = options["dtype"]
+        self.cost: Function_ | None = options["cost"]
+        self.doc: str = options["doc"]
+        self.samples: tuple[str, ...] = options["samples"]
+        self.errors: tuple[str, ...] = options["errors"]
+        self.where: str = options["where"]
+        self.aliases: tuple[str, ...] = options["aliases"]
+
+    inplace = None
+
+    @property
+    def given(self) -> int:
+        """How many parameters the declaration itself names."""
+        return self.signature.declared
+
+    def run(self, *values: Any) -> Any:
+        from .construct import manufacture
+
+        return manufacture(self, values)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        missing = self.signature.parameters[len(args) :]
+        return self.run(*args, *(kwargs.get(p.name, p.default) for p in missing))
+
+
+class Inplace:
+    """The in-place twin of a row: same arguments, the result written into self."""
+
+    inplace = None
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.signature = row.signature
+        self.name = row.inplace
+        self.doc, self.samples, self.errors = f"In-place form of {row.name}. {row.doc}", (), ()
+        self.where, self.aliases = row.where, ()
+        self._run: Function_ | None = None
+
+    @property
+    def run(self) -> Function_:
+        if self._run is None:
+            if self.row.view:
+                from .views import view_inplace
+
+                self._run = view_inplace(self.row)
+            else:
+                from .inplace import specialise
+
+                self._run = specialise(self.row)
+        return self._run
+
+    def __call__(self, *args: Any) -> Any:
+        return self.run(*args)
