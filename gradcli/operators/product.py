@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..engine.causes import mismatch
 from ..engine.operator import composite, operator
 from .geometry import broadcast_sizes, element_strides, shown
 from .shape import contiguous, expand, reshape, squeeze_dim, squeezed_away, unsafe_view, unsqueeze
