@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..engine.causes import Freed
 from ..engine.mode import state
 from ..engine.node import CustomNode
 from ..engine.saved import freed
@@ -20,7 +21,8 @@ class FunctionContext:
     def __init__(self) -> None:
         self.needs_input_grad: tuple[bool, ...] = ()
         self.materialize_grads = True
-        self._saved: tuple[Any, ...] | None = ()
+        self._saved: tuple[Any, ...] | Freed = ()
+        self._node: FunctionNode | None = None
         self._versions: tuple[int, ...] = ()
         self._undifferentiable: tuple[Tensor, ...] = ()
         self._dirty: tuple[Tensor, ...] = ()
@@ -37,8 +39,8 @@ class FunctionContext:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        if self._saved is None:
-            freed()
+        if isinstance(self._saved, Freed):
+            freed(self._node, self._saved)  # type: ignore[arg-type]  # freed by its node's release
         return self._saved
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
@@ -69,11 +71,11 @@ class FunctionNode(CustomNode):
 
     @property
     def freed(self) -> bool:
-        return self.context._saved is None
+        return self.context._saved.__class__ is Freed
 
-    def release(self) -> None:
+    def release(self, mark: Freed) -> None:
         if self.context._saved:
-            self.context._saved = None
+            self.context._saved, self.context._node = mark, self
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:

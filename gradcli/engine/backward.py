@@ -9,7 +9,6 @@ from typing import Any
 import numpy
 
 from .causes import Cause, Freed, because
-from .causes import Cause, Freed, because
 from .hooks import checked
 from .mode import state
 from .node import AccumulateGrad, Node
@@ -213,7 +212,6 @@ class Walk:
         self.results: list[Any] = []
         self.needed: set[Node] | None = None
         self.freed: list[Node] = []
-        self.mark = Freed(state.origin)
         self.mark = Freed(state.origin)
 
     def run(self, roots: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Any]:
@@ -558,7 +556,6 @@ class Walk:
             numpy_like = held._kind.xp
             numpy_like.add(data, new._data, out=data, casting="unsafe")
             held._bump()
-            held._need_storage().changed_at = self.mark.origin
             held._need_storage().changed_at = self.mark.origin
 
     def _graph_copy(self, new: Tensor) -> Tensor:

@@ -12,7 +12,6 @@ from typing import Any
 
 from .call import compiled
 from .causes import Freed
-from .causes import Freed
 from .mode import state
 from .node import Node, SavedOutput
 from .catalogue import catalogue

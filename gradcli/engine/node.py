@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .causes import Freed
-from .causes import Freed
 from .mode import next_sequence, state
 
 if TYPE_CHECKING:

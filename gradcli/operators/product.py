@@ -141,7 +141,8 @@ def _check_mm(self: Any, mat2: Any) -> None:
 def check_inner(mat1: Any, mat2: Any) -> None:
     if mat1.shape[1] != mat2.shape[0]:
         a, b = ("x".join(map(str, matrix.shape)) for matrix in (mat1, mat2))
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a} and {b})")
+        message = f"mat1 and mat2 shapes cannot be multiplied ({a} and {b})"
+        raise mismatch(RuntimeError(message), mat1.shape, mat2.shape)
 
 
 mm = operator(
