@@ -175,7 +175,9 @@ class Space:
 
     def __dir__(self) -> list[str]:
         head = self.path + "." if self.path else ""
-        return sorted({n.removeprefix(head).partition(".")[0] for n in names() if n.startswith(head)})
+        return sorted(
+            {n.removeprefix(head).partition(".")[0] for n in names() if n.startswith(head)}
+        )
 
     def __repr__(self) -> str:
         return f"<module 'torch{'.' + self.path if self.path else ''}'>"
@@ -200,19 +202,19 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor)
 
 
-def is_floating_point(input: Any) -> bool:  # noqa: A002 - PyTorch's argument name
+def is_floating_point(input: Any) -> bool:
     return bool(input.is_floating_point())
 
 
-def is_complex(input: Any) -> bool:  # noqa: A002
+def is_complex(input: Any) -> bool:
     return bool(input.is_complex())
 
 
-def is_nonzero(input: Any) -> bool:  # noqa: A002
+def is_nonzero(input: Any) -> bool:
     return bool(input)
 
 
-def numel(input: Any) -> int:  # noqa: A002
+def numel(input: Any) -> int:
     return int(input.numel())
 
 

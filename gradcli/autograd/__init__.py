@@ -21,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def Variable(data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:  # noqa: N802
+def Variable(data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:
     """The old wrapper: a tensor of the same memory, which may require a gradient."""
     out = data.detach()
     out.requires_grad = requires_grad

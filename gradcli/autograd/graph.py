@@ -35,10 +35,12 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(node, tensor.output_nr)
 
 
-class saved_tensors_hooks:  # noqa: N801 - PyTorch's name
+class saved_tensors_hooks:
     """Inside, what operations save goes through pack_hook, and comes back through unpack_hook."""
 
-    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+    def __init__(
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+    ) -> None:
         self._pair = (pack_hook, unpack_hook)
 
     def __enter__(self) -> None:
@@ -53,7 +55,7 @@ class saved_tensors_hooks:  # noqa: N801 - PyTorch's name
         state.pop_saved_hooks()
 
 
-class save_on_cpu(saved_tensors_hooks):  # noqa: N801 - PyTorch's name
+class save_on_cpu(saved_tensors_hooks):
     """Keeps what is saved on the CPU."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:

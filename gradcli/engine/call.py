@@ -16,14 +16,14 @@ from typing import Any
 import numpy
 
 from . import dtypes
+from .kernels import SMALL
+from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
 from .node import Node, SavedOutput, SharedOutput
-from .kernels import SMALL
 from .promotion import meet, one_device, shape_error
 from .results import LARGE, finish, guard, infer, make_view, refused, versions_of, watch
 from .row import Row
 from .signature import Parameter
-from .leaf import edge_of, mark_inference
 from .tensor import Tensor
 
 GENERAL, ORDINARY, NUMBER = "general", "ordinary", "number"
@@ -60,7 +60,9 @@ def specialise(row: Row) -> Callable[..., Any]:
     otherwise = f"general({given})"
     if number:
         lines += Lane(row, NUMBER).function("number", given, otherwise)
-        otherwise = f"(number({given}) if {row.tensors[1].name}.__class__ in NUMBERS else {otherwise})"
+        otherwise = (
+            f"(number({given}) if {row.tensors[1].name}.__class__ in NUMBERS else {otherwise})"
+        )
     lines += Lane(row, ORDINARY).function("run", given, otherwise)
     return compiled(row, "run", lines, _names(row))
 
@@ -75,12 +77,14 @@ def python_operator(
     return compiled(row, "operator", lane.function("operator", pair, f"otherwise({pair})"), names)
 
 
-def compiled(row: Row, name: str, lines: Sequence[str], names: dict[str, Any]) -> Callable[..., Any]:
+def compiled(
+    row: Row, name: str, lines: Sequence[str], names: dict[str, Any]
+) -> Callable[..., Any]:
     """Compiles generated source; tracebacks show it under <gradcli name of row>."""
     text = "\n".join(lines) + "\n"
     file = f"<gradcli {name} of {row.signature.name}.{row.signature.overload or 'default'}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    exec(compile(text, file, "exec"), names)  # noqa: S102 - text made from our own rows
+    exec(compile(text, file, "exec"), names)
     result: Callable[..., Any] = names[name]
     return result
 
@@ -128,7 +132,9 @@ class Lane:
         self.lines = [f"def {name}({parameters}):"]
         self.entry(otherwise)
         if row.refuse and not row.broadcasts:
-            write(f"if {self.first}._kind.dtype.word in row.refuse: refused(row, {self.first}._kind)")
+            write(
+                f"if {self.first}._kind.dtype.word in row.refuse: refused(row, {self.first}._kind)"
+            )
         if row.check is not None:
             write(f"check({self.given})")
         if row.check_mixed is not None and self.mode != ORDINARY:
@@ -152,9 +158,7 @@ class Lane:
 
     def a_tensor(self, p: Parameter) -> bool:
         """Is this argument surely a tensor in this lane?"""
-        return p.kind == "Tensor" and (
-            self.mode == ORDINARY or not (p.number or p.optional)
-        )
+        return p.kind == "Tensor" and (self.mode == ORDINARY or not (p.number or p.optional))
 
     # ---- operands
 
@@ -165,7 +169,11 @@ class Lane:
         x, y = (p.name for p in self.row.tensors)
         self.write(f"kind = {x}._kind")
         floating = self.row.dtype == "promote_float" or self.mode == NUMBER
-        tests = [f"{y}.__class__ is not Tensor or {y}._kind is not kind"] if self.mode == ORDINARY else []
+        tests = (
+            [f"{y}.__class__ is not Tensor or {y}._kind is not kind"]
+            if self.mode == ORDINARY
+            else []
+        )
         tests += ["not kind.differentiable"] if floating else []
         self.write(f"if {' or '.join(tests)}: return {otherwise}")
         self.write(f"a_{x} = {x}._data; a_{y} = {y}{'._data' if self.mode == ORDINARY else ''}")
@@ -179,7 +187,9 @@ class Lane:
             if row.dtype == "promote_float":
                 write(f"if not kind.differentiable: kind, (a_{x},) = meet(row.dtype, ({x},))")
             elif row.dtype == "scalar":
-                write(f"if not kind.differentiable: kind, (a_{x}, _) = meet('promote', ({x}, {row.scalar}))")
+                write(
+                    f"if not kind.differentiable: kind, (a_{x}, _) = meet('promote', ({x}, {row.scalar}))"
+                )
             return
         if row.broadcasts:
             given = "".join(f"{p.name}, " for p in row.tensors)
@@ -225,7 +235,9 @@ class Lane:
         elif self.mode == ORDINARY:
             x, y = (p.name for p in row.tensors)
             self.write(f"n_{x} = a_{x}.size; n_{y} = a_{y}.size")
-            self.write(f"if (n_{x} > {SIDE} or n_{y} > {SIDE}) and (n_{x} > {LARGE} or a_{x}.shape != a_{y}.shape):")
+            self.write(
+                f"if (n_{x} > {SIDE} or n_{y} > {SIDE}) and (n_{x} > {LARGE} or a_{x}.shape != a_{y}.shape):"
+            )
             self.write(ask, 2)
         elif not row.view:
             sizes = [f"a_{p.name}.size" for p in row.tensors if self.a_tensor(p)]
@@ -250,8 +262,12 @@ class Lane:
             write(f"data = {call}", 2)
             write("except ValueError as error:")
             write(f"raise shape_error(({arrays}), error) from None", 2)
-        elif hasattr(row.forward, "ufunc"):  # one function of the array library, see `transcendental`
-            write(f"if kind.xp is numpy and a_{self.first}.size > {SMALL}: data = ufunc(a_{self.first})")
+        elif hasattr(
+            row.forward, "ufunc"
+        ):  # one function of the array library, see `transcendental`
+            write(
+                f"if kind.xp is numpy and a_{self.first}.size > {SMALL}: data = ufunc(a_{self.first})"
+            )
             write("else:")
             write(f"data = {call}", 2)
         else:
@@ -295,7 +311,11 @@ class Lane:
 
     def differentiable(self) -> str:
         sure = self.mode != GENERAL or (self.row.broadcasts and len(self.row.tensors) == 1)
-        return "" if self.several or (sure and self.row.dtype != "compare") else " and result_kind.differentiable"
+        return (
+            ""
+            if self.several or (sure and self.row.dtype != "compare")
+            else " and result_kind.differentiable"
+        )
 
     def asks(self, p: Parameter) -> str:
         """Does this argument require a gradient?"""
@@ -347,7 +367,9 @@ class Lane:
                 write(f"e_{name} = None")
             elif self.a_tensor(p):
                 write(f"e_{name} = {name}._grad_fn")
-                write(f"if e_{name} is None or {name}._meta is not None: e_{name} = edge_of({name})")
+                write(
+                    f"if e_{name} is None or {name}._meta is not None: e_{name} = edge_of({name})"
+                )
             else:
                 write(f"e_{name} = edge_of({name}) if {name}.__class__ is Tensor else None")
             parts.append(f"e_{name}")
@@ -355,7 +377,9 @@ class Lane:
                 numbers.append("0")
             else:
                 number = f"{name}._output_nr"
-                numbers.append(number if self.a_tensor(p) else f"({number} if e_{name} is not None else 0)")
+                numbers.append(
+                    number if self.a_tensor(p) else f"({number} if e_{name} is not None else 0)"
+                )
         if not parts:
             return "()", "None", ""
         if any(number.startswith("*") for number in numbers):
@@ -423,7 +447,11 @@ class Lane:
                 if self.a_number(p):
                     return "None"
                 value = text.format(name)
-                return value if self.a_tensor(p) else f"({value} if {name}.__class__ is Tensor else None)"
+                return (
+                    value
+                    if self.a_tensor(p)
+                    else f"({value} if {name}.__class__ is Tensor else None)"
+                )
         raise ValueError(f"{self.row!r}: a formula asks for {key!r}, neither argument nor output")
 
     def inputs(self, write: Callable[[str], None]) -> None:
@@ -463,4 +491,3 @@ class Lane:
         before, after = f"saved[:{place}]", f"saved[{place + 1}:]"
         write(f"node.saved = (*{before}, kept, *{after})")
         write("if node.versions is not None: node.versions = versions_of(node.saved)")
-

@@ -67,7 +67,9 @@ class Function:
         for overload in self.overloads:
             parameters = overload.signature.parameters
             head, tail = parameters[:count], parameters[count:]
-            fits = len(head) == count and all(p.kind == "Tensor" and not p.keyword_only for p in head)
+            fits = len(head) == count and all(
+                p.kind == "Tensor" and not p.keyword_only for p in head
+            )
             if fits and all(p.default is not REQUIRED for p in tail):
                 return self._first_call(count, overload, tuple(p.default for p in tail))
             if len(head) == count and any(not p.is_tensor for p in head):
@@ -146,7 +148,9 @@ class Catalogue:
                 self._put(face, name, overload)
         if overload.inplace:
             twin = Inplace(overload)
-            self.rows[overload.inplace + ("." + signature.overload if signature.overload else "")] = twin
+            self.rows[
+                overload.inplace + ("." + signature.overload if signature.overload else "")
+            ] = twin
             faces = overload.where.split()
             if "method" in faces or "inplace" in faces:
                 self._put("method", overload.inplace, twin)

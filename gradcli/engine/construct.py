@@ -10,9 +10,9 @@ import numpy
 from . import dtypes
 from .device import as_device, default_device, to_numpy
 from .dtypes import BY_NAME, OF_ARRAY, DType
+from .kind import Kind, kind_of
 from .mode import state
 from .row import Factory
-from .kind import Kind, kind_of
 from .tensor import Tensor, plain
 
 FLOAT_ONLY = "Only Tensors of floating point and complex dtype can require gradients"
@@ -39,7 +39,9 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """torch.as_tensor: the tensor itself, or one that shares an array's memory where it can."""
     wanted = _dtype(dtype)
     if isinstance(data, Tensor):
-        same = (wanted is None or data.dtype is wanted) and (device is None or as_device(device) == data.device)
+        same = (wanted is None or data.dtype is wanted) and (
+            device is None or as_device(device) == data.device
+        )
         return data if same else data.to(device=device, dtype=wanted)  # type: ignore[attr-defined,no-any-return]
     return made(data, wanted, device, False, copy=False)
 
@@ -60,10 +62,17 @@ def from_dlpack(source: Any) -> Tensor:
 def _dtype(dtype: Any) -> DType | None:
     if dtype is None or isinstance(dtype, DType):
         return dtype
-    python = {float: dtypes.default_dtype(), int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.default_complex()}
+    python = {
+        float: dtypes.default_dtype(),
+        int: dtypes.int64,
+        bool: dtypes.bool_,
+        complex: dtypes.default_complex(),
+    }
     if isinstance(dtype, type) and dtype in python:
         return python[dtype]
-    raise TypeError(f"tensor(): argument 'dtype' must be torch.dtype, not {getattr(dtype, 'type_name', type(dtype).__name__)}")
+    raise TypeError(
+        f"tensor(): argument 'dtype' must be torch.dtype, not {getattr(dtype, 'type_name', type(dtype).__name__)}"
+    )
 
 
 def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy: bool) -> Tensor:
@@ -122,7 +131,9 @@ def _from_values(data: Any, dtype: DType | None) -> tuple[Any, DType]:
     if kind is int or kind is bool or kind is complex:
         inferred = dtypes.of_number(data)
         try:
-            return numpy.array(data, dtype=(inferred.numpy if dtype is None or kind is not int else _wide(data))), inferred
+            return numpy.array(
+                data, dtype=(inferred.numpy if dtype is None or kind is not int else _wide(data))
+            ), inferred
         except OverflowError:
             raise RuntimeError("Overflow when unpacking long long") from None
     if not isinstance(data, list | tuple | range) and not hasattr(data, "__len__"):
@@ -167,11 +178,17 @@ def _walked(data: Sequence[Any]) -> tuple[tuple[int, ...], list[Any], DType]:
                 following.extend(item)
                 continue
             if not isinstance(item, list | tuple | range):
-                raise TypeError("not a sequence") if not hasattr(item, "__len__") else ValueError(
-                    f"expected sequence of length {size} at dim {dim} (got {len(item)})"
+                raise (
+                    TypeError("not a sequence")
+                    if not hasattr(item, "__len__")
+                    else ValueError(
+                        f"expected sequence of length {size} at dim {dim} (got {len(item)})"
+                    )
                 )
             if len(item) != size:
-                raise ValueError(f"expected sequence of length {size} at dim {dim} (got {len(item)})")
+                raise ValueError(
+                    f"expected sequence of length {size} at dim {dim} (got {len(item)})"
+                )
             following.extend(item)
         flat = following
     for item in flat:
@@ -182,7 +199,9 @@ def _walked(data: Sequence[Any]) -> tuple[tuple[int, ...], list[Any], DType]:
         elif isinstance(item, numpy.generic):
             mine = OF_ARRAY[item.dtype.name]
         elif isinstance(item, list | tuple):
-            raise ValueError(f"expected sequence of length {len(item)} at dim {len(shape)} (got {len(item)})")
+            raise ValueError(
+                f"expected sequence of length {len(item)} at dim {len(shape)} (got {len(item)})"
+            )
         elif isinstance(item, str):
             raise ValueError(f"too many dimensions '{type(item).__name__}'")
         else:
@@ -194,7 +213,9 @@ def _walked(data: Sequence[Any]) -> tuple[tuple[int, ...], list[Any], DType]:
 def _filled(shape: tuple[int, ...], leaves: list[Any], dtype: DType) -> Any:
     values = [item.item() if isinstance(item, Tensor) else item for item in leaves]
     if dtype.category == dtypes.INTEGER and any(v.__class__ is float for v in values):
-        if any(v != v or v in (float("inf"), float("-inf")) for v in values if v.__class__ is float):
+        if any(
+            v != v or v in (float("inf"), float("-inf")) for v in values if v.__class__ is float
+        ):
             raise RuntimeError("value cannot be converted to type int64_t without overflow")
         values = [int(v) for v in values]
     if dtype.category < dtypes.COMPLEX and any(v.__class__ is complex for v in values):
@@ -214,7 +235,13 @@ def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
     dtype = arguments.get("dtype") or _absent_dtype(row, arguments)
     like = arguments.get("self")
     device = arguments.get("device")
-    place = as_device(device) if device is not None else like.device if isinstance(like, Tensor) else default_device()
+    place = (
+        as_device(device)
+        if device is not None
+        else like.device
+        if isinstance(like, Tensor)
+        else default_device()
+    )
     kind = kind_of(dtype, place)
     if row.cost is not None:
         state.reserve(int(row.cost(*values[: row.given])) * kind.dtype.itemsize)
@@ -260,7 +287,13 @@ def _absent_dtype(row: Factory, arguments: dict[str, Any]) -> DType:
     return policy(*arguments.values())  # type: ignore[no-any-return]
 
 
-def legacy_tensor(data: Any = None, *more: Any, dtype: DType | None = None, device: Any = None, name: str = "Tensor") -> Tensor:
+def legacy_tensor(
+    data: Any = None,
+    *more: Any,
+    dtype: DType | None = None,
+    device: Any = None,
+    name: str = "Tensor",
+) -> Tensor:
     """torch.Tensor(2, 3), torch.FloatTensor([..]): sizes make memory, a sequence makes values."""
     dtype = dtype or dtypes.default_dtype()
     if data is None and not more:
@@ -271,7 +304,9 @@ def legacy_tensor(data: Any = None, *more: Any, dtype: DType | None = None, devi
                 f"expected {name if name != 'Tensor' else dtype.word + 'Tensor'} (got torch.{data.dtype.word}Tensor)"
             )
         return data.detach()
-    sizes = data if isinstance(data, tuple) and hasattr(data, "numel") and not more else (data, *more)
+    sizes = (
+        data if isinstance(data, tuple) and hasattr(data, "numel") and not more else (data, *more)
+    )
     if all(value.__class__ is int for value in sizes):
         count = 1
         for size in sizes:

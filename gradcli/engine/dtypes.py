@@ -79,7 +79,9 @@ def set_default_dtype(dtype: DType) -> None:
     """torch.set_default_dtype; TypeError for a type that is not floating."""
     global _default
     if not isinstance(dtype, DType):
-        raise TypeError(f"invalid dtype object: only floating-point types are supported as the default type")
+        raise TypeError(
+            "invalid dtype object: only floating-point types are supported as the default type"
+        )
     if dtype.category != FLOATING:
         raise TypeError("only floating-point types are supported as the default type")
     _default = dtype
@@ -89,7 +91,12 @@ def default_complex() -> DType:
     return complex128 if _default is float64 else complex64
 
 
-_COMPLEX_OF = {"float16": complex64, "bfloat16": complex64, "float32": complex64, "float64": complex128}
+_COMPLEX_OF = {
+    "float16": complex64,
+    "bfloat16": complex64,
+    "float32": complex64,
+    "float64": complex128,
+}
 _WIDTH_OF_COMPLEX = {"complex64": float32, "complex128": float64}
 
 

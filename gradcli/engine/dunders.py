@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .call import python_operator
-from .mode import state
 from .catalogue import Function, catalogue
+from .mode import state
 from .tensor import Tensor
 
 NUMBERS = (float, int, bool, complex)
@@ -15,7 +14,9 @@ NUMBERS = (float, int, bool, complex)
 
 def _is_operand(value: Any) -> bool:
     kind = value.__class__
-    return kind is Tensor or kind in NUMBERS or (kind.__module__ == "numpy" and hasattr(value, "item"))
+    return (
+        kind is Tensor or kind in NUMBERS or (kind.__module__ == "numpy" and hasattr(value, "item"))
+    )
 
 
 def install() -> None:
@@ -43,7 +44,20 @@ def install() -> None:
     set_(Tensor, "__matmul__", _matrix_product)
     set_(Tensor, "__getitem__", catalogue.rows["__getitem__"].body)
     set_(Tensor, "__setitem__", catalogue.rows["__setitem__"].body)
-    for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
+    for name in (
+        "add",
+        "sub",
+        "mul",
+        "truediv",
+        "pow",
+        "floordiv",
+        "mod",
+        "and",
+        "or",
+        "xor",
+        "lshift",
+        "rshift",
+    ):
         _augmented(name)
 
 
@@ -103,8 +117,8 @@ def _power() -> None:
     def backward(self: Any, other: Any) -> Any:
         return of_number.run(other, self) if _is_operand(other) else NotImplemented
 
-    setattr(Tensor, "__pow__", forward)
-    setattr(Tensor, "__rpow__", backward)
+    Tensor.__pow__ = forward
+    Tensor.__rpow__ = backward
 
 
 def _tensor_of(array: Any) -> Tensor:

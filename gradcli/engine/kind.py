@@ -48,6 +48,7 @@ class Layout:
 
 strided = Layout()
 
+
 def wrap_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front; IndexError in PyTorch's words."""
     span = max(ndim, 1)

@@ -46,7 +46,11 @@ def _cast(value: Any, kind: Kind) -> Any:
     if value is None:
         return None
     if kind.dtype.category == dtypes.INTEGER and value.__class__ is int:
-        return kind.array_dtype.type(value) if -(2**63) <= value < 2**63 and _fits(value, kind) else _wrapped(value, kind)
+        return (
+            kind.array_dtype.type(value)
+            if -(2**63) <= value < 2**63 and _fits(value, kind)
+            else _wrapped(value, kind)
+        )
     return value
 
 

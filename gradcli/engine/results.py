@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import dtypes
+from .kind import Kind, kind_of
+from .leaf import refuse_inference
 from .mode import state
 from .node import Node, SharedOutput
 from .row import Row
-from .kind import Kind, kind_of
-from .leaf import refuse_inference
 from .tensor import Tensor, plain
 
 LARGE = 1 << 16  # elements from which memory is asked for before the kernel runs
@@ -20,7 +20,11 @@ def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:
     """The result's kind where the policy looks at the arguments."""
     policy = row.dtype
     if policy == "sum":
-        given = arguments[row.signature.names.index("dtype")] if "dtype" in row.signature.names else None
+        given = (
+            arguments[row.signature.names.index("dtype")]
+            if "dtype" in row.signature.names
+            else None
+        )
         if given is not None:
             return kind.of(given)
         return kind if kind.dtype.category > dtypes.INTEGER else kind.of(dtypes.int64)
@@ -122,7 +126,9 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
             continue
         data = kind.xp.asarray(data)
         result = _kind_of_output(row, kind, data, place)
-        out = plain(data if data.dtype == result.array_dtype else data.astype(result.array_dtype), result)
+        out = plain(
+            data if data.dtype == result.array_dtype else data.astype(result.array_dtype), result
+        )
         if multi_view:
             make_view(out, arguments[0], "multi")
             out._requires_grad = arguments[0]._requires_grad
@@ -162,4 +168,6 @@ def _kind_of_output(row: Row, kind: Kind, data: Any, place: int) -> Kind:
         return kind
     if data.dtype.kind in "iub" or kind.dtype.category < dtypes.FLOATING:
         return kind_of(dtypes.OF_ARRAY[data.dtype.name], kind.device)
-    return kind if data.dtype.kind != "c" else kind_of(dtypes.OF_ARRAY[data.dtype.name], kind.device)
+    return (
+        kind if data.dtype.kind != "c" else kind_of(dtypes.OF_ARRAY[data.dtype.name], kind.device)
+    )

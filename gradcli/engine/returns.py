@@ -15,13 +15,17 @@ class Named(tuple[Any, ...]):
     fields: tuple[str, ...]
 
     def __repr__(self) -> str:
-        items = ",\n".join(f"{name}={value!r}" for name, value in zip(self.fields, self, strict=True))
+        items = ",\n".join(
+            f"{name}={value!r}" for name, value in zip(self.fields, self, strict=True)
+        )
         return f"torch.return_types.{self.type_name}(\n{items})"
 
 
 @functools.cache
 def _type(name: str, fields: tuple[str, ...]) -> type[Named]:
-    places = {field: property(lambda self, place=place: self[place]) for place, field in enumerate(fields)}
+    places = {
+        field: property(lambda self, place=place: self[place]) for place, field in enumerate(fields)
+    }
     return type(name, (Named,), {"__slots__": (), "type_name": name, "fields": fields, **places})
 
 

@@ -43,7 +43,9 @@ class Row:
         self.check_mixed: Function_ | None = options["check_mixed"]
         self.refuse: Mapping[str, Any] = options["refuse"]
         self.cost: Function_ | None = options["cost"]
-        self.exact: bool = options["exact"]  # the in-place twin takes a result of its own shape only
+        self.exact: bool = options[
+            "exact"
+        ]  # the in-place twin takes a result of its own shape only
         self.symbol: str = options["symbol"]  # how Python writes it: x + y
         self.outputs_named: str | None = options["outputs_named"]
         self.undifferentiable = frozenset(options["undifferentiable"])

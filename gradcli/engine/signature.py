@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from functools import cached_property
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from .dtypes import BY_NAME, DType
@@ -266,7 +266,11 @@ def _is_number(value: Any) -> bool:
     kind = value.__class__
     if kind is float or kind is int or kind is bool or kind is complex:
         return True
-    return getattr(kind, "__module__", "") == "numpy" and getattr(value, "shape", None) == () and not hasattr(value, "__setitem__")
+    return (
+        getattr(kind, "__module__", "") == "numpy"
+        and getattr(value, "shape", None) == ()
+        and not hasattr(value, "__setitem__")
+    )
 
 
 def _tensors(value: Any) -> tuple[bool, Any]:
@@ -330,7 +334,13 @@ def type_word(value: Any) -> str:
     return getattr(value, "type_name", None) or type(value).__name__
 
 
-def misfit(name: str, signatures: Sequence[Signature], args: Sequence[Any], kwargs: Mapping[str, Any], method: bool) -> TypeError:
+def misfit(
+    name: str,
+    signatures: Sequence[Signature],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    method: bool,
+) -> TypeError:
     """The TypeError of a call that none of the signatures takes."""
     if len(signatures) == 1:
         return TypeError(_one(name, signatures[0], args, kwargs, method))
@@ -365,7 +375,9 @@ def _shown(signature: Signature, method: bool) -> str:
         if parameter.keyword_only and not star:
             parts.append("*")
             star = True
-        text = f"{_PYTHON_WORD.get(parameter.kind, parameter.kind)} {_python_name(parameter, place)}"
+        text = (
+            f"{_PYTHON_WORD.get(parameter.kind, parameter.kind)} {_python_name(parameter, place)}"
+        )
         if parameter.default is not REQUIRED:
             text += f" = {parameter.default}"
         parts.append(text)
@@ -376,7 +388,9 @@ def _python_name(parameter: Parameter, place: int) -> str:
     return "input" if place == 0 and parameter.name == "self" else parameter.name
 
 
-def _one(name: str, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], method: bool) -> str:
+def _one(
+    name: str, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], method: bool
+) -> str:
     parameters = signature.parameters
     positional = [p for p in parameters if not p.keyword_only]
     skip = 1 if method else 0

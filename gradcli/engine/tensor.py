@@ -48,7 +48,16 @@ class Meta:
 class Tensor:
     """PyTorch's tensor. Operators are installed as methods when their declarations are imported."""
 
-    __slots__ = ("_data", "_kind", "_requires_grad", "_grad_fn", "_output_nr", "_storage", "_meta", "__weakref__")
+    __slots__ = (
+        "_data",
+        "_kind",
+        "_requires_grad",
+        "_grad_fn",
+        "_output_nr",
+        "_storage",
+        "_meta",
+        "__weakref__",
+    )
 
     _data: Array
     _kind: Kind
@@ -78,7 +87,11 @@ class Tensor:
         return Size(self._data.shape)
 
     def size(self, dim: int | None = None) -> Any:
-        return Size(self._data.shape) if dim is None else self._data.shape[wrap_dim(dim, self._data.ndim)]
+        return (
+            Size(self._data.shape)
+            if dim is None
+            else self._data.shape[wrap_dim(dim, self._data.ndim)]
+        )
 
     @property
     def ndim(self) -> int:
@@ -176,7 +189,12 @@ class Tensor:
             self._requires_grad = value
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        if self._meta is not None and self._meta.inference and requires_grad and not state.inference:
+        if (
+            self._meta is not None
+            and self._meta.inference
+            and requires_grad
+            and not state.inference
+        ):
             raise RuntimeError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
             )
@@ -355,9 +373,7 @@ class Tensor:
 
     def __dlpack__(self, **options: Any) -> Any:
         if self.requires_grad:
-            raise BufferError(
-                "Can't export tensors that require gradient, use tensor.detach()"
-            )
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         return self._need_array().__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -461,7 +477,9 @@ def plain(data: Array, kind: Kind) -> Tensor:
 def write_into(tensor: Tensor, data: Any) -> None:
     """Gives a tensor's memory new values; an unshared scalar is simply replaced."""
     if isinstance(tensor._data, numpy.generic):
-        tensor._data = tensor._kind.array_dtype.type(data.item() if getattr(data, "ndim", 0) else data)
+        tensor._data = tensor._kind.array_dtype.type(
+            data.item() if getattr(data, "ndim", 0) else data
+        )
     else:
         tensor._data[...] = data
 
@@ -479,7 +497,7 @@ def from_array(array: Array, device: Device = cpu) -> Tensor:
 CARRIERS.tensor = Tensor
 CARRIERS.double = numpy.float64
 CARRIERS.arrays.update(
-    {kind: numpy for kind in (numpy.ndarray, *(numpy.dtype(d.numpy).type for d in OF_ARRAY.values()))}
+    dict.fromkeys((numpy.ndarray, *(numpy.dtype(d.numpy).type for d in OF_ARRAY.values())), numpy)
 )
 
 PROPERTIES = frozenset(
