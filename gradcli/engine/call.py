@@ -405,8 +405,7 @@ class Lane:
             else:
                 values.append(key if key in row.signature.names else self.derived(key))
         if values == ["None"] and row.output_count == 1:
-            write("node.versions = None")
-            return
+            return  # the result alone is saved: see `saved_output`
         write(f"node.saved = saved = ({', '.join(values)}{',' if values else ''})")
         condition = " or ".join(tests)
         if tests:
