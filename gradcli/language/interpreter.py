@@ -134,7 +134,7 @@ class Machine:
             try:
                 self.statements(budget)
             except BaseException as raised:
-                error = diagnose(self.program, raised)
+                error = diagnose(self.program, raised, self.globals)
                 if error is None:
                     raise
         return self.outcome(error, budget)
@@ -231,8 +231,13 @@ def _trail(trace: TracebackType | None) -> tuple[ast.AST | None, list[ast.AST]]:
     return place, calls
 
 
-def diagnose(program: Program, error: BaseException) -> Diagnostic | None:
-    """The diagnostic of what stopped a run; None for what is not the program's (an interrupt)."""
+def diagnose(
+    program: Program, error: BaseException, store: Globals | None = None
+) -> Diagnostic | None:
+    """The diagnostic of what stopped a run; None for what is not the program's (an interrupt).
+
+    With the names of the run, other places that matter are labelled too.
+    """
     if isinstance(error, ProgramError):
         return error.diagnostic
     if not isinstance(error, (Exception, LimitReached)):
@@ -240,10 +245,17 @@ def diagnose(program: Program, error: BaseException) -> Diagnostic | None:
     source = program.source
     place, calls = _trail(error.__traceback__)
     labels: list[Label] = []
-    if place is not None:
-        labels.append(Label(source.span_of(place), "", primary=True))
-        labels.extend(_call_labels(program, place, calls))
     kind, message, notes, status = _told(error)
+    if place is not None:
+        text = ""
+        if store is not None and status is ExitStatus.PROGRAM_ERROR:
+            from .explain import explain
+            from .places import Places
+
+            found = explain(Places(program, store.values, store.nodes), error, place)
+            text, labels, notes = found.primary, found.labels, (*notes, *found.notes)
+        labels.insert(0, Label(source.span_of(place), text, primary=True))
+        labels.extend(_call_labels(program, place, calls))
     return Diagnostic(kind, message, tuple(labels), notes, source.name, status)
 
 

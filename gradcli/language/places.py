@@ -1,0 +1,193 @@
+"""language: the tree of a program read backwards: which statement, which block, which name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..diagnostics import Span
+from ..engine.tensor import Tensor
+from . import names
+from .program import Program
+
+LARGEST = 1_000_000  # characters of source up to which a failed program's tree is walked for advice
+SHORT = 24  # characters of an operand that is told by its text
+Bindings = Mapping[str, ast.AST]
+
+
+class Places:
+    """What stands where in a program that failed, and what its names hold at that moment."""
+
+    def __init__(self, program: Program, values: Mapping[str, Any], bound_by: Bindings) -> None:
+        self.program, self.source = program, program.source
+        self.values, self.bound_by = values, bound_by
+        self.parents: dict[int, ast.AST] = {}
+        self.bindings: dict[str, int] = {}
+        if len(program.source.text) <= LARGEST:
+            self._index()
+
+    def _index(self) -> None:
+        pending: list[ast.AST] = list(self.program.body)
+        for node in pending:
+            if isinstance(node, ast.Name) and type(node.ctx) is not ast.Load:
+                self.bindings[node.id] = self.bindings.get(node.id, 0) + 1
+            for child in ast.iter_child_nodes(node):
+                self.parents[id(child)] = node
+                pending.append(child)
+
+    # ------------------------------------------------------------ places
+
+    def span(self, origin: object) -> Span | None:
+        """The place of an origin; None for what is not in this program's text."""
+        if not hasattr(origin, "lineno") or hasattr(origin, "of_option"):
+            return None
+        return self.source.span_of(origin)
+
+    def line(self, origin: object) -> int | None:
+        span = self.span(origin)
+        return None if span is None else span.line
+
+    def text(self, node: object, most: int = SHORT) -> str | None:
+        """The text of a piece of one line that is no longer than so many characters."""
+        span = self.span(node)
+        if span is None or span.line != span.end_line:
+            return None
+        text = self.source.text_of(span)
+        return text if len(text) <= most else None
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The node, what contains it, and so on up to its top-level statement."""
+        current: ast.AST | None = node
+        while current is not None:
+            yield current
+            current = self.parents.get(id(current))
+
+    def statement(self, node: object) -> ast.stmt | None:
+        """The statement that a node stands in."""
+        if not isinstance(node, ast.AST):
+            return None
+        return next((part for part in self.ancestors(node) if isinstance(part, ast.stmt)), None)
+
+    # ------------------------------------------------------------ names
+
+    def name_of(self, tensor: Any) -> str | None:
+        """The global name that holds this very tensor."""
+        return next((name for name, value in self.values.items() if value is tensor), None)
+
+    def bound_value(self, name: str) -> ast.expr | None:
+        """The expression that gave a name its value, where one statement did that alone."""
+        node = self.bound_by.get(name)
+        statement = self.statement(node)
+        if isinstance(statement, ast.AnnAssign):
+            return statement.value
+        if not isinstance(statement, ast.Assign):
+            return None
+        value = statement.value
+        for target in statement.targets:
+            if isinstance(target, ast.Name) and target.id == name:
+                return value
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                for part, item in zip(target.elts, value.elts, strict=False):
+                    if isinstance(part, ast.Starred) or isinstance(item, ast.Starred):
+                        break
+                    if isinstance(part, ast.Name) and part.id == name:
+                        return item
+        return None
+
+    def tensor(self, node: object) -> Tensor | None:
+        """The tensor that a global name holds and always held."""
+        if not isinstance(node, ast.Name) or self.bindings.get(node.id, 0) > 1:
+            return None
+        value = self.values.get(node.id)
+        return value if isinstance(value, Tensor) else None
+
+    def is_space(self, node: ast.expr) -> bool:
+        """Whether a dotted name such as torch.nn.functional is a namespace, by its first word."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return False
+        name = node.id
+        return name in self.program.aliases or (
+            name in names.ROOTS and name not in self.bindings and name not in self.program.inputs
+        )
+
+    def called(self, node: object) -> tuple[str, list[ast.expr]] | None:
+        """(name, operands with the owner of a method first) of a call without star-arguments."""
+        if not isinstance(node, ast.Call):
+            return None
+        if any(isinstance(item, ast.Starred) for item in node.args):
+            return None
+        function = node.func
+        if isinstance(function, ast.Attribute):
+            owner = [] if self.is_space(function.value) else [function.value]
+            return function.attr, [*owner, *node.args]
+        if isinstance(function, ast.Name):
+            return function.id, list(node.args)
+        return None
+
+    def operands(self, node: object) -> list[ast.expr]:
+        """The operands of an operation in its text, in their order."""
+        if isinstance(node, ast.BinOp):
+            return [node.left, node.right]
+        if isinstance(node, ast.AugAssign):
+            return [node.target, node.value]
+        called = self.called(node)
+        return [] if called is None else called[1]
+
+
+# ---------------------------------------------------------------- what a node saved, by its text
+
+_OPERATORS: dict[type, tuple[str, ...]] = {
+    ast.Mult: ("mul",), ast.Div: ("div",), ast.Pow: ("pow",), ast.MatMult: ("mm", "mv", "dot"),
+    ast.Mod: ("remainder",),
+}  # fmt: skip
+
+
+def saved_text(places: Places, node: Any, key: str) -> str | None:
+    """What a saved value is called in the program's text, where that is certain."""
+    row = getattr(node, "row", None)
+    if row is None:
+        return None
+    if key in row.signature.outputs:
+        return "its result"
+    operand = _operands_by_name(places, node).get(key)
+    return None if operand is None else places.text(operand)
+
+
+def _operands_by_name(places: Places, node: Any) -> dict[str, ast.expr]:
+    origin, row = node.origin, node.row
+    if isinstance(origin, (ast.BinOp, ast.AugAssign)):
+        if row.name not in _OPERATORS.get(type(origin.op), ()):
+            return {}
+        left, right = places.operands(origin)
+        swapped = False if isinstance(origin, ast.AugAssign) else _swapped(places, node, left, right)
+        if swapped is None:
+            return {}
+        first, second = row.signature.names[:2]
+        return {first: right, second: left} if swapped else {first: left, second: right}
+    called = places.called(origin)
+    if called is None or called[0].rstrip("_") not in (row.name, *getattr(row, "aliases", ())):
+        return {}
+    found = dict(zip(row.signature.names, called[1], strict=False))
+    found.update({word.arg: word.value for word in origin.keywords if word.arg})
+    return found
+
+
+def _swapped(places: Places, node: Any, left: ast.expr, right: ast.expr) -> bool | None:
+    """Whether `2 * x` became mul(x, 2); None where the text alone does not tell."""
+    if len(node.edges) < 2 or all(edge is not None for edge in node.edges[:2]):
+        return False  # a number on the left makes pow and div into rows of one edge
+    if isinstance(right, ast.Constant):
+        return False
+    if isinstance(left, ast.Constant):
+        return True
+    for edge in node.edges[:2]:
+        variable = getattr(edge, "variable", None)
+        for operand, answer in ((left, edge is node.edges[1]), (right, edge is node.edges[0])):
+            tensor = places.tensor(operand)
+            if edge is not None and tensor is not None:
+                if tensor is variable or tensor._grad_fn is edge:
+                    return answer
+    return None
