@@ -1,6 +1,6 @@
 """gradcli as `python -m gradcli`."""
 
-from .cli import main
+from .cli import process
 
 if __name__ == "__main__":
-    main()
+    process()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 
@@ -9,6 +10,7 @@ from ..engine.mode import next_sequence
 
 REFILL = 20_000  # steps between two looks at the clock and at memory
 LOOK = 16 * 1024 * 1024  # bytes asked for between two looks at memory
+GROWTH = 4  # a part of the memory limit: that much more, and garbage in cycles is looked for
 
 
 class LimitReached(BaseException):
@@ -20,27 +22,30 @@ class LimitReached(BaseException):
         self.option = option
 
 
-def memory_in_use() -> int:
-    """Bytes of memory that this process holds; 0 where the system does not say."""
+def memory_in_use() -> tuple[int, int]:
+    """Bytes that this process holds, and bytes it has mapped; 0 where the system does not say."""
     try:
         with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * 4096
+            mapped, held, *_ = file.read().split()
+            return int(held) * 4096, int(mapped) * 4096
     except (OSError, ValueError, IndexError):
         pass
     try:
         import resource
     except ImportError:
-        return 0
+        return 0, 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    bytes_ = peak if sys.platform == "darwin" else peak * 1024
+    return bytes_, bytes_
 
 
 class Budget:
     """Steps, seconds, bytes, output, depth. `fuel` counts down and `refill` looks at the rest."""
 
     __slots__ = (
-        "asked", "base_memory", "deadline", "depth", "fuel", "max_depth", "max_memory", "max_nodes",
-        "max_output", "max_steps", "first_node", "output", "steps_left", "taken", "timeout",
+        "asked", "base_memory", "collect_at", "deadline", "depth", "fuel", "max_depth",
+        "max_memory", "max_nodes", "max_output", "max_steps", "first_node", "output", "steps_left",
+        "taken", "timeout",
     )  # fmt: skip
 
     def __init__(
@@ -69,7 +74,8 @@ class Budget:
         self.depth = 0
         self.asked = 0
         self.first_node = next_sequence()  # every node takes a number: their difference counts
-        self.base_memory = memory_in_use()
+        self.base_memory, mapped = memory_in_use()
+        self.collect_at = mapped + self.max_memory // GROWTH
         self.deadline = time.monotonic() + self.timeout
 
     @property
@@ -109,8 +115,16 @@ class Budget:
             self.look_at_memory(size)
 
     def look_at_memory(self, size: int) -> None:
-        if memory_in_use() - self.base_memory + size > self.max_memory:
+        """Garbage in cycles is given back before a limit is declared to be reached."""
+        held, mapped = memory_in_use()
+        limit = self.base_memory + self.max_memory - size
+        if held <= limit and mapped + size <= self.collect_at:
+            return
+        gc.collect()
+        held, mapped = memory_in_use()
+        if held > limit:
             raise LimitReached(f"limit of {self.max_memory:,} bytes", "--max-memory")
+        self.collect_at = mapped + size + self.max_memory // GROWTH
 
     def charge_output(self, text: str) -> None:
         """Count what the program prints, in bytes."""
