@@ -7,6 +7,7 @@ from typing import Any
 
 from . import dtypes
 from .call import DERIVED
+from .catalogue import catalogue
 from .causes import mismatch
 from .kind import Kind
 from .leaf import edge_of
@@ -15,7 +16,7 @@ from .node import Node, SharedOutput
 from .promotion import broadcast_message, meet, shape_error
 from .results import guard, infer, refused, versions_of, watch
 from .row import Row
-from .tensor import Tensor, plain, write_into
+from .tensor import Tensor, write_into
 from .views import check_inplace, named_row, rebase
 
 
@@ -132,10 +133,21 @@ def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) 
         node.numbers = tuple(numbers)
     if row.broadcasts:
         node.inputs = tuple(inputs)
-    node.sequence = next_sequence()
     node.saved = tuple(_saved(row, key, arguments, node) for key in row.saved_keys)
+    node.sequence = next_sequence()
     node.versions = versions_of(node.saved)
     return node
+
+
+def _asked(row: Row, key: str, arguments: dict[str, Any]) -> bool:
+    """Does an input whose derivative needs this value ask for a gradient?"""
+    return any(
+        tensor.requires_grad
+        for formula in row.formulas
+        if key in formula.needs
+        for name in formula.inputs
+        for tensor in _each(arguments[name])
+    )
 
 
 def _saved(row: Row, key: str, arguments: dict[str, Any], node: Node) -> Any:
@@ -143,15 +155,12 @@ def _saved(row: Row, key: str, arguments: dict[str, Any], node: Node) -> Any:
         return None
     if key in arguments:
         value = arguments[key]
-        if value is arguments[row.signature.names[0]] and value.__class__ is Tensor:
-            copy = plain(value._data.copy(), value._kind)
-            copy._requires_grad, copy._grad_fn, copy._output_nr = (
-                value._requires_grad,
-                value._grad_fn,
-                value._output_nr,
-            )
-            return copy
-        return value
+        if value.__class__ is not Tensor:
+            return value
+        if not _asked(row, key, arguments):
+            return None
+        # What the operation is about to overwrite is saved as a copy, which leaves a node of its own.
+        return catalogue.functions["clone"](value) if value is arguments[row.tensors[0].name] else value
     for suffix, text in DERIVED.items():
         name = key.removesuffix(suffix)
         if name != key and name in arguments:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NoReturn
 
 from .causes import Cause, Freed, because
+from .kind import kind_of
 from .mode import state
 from .node import FREED_MESSAGE, Node, Packed, SavedOutput
-from .kind import kind_of
 from .tensor import Tensor, plain
 
 
@@ -71,7 +70,7 @@ def _changed(node: Node, value: Any, version: int, expected: int) -> str:
     number = value.output_nr
     clause = ""
     if owner is not None:
-        name = re.sub(r"Backward\d*$", "", owner.name())
+        name = owner.name().replace("Backward0", "").replace("Backward", "")
         clause = f", which is output {number} of {name},"
     prefix = "torch.cuda" if kind.device.type == "cuda" else "torch"
     return (

@@ -6,15 +6,15 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from .catalogue import catalogue
 from .causes import Cause, Freed, because
 from .device import module_of
-from .mode import state
-from .node import CustomNode, Node
-from .catalogue import catalogue
-from .row import Row
 from .kind import offset_in
 from .leaf import edge_of
-from .tensor import Tensor
+from .mode import state
+from .node import CustomNode, Node
+from .row import Row
+from .tensor import Tensor, plain
 
 
 class Geometry:
@@ -35,7 +35,9 @@ class Geometry:
         item = array.itemsize
         xp = module_of(array)
         steps = tuple(step * item for step in self.strides)
-        flat = xp.lib.stride_tricks.as_strided(array, (array.size,), (item,)) if array.size else array
+        flat = (
+            xp.lib.stride_tricks.as_strided(array, (array.size,), (item,)) if array.size else array
+        )
         return xp.lib.stride_tricks.as_strided(flat[self.offset :], self.shape, steps)
 
     def laid_out(self, array: Any) -> Any:
@@ -103,9 +105,9 @@ class AsStrided(CustomNode):
 def _from_memory(flat: Any, geometry: Geometry, xp: Any) -> Any:
     item = flat.itemsize
     steps = tuple(step * item for step in geometry.base_strides)
-    return xp.ascontiguousarray(xp.lib.stride_tricks.as_strided(flat, geometry.base_shape, steps)).reshape(
-        geometry.base_shape
-    )
+    return xp.ascontiguousarray(
+        xp.lib.stride_tricks.as_strided(flat, geometry.base_shape, steps)
+    ).reshape(geometry.base_shape)
 
 
 def _scattered(grad: Tensor, geometry: Geometry) -> Tensor:
@@ -136,7 +138,9 @@ class CopySlices(CustomNode):
         edge = edge_of(base) if base._requires_grad else None
         numbers = (base._output_nr, *(node.numbers or (0,) * len(node.edges))[1:])
         super().__init__(
-            "torch::autograd::CopySlices", (edge, *node.edges[1:]), numbers if any(numbers) else None
+            "torch::autograd::CopySlices",
+            (edge, *node.edges[1:]),
+            numbers if any(numbers) else None,
         )
         self.sequence = max(self.sequence, node.sequence)
         self.geometry, self.node = geometry, node
@@ -171,7 +175,9 @@ class CopySlices(CustomNode):
     def _apply_tensors(self, grad: Tensor) -> tuple[Any, ...]:
         functions, methods = catalogue.functions, catalogue.methods
         geometry = self.geometry
-        result = methods["copy_"](functions["zeros_like"](grad), grad)
+        kind = grad._kind
+        zeros = kind.xp.zeros(geometry.base_shape, dtype=kind.array_dtype)
+        result = methods["copy_"](plain(geometry.laid_out(zeros), kind), grad)
         part = methods["as_strided"](result, geometry.shape, geometry.strides, geometry.offset)
         inner = self.node.apply((functions["clone"](part),), True)
         part = methods["as_strided"](result, geometry.shape, geometry.strides, geometry.offset)
@@ -187,15 +193,25 @@ def refresh(view: Tensor) -> None:
     if meta.view_version == storage.version:
         return
     base = meta.base
-    if not base._requires_grad and view._grad_fn is None:
-        return
     if not base._requires_grad:
         return
+    if meta.creation == "multi" and state.grad_enabled:
+        name = "Unbind" if view._grad_fn is None else view._grad_fn.name().removesuffix("Backward0")
+        raise RuntimeError(
+            f"Output {view._output_nr} of {name} is a view and its base or another view of its base "
+            f"has been modified inplace. {MULTIPLE_VIEWS}"
+        )
     meta.view_version = storage.version
     view._grad_fn = AsStrided(base, Geometry(base, view))
     view._output_nr = 0
     view._requires_grad = True
 
+
+MULTIPLE_VIEWS = (
+    "This view is the output of a function that returns multiple views. Such functions do not allow the "
+    "output views to be modified inplace. You should replace the inplace operation by an out-of-place "
+    "one."
+)
 
 NO_GRAD_VIEW = (
     "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given "
@@ -208,7 +224,13 @@ NO_GRAD_VIEW = (
 def check_inplace(tensor: Tensor, tracked: bool) -> None:
     """Raises where PyTorch forbids changing a tensor in place."""
     meta = tensor._meta
-    if meta is not None and meta.inference and not state.inference and state.grad_enabled and tracked:
+    if (
+        meta is not None
+        and meta.inference
+        and not state.inference
+        and state.grad_enabled
+        and tracked
+    ):
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "
             "clone to get a normal tensor before doing inplace update.See "
@@ -220,12 +242,14 @@ def check_inplace(tensor: Tensor, tracked: bool) -> None:
     if base is not None:
         assert meta is not None
         if meta.creation == "multi":
-            name = "Unbind" if tensor._grad_fn is None else tensor._grad_fn.name().removesuffix("Backward0")
+            name = (
+                "Unbind"
+                if tensor._grad_fn is None
+                else tensor._grad_fn.name().removesuffix("Backward0")
+            )
             raise RuntimeError(
-                f"Output {tensor._output_nr} of {name} is a view and is being modified inplace. This view "
-                "is the output of a function that returns multiple views. Such functions do not allow "
-                "the output views to be modified inplace. You should replace the inplace operation by "
-                "an out-of-place one."
+                f"Output {tensor._output_nr} of {name} is a view and is being modified inplace. "
+                f"{MULTIPLE_VIEWS}"
             )
         if meta.creation == "no_grad":
             raise RuntimeError(NO_GRAD_VIEW)
@@ -290,4 +314,3 @@ def named_row(row: Row) -> Row:
         twin.node = row.inplace_node
         _renamed[id(row)] = twin
     return twin
-

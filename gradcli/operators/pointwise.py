@@ -1,4 +1,4 @@
-"""Operators: functions of one element: exponentials, circular and hyperbolic functions, rounding."""
+"""Operators: functions of one element: exponentials, circular and hyperbolic ones, rounding."""
 
 from __future__ import annotations
 
@@ -181,8 +181,8 @@ def _atan2_backward(grad: Any, self: Any, other: Any, needs: Any) -> tuple[Any, 
     length = self * self + other * other
     recip = masked_fill(reciprocal(length), length == 0, 0)
     return (
-        grad * (other * recip) if needs["self"] else None,
-        grad * (-self * recip) if needs["other"] else None,
+        grad * other * recip if needs["self"] else None,
+        grad * -self * recip if needs["other"] else None,
     )
 
 
@@ -285,7 +285,9 @@ def _in_place_only(name: str, ufunc: str) -> None:
     """PyTorch has asinh_, acosh_ and atanh_ without derivatives: their nodes say so."""
 
     def refuse() -> Any:
-        raise NotImplementedError(f"the derivative for 'inplace version of {name}' is not implemented.")
+        raise NotImplementedError(
+            f"the derivative for 'inplace version of {name}' is not implemented."
+        )
 
     operator(
         f"{name}.inplace(Tensor self) -> Tensor",
@@ -409,9 +411,11 @@ operator(
     "round.decimals(Tensor self, *, int decimals) -> Tensor",
     node="RoundBackward1",
     inplace="round_",
-    forward=lambda xp, self, decimals: xp.rint(self * 10.0**decimals) / 10.0**decimals
-    if decimals >= 0
-    else xp.rint(self / 10.0**-decimals) * 10.0**-decimals,
+    forward=lambda xp, self, decimals: (
+        xp.rint(self * 10.0**decimals) / 10.0**decimals
+        if decimals >= 0
+        else xp.rint(self / 10.0**-decimals) * 10.0**-decimals
+    ),
     self=lambda grad: zeros_as(grad),
     doc="Rounded to a number of decimals.",
     samples=("torch.round(x, decimals=1)", "x.round(decimals=-1)"),
@@ -421,9 +425,7 @@ frac = operator(
     "frac(Tensor self) -> Tensor",
     node="FracBackward0",
     inplace="frac_",
-    refuse={
-        word: f"\"frac_cpu\" not implemented for '{word}'" for word in (*INTEGERS, "Bool")
-    },
+    refuse={word: f"\"frac_cpu\" not implemented for '{word}'" for word in (*INTEGERS, "Bool")},
     forward=lambda xp, self: self - xp.trunc(self),
     self=lambda grad: grad,
     doc="The fraction of x, with its sign.",
