@@ -13,12 +13,12 @@ from ..diagnostics import Label, Span
 from ..engine.causes import Cause
 from ..engine.tensor import Tensor
 from ..operators import catalogue
-from .constants import MOST, Reason, reasons, reasons_of_value, with_keyword
+from .constants import reasons, with_keyword
 from .places import Places, saved_text
 
 _ROOM = __file__.rpartition("explain.py")[0]
 _ABOUT_SHAPES = re.compile(r"\b(?:sizes?|shapes?|dimensions?)\b", re.IGNORECASE)
-LONGEST = 48  # characters of a piece of code in an advice
+LONGEST = 40  # characters of a piece of code in an advice
 
 
 @dataclass(eq=False)
@@ -81,7 +81,7 @@ def _node_text(places: Places, node: Any) -> str:
 
 def _freed(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> None:
     out.primary = "needs it again" if isinstance(place, ast.Call) else "it is no longer there"
-    held = [saved_text(places, cause.node, key) or key for key in cause.detail["names"]]
+    held = dict.fromkeys(saved_text(places, cause.node, key) or key for key in cause.detail["names"])
     what = f": {', '.join(held)}" if held else ""
     again = cause.origin is place
     when = " the time before" if again else ""
@@ -116,7 +116,8 @@ def _saved(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> No
 
 
 def _changed(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> None:
-    _put(places, out, cause.origin, f"changed here (version {cause.detail['version']})")
+    last = " last" if cause.detail["times"] > 1 else ""
+    _put(places, out, cause.origin, f"changed{last} here (version {cause.detail['version']})")
 
 
 def _damage_advice(places: Places, saved: Cause, changed: Cause) -> Iterator[str]:
@@ -132,6 +133,10 @@ def _damage_advice(places: Places, saved: Cause, changed: Cause) -> Iterator[str
     if saved.detail["leaf"]:  # only no_grad lets it change, and it has to stay a leaf
         if made is not None and made != line:
             yield f"do: backward before line {line}, or compute line {made} again after it"
+        return
+    times = changed.detail["times"]
+    if times > 1:
+        yield f"do: out-of-place operations for the {times} changes, the last on line {line}"
         return
     plain = _out_of_place(places, statement, changed.origin)
     if plain is not None:
@@ -149,6 +154,8 @@ def _damage_advice(places: Places, saved: Cause, changed: Cause) -> Iterator[str
 def _out_of_place(places: Places, statement: ast.stmt, origin: object) -> str | None:
     """`a = a * 2` for `a *= 2`, `a = a.mul(2)` for `a.mul_(2)`."""
     text: str | None = None
+    if places.text(statement, LONGEST) is None:
+        return None
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
         name = statement.target.id
         value = ast.BinOp(ast.Name(name), statement.op, statement.value)
@@ -197,47 +204,48 @@ def _made_here(places: Places, name: str, out: Explanation, text: str) -> None:
 def _constant(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> None:
     tensor = cause.detail["tensor"]
     name = places.name_of(tensor)
-    out.primary = f"{name or 'it'} does not require grad"
-    called = places.called(place)
-    if name is None and called is not None and called[0] == "backward" and called[1]:
-        found = _value_reasons(places, called[1][0])
+    root = _root_expression(places, place)
+    shown = name or (None if root is None else places.text(root)) or "it"
+    out.primary = f"{shown} does not require grad"
+    if name is None and root is not None:
+        found = reasons(places, root, None)
     else:
-        found = reasons(places, tensor, name)
+        found = [] if name is None else reasons(places, ast.Name(name, ast.Load()), tensor)
     for reason in found:
         _put(places, out, reason.node, reason.text)
-    advice = [reason.advice for reason in found if reason.advice is not None]
-    if len(found) == 1 and advice:
-        out.notes.append(f"do: {advice[0]}")
-    elif advice:
-        out.notes.append(f"do: requires_grad=True where a gradient is wanted: {advice[0]}")
+    made = [reason for reason in found if reason.is_leaf]
+    if len(made) > 1:
+        lines = " or ".join(f"line {places.line(reason.node)}" for reason in made)
+        out.notes.append(f"do: requires_grad=True on {lines}, whichever is to have a gradient")
+        return
+    out.notes.extend(f"do: {reason.advice}" for reason in found if reason.advice is not None)
 
 
-def _value_reasons(places: Places, value: ast.expr) -> list[Reason]:
-    """The same for a root that has no name: (a * b).backward()."""
-    return list(reasons_of_value(places, value, None, None, 0))[:MOST]
+def _root_expression(places: Places, place: ast.AST) -> ast.expr | None:
+    """x in x.backward(), where the text says it."""
+    if isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute):
+        if place.func.attr == "backward" and not places.is_space(place.func.value):
+            return place.func.value
+    return None
 
 
 def _root(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> None:
     tensor = cause.detail["tensor"]
     name = places.name_of(tensor)
     shape = list(tensor.shape)
-    out.primary = f"{name or 'it'} has the shape {shape}"
+    root = _root_expression(places, place)
+    text = name if root is None else places.text(root)
+    out.primary = f"{text or 'it'} has the shape {shape}"
+    if text is not None and isinstance(root, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp)):
+        text = f"({text})"
     called = places.called(place)
-    if called is None or called[0] not in ("backward", "grad") or not called[1]:
-        return
-    assert isinstance(place, ast.Call)
-    root = places.text(called[1][0]) if name is None else name
-    given = called[0] == "backward" and not isinstance(called[1][0], ast.Constant)
-    if root is None or not root.isidentifier():
-        out.notes.append(f"do: .sum() in front of it, or a gradient of the shape {shape}")
-    elif given and isinstance(place.func, ast.Attribute) and len(called[1]) == 1:
-        out.notes.append(
-            f"do: {root}.sum().backward(), or {root}.backward(gradient) with a gradient of the "
-            f"shape {shape}"
-        )
+    word = "grad_outputs" if called is not None and called[0] == "grad" else "a gradient"
+    if text is None:
+        out.notes.append(f"do: .sum() before it, or {word} of the shape {shape}")
+    elif root is not None:
+        out.notes.append(f"do: {text}.sum().backward(), or {word} of the shape {shape}")
     else:
-        word = "grad_outputs" if called[0] == "grad" else "a gradient"
-        out.notes.append(f"do: {root}.sum() instead of {root}, or {word} of the shape {shape}")
+        out.notes.append(f"do: {text}.sum() instead of {text}, or {word} of the shape {shape}")
 
 
 def _unused(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> None:

@@ -12,7 +12,7 @@ from . import names
 from .program import Program
 
 LARGEST = 1_000_000  # characters of source up to which a failed program's tree is walked for advice
-SHORT = 24  # characters of an operand that is told by its text
+SHORT = 32  # characters of an operand that is told by its text
 Bindings = Mapping[str, ast.AST]
 
 
@@ -133,6 +133,8 @@ class Places:
             return [node.left, node.right]
         if isinstance(node, ast.AugAssign):
             return [node.target, node.value]
+        if isinstance(node, ast.Subscript):
+            return [node.value]
         called = self.called(node)
         return [] if called is None else called[1]
 
@@ -187,7 +189,10 @@ def _swapped(places: Places, node: Any, left: ast.expr, right: ast.expr) -> bool
         variable = getattr(edge, "variable", None)
         for operand, answer in ((left, edge is node.edges[1]), (right, edge is node.edges[0])):
             tensor = places.tensor(operand)
-            if edge is not None and tensor is not None:
-                if tensor is variable or tensor._grad_fn is edge:
-                    return answer
+            if edge is None:
+                continue
+            if edge.origin is operand and variable is None:
+                return answer
+            if tensor is not None and (tensor is variable or tensor._grad_fn is edge):
+                return answer
     return None

@@ -13,6 +13,7 @@ The last line (or lines, if PyTorch's message has several) is always `Type: mess
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from ..diagnostics import Diagnostic, Label, Span
@@ -21,6 +22,8 @@ from .text import Cell, Line, Look, cell, cut, ellipsis, paint, width_of
 
 GAP = 2  # lines left out between two labels are marked when there are more than these
 MOST_LINES = 4  # of one label that spans several
+LEAD = 12  # characters in front of the first label that a long line keeps
+LEAST_WORDS = 44  # columns that the words of a label get on a line of their own
 
 
 def text(diagnostic: Diagnostic, source: str | None, look: Look) -> Terminal:
@@ -64,28 +67,25 @@ def _frame(diagnostic: Diagnostic, source: Sequence[str], look: Look) -> list[Li
     by_line: dict[int, list[Label]] = {}
     for label in labels:
         by_line.setdefault(label.span.line, []).append(label)
-    for number, group in by_line.items():
+    numbers = list(by_line)
+    for number, following in zip(numbers, [*numbers[1:], len(source) + 1], strict=True):
+        group = by_line[number]
         if before is not None and number > before + GAP:
             lines.append((Cell("  " + (" " * number_width) + _bar(look, True), "dim"),))
         elif before is not None and number == before + GAP:
             lines.append(_source_line(source, before + 1, number_width, look))
         before = number
         wide = max(label.span.end_line for label in group)
-        lines.append(_source_line(source, number, number_width, look))
+        skipped = _skipped(group, source, _room(number_width, look))
+        lines.append(_source_line(source, number, number_width, look, skipped))
         for label in sorted(group, key=lambda label: label is not primary):
-            lines.append(_marks(label, label is primary, source, number_width, look))
+            lines.extend(_marks(label, label is primary, source, number_width, look, skipped))
         if wide > number:
-            before = _continued(lines, source, number, wide, number_width, look)
+            last = min(wide, number + MOST_LINES, following - 1)
+            for extra in range(number + 1, last + 1):
+                lines.append(_source_line(source, extra, number_width, look))
+            before = last
     return lines
-
-
-def _continued(
-    lines: list[Line], source: Sequence[str], number: int, end: int, width: int, look: Look
-) -> int:
-    """The further lines of a span of several, not too many of them."""
-    for extra in range(number + 1, min(end, number + MOST_LINES) + 1):
-        lines.append(_source_line(source, extra, width, look))
-    return min(end, number + MOST_LINES)
 
 
 def _bar(look: Look, gap: bool = False) -> str:
@@ -94,30 +94,67 @@ def _bar(look: Look, gap: bool = False) -> str:
     return " :" if gap else " | "
 
 
-def _source_line(source: Sequence[str], number: int, width: int, look: Look) -> Line:
-    text = source[number - 1] if 0 < number <= len(source) else ""
-    room = max(20, look.width - width - 5)
-    shown = cut(cell(_tabs(text)).text, room, ellipsis(look))
+def _source_line(
+    source: Sequence[str], number: int, width: int, look: Look, skipped: int = 0
+) -> Line:
+    shown = _windowed(source, number, skipped, _room(width, look), look)
     return (Cell(f"  {number:>{width}}{_bar(look)}", "dim"), Cell(shown))
 
 
-def _tabs(text: str) -> str:
-    return text.replace("\t", "    ")
+def _room(width: int, look: Look) -> int:
+    """Columns behind the line's number and the bar."""
+    return max(20, look.width - width - 5)
 
 
-def _marks(label: Label, primary: bool, source: Sequence[str], width: int, look: Look) -> Line:
+def _harmless(text: str) -> str:
+    return cell(text.replace("\t", "    ")).text
+
+
+def _windowed(source: Sequence[str], number: int, skipped: int, room: int, look: Look) -> str:
+    """The line without its first characters, within the page."""
+    text = source[number - 1] if 0 < number <= len(source) else ""
+    if skipped:
+        return cut(ellipsis(look) + _harmless(text[skipped:]), room, ellipsis(look))
+    return cut(_harmless(text), room, ellipsis(look))
+
+
+def _skipped(group: Sequence[Label], source: Sequence[str], room: int) -> int:
+    """How many characters of a long line are left out in front, so that its labels can be seen."""
+    number = group[0].span.line
+    text = source[number - 1] if 0 < number <= len(source) else ""
+    ends = [_end(label.span, text) for label in group]
+    if width_of(_harmless(text[: max(ends) - 1])) <= room - 1:
+        return 0
+    first = min(label.span.column for label in group)
+    return max(0, first - 1 - LEAD) if first - 1 > LEAD else 0
+
+
+def _end(span: Span, text: str) -> int:
+    """The column behind the part of a span that lies on its first line."""
+    return span.end_column if span.end_line == span.line else len(text) + 1
+
+
+def _marks(
+    label: Label, primary: bool, source: Sequence[str], width: int, look: Look, skipped: int = 0
+) -> list[Line]:
+    """Carets or dashes under a label's place and its words, on lines of their own if too long."""
     span: Span = label.span
     text = source[span.line - 1] if 0 < span.line <= len(source) else ""
-    end = span.end_column if span.end_line == span.line else len(text) + 1
-    room = max(20, look.width - width - 5)
-    start = min(width_of(cell(_tabs(text[: span.column - 1])).text), room - 1)
-    length = width_of(cell(_tabs(text[span.column - 1 : max(end - 1, span.column)])).text)
-    length = max(1, min(length, room - start))
-    mark = ("^" if primary else "-") * length
-    words = f" {label.text}" if label.text else ""
-    return (
-        Cell(" " * (2 + width) + _bar(look), "dim"),
-        Cell(" " * start),
-        Cell(mark, "mark" if primary else "note"),
-        cell(words, "mark" if primary else "note"),
-    )
+    room = _room(width, look)
+    before = width_of(_harmless(text[skipped : span.column - 1]))
+    start = min(before + (len(ellipsis(look)) if skipped else 0), room - 1)
+    piece = text[span.column - 1 : max(_end(span, text) - 1, span.column)]
+    length = max(1, min(width_of(_harmless(piece)), room - start))
+    style = "mark" if primary else "note"
+    margin = Cell(" " * (2 + width) + _bar(look), "dim")
+    marks = Cell(("^" if primary else "-") * length, style)
+    words = cell(label.text).text
+    if start + length + 1 + width_of(words) <= room:
+        said = Cell(f" {words}" if words else "", style)
+        return [(margin, Cell(" " * start), marks, said)]
+    indent = max(0, min(start, room - LEAST_WORDS))
+    wrapped = textwrap.wrap(words, room - indent)
+    return [
+        (margin, Cell(" " * start), marks),
+        *((margin, Cell(" " * indent), Cell(line, style)) for line in wrapped),
+    ]
