@@ -17,7 +17,7 @@ class Cause:
 
     freed      `origin` is the backward call that freed what `node` had saved; names
     saved      `node`, made at `origin`, saved a tensor; name, version, result (its own output?)
-    changed    `origin` is the operation that changed that tensor last; version
+    changed    `origin` is the operation that changed that tensor last; version, times
     constant   a tensor that does not require grad and would have to; tensor
     unused     a tensor that the graph does not reach; tensor, index
     leaf       a leaf that requires grad, changed in place; tensor, view (through a view of it?)

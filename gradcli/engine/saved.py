@@ -60,7 +60,8 @@ def _check_one(node: Node, value: Any, expected: int, place: int) -> None:
             RuntimeError(_changed(node, value, version, expected)),
             Cause("saved", node.origin, node, name=node.row.saved_keys[place], version=expected,
                   result=own, leaf=not own and value.is_leaf and value.requires_grad),
-            Cause("changed", getattr(storage, "changed_at", None), version=version),
+            Cause("changed", getattr(storage, "changed_at", None), version=version,
+                  times=version - expected),
         )  # fmt: skip
 
 
