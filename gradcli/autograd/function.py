@@ -58,9 +58,13 @@ class FunctionNode(CustomNode):
 
     __slots__ = ("context", "owner", "count", "kinds")
 
-    def __init__(self, owner: type[Function], context: FunctionContext, tensors: Sequence[Any]) -> None:
+    def __init__(
+        self, owner: type[Function], context: FunctionContext, tensors: Sequence[Any]
+    ) -> None:
         edges = tuple(edge_of(t) if isinstance(t, Tensor) else None for t in tensors)
-        numbers = tuple(t._output_nr if e is not None else 0 for t, e in zip(tensors, edges, strict=True))
+        numbers = tuple(
+            t._output_nr if e is not None else 0 for t, e in zip(tensors, edges, strict=True)
+        )
         super().__init__(owner.__name__ + "Backward", edges, numbers if any(numbers) else None)
         self.owner, self.context, self.count = owner, context, 1
         self.kinds: list[Any] = []
@@ -94,7 +98,9 @@ class FunctionNode(CustomNode):
             state.grad_enabled = before
         if not isinstance(results, tuple):
             results = (results,)
-        if len(results) > len(self.edges) and any(r is not None for r in results[len(self.edges) :]):
+        if len(results) > len(self.edges) and any(
+            r is not None for r in results[len(self.edges) :]
+        ):
             raise RuntimeError(
                 f"function {self.name()} returned an incorrect number of gradients (expected "
                 f"{len(self.edges)}, got {len(results)})"
@@ -145,17 +151,26 @@ class Function:
         finally:
             state.grad_enabled = before
         outs = result if isinstance(result, tuple) else (result,)
-        wrapped = tuple(cls._output(out, place, node, context, args) for place, out in enumerate(outs))
+        wrapped = tuple(
+            cls._output(out, place, node, context, args) for place, out in enumerate(outs)
+        )
         if node is not None:
             node.count = len(wrapped)
-            node.kinds = [(o._kind, o._data.shape) if isinstance(o, Tensor) else (None, ()) for o in wrapped]
+            node.kinds = [
+                (o._kind, o._data.shape) if isinstance(o, Tensor) else (None, ()) for o in wrapped
+            ]
             if len(wrapped) > 1:
                 node.extra = list(node.kinds)
         return wrapped if isinstance(result, tuple) else wrapped[0]
 
     @classmethod
     def _output(
-        cls, out: Any, place: int, node: FunctionNode | None, context: FunctionContext, args: Sequence[Any]
+        cls,
+        out: Any,
+        place: int,
+        node: FunctionNode | None,
+        context: FunctionContext,
+        args: Sequence[Any],
     ) -> Any:
         if node is None or not isinstance(out, Tensor) or not out._kind.differentiable:
             return out

@@ -28,7 +28,8 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Where a tensor's gradient goes: its grad_fn, or a leaf's AccumulateGrad."""
     if not tensor.requires_grad:
         raise RuntimeError(
-            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+            "It is not possible to get the gradient edge for a Tensor that does not require "
+            "gradients"
         )
     node = edge_of(tensor)
     assert node is not None

@@ -1,4 +1,7 @@
-"""Operators: declarations, one for each overload, and nothing else. Importing them loads no array library."""
+"""Operators: declarations, one for each overload, and nothing else.
+
+Importing them loads no array library.
+"""
 
 from importlib import import_module
 from os import listdir

@@ -41,10 +41,10 @@ def _scaled(self: Any, other: Any, alpha: Any) -> Any:
 
 
 def _check_difference(self: Any, other: Any, alpha: Any) -> None:
-    bools = [getattr(operand, "dtype", None) is bool_ for operand in (self, other)]
+    bools = [getattr(v, "dtype", None) is bool_ or v.__class__ is bool for v in (self, other)]
     if all(bools):
         raise RuntimeError(_TWO_BOOLS)
-    if any(bools) or other is True or other is False:
+    if any(bools):
         raise RuntimeError(_ONE_BOOL)
 
 
@@ -244,9 +244,7 @@ addcdiv = operator(
     forward=lambda xp, self, tensor1, tensor2, value: self + value * tensor1 / tensor2,
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * (number_as(tensor2, value) / tensor2),
-    tensor2=lambda grad, tensor1, tensor2, value: (
-        -grad * (tensor1 * value / (tensor2 * tensor2))
-    ),
+    tensor2=lambda grad, tensor1, tensor2, value: -grad * (tensor1 * value / (tensor2 * tensor2)),
     doc="A tensor plus the scaled quotient of two others.",
     samples=("torch.addcdiv(x, p, q)", "x.addcdiv(y, q, value=0.5)"),
     errors=("i.addcdiv(i, i)",),
@@ -269,9 +267,7 @@ lerp = operator(
     },
     dtype="promote",
     forward=lambda xp, self, end, weight: (
-        self + (end - self) * weight
-        if abs(weight) < 0.5
-        else end - (end - self) * (1 - weight)
+        self + (end - self) * weight if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
     ),
     self=lambda grad, weight: grad * (1 - weight),
     end=lambda grad, weight: grad * weight,

@@ -28,7 +28,13 @@ def _compare(name: str, ufunc: str, alias: str, symbol: str, doc: str) -> Any:
         self=lambda grad: zeros_as(grad),
         other=lambda grad: zeros_as(grad),
         doc=doc,
-        samples=(f"torch.{name}(x, y)", f"x {symbol} 0.5", f"i {symbol} 2", f"x {symbol} z", f"i {symbol} 0.5"),
+        samples=(
+            f"torch.{name}(x, y)",
+            f"x {symbol} 0.5",
+            f"i {symbol} 2",
+            f"x {symbol} z",
+            f"i {symbol} 0.5",
+        ),
         errors=(f"torch.{name}(x, r)",),
     )
 
@@ -93,7 +99,11 @@ isfinite = _test(
 isposinf = _test("isposinf", lambda xp, self: self == float("inf"), "Is it infinity?")
 isneginf = _test("isneginf", lambda xp, self: self == -float("inf"), "Is it minus infinity?")
 isreal = _test("isreal", lambda xp, self: xp.isreal(self), "Is it a real number?")
-signbit = _test("signbit", lambda xp, self: xp.signbit(self) if self.dtype.kind == "f" else self < 0, "Is its sign bit set?")
+signbit = _test(
+    "signbit",
+    lambda xp, self: xp.signbit(self) if self.dtype.kind == "f" else self < 0,
+    "Is its sign bit set?",
+)
 
 
 def _isclose(xp: Any, self: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
@@ -111,7 +121,8 @@ def _same_type(self: Any, other: Any, *rest: Any) -> None:
 
 
 isclose = operator(
-    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, "
+    "bool equal_nan=False) -> Tensor",
     dtype="compare",
     check=_same_type,
     forward=_isclose,
@@ -122,7 +133,8 @@ isclose = operator(
 
 
 composite(
-    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, "
+    "bool equal_nan=False) -> bool",
     lambda self, other, rtol, atol, equal_nan: bool(
         isclose.run(self, other, rtol, atol, equal_nan)._data.all()
     ),
@@ -164,7 +176,12 @@ maximum = operator(
         _half_where_equal(grad, self, other), self > other, 0
     ),
     doc="The greater element; at a tie both get half of the gradient.",
-    samples=("torch.maximum(x, y)", "x.maximum(z)", "torch.maximum(i, j)", "torch.maximum(x, x.detach())"),
+    samples=(
+        "torch.maximum(x, y)",
+        "x.maximum(z)",
+        "torch.maximum(i, j)",
+        "torch.maximum(x, x.detach())",
+    ),
     errors=("torch.maximum(x, 1.0)",),
 )
 
@@ -248,7 +265,13 @@ clamp = operator(
     forward=lambda xp, self, low, high: _clamp(xp, self, low, high),
     self=lambda grad, self, min, max: _clamp_backward(grad, self, min, max),
     doc="Elements held between two numbers; the gradient passes at the bounds.",
-    samples=("torch.clamp(x, -0.5, 0.5)", "x.clamp(min=0)", "x.clamp(max=0.3)", "i.clamp(0, 1)", "x.clip(-1, 1)"),
+    samples=(
+        "torch.clamp(x, -0.5, 0.5)",
+        "x.clamp(min=0)",
+        "x.clamp(max=0.3)",
+        "i.clamp(0, 1)",
+        "x.clip(-1, 1)",
+    ),
     errors=("x.clamp()",),
 )
 
@@ -262,7 +285,11 @@ def _limits_backward(grad: Any, self: Any, low: Any, high: Any, needs: Any) -> t
             where(logical_or(self > high, high < low), grad, 0) if needs["max"] else None,
         )
     if low is not None:
-        return where(self >= low, grad, 0), where(self < low, grad, 0) if needs["min"] else None, None
+        return (
+            where(self >= low, grad, 0),
+            where(self < low, grad, 0) if needs["min"] else None,
+            None,
+        )
     return where(self <= high, grad, 0), None, where(self > high, grad, 0) if needs["max"] else None
 
 
@@ -274,7 +301,11 @@ clamp_tensor = operator(
     dtype="promote",
     check=_check_limits,
     forward=lambda xp, self, low, high: _clamp(xp, self, low, high),
-    joint={("self", "min", "max"): lambda grad, self, min, max, needs: _limits_backward(grad, self, min, max, needs)},
+    joint={
+        ("self", "min", "max"): lambda grad, self, min, max, needs: _limits_backward(
+            grad, self, min, max, needs
+        )
+    },
     doc="Elements held between two tensors.",
     samples=("torch.clamp(x, u - 1, u + 1)", "x.clamp(min=u)", "x.clamp(max=z)"),
 )
@@ -332,36 +363,43 @@ copysign = operator(
     self=lambda grad, self, result: grad * masked_fill(result / self, self == 0, 0),
     other=lambda grad: zeros_as(grad),
     doc="The magnitude of self with the sign of other.",
-    samples=("torch.copysign(x, y.detach())", ),
+    samples=("torch.copysign(x, y.detach())",),
 )
 
 
 # ---- bits
 
 
-def _bitwise(name: str, ufunc: str, symbol: str, doc: str) -> Any:
+_NOT_INTEGERS = ("Half", "Float", "Double")
+
+
+def _bitwise(name: str, ufunc: str, symbol: str, doc: str, kernel: str, *refused: str) -> Any:
     return operator(
         f"{name}.Tensor(Tensor self, Tensor other) -> Tensor",
         numbers="self, other",
         dtype="promote",
         inplace=f"{name}_",
-        refuse={w: f"\"{name}_cpu\" not implemented for '{w}'" for w in ("Half", "Float", "Double")},
+        refuse={w: f"\"{kernel}\" not implemented for '{w}'" for w in (*_NOT_INTEGERS, *refused)},
         forward=lambda xp, self, other: getattr(xp, ufunc)(self, other),
         doc=doc,
         samples=(f"torch.{name}(i, i + 1)", f"i {symbol} 3", f"3 {symbol} i"),
+        errors=(f"x {symbol} i", *(f"k {symbol} k" for _ in refused)),
     )
 
 
-bitwise_and = _bitwise("bitwise_and", "bitwise_and", "&", "Bits set in both.")
-bitwise_or = _bitwise("bitwise_or", "bitwise_or", "|", "Bits set in one of them.")
-bitwise_xor = _bitwise("bitwise_xor", "bitwise_xor", "^", "Bits set in exactly one.")
-bitwise_left_shift = _bitwise("bitwise_left_shift", "left_shift", "<<", "Bits moved up.")
-bitwise_right_shift = _bitwise("bitwise_right_shift", "right_shift", ">>", "Bits moved down.")
+for _word, _symbol, _doc in (
+    ("and", "&", "Bits set in both."),
+    ("or", "|", "Bits set in one of them."),
+    ("xor", "^", "Bits set in exactly one."),
+):
+    _bitwise(f"bitwise_{_word}", f"bitwise_{_word}", _symbol, _doc, f"bitwise_{_word}_cpu")
+_bitwise("bitwise_left_shift", "left_shift", "<<", "Bits moved up.", "lshift_cpu", "Bool")
+_bitwise("bitwise_right_shift", "right_shift", ">>", "Bits moved down.", "rshift_cpu", "Bool")
 
 bitwise_not = operator(
     "bitwise_not(Tensor self) -> Tensor",
     inplace="bitwise_not_",
-    refuse={w: f"\"bitwise_not_cpu\" not implemented for '{w}'" for w in ("Half", "Float", "Double")},
+    refuse={w: f"\"bitwise_not_cpu\" not implemented for '{w}'" for w in _NOT_INTEGERS},
     forward=lambda xp, self: xp.logical_not(self) if self.dtype.kind == "b" else xp.invert(self),
     doc="All bits turned.",
     samples=("torch.bitwise_not(i)", "~k"),

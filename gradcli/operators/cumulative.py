@@ -172,8 +172,13 @@ for _name, _node, _how, _word in (
         forward=lambda xp, self, dim, _how=_how: _running(xp, self, dim, _how),
         self=lambda grads, self, indices, dim: _cummaxmin_backward(grads[0], self, indices, dim),
         doc=f"The {_word} element up to each one, and where it is.",
-        samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0)", f"i.{_name}(1)", f"s.{_name}(0)",
-                 f"k.{_name}(0)"),
+        samples=(
+            f"x.{_name}(1)",
+            f"torch.{_name}(x, 0)",
+            f"i.{_name}(1)",
+            f"s.{_name}(0)",
+            f"k.{_name}(0)",
+        ),
         errors=(f"x.{_name}(2)",),
     )
 

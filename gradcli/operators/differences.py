@@ -26,9 +26,7 @@ def _diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
     ends = [value for value in (prepend, append) if value is not None]
     for value in ends:
         if value.ndim != self.ndim:
-            raise RuntimeError(
-                "diff expects prepend or append to be the same dimension as input"
-            )
+            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
         for place in range(self.ndim):
             if place != dim and value.shape[place] != self.shape[place]:
                 raise RuntimeError(
@@ -239,9 +237,7 @@ def _gradient(self: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any, 
 
 
 def _wrong_spacing(self: Any, count: int, dims: int | None) -> None:
-    wanted = (
-        f"'self.dim() - 1 = {self.ndim - 1}'" if dims is None else f"'len(dim) = {dims}'"
-    )
+    wanted = f"'self.dim() - 1 = {self.ndim - 1}'" if dims is None else f"'len(dim) = {dims}'"
     raise RuntimeError(
         "torch.gradient expected spacing to be unspecified, a scalar or a list of length "
         f"{wanted}, but got a list of length {count}"

@@ -22,9 +22,7 @@ def _underivable(name: str) -> Callable[..., Any]:
 
 def _distinct(xp: Any, self: Any, inverse: bool, counts: bool) -> Any:
     """NaNs are all distinct; a value's place among the values goes to each element."""
-    values, where, count = xp.unique(
-        self, return_inverse=True, return_counts=True, equal_nan=False
-    )
+    values, where, count = xp.unique(self, return_inverse=True, return_counts=True, equal_nan=False)
     return values, where.reshape(self.shape), count
 
 
@@ -216,9 +214,7 @@ for _overload, _kind in (("Tensor", "Tensor"), ("Scalar", "Scalar")):
 
 def _check_boundaries(self: Any, boundaries: Any, out_int32: bool, right: bool) -> None:
     if boundaries.ndim != 1:
-        raise RuntimeError(
-            f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})"
-        )
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
 
 
 operator(

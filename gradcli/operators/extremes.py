@@ -98,8 +98,13 @@ for _name, _node, _word, _two in (
         forward=lambda xp, self, _name=_name: getattr(self, _name)(),
         self=lambda grad, self, result: evenly_distribute_backward(grad, self, result),
         doc=f"The {_word} of all elements; the gradient is split among equals.",
-        samples=(f"x.{_name}()", f"torch.{_name}(x)", f"s.{_name}()", f"i.{_name}()",
-                 f"k.{_name}()"),
+        samples=(
+            f"x.{_name}()",
+            f"torch.{_name}(x)",
+            f"s.{_name}()",
+            f"i.{_name}()",
+            f"k.{_name}()",
+        ),
         errors=(f"torch.{_name}(1.0)", f"torch.zeros(0).{_name}()"),
     )
     composite(

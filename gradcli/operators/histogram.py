@@ -32,7 +32,7 @@ def _count_type(self: Any, weights: Any, minlength: int) -> Any:
 
 bincount = operator(
     "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     dtype=_count_type,
     check=_check_bincount,
     cost=lambda self, weights, minlength: max(
@@ -62,9 +62,7 @@ def _outer(self: Any, low: float, high: float) -> tuple[Any, Any]:
 
 def _check_histc(self: Any, bins: int, min: Any, max: Any) -> None:
     if bins <= 0:
-        raise RuntimeError(
-            f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
-        )
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
     if min == max and self.numel():
@@ -138,15 +136,13 @@ def _one_line(xp: Any, self: Any, edges: Any, weight: Any, density: bool) -> tup
 
 def _check_bins(self: Any, bins: Any, range: Any, weight: Any, density: bool) -> None:
     if bins <= 0:
-        raise RuntimeError(
-            f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
-        )
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
 
 
 operator(
     "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, "
     "bool density=False) -> (Tensor hist, Tensor bin_edges)",
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     outputs_named="histogram",
     refuse=_NO_HISTOGRAM,
     check=_check_bins,
@@ -163,7 +159,7 @@ operator(
 operator(
     "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) "
     "-> (Tensor hist, Tensor bin_edges)",
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     outputs_named="histogram",
     refuse=_NO_HISTOGRAM,
     forward=lambda xp, self, bins, weight, density: _one_line(xp, self, bins, weight, density),

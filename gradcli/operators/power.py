@@ -98,7 +98,9 @@ div_mode = operator(
     aliases=("divide",),
     check=_check_mode,
     forward=_by_mode,
-    self=lambda grad, other, rounding_mode: grad / other if rounding_mode is None else zeros_as(grad),
+    self=lambda grad, other, rounding_mode: (
+        grad / other if rounding_mode is None else zeros_as(grad)
+    ),
     other=lambda grad, self, other, rounding_mode: (
         -grad * ((self / other) / other) if rounding_mode is None else zeros_as(grad)
     ),
@@ -121,7 +123,7 @@ true_divide = composite(
 
 floor_divide = operator(
     "floor_divide(Tensor self, Tensor other) -> Tensor",
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     inplace="floor_divide_",
     numbers="self, other",
     dtype="promote",
@@ -174,7 +176,7 @@ remainder_scalar = operator(
 
 operator(
     "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     dtype="scalar",
     where="torch",
     forward=_remainder,
@@ -266,8 +268,8 @@ pow_scalar = operator(
     self=lambda grad, self, exponent: _number_power_backward(grad, self, exponent),
     doc="Power with a number as exponent.",
     samples=(
-        "x ** 2", "p ** 0.5", "torch.pow(x, 3)", "x.pow(0)", "x ** 1", "p ** -1.5", "i ** 2", "k ** 2",
-        "x.square()", "i ** 2.0",
+        "x ** 2", "p ** 0.5", "torch.pow(x, 3)", "x.pow(0)", "x ** 1", "p ** -1.5", "i ** 2",
+        "k ** 2", "x.square()", "i ** 2.0",
     ),
     errors=("i ** -1",),
 )  # fmt: skip
@@ -312,7 +314,9 @@ pow_number = operator(
     dtype="scalar",
     where="torch",
     forward=_power,
-    exponent=lambda grad, self, exponent, result: _number_base_backward(grad, self, exponent, result),
+    exponent=lambda grad, self, exponent, result: _number_base_backward(
+        grad, self, exponent, result
+    ),
     doc="A number to the power of a tensor.",
     samples=("2 ** x", "torch.pow(0.5, y)", "2 ** i", "2.0 ** i"),
 )

@@ -264,8 +264,7 @@ nansum = operator(
     dtype="sum",
     forward=_nansum,
     self=lambda grad, self, dim, keepdim, self_kind: (
-        sum_backward(as_kind(grad, self_kind), tuple(self.shape), dim, keepdim)
-        * (self == self)
+        sum_backward(as_kind(grad, self_kind), tuple(self.shape), dim, keepdim) * (self == self)
     ),
     doc="The sum of the elements that are not NaN.",
     samples=("x.nansum()", "torch.nansum(x, 1)", "x.log().nansum(0, keepdim=True)", "i.nansum()"),
@@ -341,8 +340,12 @@ for _name, _word in (("all", "Are all elements"), ("any", "Is any element")):
         dtype=_truth,
         forward=lambda xp, self, _name=_name: xp.asarray(getattr(xp, _name)(self)),
         doc=f"{_word} different from zero?",
-        samples=(f"k.{_name}()", f"torch.{_name}(x)", f"i.{_name}()",
-                 f"i.to(torch.uint8).{_name}()"),
+        samples=(
+            f"k.{_name}()",
+            f"torch.{_name}(x)",
+            f"i.{_name}()",
+            f"i.to(torch.uint8).{_name}()",
+        ),
     )
     operator(
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
@@ -363,8 +366,11 @@ for _name, _word in (("all", "Are all elements"), ("any", "Is any element")):
             )
         ),
         doc=f"{_word} over some dimensions different from zero?",
-        samples=(f"k.{_name}((0, 1))", f"torch.{_name}(c > 0, dim=(0, 2), keepdim=True)",
-                 f"k.{_name}(dim=())"),
+        samples=(
+            f"k.{_name}((0, 1))",
+            f"torch.{_name}(c > 0, dim=(0, 2), keepdim=True)",
+            f"k.{_name}(dim=())",
+        ),
         errors=(f"k.{_name}((0, 0))",),
     )
 

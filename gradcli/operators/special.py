@@ -1,4 +1,4 @@
-"""Operators: special functions: logarithms with limits, the gamma family, the inverse error function."""
+"""Operators: special functions: logarithms with limits, gamma and its family, erfinv."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from ..engine.operator import composite, operator
 from .comparison import logical_and
-from .conventions import Late, floating_only
 from .constants import zeros_as
+from .conventions import Late, floating_only
 from .pointwise import cos, error_function, exp, log, log1p, sin
 
 masked_fill = Late("masked_fill.Scalar")
@@ -240,7 +240,7 @@ composite(
 
 
 def _erfinv(xp: Any, self: Any) -> Any:
-    """A first guess (Giles 2010, in its central form by logarithms), then Newton's method on erf."""
+    """A first guess (Giles 2010, its central form by logarithms), then Newton's method on erf."""
     x = self.astype("float64")
     w = xp.log1p(-x * x)
     guess = 2 / (PI * 0.147) + w / 2
@@ -294,7 +294,7 @@ sinc = operator(
 
 heaviside = operator(
     "heaviside(Tensor self, Tensor values) -> Tensor",
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     inplace="heaviside_",
     dtype="promote",
     forward=lambda xp, self, values: xp.where(self == 0, values, (self > 0).astype(self.dtype)),

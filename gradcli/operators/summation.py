@@ -14,9 +14,7 @@ LANES, SIDE_BY_SIDE, ROUNDS = 8, 4, 16
 LONGEST = LANES * SIDE_BY_SIDE * ROUNDS * ROUNDS  # beyond it PyTorch keeps a third level
 
 
-def sum_of(
-    xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtype: Any
-) -> Any:
+def sum_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> Any:
     """The sum over axes in the type asked for; integers add up as int64."""
     kind = self.dtype.char
     if dtype is None and kind == "f":
@@ -32,9 +30,7 @@ def sum_of(
     return xp.add.reduce(self, axis=axis, keepdims=keepdim)
 
 
-def mean_of(
-    xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtype: Any
-) -> Any:
+def mean_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> Any:
     """The sum divided by the count, in the type asked for."""
     total = sum_of(xp, self, axis, keepdim, dtype)
     return total / total.dtype.type(self.size // total.size if total.size else 0)

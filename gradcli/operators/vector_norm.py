@@ -89,9 +89,7 @@ def _check_empty(self: Any, ord: Any, dims: Sequence[int]) -> None:
             )
 
 
-def norm_backward(
-    grad: Any, self: Any, order: float, result: Any, dim: Any, keepdim: bool
-) -> Any:
+def norm_backward(grad: Any, self: Any, order: float, result: Any, dim: Any, keepdim: bool) -> Any:
     """The slope of a p-norm; 0 where the norm is."""
     if not keepdim and self.ndim and dim:
         grad, result = unreduced(grad, dim, self.ndim), unreduced(result, dim, self.ndim)
@@ -197,9 +195,7 @@ def _check_matrix(A: Any, dim: Sequence[int]) -> tuple[int, int]:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {got}")
     first, second = wrap_dim(dim[0], A.ndim), wrap_dim(dim[1], A.ndim)
     if first == second:
-        raise RuntimeError(
-            f"linalg.matrix_norm: dims must be different. Got ({first}, {second})"
-        )
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({first}, {second})")
     return first, second
 
 
@@ -266,8 +262,7 @@ def _linalg_norm(A: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     if dim is not None:
         if len(dim) not in (1, 2):
             raise RuntimeError(
-                "linalg.norm: If dim is specified, it must be of length 1 or 2. Got "
-                + shown(dim)
+                "linalg.norm: If dim is specified, it must be of length 1 or 2. Got " + shown(dim)
             )
     elif ord is not None and A.ndim not in (1, 2):
         raise RuntimeError(
