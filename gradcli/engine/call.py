@@ -9,6 +9,7 @@ for a tensor and a Python number, and a general one, where types and devices mee
 
 from __future__ import annotations
 
+import functools
 import linecache
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -70,7 +71,7 @@ def specialise(row: Row) -> Callable[..., Any]:
 def python_operator(
     row: Row, constants: dict[str, Any], otherwise: Callable[[Any, Any], Any]
 ) -> Callable[[Any, Any], Any]:
-    """The row's ordinary lane as the function behind `x + y`; any other operand goes to `otherwise`."""
+    """The row's ordinary lane as the function behind `x + y`; others go to `otherwise`."""
     names = _names(row) | constants | {"otherwise": otherwise}
     pair = ", ".join(p.name for p in row.tensors)
     lane = Lane(row, ORDINARY, plain_symbol=True)
@@ -89,18 +90,31 @@ def compiled(
     return result
 
 
+@functools.cache
+def facts_of(row: Row) -> Callable[..., tuple[Any, ...]]:
+    """Writes arguments -> the derived facts that the row saves, None where it saves a value."""
+    lane = Lane(row, GENERAL)
+    known = {*row.signature.names, *row.signature.outputs}
+    facts = "".join(
+        "None, " if key in known else f"{lane.derived(key)}, " for key in row.saved_keys
+    )
+    lines = [f"def facts({lane.given}):", f"    return ({facts})"]
+    return compiled(row, "facts", lines, {"Tensor": Tensor})
+
+
 def _names(row: Row) -> dict[str, Any]:
     """What generated source may refer to."""
     ufunc = getattr(row.forward, "ufunc", None)
     return {
         "ufunc": ufunc and getattr(numpy, ufunc),
         "Tensor": Tensor, "Node": Node, "new": object.__new__, "state": state, "row": row,
-        "forward": row.forward, "numpy": numpy, "edge_of": edge_of, "SavedOutput": SavedOutput, "SharedOutput": SharedOutput,
-        "next_sequence": next_sequence, "meet": meet, "shape_error": shape_error,
-        "versions_of": versions_of, "finish": finish, "refused": refused, "guard": guard,
-        "infer": infer, "one_device": one_device, "bool_": dtypes.bool_, "int64": dtypes.int64,
-        "watch": watch, "make_view": make_view, "mark_inference": mark_inference,
-        "check": row.check, "check_mixed": row.check_mixed, "NUMBERS": frozenset({float, int, bool}),
+        "forward": row.forward, "numpy": numpy, "edge_of": edge_of,
+        "SavedOutput": SavedOutput, "SharedOutput": SharedOutput, "next_sequence": next_sequence,
+        "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,
+        "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
+        "bool_": dtypes.bool_, "int64": dtypes.int64, "watch": watch, "make_view": make_view,
+        "mark_inference": mark_inference, "check": row.check, "check_mixed": row.check_mixed,
+        "NUMBERS": frozenset({float, int, bool}),
     }  # fmt: skip
 
 
@@ -187,9 +201,8 @@ class Lane:
             if row.dtype == "promote_float":
                 write(f"if not kind.differentiable: kind, (a_{x},) = meet(row.dtype, ({x},))")
             elif row.dtype == "scalar":
-                write(
-                    f"if not kind.differentiable: kind, (a_{x}, _) = meet('promote', ({x}, {row.scalar}))"
-                )
+                met = f"meet('promote', ({x}, {row.scalar}))"
+                write(f"if not kind.differentiable: kind, (a_{x}, _) = {met}")
             return
         if row.broadcasts:
             given = "".join(f"{p.name}, " for p in row.tensors)
@@ -235,9 +248,8 @@ class Lane:
         elif self.mode == ORDINARY:
             x, y = (p.name for p in row.tensors)
             self.write(f"n_{x} = a_{x}.size; n_{y} = a_{y}.size")
-            self.write(
-                f"if (n_{x} > {SIDE} or n_{y} > {SIDE}) and (n_{x} > {LARGE} or a_{x}.shape != a_{y}.shape):"
-            )
+            side = f"n_{x} > {SIDE} or n_{y} > {SIDE}"
+            self.write(f"if ({side}) and (n_{x} > {LARGE} or a_{x}.shape != a_{y}.shape):")
             self.write(ask, 2)
         elif not row.view:
             sizes = [f"a_{p.name}.size" for p in row.tensors if self.a_tensor(p)]
@@ -262,12 +274,9 @@ class Lane:
             write(f"data = {call}", 2)
             write("except ValueError as error:")
             write(f"raise shape_error(({arrays}), error) from None", 2)
-        elif hasattr(
-            row.forward, "ufunc"
-        ):  # one function of the array library, see `transcendental`
-            write(
-                f"if kind.xp is numpy and a_{self.first}.size > {SMALL}: data = ufunc(a_{self.first})"
-            )
+        elif hasattr(row.forward, "ufunc"):  # a function of the array library: `transcendental`
+            array = f"a_{self.first}"
+            write(f"if kind.xp is numpy and {array}.size > {SMALL}: data = ufunc({array})")
             write("else:")
             write(f"data = {call}", 2)
         else:
@@ -335,7 +344,7 @@ class Lane:
         edges, numbers, numbered = self.edges(write)
         write("node = new(Node)")
         write("node.row = row; node.origin = state.origin; node.rest = None")
-        if row.node == "NotImplemented" and not row.formulas:  # PyTorch lists only inputs that ask
+        if row.node == "torch::autograd::NotImplemented" and not row.formulas:  # PyTorch lists only inputs that ask
             edges, numbered = f"tuple([edge for edge in {edges} if edge is not None])", ""
         write(f"node.edges = {edges}; node.sequence = next_sequence()")
         if numbered:
@@ -421,7 +430,7 @@ class Lane:
         return [test if self.a_tensor(p) else f"{p.name}.__class__ is Tensor and {test}"]
 
     def serves(self, key: str) -> str:
-        """The condition under which a saved value is needed: an input it serves asks for a gradient."""
+        """The condition under which a saved value is needed: an input it serves has an edge."""
         row = self.row
         edges = []
         for formula in row.formulas:
@@ -434,7 +443,7 @@ class Lane:
         return "" if count < 2 or len(edges) >= count else " or ".join(edges)
 
     def derived(self, key: str) -> str:
-        """`self_sym_sizes` and its like: facts about an argument, worked out when the call is made."""
+        """`self_sym_sizes` and its like: facts about an argument, worked out at the call."""
         for suffix, text in DERIVED.items():
             name = key.removesuffix(suffix)
             if name != key and name in self.row.signature.outputs:
@@ -454,7 +463,7 @@ class Lane:
         raise ValueError(f"{self.row!r}: a formula asks for {key!r}, neither argument nor output")
 
     def inputs(self, write: Callable[[str], None]) -> None:
-        """Where a gradient must be summed or cast back: shapes and kinds of the inputs, else None."""
+        """Shapes and kinds of the inputs, where a gradient must be summed or cast back."""
         row = self.row
         given = [p for p in row.tensors if p.name in row.differentiable or not row.formulas]
         if not row.broadcasts or not given or self.mode == NUMBER:

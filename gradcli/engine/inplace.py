@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import dtypes
-from .call import DERIVED
+from .call import facts_of
 from .catalogue import catalogue
-from .causes import mismatch
+from .causes import Freed, mismatch
 from .kind import Kind
 from .leaf import edge_of
 from .mode import next_sequence, state
@@ -27,8 +27,8 @@ def specialise(row: Row) -> Callable[..., Any]:
     def run(*values: Any) -> Tensor:
         tensor: Tensor = values[0]
         arguments = dict(zip(row.signature.names, values, strict=True))
-        if row.refuse and tensor._kind.dtype.word in row.refuse:
-            refused(row, tensor)
+        if row.refuse and not row.broadcasts and tensor._kind.dtype.word in row.refuse:
+            refused(row, tensor._kind)
         for check in (row.check, row.check_mixed):
             if check is not None:
                 check(*values)
@@ -64,6 +64,7 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
     operands = [arguments[p.name] for p in row.tensors]
     kind = tensor._kind
     if row.dtype == "scalar":
+        assert row.scalar is not None
         kind, arrays = meet("promote", [*operands, arguments[row.scalar]])
         arrays.pop()
     elif row.broadcasts:
@@ -75,6 +76,8 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
         result_kind = infer(row, kind, values)
     if row.dtype in ("promote", "promote_float", "scalar") or callable(row.dtype):
         _check_cast(result_kind, tensor._kind)
+    if row.broadcasts and kind.dtype.word in row.refuse:
+        refused(row, kind)
     guard(row, kind, values)
     given = dict(zip((p.name for p in row.tensors), arrays, strict=True))
     try:
@@ -108,7 +111,8 @@ def _array(value: Any) -> Any:
 def _check_cast(source: Kind, target: Kind) -> None:
     if not dtypes.can_cast(source.dtype, target.dtype):
         raise RuntimeError(
-            f"result type {source.dtype.word} can't be cast to the desired output type {target.dtype.word}"
+            f"result type {source.dtype.word} can't be cast to the desired output type "
+            f"{target.dtype.word}"
         )
 
 
@@ -133,9 +137,9 @@ def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) 
         node.numbers = tuple(numbers)
     if row.broadcasts:
         node.inputs = tuple(inputs)
-    node.saved = tuple(_saved(row, key, arguments, node) for key in row.saved_keys)
+    node.saved = saved = _saved(row, arguments)
     node.sequence = next_sequence()
-    node.versions = versions_of(node.saved)
+    node.versions = versions_of(saved)
     return node
 
 
@@ -150,32 +154,26 @@ def _asked(row: Row, key: str, arguments: dict[str, Any]) -> bool:
     )
 
 
-def _saved(row: Row, key: str, arguments: dict[str, Any], node: Node) -> Any:
-    if key in row.signature.outputs:
-        return None
-    if key in arguments:
-        value = arguments[key]
-        if value.__class__ is not Tensor:
-            return value
-        if not _asked(row, key, arguments):
-            return None
-        # What the operation is about to overwrite is saved as a copy, which leaves a node of its own.
-        return catalogue.functions["clone"](value) if value is arguments[row.tensors[0].name] else value
-    for suffix, text in DERIVED.items():
-        name = key.removesuffix(suffix)
-        if name != key and name in arguments:
-            value = arguments[name]
-            if value.__class__ is not Tensor:
-                return None
-            return eval(text.format("value"), {"value": value})
-    raise ValueError(f"{row!r}: cannot save {key!r}")
+def _saved(row: Row, arguments: dict[str, Any]) -> tuple[Any, ...]:
+    """What the formulas need; the output's place stays None until the write is done."""
+    saved: list[Any] = []
+    for key, fact in zip(row.saved_keys, facts_of(row)(*arguments.values()), strict=True):
+        value = arguments.get(key, fact)
+        if value.__class__ is Tensor and not _asked(row, key, arguments):
+            value = None
+        elif value.__class__ is Tensor and key == row.tensors[0].name:
+            # What is about to be overwritten is saved as a copy, which leaves a node of its own.
+            value = catalogue.functions["clone"](value)
+        saved.append(value)
+    return tuple(saved)
 
 
 def _save_output(row: Row, node: Node, tensor: Tensor) -> None:
     """The result is saved after the write, with the version that the write made."""
     output = row.signature.outputs[0]
     if output in row.saved_keys:
-        saved = list(node.saved or ())
+        assert not isinstance(node.saved, Freed)  # the node is new
+        saved = list(node.saved)
         saved[row.saved_keys.index(output)] = SharedOutput(tensor, 0)
         node.saved = tuple(saved)
         node.versions = versions_of(node.saved)

@@ -1,4 +1,4 @@
-"""Engine: what follows a kernel when things are not ordinary: types, memory, views, several outputs."""
+"""Engine: what follows a kernel out of the ordinary: types, memory, views, several outputs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import dtypes
+from .causes import Freed
 from .kind import Kind, kind_of
 from .leaf import refuse_inference
 from .mode import state
@@ -37,8 +38,8 @@ def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:
 def refused(row: Row, kind: Kind) -> None:
     """Raises what PyTorch raises for an element type that the operator does not take."""
     message = row.refuse[kind.dtype.word]
-    kind, text = (NotImplementedError, message) if isinstance(message, str) else message
-    raise kind(text)
+    error, text = (NotImplementedError, message) if isinstance(message, str) else message
+    raise error(text)
 
 
 def guard(row: Row, kind: Kind, arguments: Sequence[Any]) -> None:
@@ -88,7 +89,7 @@ def _version(value: Any) -> int:
 
 
 def watch(node: Node, outs: Sequence[Any]) -> None:
-    """What follows a new node while somebody watches: saved_tensors_hooks, the pipeline's observer."""
+    """Tells of a new node while somebody watches: saved_tensors_hooks, the pipeline's observer."""
     if state.saved_hooks:
         from .saved import pack_node
 
@@ -137,6 +138,7 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
             out._requires_grad, out._grad_fn, out._output_nr = True, node, place
         outs.append(out)
     if node is not None:
+        assert not isinstance(node.saved, Freed)  # the node is new
         saved = list(node.saved or ())
         changed = False
         for place, name in enumerate(row.signature.outputs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ from .leaf import edge_of
 from .mode import state
 from .node import CustomNode, Node
 from .row import Row
-from .tensor import Tensor, plain
+from .tensor import Tensor, from_array, plain
 
 
 class Geometry:
@@ -118,8 +119,6 @@ def _scattered(grad: Tensor, geometry: Geometry) -> Tensor:
     functions, methods = catalogue.functions, catalogue.methods
     flat = functions["zeros"]((count,), dtype=grad.dtype)
     if geometry.overlaps():
-        from .tensor import from_array
-
         positions = from_array(geometry.positions(grad._kind.xp).reshape(-1).copy())
         flat = methods["index_add"](flat, 0, positions, methods["reshape"](grad, (-1,)))
     else:
@@ -198,8 +197,8 @@ def refresh(view: Tensor) -> None:
     if meta.creation == "multi" and state.grad_enabled:
         name = "Unbind" if view._grad_fn is None else view._grad_fn.name().removesuffix("Backward0")
         raise RuntimeError(
-            f"Output {view._output_nr} of {name} is a view and its base or another view of its base "
-            f"has been modified inplace. {MULTIPLE_VIEWS}"
+            f"Output {view._output_nr} of {name} is a view and its base or another view of its "
+            f"base has been modified inplace. {MULTIPLE_VIEWS}"
         )
     meta.view_version = storage.version
     view._grad_fn = AsStrided(base, Geometry(base, view))
@@ -208,16 +207,16 @@ def refresh(view: Tensor) -> None:
 
 
 MULTIPLE_VIEWS = (
-    "This view is the output of a function that returns multiple views. Such functions do not allow the "
-    "output views to be modified inplace. You should replace the inplace operation by an out-of-place "
-    "one."
+    "This view is the output of a function that returns multiple views. Such functions do not "
+    "allow the output views to be modified inplace. You should replace the inplace operation by an "
+    "out-of-place one."
 )
 
 NO_GRAD_VIEW = (
-    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given "
-    "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-    "moving both the view and the inplace either both inside the no_grad block (if you don't want "
-    "the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
+    "code by moving both the view and the inplace either both inside the no_grad block (if you "
+    "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
 )
 
 
@@ -232,8 +231,8 @@ def check_inplace(tensor: Tensor, tracked: bool) -> None:
         and tracked
     ):
         raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "
-            "clone to get a normal tensor before doing inplace update.See "
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make "
+            "a clone to get a normal tensor before doing inplace update.See "
             "https://github.com/pytorch/rfcs/pull/17 for more details."
         )
     if not state.grad_enabled or not tracked:
@@ -254,7 +253,10 @@ def check_inplace(tensor: Tensor, tracked: bool) -> None:
         if meta.creation == "no_grad":
             raise RuntimeError(NO_GRAD_VIEW)
         if base._requires_grad and base.is_leaf:
-            message = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+            message = (
+                "a view of a leaf Variable that requires grad is being used in an in-place "
+                "operation."
+            )
             raise because(RuntimeError(message), Cause("leaf", tensor=base, view=True))
     if tensor._requires_grad and tensor.is_leaf:
         message = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -273,8 +275,8 @@ def rebase(tensor: Tensor, node: Node) -> None:
                 before.hooks.retain.pop(0, None)
             node._need_hooks().retain[0] = weakref.ref(tensor)
         return
-    copy = CopySlices(base, Geometry(base, tensor), node)
-    base._grad_fn, base._output_nr, base._requires_grad = copy, 0, True
+    slices = CopySlices(base, Geometry(base, tensor), node)
+    base._grad_fn, base._output_nr, base._requires_grad = slices, 0, True
     refresh(tensor)
 
 
@@ -308,8 +310,6 @@ def named_row(row: Row) -> Row:
         return row
     twin = _renamed.get(id(row))
     if twin is None:
-        import copy
-
         twin = copy.copy(row)
         twin.node = row.inplace_node
         _renamed[id(row)] = twin
