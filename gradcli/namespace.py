@@ -1,4 +1,4 @@
-"""The names of PyTorch that gradcli knows, dotted, without `torch.` in front: what each is and where.
+"""The names of PyTorch that gradcli knows, dotted, without `torch.` in front, and their places.
 
 The library face and the language read the same table. Looking at the names loads no array library.
 """
@@ -78,8 +78,8 @@ PLACES: dict[str, str] = {
 for _name in "jacobian hessian vjp jvp hvp vhp".split():
     PLACES[f"autograd.functional.{_name}"] = f"gradcli.autograd.functional:{_name}"
 for _name in (
-    "float16 bfloat16 float32 float64 half float double uint8 int8 int16 int32 int64 short int long "
-    "complex64 complex128 cfloat cdouble"
+    "float16 bfloat16 float32 float64 half float double uint8 int8 int16 int32 int64 short int "
+    "long complex64 complex128 cfloat cdouble"
 ).split():
     PLACES[_name] = f"gradcli.engine.dtypes:{_name}"
 PLACES["bool"] = "gradcli.engine.dtypes:bool_"
@@ -96,8 +96,10 @@ CONSTANTS: dict[str, Any] = {
 LEGACY = ("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long", "Bool", "BFloat16")
 
 # Packages whose public names are listed by the package itself.
-PACKAGES = {"nn": "gradcli.nn", "nn.init": "gradcli.nn.init", "nn.utils": "gradcli.nn.utils",
-            "optim": "gradcli.optim", "optim.lr_scheduler": "gradcli.optim.lr_scheduler"}  # fmt: skip
+PACKAGES = {
+    space: f"gradcli.{space}"
+    for space in ("nn", "nn.init", "nn.utils", "optim", "optim.lr_scheduler")
+}
 SPACES = frozenset(
     "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.functional "
     "autograd.graph autograd.grad_mode linalg special fft cuda backends backends.mps func".split()
@@ -233,8 +235,8 @@ def broadcast_shapes(*shapes: Any) -> Any:
         for place, size in enumerate(shape, width - len(shape)):
             if size != 1 and out[place] not in (1, size):
                 raise RuntimeError(
-                    "Shape mismatch: objects cannot be broadcast to a single shape. Mismatch is between "
-                    f"arg with shape {list(out)} and arg with shape {list(shape)}."
+                    "Shape mismatch: objects cannot be broadcast to a single shape. Mismatch is "
+                    f"between arg with shape {list(out)} and arg with shape {list(shape)}."
                 )
             if size != 1:
                 out[place] = size

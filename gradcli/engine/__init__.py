@@ -1,1 +1,1 @@
-"""The engine: tensors, nodes and the walk back. It knows no operator, no program text and no report."""
+"""The engine: tensors, nodes and the walk back; no operator, no program text, no report."""

@@ -91,8 +91,7 @@ class Function:
         return first
 
     def as_function(self) -> Function_:
-        """A plain function that does the same: Python calls those fastest, and binds them as methods."""
-
+        """A plain function that does the same: Python calls those fastest, and binds them."""
         tensor = CARRIERS.tensor
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -119,7 +118,7 @@ def _with_defaults(run: Function_, count: int, defaults: tuple[Any, ...]) -> Fun
 
 
 def without_out(name: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """`out=None` means nothing; a tensor is refused, since it would hide what was computed from what."""
+    """`out=None` means nothing; a tensor is refused: it would hide what was computed from what."""
     if kwargs["out"] is not None:
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "

@@ -29,8 +29,10 @@ def tensor(
     """torch.tensor: a leaf that copies numbers, nested sequences or arrays."""
     if isinstance(data, Tensor):
         state.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() "
-            "or sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than "
+            "torch.tensor(sourceTensor)."
         )
     return made(data, _dtype(dtype), device, requires_grad, copy=True)
 
@@ -70,9 +72,8 @@ def _dtype(dtype: Any) -> DType | None:
     }
     if isinstance(dtype, type) and dtype in python:
         return python[dtype]
-    raise TypeError(
-        f"tensor(): argument 'dtype' must be torch.dtype, not {getattr(dtype, 'type_name', type(dtype).__name__)}"
-    )
+    word = getattr(dtype, "type_name", type(dtype).__name__)
+    raise TypeError(f"tensor(): argument 'dtype' must be torch.dtype, not {word}")
 
 
 def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy: bool) -> Tensor:
@@ -83,9 +84,9 @@ def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy:
         array = numpy.asarray(data)
         if array.dtype.name not in OF_ARRAY:
             raise TypeError(
-                f"can't convert np.ndarray of type numpy.{array.dtype.name}_. The only supported types are: "
-                "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, "
-                "uint32, uint16, uint8, and bool."
+                f"can't convert np.ndarray of type numpy.{array.dtype.name}_. The only supported "
+                "types are: float64, float32, float16, complex64, complex128, int64, int32, "
+                "int16, int8, uint64, uint32, uint16, uint8, and bool."
             )
         inferred = OF_ARRAY[array.dtype.name]
     else:
@@ -137,7 +138,7 @@ def _from_values(data: Any, dtype: DType | None) -> tuple[Any, DType]:
         except OverflowError:
             raise RuntimeError("Overflow when unpacking long long") from None
     if not isinstance(data, list | tuple | range) and not hasattr(data, "__len__"):
-        raise _not_data(data, top=True)
+        raise _not_data(data)
     if isinstance(data, str):
         raise TypeError(f"new(): invalid data type '{kind.__name__}'")
     if isinstance(data, dict | set):
@@ -150,7 +151,7 @@ def _wide(value: int) -> str:
     return "int64" if -(2**63) <= value < 2**63 else "uint64" if 0 <= value < 2**64 else "float64"
 
 
-def _not_data(value: Any, top: bool = False) -> Exception:
+def _not_data(value: Any) -> Exception:
     word = getattr(value, "type_name", None) or type(value).__name__
     return RuntimeError(f"Could not infer dtype of {word}")
 
@@ -300,9 +301,8 @@ def legacy_tensor(
         return plain(numpy.zeros(0, dtype=dtype.numpy), kind_of(dtype))
     if isinstance(data, Tensor) and not more:
         if data.dtype is not dtype:
-            raise TypeError(
-                f"expected {name if name != 'Tensor' else dtype.word + 'Tensor'} (got torch.{data.dtype.word}Tensor)"
-            )
+            wanted = name if name != "Tensor" else dtype.word + "Tensor"
+            raise TypeError(f"expected {wanted} (got torch.{data.dtype.word}Tensor)")
         return data.detach()
     sizes = (
         data if isinstance(data, tuple) and hasattr(data, "numel") and not more else (data, *more)

@@ -16,7 +16,8 @@ class Device:
 
     __slots__ = ("type", "index")
 
-    _known: dict[str, Device] = {}
+    type: str
+    index: int | None
 
     def __init__(self, type: Any, index: int | None = None) -> None:
         if isinstance(type, Device):

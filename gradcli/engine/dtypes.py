@@ -97,7 +97,6 @@ _COMPLEX_OF = {
     "float32": complex64,
     "float64": complex128,
 }
-_WIDTH_OF_COMPLEX = {"complex64": float32, "complex128": float64}
 
 
 def promote_types(a: DType, b: DType) -> DType:

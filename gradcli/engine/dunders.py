@@ -20,7 +20,7 @@ def _is_operand(value: Any) -> bool:
 
 
 def install() -> None:
-    """Puts the operators and methods of the catalogue on Tensor; called when declarations are imported."""
+    """Puts the catalogue's operators and methods on Tensor; the first face in use calls it."""
     for name, function in catalogue.methods.items():
         if name not in Tensor.__dict__:
             setattr(Tensor, name, function.as_function())
@@ -35,30 +35,23 @@ def install() -> None:
         _binary(name)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         _comparison(name)
-    methods = catalogue.methods
-    set_ = setattr
-    set_(Tensor, "__neg__", lambda self: methods["neg"](self))
-    set_(Tensor, "__pos__", lambda self: methods["positive"](self))
-    set_(Tensor, "__abs__", lambda self: methods["abs"](self))
-    set_(Tensor, "__invert__", lambda self: methods["bitwise_not"](self))
-    set_(Tensor, "__matmul__", _matrix_product)
-    set_(Tensor, "__getitem__", catalogue.rows["__getitem__"].body)
-    set_(Tensor, "__setitem__", catalogue.rows["__setitem__"].body)
-    for name in (
-        "add",
-        "sub",
-        "mul",
-        "truediv",
-        "pow",
-        "floordiv",
-        "mod",
-        "and",
-        "or",
-        "xor",
-        "lshift",
-        "rshift",
+    for name, key in (
+        ("neg", "neg"), ("pos", "positive"), ("abs", "abs"), ("invert", "bitwise_not"),
+    ):  # fmt: skip
+        _unary(name, key)
+    for name, body in (
+        ("matmul", _matrix_product),
+        ("getitem", catalogue.rows["__getitem__"].body),
+        ("setitem", catalogue.rows["__setitem__"].body),
     ):
+        setattr(Tensor, f"__{name}__", body)
+    for name in "add sub mul truediv pow floordiv mod and or xor lshift rshift".split():
         _augmented(name)
+
+
+def _unary(name: str, key: str) -> None:
+    method = catalogue.methods[key]
+    setattr(Tensor, f"__{name}__", lambda self: method(self))
 
 
 def _matrix_product(self: Any, other: Any) -> Any:
@@ -67,7 +60,7 @@ def _matrix_product(self: Any, other: Any) -> Any:
 
 
 def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
-    """+ - * /: two tensors go straight to the row's kernel; the function is written when first used."""
+    """+ - * /: two tensors go straight to the row's kernel, written at first use."""
     row = catalogue.rows[f"{key}.Tensor"]
 
     def otherwise(self: Any, other: Any) -> Any:
@@ -117,8 +110,8 @@ def _power() -> None:
     def backward(self: Any, other: Any) -> Any:
         return of_number.run(other, self) if _is_operand(other) else NotImplemented
 
-    Tensor.__pow__ = forward
-    Tensor.__rpow__ = backward
+    for name, body in (("pow", forward), ("rpow", backward)):
+        setattr(Tensor, f"__{name}__", body)
 
 
 def _tensor_of(array: Any) -> Tensor:
@@ -127,8 +120,10 @@ def _tensor_of(array: Any) -> Tensor:
     return from_numpy(array)
 
 
-_METHOD = {"floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and", "or": "bitwise_or",
-           "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift"}  # fmt: skip
+_METHOD = {
+    "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and", "or": "bitwise_or",
+    "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
+}  # fmt: skip
 
 
 def _binary(name: str) -> None:

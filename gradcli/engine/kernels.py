@@ -49,5 +49,8 @@ def transcendental(name: str) -> Function_:
     return forward
 
 
-_MATH = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
-         "arctanh": "atanh", "arctan2": "atan2", "power": "no such"}  # fmt: skip
+# The names of the math module that differ from the array library's.
+_MATH = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
+    "arctanh": "atanh", "arctan2": "atan2", "power": "no such",
+}  # fmt: skip

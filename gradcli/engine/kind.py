@@ -13,7 +13,7 @@ Array = Any  # numpy.ndarray or cupy.ndarray
 
 
 class Kind:
-    """What a tensor's elements are and where they live; one object for each pair, compared by `is`."""
+    """An element type on a device; there is one object for each pair, compared by `is`."""
 
     __slots__ = ("dtype", "device", "xp", "array_dtype", "differentiable")
 
@@ -54,7 +54,8 @@ def wrap_dim(dim: int, ndim: int) -> int:
     span = max(ndim, 1)
     if not -span <= dim < span:
         raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})"
+            f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got "
+            f"{dim})"
         )
     return dim + span if dim < 0 else dim
 

@@ -31,7 +31,7 @@ class State:
 
     __slots__ = (
         "grad_enabled", "inference", "origin", "formula", "anomaly", "anomaly_check_nan",
-        "warn", "reserve", "saved_hooks", "_observer", "watched", "forward_level",
+        "warn", "reserve", "saved_hooks", "_observer", "watched",
         "keep_graph", "create_graph",
     )  # fmt: skip
 
@@ -47,7 +47,6 @@ class State:
         self.saved_hooks: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
         self._observer: Any = None
         self.watched = False  # somebody has hooks or an observer: one question per operation
-        self.forward_level: int = -1
         self.keep_graph = False
         self.create_graph = False
 

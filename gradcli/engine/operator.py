@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .catalogue import Catalogue, Function, catalogue
+from .catalogue import Function, catalogue
 from .kernels import SMALL, precise, transcendental
 from .mode import state
 from .row import Composite, Factory, Formula, Row
 
 __all__ = [
-    "SMALL", "Catalogue", "Composite", "Factory", "Function", "Row", "catalogue", "composite", "factory",
+    "SMALL", "Composite", "Factory", "Function", "Row", "catalogue", "composite", "factory",
     "operator", "precise", "transcendental", "warn",
 ]  # fmt: skip
 
@@ -53,8 +53,9 @@ def operator(
         formulas.sort(key=lambda formula: ", ".join(formula.inputs))
     row = Row(
         signature, node, forward, formulas=tuple(formulas), dtype=dtype, inplace=inplace,
-        inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed, refuse=refuse or {}, cost=cost, symbol=symbol, exact=exact,
-        outputs_named=outputs_named, where=where, aliases=tuple(aliases), doc=doc,
+        inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed,
+        refuse=refuse or {}, cost=cost, symbol=symbol, exact=exact, outputs_named=outputs_named,
+        where=where, aliases=tuple(aliases), doc=doc,
         samples=tuple(samples), errors=tuple(errors),
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],
         numbers=[name.strip() for name in numbers.split(",") if name.strip()],

@@ -1,8 +1,9 @@
-"""Engine: where operands of different types, shapes and devices meet, in PyTorch's rules and words."""
+"""Engine: where operands of different types, shapes and devices meet, by PyTorch's rules."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy
@@ -60,7 +61,7 @@ def _fits(value: int, kind: Kind) -> bool:
 
 
 def _wrapped(value: int, kind: Kind) -> Any:
-    """An integer that the element type can't hold: wraps around, or overflows in PyTorch's words."""
+    """An integer that the element type can't hold wraps around, or overflows in PyTorch's words."""
     if not -(2**63) <= value < 2**64:
         raise RuntimeError("Overflow when unpacking long long")
     return numpy.array(value & (2**64 - 1), dtype="uint64").astype(kind.array_dtype)[()]
@@ -96,7 +97,7 @@ def shape_error(arrays: Sequence[Any], error: ValueError) -> Exception:
     """PyTorch's words for operands that do not broadcast; the kernel's own error otherwise."""
     flat = [a for v in arrays for a in (v if isinstance(v, list) else [v])]
     shapes = [a.shape for a in flat if hasattr(a, "shape")]
-    for left, right in zip(shapes, shapes[1:], strict=False):
+    for left, right in pairwise(shapes):
         message = broadcast_message(left, right)
         if message:
             return mismatch(RuntimeError(message), left, right)

@@ -49,9 +49,6 @@ class Generator(Twister):
             raise TypeError(f"expected a torch.ByteTensor, but got {name}")
         return self.unpack(new_state.detach().numpy())
 
-    def clone_state(self) -> Generator:
-        return Generator(self.device).unpack(self.packed())
-
     # -- continuous distributions ----------------------------------------------------------------
 
     def rand(self, size: Size, dtype: DType = float32) -> Any:

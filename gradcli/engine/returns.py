@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 
@@ -23,9 +24,7 @@ class Named(tuple[Any, ...]):
 
 @functools.cache
 def _type(name: str, fields: tuple[str, ...]) -> type[Named]:
-    places = {
-        field: property(lambda self, place=place: self[place]) for place, field in enumerate(fields)
-    }
+    places = {field: property(itemgetter(place)) for place, field in enumerate(fields)}
     return type(name, (Named,), {"__slots__": (), "type_name": name, "fields": fields, **places})
 
 

@@ -58,7 +58,7 @@ class Row:
         self._run: Function_ | None = None
         self._backward: Function_ | None = None
 
-    # What follows is worked out when somebody needs it: most rows of the catalogue are never called.
+    # What follows is worked out when somebody needs it: most rows are never called.
 
     @cached_property
     def tensors(self) -> tuple[Parameter, ...]:

@@ -1,9 +1,9 @@
-"""Engine: PyTorch's schema language: what a call's arguments are, and PyTorch's words when they don't fit."""
+"""Engine: PyTorch's schema language: a call's arguments, and the words when they don't fit."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,8 @@ _PYTHON_WORD = {  # how PyTorch's error texts name a schema type
     "Tensor": "Tensor", "Tensor[]": "tuple of Tensors", "Scalar": "Number", "int": "int",
     "float": "float", "bool": "bool", "str": "str", "int[]": "tuple of ints",
     "float[]": "tuple of floats", "ScalarType": "torch.dtype", "Device": "torch.device",
-    "Generator": "torch.Generator", "Layout": "torch.layout", "any": "any", "bool[]": "tuple of bools",
+    "Generator": "torch.Generator", "Layout": "torch.layout", "any": "any",
+    "bool[]": "tuple of bools",
 }  # fmt: skip
 
 
@@ -66,7 +67,8 @@ def _default(text: str) -> Any:
 class Signature:
     """A schema, `name.overload(type name=default, *, ...) -> returns`, parsed when it is needed.
 
-    `numbers` are the tensor parameters that take a Python number too; `extra` more keyword-only ones.
+    `numbers` are the tensor parameters that take a Python number too; `extra` are more
+    keyword-only ones.
     """
 
     def __init__(self, text: str, numbers: Sequence[str] = (), extra: Sequence[str] = ()) -> None:
@@ -113,9 +115,10 @@ class Signature:
         """The values of all parameters in order, or None when the call does not fit."""
         parameters = self.parameters
         if len(args) > len(parameters) or len(args) > self._positional():
-            args = self._gathered(args)
-            if args is None:
+            gathered = self._gathered(args)
+            if gathered is None:
                 return None
+            args = gathered
         values: list[Any] = []
         used = 0
         for place, parameter in enumerate(parameters):
@@ -200,7 +203,7 @@ def _outputs(text: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def _tensor_class() -> type:
+def _tensor_class() -> Any:
     from .tensor import Tensor
 
     return Tensor
@@ -214,7 +217,7 @@ def _is_int(value: Any) -> bool:
     if value.__class__ is int:
         return True
     if value.__class__ is _tensor_class():
-        return value.ndim == 0 and value.dtype.category == 1
+        return bool(value.ndim == 0 and value.dtype.category == 1)
     return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
@@ -304,7 +307,7 @@ def _device(value: Any) -> tuple[bool, Any]:
     return fits, as_device(value) if fits else value
 
 
-_COERCIONS = {
+_COERCIONS: dict[str, Callable[[Any], tuple[bool, Any]]] = {
     "Tensor[]": _tensors,
     "float[]": _floats,
     "bool[]": lambda value: (isinstance(value, tuple | list), value),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy
 
@@ -18,9 +18,11 @@ from .row import CARRIERS
 from .size import Size
 
 __all__ = [
-    "METHODS", "PROPERTIES", "Kind", "Tensor", "edge_of", "from_array", "kind_of", "plain", "strided",
-    "wrap", "wrap_dim", "write_into",
+    "METHODS", "PROPERTIES", "Kind", "Tensor", "edge_of", "from_array", "kind_of", "plain",
+    "strided", "wrap", "wrap_dim", "write_into",
 ]  # fmt: skip
+
+NumpyArray: TypeAlias = numpy.ndarray[Any, Any]  # Tensor.numpy hides the module in its class
 
 
 class Meta:
@@ -28,7 +30,7 @@ class Meta:
 
     __slots__ = (
         "grad", "accumulator", "hooks", "post_hooks", "retains_grad", "is_parameter",
-        "base", "view_version", "creation", "inference", "tangent",
+        "base", "view_version", "creation", "inference",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -42,7 +44,6 @@ class Meta:
         self.view_version = 0
         self.creation = ""  # how a view was made, where that forbids changing it in place
         self.inference = False
-        self.tangent: Any = None
 
 
 class Tensor:
@@ -196,7 +197,8 @@ class Tensor:
             and not state.inference
         ):
             raise RuntimeError(
-                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not "
+                "allowed."
             )
         self.requires_grad = requires_grad
         return self
@@ -352,11 +354,12 @@ class Tensor:
     def tolist(self) -> Any:
         return to_numpy(self._data).tolist()
 
-    def numpy(self, *, force: bool = False) -> numpy.ndarray[Any, Any]:
+    def numpy(self, *, force: bool = False) -> NumpyArray:
         """The values as a NumPy array that shares memory where the tensor is on the CPU."""
         if self.requires_grad and not force:
             raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
+                "instead."
             )
         if self.device.type != "cpu" and not force:
             raise TypeError(
@@ -365,7 +368,7 @@ class Tensor:
             )
         return to_numpy(self._need_array())
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumpyArray:
         array = self.numpy()
         if copy:
             return array.astype(dtype or array.dtype, copy=True)
@@ -502,7 +505,8 @@ CARRIERS.arrays.update(
 
 PROPERTIES = frozenset(
     "dtype device shape ndim requires_grad grad_fn output_nr is_leaf retains_grad grad data layout "
-    "itemsize nbytes is_cuda is_cpu is_sparse is_quantized is_mps is_meta is_nested _version _base".split()
+    "itemsize nbytes is_cuda is_cpu is_sparse is_quantized is_mps is_meta is_nested _version "
+    "_base".split()
 )
 METHODS = frozenset(
     "size dim ndimension numel nelement stride storage_offset element_size is_contiguous "
