@@ -16,7 +16,7 @@ MAKERS = frozenset(
 )
 CUTS = frozenset({"detach", "item", "tolist", "numpy"})
 MODES = frozenset({"no_grad", "inference_mode"})
-DEEPEST, MOST = 20, 3
+DEEPEST, MOST = 100, 3
 
 
 class Reason(NamedTuple):
@@ -29,7 +29,7 @@ class Reason(NamedTuple):
 
 
 def reasons(places: Places, value: ast.expr, tensor: Tensor | None) -> list[Reason]:
-    """The facts in the text that made an expression's tensor a constant; none rather than a guess."""
+    """The facts in the text that made an expression's tensor a constant, and no guesses."""
     search = Search(places)
     if isinstance(value, ast.Name) and tensor is not None:
         walk = search.of_name(value.id, tensor, 0)

@@ -81,7 +81,9 @@ def _node_text(places: Places, node: Any) -> str:
 
 def _freed(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> None:
     out.primary = "needs it again" if isinstance(place, ast.Call) else "it is no longer there"
-    held = dict.fromkeys(saved_text(places, cause.node, key) or key for key in cause.detail["names"])
+    held = dict.fromkeys(
+        saved_text(places, cause.node, key) or key for key in cause.detail["names"]
+    )
     what = f": {', '.join(held)}" if held else ""
     again = cause.origin is place
     when = " the time before" if again else ""
@@ -93,15 +95,15 @@ def _freed(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> No
         return
     assert isinstance(call, ast.Call)
     given = [word.arg for word in call.keywords]
-    text = places.text(call, LONGEST)
-    if text is None or None in given or "retain_graph" in given or len(call.args) > 2:
+    code = places.text(call, LONGEST)
+    if code is None or None in given or "retain_graph" in given or len(call.args) > 2:
         advice = f"do: retain_graph=True in the call on line {line}"
     else:
-        advice = f"do: {with_keyword(text, 'retain_graph=True')} on line {line}"
+        advice = f"do: {with_keyword(code, 'retain_graph=True')} on line {line}"
     made = places.line(cause.node.origin)
-    if again and made is not None:
-        advice += f", or compute line {made} again before it"
     out.notes.append(advice)
+    if again and made is not None:
+        out.notes.append(f"do: or compute line {made} again before each backward")
 
 
 # ---------------------------------------------------------------- changed in place
@@ -260,9 +262,7 @@ def _unused(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> N
 # ---------------------------------------------------------------- shapes
 
 
-def _operand_shapes(
-    places: Places, error: BaseException, place: ast.AST, out: Explanation
-) -> None:
+def _operand_shapes(places: Places, error: BaseException, place: ast.AST, out: Explanation) -> None:
     operands = places.operands(place)
     called = places.called(place)
     if called is not None and called[0] in ("backward", "grad"):

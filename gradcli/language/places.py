@@ -164,7 +164,7 @@ def _operands_by_name(places: Places, node: Any) -> dict[str, ast.expr]:
         if row.name not in _OPERATORS.get(type(origin.op), ()):
             return {}
         left, right = places.operands(origin)
-        swapped = False if isinstance(origin, ast.AugAssign) else _swapped(places, node, left, right)
+        swapped = isinstance(origin, ast.BinOp) and _swapped(places, node, left, right)
         if swapped is None:
             return {}
         first, second = row.signature.names[:2]
