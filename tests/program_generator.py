@@ -5,21 +5,23 @@ from __future__ import annotations
 import random
 
 UNARY = (
-    "{a}.sin()", "{a}.tanh()", "{a}.exp()", "{a}.sigmoid()", "-{a}", "{a} * 2", "3 - {a}", "{a} + 0.5",
-    "{a} / 4", "2 / ({a} * {a} + 1)", "{a} ** 2", "{a} ** 3", "torch.relu({a})", "{a}.abs()",
-    "({a} * {a} + 1).sqrt()", "({a} * {a} + 1).log()", "{a}.clamp(-1, 1)", "{a}.detach() * {a}",
-    "torch.where({a} > 0, {a}, {a} * 0.1)", "{a}.clone()", "torch.cos({a}) - {a}", "{a}.float()",
-    "{a}.double()", "{a}.softmax(-1)", "{a}.log_softmax(-1)", "{a}.neg().exp()",
-    "torch.nn.functional.gelu({a})", "torch.nn.functional.softplus({a})", "{a}.cumsum(-1)",
-    "{a}.flip(0)", "{a}.masked_fill({a} > 1, 0.0)", "{a}.square()", "{a}.reciprocal()",
+    "{a}.sin()", "{a}.tanh()", "{a}.exp()", "{a}.sigmoid()", "-{a}", "{a} * 2", "3 - {a}",
+    "{a} + 0.5", "{a} / 4", "2 / ({a} * {a} + 1)", "{a} ** 2", "{a} ** 3", "torch.relu({a})",
+    "{a}.abs()", "({a} * {a} + 1).sqrt()", "({a} * {a} + 1).log()", "{a}.clamp(-1, 1)",
+    "{a}.detach() * {a}", "torch.where({a} > 0, {a}, {a} * 0.1)", "{a}.clone()",
+    "torch.cos({a}) - {a}", "{a}.float()", "{a}.double()", "{a}.softmax(-1)", "{a}.log_softmax(-1)",
+    "{a}.neg().exp()", "torch.nn.functional.gelu({a})", "torch.nn.functional.softplus({a})",
+    "{a}.cumsum(-1)", "{a}.flip(0)", "{a}.masked_fill({a} > 1, 0.0)", "{a}.square()",
+    "{a}.reciprocal()",
 )  # fmt: skip
 SHAPES = (
     "{a}.reshape(3, 2)", "{a}.t()", "{a}.T", "{a}.view(6)", "{a}[0]", "{a}[:, 1:]", "{a}[..., -1]",
-    "{a}.unsqueeze(0)", "{a}.flatten()", "{a}.transpose(0, 1)", "{a}.permute(1, 0)", "{a}[[0, 1, 0]]",
-    "{a}.expand(2, 2, 3)", "{a}.repeat(2, 1)", "torch.cat([{a}, {a}])", "torch.stack([{a}, {a} * 2])",
-    "{a}[{a} > 0]", "{a}.split(2, 1)[0]", "{a}.unbind(0)[1]", "{a}.squeeze()", "{a}.diagonal()",
-    "{a}.index_select(1, torch.tensor([2, 0]))", "{a}.gather(1, torch.tensor([[0, 2], [1, 1]]))",
-    "{a}.chunk(2)[0]", "{a}.narrow(1, 0, 2)", "{a}.roll(1)", "{a}.tril()", "{a}.sort(1)[0]",
+    "{a}.unsqueeze(0)", "{a}.flatten()", "{a}.transpose(0, 1)", "{a}.permute(1, 0)",
+    "{a}[[0, 1, 0]]", "{a}.expand(2, 2, 3)", "{a}.repeat(2, 1)", "torch.cat([{a}, {a}])",
+    "torch.stack([{a}, {a} * 2])", "{a}[{a} > 0]", "{a}.split(2, 1)[0]", "{a}.unbind(0)[1]",
+    "{a}.squeeze()", "{a}.diagonal()", "{a}.index_select(1, torch.tensor([2, 0]))",
+    "{a}.gather(1, torch.tensor([[0, 2], [1, 1]]))", "{a}.chunk(2)[0]", "{a}.narrow(1, 0, 2)",
+    "{a}.roll(1)", "{a}.tril()", "{a}.sort(1)[0]",
 )  # fmt: skip
 BINARY = (
     "{a} + {b}", "{a} - {b}", "{a} * {b}", "{a} / ({b} * {b} + 1)", "torch.maximum({a}, {b})",
@@ -30,11 +32,13 @@ BINARY = (
 )  # fmt: skip
 REDUCE = (
     "{a}.sum()", "{a}.mean()", "({a} * {a}).sum()", "{a}.max()", "{a}.norm()", "{a}.sum(0).prod()",
-    "{a}.std()", "{a}.var(-1).sum()", "{a}.logsumexp(-1).sum()", "{a}.amax(-1).sum()", "{a}.prod(-1).sum()",
+    "{a}.std()", "{a}.var(-1).sum()", "{a}.logsumexp(-1).sum()", "{a}.amax(-1).sum()",
+    "{a}.prod(-1).sum()",
 )  # fmt: skip
 IN_PLACE = (
-    "{a} += 1", "{a} *= 2", "{a}.mul_({b})", "{a}[0] = 1.5", "{a}[:, 1] = {b}[:, 0]", "{a}.add_({b})",
-    "{a}[1] += 2", "{a}.zero_()", "{a}.clamp_(-1, 1)", "{a}.t()[0] *= 3", "{a}.exp_()", "{a}.sigmoid_()",
+    "{a} += 1", "{a} *= 2", "{a}.mul_({b})", "{a}[0] = 1.5", "{a}[:, 1] = {b}[:, 0]",
+    "{a}.add_({b})", "{a}[1] += 2", "{a}.zero_()", "{a}.clamp_(-1, 1)", "{a}.t()[0] *= 3",
+    "{a}.exp_()", "{a}.sigmoid_()",
 )  # fmt: skip
 
 
