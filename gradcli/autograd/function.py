@@ -8,7 +8,7 @@ from typing import Any
 from ..engine.causes import Freed
 from ..engine.mode import state
 from ..engine.node import CustomNode
-from ..engine.saved import freed
+from ..engine.saved import check_given, freed
 from ..engine.tensor import Tensor, edge_of, plain
 from ..engine.views import rebase
 
@@ -24,6 +24,7 @@ class FunctionContext:
         self._saved: tuple[Any, ...] | Freed = ()
         self._node: FunctionNode | None = None
         self._versions: tuple[int, ...] = ()
+        self._origin: object = None
         self._undifferentiable: tuple[Tensor, ...] = ()
         self._dirty: tuple[Tensor, ...] = ()
 
@@ -36,11 +37,15 @@ class FunctionContext:
                 )
         self._saved = tensors
         self._versions = tuple(0 if t is None else t._version for t in tensors)
+        self._origin = state.origin
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         if isinstance(self._saved, Freed):
             freed(self._node, self._saved)  # type: ignore[arg-type]  # freed by its node's release
+        for value, version in zip(self._saved, self._versions, strict=True):
+            if value is not None and not value.is_inference():
+                check_given(value, version, self._origin)
         return self._saved
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:

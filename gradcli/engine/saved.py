@@ -55,17 +55,29 @@ def _check_one(node: Node, value: Any, expected: int, place: int) -> None:
     storage = getattr(value, "_storage", None)
     version = 0 if storage is None else storage.version
     if version != expected:
-        own = isinstance(value, SavedOutput)
-        raise because(
-            RuntimeError(_changed(node, value, version, expected)),
-            Cause("saved", node.origin, node, name=node.row.saved_keys[place], version=expected,
-                  result=own, leaf=not own and value.is_leaf and value.requires_grad),
-            Cause("changed", getattr(storage, "changed_at", None), version=version,
-                  times=version - expected),
-        )  # fmt: skip
+        name = node.row.saved_keys[place]
+        raise _damaged(node, node.origin, name, value, version, expected)
 
 
-def _changed(node: Node, value: Any, version: int, expected: int) -> str:
+def check_given(value: Tensor, expected: int, origin: object) -> None:
+    """The same for a tensor that a user's function saved, at the place of `origin`."""
+    if value._version != expected:
+        raise _damaged(None, origin, None, value, value._version, expected)
+
+
+def _damaged(
+    node: Node | None, origin: object, name: str | None, value: Any, version: int, expected: int
+) -> RuntimeError:
+    leaf = not isinstance(value, SavedOutput) and value.is_leaf and value.requires_grad
+    changed_at = getattr(value._storage, "changed_at", None)
+    return because(
+        RuntimeError(_changed(node, value, version, expected)),
+        Cause("saved", origin, node, name=name, version=expected, leaf=leaf),
+        Cause("changed", changed_at, version=version, times=version - expected),
+    )
+
+
+def _changed(node: Node | None, value: Any, version: int, expected: int) -> str:
     kind, shape = (value.kind, value.data.shape) if isinstance(value, SavedOutput) else (value._kind, value._data.shape)
     owner = node if isinstance(value, SavedOutput) else value.grad_fn
     number = value.output_nr

@@ -44,7 +44,7 @@ def explain(places: Places, error: BaseException, place: ast.AST) -> Explanation
                 _operand_shapes(places, error, place, out)
     saved = next((cause for cause in causes if cause.kind == "saved"), None)
     if saved is not None:
-        out.notes.extend(_damage_advice(places, saved, causes[-1]))
+        out.notes.extend(_damage_advice(places, saved, causes[-1], place))
     out.labels = _merged(out, places.span(place))
     return out
 
@@ -102,7 +102,9 @@ def _freed(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> No
         advice = f"do: {with_keyword(code, 'retain_graph=True')} on line {line}"
     made = places.line(cause.node.origin)
     out.notes.append(advice)
-    if again and made is not None:
+    if again and places.share_a_loop(cause.node.origin, place):
+        out.notes.append(CARRIED.replace("do: ", "do: or "))
+    elif again and made is not None and places.runs_once(cause.node.origin):
         out.notes.append(f"do: or compute line {made} again before each backward")
 
 
@@ -111,9 +113,13 @@ def _freed(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> No
 
 def _saved(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> None:
     version = cause.detail["version"]
-    name = cause.node.name().split("::")[-1]
-    what = saved_text(places, cause.node, cause.detail["name"]) or f"its {cause.detail['name']}"
-    _put(places, out, cause.origin, f"{name} saved {what} for backward here (version {version})")
+    if cause.node is None:
+        text = "saved"
+    else:
+        key = cause.detail["name"]
+        what = saved_text(places, cause.node, key) or f"its {key}"
+        text = f"{cause.node.name().split('::')[-1]} saved {what}"
+    _put(places, out, cause.origin, f"{text} for backward here (version {version})")
     out.primary = f"needs version {version}"
 
 
@@ -122,19 +128,25 @@ def _changed(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> 
     _put(places, out, cause.origin, f"changed{last} here (version {cause.detail['version']})")
 
 
-def _damage_advice(places: Places, saved: Cause, changed: Cause) -> Iterator[str]:
+CARRIED = "do: .detach() what a turn takes over from the turn before"
+
+
+def _damage_advice(places: Places, saved: Cause, changed: Cause, place: ast.AST) -> Iterator[str]:
     """How the saved tensor could stay as it was."""
     line, made = places.line(changed.origin), places.line(saved.origin)
     statement = places.statement(changed.origin)
     if line is None or statement is None:
         return
     called = places.called(changed.origin)
-    if called is not None and called[0] == "step":
-        yield f"do: backward before line {line}, or compute line {made} again after it"
-        return
-    if saved.detail["leaf"]:  # only no_grad lets it change, and it has to stay a leaf
-        if made is not None and made != line:
+    if saved.detail["leaf"] or (called is not None and called[0] == "step"):
+        # Only no_grad lets a leaf change, and it has to stay a leaf.
+        if places.runs_once(saved.origin):
             yield f"do: backward before line {line}, or compute line {made} again after it"
+        elif line > (places.line(place) or line):
+            if places.share_a_loop(saved.origin, place):
+                yield CARRIED
+        else:
+            yield f"do: backward before line {line}"
         return
     times = changed.detail["times"]
     if times > 1:
@@ -263,11 +275,14 @@ def _unused(places: Places, cause: Cause, place: ast.AST, out: Explanation) -> N
 
 
 def _operand_shapes(places: Places, error: BaseException, place: ast.AST, out: Explanation) -> None:
-    operands = places.operands(place)
     called = places.called(place)
     if called is not None and called[0] in ("backward", "grad"):
         return
-    pairs = list(zip(operands, _arguments(error.__traceback__), strict=False))
+    pairs = list(zip(places.operands(place), _arguments(error.__traceback__), strict=False))
+    told = [shape for cause in getattr(error, "causes", ()) for shape in cause.detail["shapes"]]
+    if called is not None and told:  # a network's inner layer failed: its input says nothing
+        if not any(isinstance(v, Tensor) and tuple(v.shape) in told for _, v in pairs):
+            return
     for operand, value in pairs:  # a call that was made in another way than the text says
         known = places.tensor(operand)
         if isinstance(value, Tensor) and isinstance(operand, ast.Constant):

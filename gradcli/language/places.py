@@ -14,6 +14,10 @@ from .program import Program
 LARGEST = 1_000_000  # characters of source up to which a failed program's tree is walked for advice
 SHORT = 32  # characters of an operand that is told by its text
 Bindings = Mapping[str, ast.AST]
+_REPEATED = (
+    ast.For, ast.While, ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp,
+    ast.DictComp, ast.GeneratorExp,
+)  # fmt: skip
 
 
 class Places:
@@ -68,6 +72,20 @@ class Places:
         if not isinstance(node, ast.AST):
             return None
         return next((part for part in self.ancestors(node) if isinstance(part, ast.stmt)), None)
+
+    def runs_once(self, node: object) -> bool:
+        """Whether a place is run at most once: in no loop, function or comprehension."""
+        if not isinstance(node, ast.AST):
+            return False
+        return not any(isinstance(part, _REPEATED) for part in self.ancestors(node))
+
+    def share_a_loop(self, one: object, other: ast.AST) -> bool:
+        """Whether the innermost loop around a place has the other place in it too."""
+        if not isinstance(one, ast.AST):
+            return False
+        around = (part for part in self.ancestors(other) if isinstance(part, _REPEATED))
+        inner = next(around, None)
+        return isinstance(inner, (ast.For, ast.While)) and inner in self.ancestors(one)
 
     # ------------------------------------------------------------ names
 
