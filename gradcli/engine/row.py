@@ -55,8 +55,6 @@ class Row:
         self.where: str = options["where"]
         self.aliases: tuple[str, ...] = options["aliases"]
         self.broadcasts = self.dtype in ("promote", "promote_float", "compare", "scalar")
-        self._run: Function_ | None = None
-        self._backward: Function_ | None = None
 
     # What follows is worked out when somebody needs it: most rows are never called.
 
@@ -104,23 +102,19 @@ class Row:
     def __repr__(self) -> str:
         return f"<operator {self.signature.text}>"
 
-    @property
+    @cached_property
     def run(self) -> Function_:
         """The straight-line function of this overload, all arguments given in order."""
-        if self._run is None:
-            from .call import specialise
+        from .call import specialise
 
-            self._run = specialise(self)
-        return self._run
+        return specialise(self)
 
-    @property
+    @cached_property
     def backward(self) -> Function_:
         """(node, grad) -> gradients of the inputs, on arrays."""
-        if self._backward is None:
-            from .formula import specialise
+        from .formula import specialise
 
-            self._backward = specialise(self)
-        return self._backward
+        return specialise(self)
 
     def __call__(self, *args: Any) -> Any:
         """Inside formulas, all arguments given: arrays go to the kernel, tensors are recorded."""
