@@ -108,12 +108,18 @@ class Search:
                 text = f".{word}() cuts it off the graph"
                 yield Reason(value, text, self._without(value, f".{word}()"))
                 return
-            if word in MAKERS:
+            if word in MAKERS and self._is_library(value.func):
                 yield from self._made(value, name, tensor)
                 return
         parts = [value.operand] if isinstance(value, ast.UnaryOp) else places.operands(value)
         for part in parts:
             yield from self.of_value(part, None, None, depth + 1)
+
+    def _is_library(self, function: ast.expr) -> bool:
+        """torch.ones or ones, unless the program has a function of that name."""
+        if isinstance(function, ast.Attribute):
+            return self.places.is_space(function.value)
+        return isinstance(function, ast.Name) and function.id not in self.places.program.bindings
 
     def _without(self, node: ast.expr, word: str) -> str:
         return f"leave out {word} on line {self.places.line(node)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from ..diagnostics import Span
@@ -26,19 +27,31 @@ class Places:
     def __init__(self, program: Program, values: Mapping[str, Any], bound_by: Bindings) -> None:
         self.program, self.source = program, program.source
         self.values, self.bound_by = values, bound_by
-        self.parents: dict[int, ast.AST] = {}
-        self.bindings: dict[str, int] = {}
-        if len(program.source.text) <= LARGEST:
-            self._index()
+        self.is_walked = len(program.source.text) <= LARGEST
 
-    def _index(self) -> None:
-        pending: list[ast.AST] = list(self.program.body)
+    @property
+    def parents(self) -> dict[int, ast.AST]:
+        """What contains a node, by the node's id."""
+        return self._index[0]
+
+    @property
+    def bindings(self) -> dict[str, int]:
+        """How many places of the text bind a name."""
+        return self._index[1]
+
+    @cached_property
+    def _index(self) -> tuple[dict[int, ast.AST], dict[str, int]]:
+        """One walk over the tree, when an explanation asks for it."""
+        parents: dict[int, ast.AST] = {}
+        bindings: dict[str, int] = {}
+        pending: list[ast.AST] = list(self.program.body) if self.is_walked else []
         for node in pending:
             if isinstance(node, ast.Name) and type(node.ctx) is not ast.Load:
-                self.bindings[node.id] = self.bindings.get(node.id, 0) + 1
+                bindings[node.id] = bindings.get(node.id, 0) + 1
             for child in ast.iter_child_nodes(node):
-                self.parents[id(child)] = node
+                parents[id(child)] = node
                 pending.append(child)
+        return parents, bindings
 
     # ------------------------------------------------------------ places
 
@@ -75,7 +88,7 @@ class Places:
 
     def runs_once(self, node: object) -> bool:
         """Whether a place is run at most once: in no loop, function or comprehension."""
-        if not isinstance(node, ast.AST):
+        if not isinstance(node, ast.AST) or not self.is_walked:
             return False
         return not any(isinstance(part, _REPEATED) for part in self.ancestors(node))
 
@@ -114,9 +127,12 @@ class Places:
         return None
 
     def tensor(self, node: object) -> Tensor | None:
-        """The tensor that a global name holds and always held."""
-        if not isinstance(node, ast.Name) or self.bindings.get(node.id, 0) > 1:
+        """The tensor that a global name holds and always held; the name stands in no function."""
+        if not isinstance(node, ast.Name) or not self.runs_once(node):
             return None
+        if node.id not in self.program.inputs:
+            if self.bindings.get(node.id, 0) != 1 or not self.runs_once(self.bound_by.get(node.id)):
+                return None
         value = self.values.get(node.id)
         return value if isinstance(value, Tensor) else None
 
