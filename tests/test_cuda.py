@@ -71,6 +71,14 @@ def test_a_tensor_says_where_it_is() -> None:
     assert x.grad.tolist() == [2.0, 4.0]
 
 
+def test_a_tensor_moves_to_the_device() -> None:
+    x = gradcli.tensor([1.0, 2.0], requires_grad=True)
+    moved = x.cuda()
+    assert (str(moved.device), moved.grad_fn.name()) == ("cuda:0", "ToCopyBackward0")
+    (moved * moved).sum().backward()
+    assert str(x.grad.device) == "cpu" and x.grad.tolist() == [2.0, 4.0]
+
+
 def test_random_numbers_are_those_of_the_cpu() -> None:
     gradcli.manual_seed(1)
     here = gradcli.randn(20, device="cuda").cpu().tolist()

@@ -23,7 +23,7 @@ from .tensor import Tensor, plain
 
 def specialise(row: Row) -> Callable[..., Any]:
     """Writes (node, grad) -> gradients on arrays; for several outputs grad is a tuple with Nones."""
-    if row.node == "NotImplemented" and not row.formulas:
+    if row.node == "torch::autograd::NotImplemented" and not row.formulas:
         return lambda node, grad: underivable(row)
     names: dict[str, Any] = {
         "Tensor": Tensor, "SavedOutput": SavedOutput, "unpack": unpack, "freed": freed, "Freed": Freed,
@@ -151,7 +151,7 @@ def reduce_to(grad: Any, shape: tuple[int, ...], kind: Kind) -> Any:
 def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     """Runs a node's formulas on tensors, so that what they do becomes graph itself."""
     row = node.row
-    if row.node == "NotImplemented" and not row.formulas:
+    if row.node == "torch::autograd::NotImplemented" and not row.formulas:
         underivable(row)
     if node.freed:
         freed(node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NoReturn
 
 from .causes import Cause, Freed, because
@@ -83,7 +84,7 @@ def _changed(node: Node | None, value: Any, version: int, expected: int) -> str:
     number = value.output_nr
     clause = ""
     if owner is not None:
-        name = owner.name().replace("Backward0", "").replace("Backward", "")
+        name = re.sub(r"Backward(0|(?=\d+$))", "", owner.name())  # SumBackward1 is Sum1
         clause = f", which is output {number} of {name},"
     prefix = "torch.cuda" if kind.device.type == "cuda" else "torch"
     return (
@@ -170,4 +171,16 @@ def attribute(node: Node, name: str) -> Any:
 
         kind = kind_of(BY_NAME[word])
         return plain(kind.xp.asarray(value, dtype=kind.array_dtype), kind)
+    declared = next((p.kind for p in row.signature.parameters if p.name == name), "")
+    if declared == "int" and value.__class__ is int:
+        return _unsigned(value)
+    if value is None and name.endswith("_sym_sizes_opt"):
+        return (0,)  # of a tensor that was not given
+    if declared == "int[]" and value.__class__ is tuple:
+        return tuple(_unsigned(item) for item in value)
     return value
+
+
+def _unsigned(value: int) -> int:
+    """PyTorch's accessors read a saved integer as an unsigned one: softmax(-1) saves 2**64 - 1."""
+    return value + 2**64 if value < 0 else value

@@ -144,16 +144,53 @@ def trunc_normal_(
     tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
     generator: Any = None,
 ) -> Any:  # fmt: skip
-    """Normal values within [a, b], by the inverse of the distribution function."""
-    low = (1.0 + math.erf((a - mean) / std / math.sqrt(2.0))) / 2.0
-    high = (1.0 + math.erf((b - mean) / std / math.sqrt(2.0))) / 2.0
+    """Normal values within [a, b], drawn again until they lie there."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        state.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+            "The distribution of values may be incorrect."
+        )
+    share = _below((b - mean) / std) - _below((a - mean) / std)
     with no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        tensor.clamp_(min=a, max=b)
+        # Few normal values fall into a narrow or far interval: there uniform ones are rejected.
+        draw = _normal_within if share > 0.3 else _uniform_kept
+        tensor.copy_(draw(tensor, mean, std, a, b, generator))
     return tensor
+
+
+def _below(x: float) -> float:
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+def _normal_within(
+    tensor: Any, mean: float, std: float, a: float, b: float, generator: Any
+) -> Any:
+    low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
+    result = tensor.normal_(mean, std, generator=generator).clone()
+    while (outside := (result < low) | (result > high)).any():
+        again = result.new_empty(result.shape).normal_(mean, std, generator=generator)
+        result = again.where(outside, result)
+    return result
+
+
+def _uniform_kept(
+    tensor: Any, mean: float, std: float, a: float, b: float, generator: Any
+) -> Any:
+    """Uniform values, each kept with a probability in proportion to the density there."""
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    result = tensor.uniform_(a, b, generator=generator).clone()
+    candidates, chance = result.clone(), result.new_empty(result.shape)
+
+    def refused() -> Any:
+        density = candidates.sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+        return chance.uniform_(generator=generator).log_().gt(density)
+
+    pending = refused()
+    while pending.any():
+        candidates.uniform_(a, b, generator=generator)
+        result = candidates.where(pending, result)
+        pending = pending & refused()
+    return result
 
 
 def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:

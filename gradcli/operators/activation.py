@@ -243,7 +243,7 @@ hardtanh = operator(
 
 hardsigmoid_backward = operator(
     "hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     where="hidden",
     forward=lambda xp, grad_output, self: xp.where(
         (self > -3) & (self < 3), grad_output * (1.0 / 6.0), xp.zeros_like(grad_output)

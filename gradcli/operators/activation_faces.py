@@ -38,7 +38,7 @@ def _declare(name: str, parameters: str, row: Any, samples: tuple[str, ...], *mo
 
 _declare("relu", "", relu, ("F.relu(x)", "F.relu(x * 1, inplace=True)"))
 _declare(
-    "threshold", "float threshold, float value, ", threshold,
+    "threshold", "Scalar threshold, Scalar value, ", threshold,
     ("F.threshold(x, 0.1, 2.0)", "F.threshold(x * 1, 0.1, 2.0, True)"),
 )  # fmt: skip
 _declare(
@@ -46,9 +46,9 @@ _declare(
     ("F.leaky_relu(x)", "F.leaky_relu(x * 1, 0.2, True)"),
 )  # fmt: skip
 _declare(
-    "elu", "float alpha=1.0, ", elu, ("F.elu(x)", "F.elu(x * 1, 0.5, True)"), 1, 1
+    "elu", "Scalar alpha=1.0, ", elu, ("F.elu(x)", "F.elu(x * 1, 0.5, True)"), 1, 1
 )  # fmt: skip
-_declare("celu", "float alpha=1.0, ", celu, ("F.celu(x)", "F.celu(x * 1, inplace=True)"))
+_declare("celu", "Scalar alpha=1.0, ", celu, ("F.celu(x)", "F.celu(x * 1, inplace=True)"))
 _declare(
     "hardtanh", "Scalar min_val=-1.0, Scalar max_val=1.0, ", hardtanh,
     ("F.hardtanh(x)", "F.hardtanh(x * 1, -0.5, 0.5, True)"),
@@ -183,4 +183,6 @@ composite(
     _gumbel_softmax,
     where="functional",
     doc="A sample of the relaxed categorical distribution with these logits.",
+    samples=("F.gumbel_softmax(x)", "F.gumbel_softmax(x, tau=0.5, hard=True, dim=0)"),
+    errors=("F.gumbel_softmax(x, dim=2)",),
 )

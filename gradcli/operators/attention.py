@@ -92,7 +92,7 @@ flash_backward = operator(
     "_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, "
     "Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, "
     "Tensor? attn_mask, float? scale) -> (Tensor result0, Tensor result1, Tensor result2)",
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     where="hidden",
     forward=_flash_backward,
     doc="The gradients of attention over heads.",

@@ -220,7 +220,7 @@ def _same_type(grad: Any, dtype: Any) -> bool:
 
 copy = operator(
     "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
-    node="CopyBackwards",
+    node="torch::autograd::CopyBackwards",
     inplace="copy_",
     where="inplace",
     numbers="src",

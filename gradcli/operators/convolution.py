@@ -353,6 +353,11 @@ _EXAMPLES = {
     2: "c[None], c[:2, None, :2, :2].repeat(1, 2, 1, 1)",
     3: "c[None, None], c[None, None, :1, :2, :2]",
 }
+_TRANSPOSED = {
+    1: "c.permute(0, 2, 1)[:, :2], c[:, :, :2]",
+    2: "c[None], c[:, None, :2, :2], None, 2, output_padding=1",
+    3: "c[None, None], c[None, None, :1, :2, :2], padding=(0, 1, 0)",
+}
 for _ndim, _example in _EXAMPLES.items():
     composite(
         f"conv{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, any stride=1, "
@@ -370,9 +375,5 @@ for _ndim, _example in _EXAMPLES.items():
         _conv_transpose(_ndim),
         where="torch functional",
         doc=f"Transposed convolution over {_ndim} dimension{'s' * (_ndim > 1)}.",
-        samples=(
-            f"F.conv_transpose{_ndim}d({_example.replace('c, ', 'c.permute(0, 2, 1)[:, :2], ')})",
-        )
-        if _ndim == 1
-        else (),
+        samples=(f"F.conv_transpose{_ndim}d({_TRANSPOSED[_ndim]})",),
     )

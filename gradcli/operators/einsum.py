@@ -317,7 +317,15 @@ def _letters(numbers: Sequence[Any]) -> str:
     return "".join(_ELLIPSIS if number is ... else letters[number] for number in numbers)
 
 
-for _count in (2, 3, 4, 5, 6, 7):
+_SUBLISTS = {
+    2: "torch.einsum(x, [0, 1])",
+    3: "torch.einsum(x, [0, 1], [1, 0])",
+    4: "torch.einsum(x, [0, 1], a, [1, 2])",
+    5: "torch.einsum(x, [0, 1], a, [1, 2], [0, 2])",
+    6: "torch.einsum(x, [0, 1], a, [1, 2], b, [2, 3])",
+    7: "torch.einsum(x, [0, 1], a, [1, 2], b, [2, 3], [3, 0])",
+}
+for _count in _SUBLISTS:
     _signature = ", ".join(
         f"{'Tensor' if place % 2 == 0 and place < _count - _count % 2 else 'any'} part{place}"
         for place in range(_count)
@@ -327,7 +335,5 @@ for _count in (2, 3, 4, 5, 6, 7):
         _lettered,
         where="torch",
         doc="einsum with lists of numbers for the letters.",
-        samples=("torch.einsum(x, [0, 1], a, [1, 2], [0, 2])", "torch.einsum(x, [0, 1], a, [1, 2])")
-        if _count == 5
-        else (),
+        samples=(_SUBLISTS[_count],),
     )

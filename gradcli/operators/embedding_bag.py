@@ -96,7 +96,7 @@ def _per_sample(xp: Any, grad: Any, weight: Any, indices: Any, offset2bag: Any, 
 per_sample_weights_backward = operator(
     "_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, "
     "Tensor offset2bag, int padding_idx) -> Tensor",
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     where="hidden",
     forward=_per_sample,
     doc="What each looked-up row's weight contributes.",

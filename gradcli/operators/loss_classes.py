@@ -236,7 +236,7 @@ def _multi_margin_backward(
 multi_margin_loss_backward = operator(
     "multi_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, Scalar p, "
     "Scalar margin, Tensor? weight=None, int reduction=1) -> Tensor",
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     where="hidden",
     dtype=lambda grad_output, self, *rest: self.dtype,
     forward=_multi_margin_backward,
@@ -315,7 +315,7 @@ def _multilabel_margin_backward(
 multilabel_margin_loss_backward = operator(
     "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, "
     "int reduction, Tensor is_target) -> Tensor",
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     where="hidden",
     dtype=lambda grad_output, self, *rest: self.dtype,
     forward=_multilabel_margin_backward,

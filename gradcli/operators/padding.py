@@ -105,6 +105,7 @@ def _declare(mode: str, ndim: int) -> Any:
     word = {"reflect": "reflection", "replicate": "replication"}[mode]
     node = f"{word.capitalize()}Pad{ndim}DBackward"
     name = f"{word}_pad{ndim}d"
+    image = "c" if ndim < 3 else "c[None]"
 
     def again(grad: Any, padding: Any) -> Any:
         return forward(grad, padding)
@@ -119,9 +120,7 @@ def _declare(mode: str, ndim: int) -> Any:
         grad_output=lambda grad, padding: again(grad, padding),
         self=lambda self: zeros_as(self),
         doc="Adds each gradient to the element that was copied.",
-        samples=(f"torch.autograd.grad(F.pad(c, {(1, 1) * ndim}, '{mode}').sum(), c)[0]",)
-        if ndim < 3
-        else (),
+        samples=(f"torch.autograd.grad(F.pad({image}, {(1, 1) * ndim}, '{mode}').sum(), c)[0]",),
     )
     forward = operator(
         f"{name}(Tensor self, int[] padding) -> Tensor",
@@ -132,7 +131,7 @@ def _declare(mode: str, ndim: int) -> Any:
         check=_check_reflection if mode == "reflect" else None,
         cost=lambda self, padding: _padded_numel(self.shape, padding),
         doc="Widens dimensions by elements of the input itself.",
-        samples=(f"F.pad(c, {(1, 1) * ndim}, '{mode}')",) if ndim < 3 else (),
+        samples=(f"F.pad({image}, {(1, 1) * ndim}, '{mode}')",),
     )
     return forward
 

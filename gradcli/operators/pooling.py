@@ -12,6 +12,12 @@ from .windows import each, padded, pooled_size, scatter, windows
 # ---- max pooling: values and where they stood, as flat places in the image
 
 
+def _settled(kernel: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Any, Any, Any]:
+    """Stride, padding and dilation of each dimension, from what the call gave (and nodes show)."""
+    ndim = len(kernel)
+    return each(stride, ndim) if stride else kernel, each(padding, ndim), each(dilation, ndim)
+
+
 def _geometry(
     x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool
 ) -> tuple[Any, Any]:
@@ -34,6 +40,7 @@ def _max_pool(
     xp: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool
 ) -> tuple[Any, Any]:
     ndim = len(kernel)
+    stride, padding, dilation = _settled(kernel, stride, padding, dilation)
     count, after = _geometry(x, kernel, stride, padding, dilation, ceil)
     lowest = -float("inf") if x.dtype.kind == "f" else xp.iinfo(x.dtype).min
     values = windows(xp, padded(xp, x, padding, after, lowest), kernel, stride, dilation, count)
@@ -94,12 +101,24 @@ def _check_window(
         raise RuntimeError(
             f"non-empty {ndim + 1}D or {ndim + 2}D (batch mode) tensor expected for input"
         )
-    for size, k in zip(padding, kernel, strict=True):
-        if size > k // 2:
+    stride, padding, dilation = _settled(kernel, stride, padding, dilation)
+    for size, k, s, d in zip(padding, kernel, stride, dilation, strict=True):
+        if s == 0:
+            raise RuntimeError("stride should not be zero")
+        if size < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {size}")
+        if size > int(((k - 1) * d + 1) / 2):
             raise RuntimeError(
                 "pad should be at most half of effective kernel size, but got "
-                f"pad={size}, kernel_size={k} and dilation={dilation[0]}"
+                f"pad={size}, kernel_size={k} and dilation={d}"
             )
+    for word, letter, sizes in (
+        ("kernel size", "k", kernel), ("stride", "d", stride), ("dilation", "dilation", dilation),
+    ):  # fmt: skip
+        if min(sizes) <= 0:
+            given = zip("THW"[-ndim:], sizes, strict=True)
+            shown = " ".join(f"{letter}{axis}: {size}" for axis, size in given)
+            raise RuntimeError(f"{word} should be greater than zero, but got {shown}")
     count, _ = _geometry(x, kernel, stride, padding, dilation, ceil)
     if any(n < 1 for n in count):
         planes = x.shape[-ndim - 1]
@@ -183,7 +202,8 @@ def _avg_pool(
     xp: Any, x: Any, kernel: Any, stride: Any, padding: Any, ceil: bool, include: bool,
     override: int | None,
 ) -> Any:  # fmt: skip
-    ndim, ones = len(kernel), (1,) * len(kernel)
+    ndim = len(kernel)
+    stride, padding, ones = _settled(kernel, stride, padding, 1)
     count, after = _geometry(x, kernel, stride, padding, ones, ceil)
     view = windows(xp, padded(xp, x, padding, after), kernel, stride, ones, count)
     total = view.sum(axis=tuple(range(view.ndim - ndim, view.ndim)), dtype=x.dtype)
@@ -195,7 +215,8 @@ def _avg_pool_backward(
     xp: Any, grad: Any, x: Any, kernel: Any, stride: Any, padding: Any, ceil: bool, include: bool,
     override: int | None,
 ) -> Any:  # fmt: skip
-    ndim, ones = len(kernel), (1,) * len(kernel)
+    ndim = len(kernel)
+    stride, padding, ones = _settled(kernel, stride, padding, 1)
     count, after = _geometry(x, kernel, stride, padding, ones, ceil)
     share = grad / _divisors(xp, x, kernel, stride, padding, count, include, override)
     values = xp.broadcast_to(share[(..., *(None,) * ndim)], (*share.shape, *kernel))

@@ -19,8 +19,35 @@ _MAX = {2: max_pool2d_with_indices, 3: max_pool3d_with_indices}
 _AVERAGE = {2: avg_pool2d, 3: avg_pool3d}
 
 
-def _stride(stride: Any, kernel: Any, ndim: int) -> Any:
-    return kernel if stride is None or stride == () else each(stride, ndim)
+def _settings(name: str, ndim: int, **given: Any) -> list[tuple[int, ...]]:
+    """Each setting for each dimension. A stride that was not given stays empty: nodes show it so."""
+    settings = []
+    for word, value in given.items():
+        absent = word == "stride" and value in (None, ())
+        sizes = () if absent else each(value, ndim)
+        if len(sizes) != ndim and not absent:
+            raise RuntimeError(_miscounted(name, ndim, word, len(sizes)))
+        settings.append(sizes)
+    return settings
+
+
+def _miscounted(name: str, ndim: int, word: str, count: int) -> str:
+    if ndim == 1 and name == "avg_pool1d":
+        return f"{name}() argument '{word}' should contain one int (got {count})"
+    if ndim == 1:
+        return (
+            f"{name}() {word} must be an int, list of ints{',' if word == 'padding' else ''} or "
+            f"tuple of ints of size 1 but got size {count}"
+        )
+    if (name, word) == ("avg_pool3d", "padding"):
+        return f"{name}: {word} must be a single int, or a tuple of three ints"
+    choice = "must be either" if word == "dilation" else "must either be"
+    if word == "stride":
+        choice = "must be omitted," if name == "avg_pool3d" else "must either be omitted,"
+    return f"{name}: {word} {choice} a single int, or a tuple of {_NUMBERS[ndim]} ints"
+
+
+_NUMBERS = {2: "two", 3: "three"}
 
 
 def _max_pool(ndim: int, indices: bool) -> Any:
@@ -28,9 +55,9 @@ def _max_pool(ndim: int, indices: bool) -> Any:
         input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
         return_indices: bool = False,
     ) -> Any:  # fmt: skip
-        kernel = each(kernel_size, ndim)
-        settings = (
-            kernel, _stride(stride, kernel, ndim), each(padding, ndim), each(dilation, ndim),
+        settings = _settings(
+            f"max_pool{ndim}d", ndim, kernel_size=kernel_size, stride=stride, padding=padding,
+            dilation=dilation,
         )  # fmt: skip
         both = _max_any(input, settings, ceil_mode, ndim)
         return both if indices or return_indices else both[0]
@@ -46,12 +73,20 @@ def _max_any(input: Any, settings: Any, ceil: bool, ndim: int) -> tuple[Any, Any
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
             f"input, but got:{list(input.shape)}"
         )
-    kernel, stride, padding, dilation = (value[0] for value in settings)
+    kernel, padding, dilation = (settings[place][0] for place in (0, 2, 3))
+    stride = settings[1][0] if settings[1] else kernel
+    for word, number in (("kernel_size", kernel), ("stride", stride)):
+        if number <= 0:
+            raise RuntimeError(f"max_pool1d() {word} must be greater than zero, but got {number}")
+    if padding < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {padding}")
     if padding > kernel // 2:
         raise RuntimeError(
             "max_pool1d() padding should be at most half of kernel size, but got "
             f"padding={padding} and kernel_size={kernel}"
         )
+    if dilation <= 0:
+        raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {dilation}")
     count = pooled_size(input.shape[-1], kernel, padding, padding, stride, dilation, ceil)
     if count <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {max(count, 0)}")
@@ -98,10 +133,11 @@ def _avg_pool1d(
     input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool,
 ) -> Any:  # fmt: skip
-    kernel = each(kernel_size, 1)
-    stride = _stride(stride, kernel, 1)
+    kernel, step, before = _settings(
+        "avg_pool1d", 1, kernel_size=kernel_size, stride=stride, padding=padding
+    )
     out = avg_pool2d.run(
-        input.unsqueeze(-2), (1, *kernel), (1, *stride), (0, *each(padding, 1)), ceil_mode,
+        input.unsqueeze(-2), (1, *kernel), (1, *(step or kernel)), (0, *before), ceil_mode,
         count_include_pad, None,
     )  # fmt: skip
     return out.squeeze(-2)
@@ -122,10 +158,11 @@ def _avg_pool(ndim: int) -> Any:
         input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
         count_include_pad: bool, divisor_override: int | None,
     ) -> Any:  # fmt: skip
-        kernel = each(kernel_size, ndim)
+        settings = _settings(
+            f"avg_pool{ndim}d", ndim, kernel_size=kernel_size, stride=stride, padding=padding
+        )
         return _AVERAGE[ndim].run(
-            input, kernel, _stride(stride, kernel, ndim), each(padding, ndim), ceil_mode,
-            count_include_pad, divisor_override,
+            input, *settings, ceil_mode, count_include_pad, divisor_override
         )  # fmt: skip
 
     return body

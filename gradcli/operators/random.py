@@ -221,7 +221,7 @@ operator(
 
 operator(
     "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-    node="NotImplemented",
+    node="torch::autograd::NotImplemented",
     forward=lambda xp, self, p, generator: _placed(
         xp, chosen(generator).bernoulli(self.shape, _named(self.dtype), p)
     ),

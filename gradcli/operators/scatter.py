@@ -187,7 +187,7 @@ for _overload, _type in (("reduce", "Tensor src"), ("value_reduce", "Scalar valu
     operator(
         f"scatter.{_overload}(Tensor self, int dim, Tensor index, {_type}, *, str reduce) -> "
         "Tensor",
-        node="NotImplemented",
+        node="torch::autograd::NotImplemented",
         inplace="scatter_",
         check=lambda self, dim, index, src, reduce: check_scatter(self, dim, index, src),
         forward=_reduced,

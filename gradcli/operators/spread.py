@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine import dtypes
-from ..engine.operator import composite, operator, warn
+from ..engine.operator import catalogue, composite, operator, warn
 from .conventions import Late
 from .reduce import axes, elements_along, mean, mean_backward, mean_dim, unreduced
 
@@ -94,6 +94,31 @@ def _with_mean(first: Any, grad: Any, self: Any, dim: Any, keepdim: bool) -> Any
 
 # ---- the operators
 
+
+def _by_flag(unbiased: bool) -> int:
+    return 1 if unbiased else 0
+
+
+# Declared first: a dimension given alone means `unbiased`, which is a correction of 1.
+for _name, _face, _words in (
+    ("std", "torch method", "Standard deviation"),
+    ("var", "torch method", "Variance"),
+    ("std_mean", "torch", "Standard deviation and mean"),
+    ("var_mean", "torch", "Variance and mean"),
+):
+    composite(
+        f"{_name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        lambda self, dim, unbiased, keepdim, _name=_name: catalogue.row(f"{_name}.correction").run(
+            self, dim, _by_flag(unbiased), keepdim
+        ),
+        where=_face,
+        doc=f"{_words} over some dimensions.",
+        samples=(f"torch.{_name}(x, 1)", f"torch.{_name}(c, (0, 1), keepdim=True)",
+                 f"torch.{_name}(v, 0, False)", f"torch.{_name}(x, dim=-1, unbiased=False)"),
+        errors=(f"torch.{_name}(x, 3)", f"torch.{_name}(i, 1)"),
+    )  # fmt: skip
+
+
 _SCHEMA = "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)"
 
 std = operator(
@@ -167,10 +192,6 @@ var_mean = operator(
 )  # fmt: skip
 
 
-def _by_flag(unbiased: bool) -> int:
-    return 1 if unbiased else 0
-
-
 for _name, _row, _face, _words in (
     ("std", std, "torch method", "Standard deviation"),
     ("var", var, "torch method", "Variance"),
@@ -185,15 +206,4 @@ for _name, _row, _face, _words in (
         samples=(f"torch.{_name}(x)", f"torch.{_name}(x, False)",
                  f"torch.{_name}(x, unbiased=False)"),
         errors=(f"torch.{_name}(i)",),
-    )  # fmt: skip
-    composite(
-        f"{_name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-        lambda self, dim, unbiased, keepdim, _row=_row: _row.run(
-            self, dim, _by_flag(unbiased), keepdim
-        ),
-        where=_face,
-        doc=f"{_words} over some dimensions.",
-        samples=(f"torch.{_name}(x, 1)", f"torch.{_name}(c, (0, 1), keepdim=True)",
-                 f"torch.{_name}(v, 0, False)", f"torch.{_name}(x, dim=-1, unbiased=False)"),
-        errors=(f"torch.{_name}(x, 3)", f"torch.{_name}(i, 1)"),
     )  # fmt: skip

@@ -272,7 +272,7 @@ def _linalg_norm(A: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     matrix = len(dim) == 2 if dim is not None else A.ndim == 2
     if ord is not None and matrix:
         return _matrix_norm(A, ord, dim if dim is not None else (0, 1), keepdim, dtype)
-    return vector_norm.run(A, 2 if ord is None else ord, dim, keepdim, dtype)
+    return vector_norm.run(A, 2.0 if ord is None else ord, dim, keepdim, dtype)
 
 
 composite(
