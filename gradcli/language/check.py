@@ -56,8 +56,15 @@ class Checker:
         handler(self, node, scope, depth + 1)
 
     def block(self, body: list[ast.stmt], scope: Scope, depth: int) -> None:
+        if depth > self.max_nesting and body:
+            self.visit(body[0], scope, depth)  # says so
+        handler_of = HANDLERS.get
+        inner = depth + 1
         for statement in body:
-            self.visit(statement, scope, depth)
+            handler = handler_of(type(statement))
+            if handler is None:
+                raise self.refuse_construct(statement)
+            handler(self, statement, scope, inner)
 
     def bind(self, name: str, node: ast.AST, scope: Scope) -> None:
         """A binding that is no import."""
@@ -72,7 +79,12 @@ class Checker:
         """The left side of an assignment."""
         kind = type(node)
         if kind is ast.Name:
-            self.bind(node.id, node, scope)
+            name = node.id
+            if scope is not self.module or self.augmented_only or name.startswith("__"):
+                self.bind(name, node, scope)
+            elif name not in self.assigned:
+                self.assigned.add(name)
+                scope.bound.setdefault(name, node)
         elif kind is ast.Tuple or kind is ast.List:
             if sum(type(item) is ast.Starred for item in node.elts) > 1:
                 raise self.refuse(node, "multiple starred expressions in assignment")
@@ -147,14 +159,39 @@ class Checker:
         raise self.refuse(node, "can't use starred expression here")
 
     def binary(self, node: ast.BinOp, scope: Scope, depth: int) -> None:
-        # A long sum is a deep tree but no deep nesting: its left spine is walked in a loop.
-        right = []
+        """Most operands are names and numbers, which need no call each."""
+        left: Any = node.left
+        kind = type(left)
+        if depth > self.max_nesting or (kind is ast.BinOp and type(left.left) is ast.BinOp):
+            self.spine(node, scope, depth)
+            return
+        uses = scope.uses
+        if kind is ast.Name:
+            if left.id not in uses:
+                uses[left.id] = left
+        elif kind is ast.BinOp:
+            self.binary(left, scope, depth)
+        elif kind is not ast.Constant or type(left.value) is not float:
+            self.visit(left, scope, depth)
+        right: Any = node.right
+        kind = type(right)
+        if kind is ast.Name:
+            if right.id not in uses:
+                uses[right.id] = right
+        elif kind is ast.BinOp:
+            self.binary(right, scope, depth + 1)
+        elif kind is not ast.Constant or type(right.value) is not float:
+            self.visit(right, scope, depth)
+
+    def spine(self, node: ast.BinOp, scope: Scope, depth: int) -> None:
+        """A long sum is a deep tree but no deep nesting: its left side is walked in a loop."""
+        operands: list[Any] = []
         left: Any = node
         while type(left) is ast.BinOp:
-            right.append(left.right)
+            operands.append(left.right)
             left = left.left
         self.visit(left, scope, depth)
-        for operand in reversed(right):
+        for operand in reversed(operands):
             self.visit(operand, scope, depth)
 
     def named(self, node: ast.NamedExpr, scope: Scope, depth: int) -> None:
@@ -216,7 +253,11 @@ class Checker:
     # ------------------------------------------------------------ statements
 
     def assign(self, node: ast.Assign, scope: Scope, depth: int) -> None:
-        self.visit(node.value, scope, depth)
+        value = node.value
+        if type(value) is ast.BinOp and depth <= self.max_nesting:
+            self.binary(value, scope, depth + 1)
+        else:
+            self.visit(value, scope, depth)
         for target in node.targets:
             self.target(target, scope, depth)
 

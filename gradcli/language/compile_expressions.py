@@ -7,7 +7,6 @@ error then knows the place, and the way without errors pays nothing for it.
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -16,24 +15,19 @@ from ..engine.tensor import Tensor
 from . import operations
 from .attributes import TABLES, get_attribute
 from .compile_calls import StarredError
-from .compile_comprehensions import ComprehensionCompiler
 from .compile_names import NOTHING
+from .compile_operators import OperatorCompiler
 from .formatting import converted, formatted
 from .names import Scope
-from .operations import LIGHT, SEQUENCES, check_key, get_item, iterate
+from .operations import check_key, get_item, iterate
 from .session import session
 from .values import Closure, Set
 
-LONG_CHAIN = 24  # operators in a row above which a loop replaces nested closures
 INDEXED = frozenset({Tensor, list, tuple})
-LIGHT_SUM = LIGHT | {int}
-COMPARED = frozenset({float, int, str, bool, Tensor, type(None)})
 
 
-class ExpressionCompiler(ComprehensionCompiler):
+class ExpressionCompiler(OperatorCompiler):
     """One method for each expression node."""
-
-    overrides: dict[int, Any]
 
     def expression(self, node: Any, scope: Scope) -> Closure:
         return EXPRESSIONS[type(node)](self, node, scope)
@@ -46,36 +40,6 @@ class ExpressionCompiler(ComprehensionCompiler):
         return lambda frame: value
 
     # ------------------------------------------------------------ operators
-
-    def binary(self, node: ast.BinOp, scope: Scope) -> Closure:
-        depth, left = 0, node.left
-        while type(left) is ast.BinOp:
-            depth, left = depth + 1, left.left
-        if depth > LONG_CHAIN:
-            return self.long_chain(node, scope)
-        make = BINARY.get(type(node.op), _plain_binary)
-        return make(self.expression(node.left, scope), self.expression(node.right, scope), node)
-
-    def long_chain(self, root: ast.BinOp, scope: Scope) -> Closure:
-        """a + b + c + ... of many operands: a loop, since closures inside closures have an end."""
-        steps: list[tuple[Callable[[Any, Any], Any], Closure, ast.BinOp]] = []
-        left: Any = root
-        while type(left) is ast.BinOp:
-            function = operations.BINARY[type(left.op).__name__]
-            steps.append((function, self.expression(left.right, scope), left))
-            left = left.left
-        steps.reverse()
-        first = self.expression(left, scope)
-
-        def run(frame: list[Any]) -> Any:
-            value = first(frame)
-            for function, right, node in steps:
-                other = right(frame)
-                state.origin = node
-                value = function(value, other)
-            return value
-
-        return run
 
     def unary(self, node: ast.UnaryOp, scope: Scope) -> Closure:
         if self.overrides and id(node) in self.overrides:
@@ -129,28 +93,6 @@ class ExpressionCompiler(ComprehensionCompiler):
                 if truth(value, node) is stop:
                     return value
             return last(frame)
-
-        return run
-
-    def compare(self, node: ast.Compare, scope: Scope) -> Closure:
-        left = self.expression(node.left, scope)
-        rights = [self.expression(value, scope) for value in node.comparators]
-        names = [type(op).__name__ for op in node.ops]
-        if len(rights) == 1:
-            return _comparison(names[0], left, rights[0], node)
-        steps = list(zip([operations.COMPARE[name] for name in names], rights, strict=True))
-        last = len(steps) - 1
-
-        def run(frame: list[Any]) -> Any:
-            value = left(frame)
-            for place, (function, right) in enumerate(steps):
-                other = right(frame)
-                state.origin = node
-                answer = function(value, other)
-                if place == last or not answer:
-                    return answer
-                value = other
-            return None
 
         return run
 
@@ -355,117 +297,6 @@ def _merge(out: dict[Any, Any], value: Any, node: ast.AST) -> None:
     out.update(value)
 
 
-# ---------------------------------------------------------------- operators, one closure each
-
-
-def _add(left: Closure, right: Closure, node: ast.AST) -> Closure:
-    guarded = operations.add
-
-    def run(frame: list[Any]) -> Any:
-        a = left(frame)
-        b = right(frame)
-        state.origin = node
-        if type(a) in LIGHT_SUM:
-            return a + b
-        return guarded(a, b)
-
-    return run
-
-
-def _subtract(left: Closure, right: Closure, node: ast.AST) -> Closure:
-    def run(frame: list[Any]) -> Any:
-        a = left(frame)
-        b = right(frame)
-        state.origin = node
-        return a - b
-
-    return run
-
-
-def _multiply(left: Closure, right: Closure, node: ast.AST) -> Closure:
-    guarded = operations.multiply
-
-    def run(frame: list[Any]) -> Any:
-        a = left(frame)
-        b = right(frame)
-        state.origin = node
-        kind = type(a)
-        if kind is float or (kind is Tensor and type(b) not in SEQUENCES):
-            return a * b
-        return guarded(a, b)
-
-    return run
-
-
-def _divide(left: Closure, right: Closure, node: ast.AST) -> Closure:
-    def run(frame: list[Any]) -> Any:
-        a = left(frame)
-        b = right(frame)
-        state.origin = node
-        return a / b
-
-    return run
-
-
-def _power(left: Closure, right: Closure, node: ast.AST) -> Closure:
-    guarded = operations.power
-
-    def run(frame: list[Any]) -> Any:
-        a = left(frame)
-        b = right(frame)
-        state.origin = node
-        if type(a) in LIGHT:
-            return a**b
-        return guarded(a, b)
-
-    return run
-
-
-def _plain_binary(left: Closure, right: Closure, node: Any) -> Closure:
-    function = operations.BINARY[type(node.op).__name__]
-
-    def run(frame: list[Any]) -> Any:
-        a = left(frame)
-        b = right(frame)
-        state.origin = node
-        return function(a, b)
-
-    return run
-
-
-BINARY: dict[type[ast.operator], Callable[[Closure, Closure, Any], Closure]] = {
-    ast.Add: _add, ast.Sub: _subtract, ast.Mult: _multiply, ast.Div: _divide, ast.Pow: _power,
-}  # fmt: skip
-LIGHT_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le,
-    "Gt": operator.gt, "GtE": operator.ge,
-}  # fmt: skip
-
-
-def _comparison(name: str, left: Closure, right: Closure, node: ast.AST) -> Closure:
-    guarded = operations.COMPARE[name]
-    light = LIGHT_COMPARE.get(name)
-    if light is None:
-
-        def run_guarded(frame: list[Any]) -> Any:
-            a = left(frame)
-            b = right(frame)
-            state.origin = node
-            return guarded(a, b)
-
-        return run_guarded
-
-    def run(frame: list[Any]) -> Any:
-        a = left(frame)
-        b = right(frame)
-        state.origin = node
-        if type(a) in COMPARED:
-            return light(a, b)
-        return guarded(a, b)
-
-    return run
-
-
 EXPRESSIONS: dict[type[ast.AST], Callable[[Any, Any, Scope], Closure]] = {
     ast.Constant: ExpressionCompiler.constant,
     ast.Name: ExpressionCompiler.name,
@@ -491,3 +322,4 @@ EXPRESSIONS: dict[type[ast.AST], Callable[[Any, Any, Scope], Closure]] = {
     ast.DictComp: ExpressionCompiler.dict_comprehension,
     ast.GeneratorExp: ExpressionCompiler.generator,
 }
+ExpressionCompiler.table = EXPRESSIONS

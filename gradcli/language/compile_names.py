@@ -42,6 +42,7 @@ class NameCompiler:
 
     def __init__(self, program: Program, store: Globals) -> None:
         self.program = program
+        self.module = program.module
         self.globals = store
         self.dynamic = set(program.module.bound) | set(program.inputs)
         self.dynamic.difference_update(program.aliases)
@@ -85,7 +86,7 @@ class NameCompiler:
         host = scope.host
         slot = self.sizes[host]
         self.sizes[host] = slot + 1
-        if host is self.program.module:
+        if host is self.module:
             self.frame.append(UNBOUND)
         return slot
 
@@ -143,7 +144,7 @@ class NameCompiler:
             try:
                 return values[name]
             except KeyError:
-                return _not_bound(name, node)
+                return not_bound(name, node)
 
         if place == "class":
             return self.class_load(name, slot, read_global)
@@ -160,6 +161,12 @@ class NameCompiler:
             return table[name] if name in table else outer(frame)
 
         return read_class
+
+    def is_global(self, name: str, scope: Scope) -> bool:
+        """Whether a name is one that statements bind, and lives in the module."""
+        return name in self.dynamic and (
+            scope is self.module or self.find(name, scope)[0] == "global"
+        )
 
     # ------------------------------------------------------------ binding
 
@@ -206,6 +213,25 @@ class NameCompiler:
 
         return write_and_tell
 
+    def assign_global(self, target: ast.Name, value_of: Closure) -> Closure:
+        """name = value, as one closure: what most lines of straight programs are."""
+
+        # Defaults and not cells: half the time to make, and a top-level statement runs once.
+        def run(
+            frame: list[Any], value_of: Closure = value_of, name: str = target.id,
+            target: ast.Name = target, store: Globals = self.globals,
+        ) -> None:  # fmt: skip
+            value = value_of(frame)
+            values = store.values
+            if name in values:
+                old = values[name]
+                if type(old) is Tensor and old is not value:
+                    store.rebinding(name, old, target)
+            values[name] = value
+            store.nodes[name] = target
+
+        return run
+
     def forget(self, name: str, scope: Scope, node: ast.AST) -> Closure:
         """del name"""
         place, slot = self.find(name, scope)
@@ -240,7 +266,15 @@ def _placed(run: Closure, node: ast.AST) -> Closure:
     return placed
 
 
-def _not_bound(name: str, node: ast.AST) -> Any:
+def found(table: Any, key: Any, node: ast.AST) -> Any:
+    """What stands in a place, with the error of a name that is not bound."""
+    try:
+        return table[key]
+    except KeyError:
+        return not_bound(key, node)
+
+
+def not_bound(name: str, node: ast.AST) -> Any:
     """A global name before its assignment: what it means without the program, or Python's error."""
     try:
         return meaning(name)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -52,13 +53,17 @@ class Outcome:
 
     program: Program
     bindings: dict[str, Any]
-    lines: dict[str, int]
     rebindings: dict[str, list[Rebinding]]
     backward_calls: list[BackwardCall]
     error: Diagnostic | None
     steps: int
     nodes: dict[str, ast.AST] = field(repr=False, default_factory=dict)
     machine: Machine | None = field(repr=False, default=None)
+
+    @cached_property
+    def lines(self) -> dict[str, int]:
+        """The line that bound a name last."""
+        return {name: node.lineno for name, node in self.nodes.items()}  # type: ignore[attr-defined]
 
     def is_hidden(self, name: str) -> bool:
         """Names that start with an underscore are kept and not reported."""
@@ -181,7 +186,6 @@ class Machine:
         return Outcome(
             program=self.program,
             bindings=dict(store.values),
-            lines={name: node.lineno for name, node in store.nodes.items()},  # type: ignore[attr-defined]
             rebindings={
                 name: [
                     Rebinding(getattr(before, "lineno", None), node.lineno, number, leaf, requires)

@@ -74,11 +74,9 @@ def parse(source: Source, limits: SourceLimits | None = None) -> Program:
     limits = limits or SourceLimits()
     _limit_size(source, limits)
     with _collector_held():
-        body = _parsed(source)
-        checker = Checker(source, limits.max_nesting)
-        checker.block(body, checker.module, 0)
+        body, checker, literals = _checked(source, limits)
         names.resolve(checker.module)
-        return _program(source, body, checker)
+        return _program(source, body, checker, literals)
 
 
 def parse_expression(
@@ -123,27 +121,61 @@ def _collector_held() -> Iterator[None]:
 # ---------------------------------------------------------------- text to tree
 
 
-def _parsed(source: Source) -> list[ast.stmt]:
+def _checked(source: Source, limits: SourceLimits) -> tuple[list[ast.stmt], Checker, Literals]:
+    """The tree, and what is known of it: each piece is looked at while it is in the cache.
+
+    What Python's parser says of any line comes before what the checker says.
+    """
     zero = source.text.find("\0")
     if zero >= 0:
         raise source.error(
             "SyntaxError", "source code cannot contain null bytes", source.span_at(zero)
         )
+    try:
+        return _read(source, limits, _pieces(source))
+    except _Cut:
+        return _read(source, limits, iter([_parsed_piece(source, source.text)]))
+
+
+def _read(
+    source: Source, limits: SourceLimits, pieces: Iterator[list[ast.stmt]]
+) -> tuple[list[ast.stmt], Checker, Literals]:
+    checker, literals = Checker(source, limits.max_nesting), Literals()
+    body: list[ast.stmt] = []
+    refused: ProgramError | None = None
+    for piece in pieces:
+        body.extend(piece)
+        if refused is None:
+            try:
+                checker.block(piece, checker.module, 0)
+                literals.read(piece)
+            except ProgramError as error:
+                refused = error
+    if refused is not None:
+        raise refused
+    return body, checker, literals
+
+
+class _Cut(Exception):
+    """A cut inside a text or a bracket, or a real error: the whole file decides."""
+
+
+def _pieces(source: Source) -> Iterator[list[ast.stmt]]:
+    """Top-level statements, some thousand lines at a time."""
     lines = source.lines
     if len(lines) <= 2 * CHUNK_LINES:
-        return _parsed_piece(source, source.text)
-    body: list[ast.stmt] = []
+        yield _parsed_piece(source, source.text)
+        return
     start = 0
     while start < len(lines):
         end = _chunk_end(lines, start + CHUNK_LINES)
         # Blank lines in front keep the line numbers; Python's tokenizer passes one in 15 ns.
         try:
-            body.extend(_python_parse("\n" * start + "\n".join(lines[start:end]) + "\n"))
+            piece = _python_parse("\n" * start + "\n".join(lines[start:end]) + "\n")
         except (SyntaxError, RecursionError, MemoryError, ValueError):
-            # A cut inside a text or a bracket, or a real error: the whole file decides.
-            return _parsed_piece(source, source.text)
+            raise _Cut from None
+        yield piece
         start = end
-    return body
 
 
 def _chunk_end(lines: list[str], end: int) -> int:
@@ -215,7 +247,7 @@ def _deepest(source: Source) -> Span:
 # ---------------------------------------------------------------- names
 
 
-def _program(source: Source, body: list[ast.stmt], checker: Checker) -> Program:
+def _program(source: Source, body: list[ast.stmt], checker: Checker, literals: Literals) -> Program:
     module = checker.module
     aliases = {
         name: paths[0]
@@ -232,7 +264,7 @@ def _program(source: Source, body: list[ast.stmt], checker: Checker) -> Program:
         inputs=tuple(inputs),
         bindings=tuple(module.bound),
         defaults=MappingProxyType(_defaults(source)),
-        literals=MappingProxyType(_literals(body)),
+        literals=MappingProxyType(literals.found),
         aliases=MappingProxyType(aliases),
         input_nodes=MappingProxyType(inputs),
     )
@@ -319,35 +351,47 @@ def _unknown_member(
     return checker.refuse(inner, message, *notes, type="AttributeError")
 
 
-def _literals(body: list[ast.stmt]) -> dict[str, ast.expr]:
-    found: dict[str, ast.expr] = {}
-    seen: set[str] = set()
+class Literals:
+    """Names whose first top-level assignment is a number or a list of numbers, with that value."""
 
-    def note(target: ast.expr, value: ast.expr | None) -> None:
+    def __init__(self) -> None:
+        self.found: dict[str, ast.expr] = {}
+        self.seen: set[str] = set()
+
+    def read(self, body: list[ast.stmt]) -> None:
+        """Goes on with the next top-level statements."""
+        seen, note = self.seen, self.note
+        for statement in body:
+            kind = type(statement)
+            if kind is ast.Assign:
+                value = statement.value  # type: ignore[attr-defined]
+                for target in statement.targets:  # type: ignore[attr-defined]
+                    if type(target) is not ast.Name or type(value) in LITERALS:
+                        note(target, value)
+                    else:
+                        seen.add(target.id)
+            elif kind is ast.AnnAssign:
+                if statement.value is not None:  # type: ignore[attr-defined]
+                    note(statement.target, statement.value)  # type: ignore[attr-defined]
+            elif kind is ast.For or kind is ast.AugAssign:
+                note(statement.target, None)  # type: ignore[attr-defined]
+
+    def note(self, target: ast.expr, value: ast.expr | None) -> None:
         if type(target) is ast.Name:
-            if target.id not in seen and value is not None and is_numeric_literal(value):
-                found[target.id] = value
-            seen.add(target.id)
+            if target.id not in self.seen and value is not None and is_numeric_literal(value):
+                self.found[target.id] = value
+            self.seen.add(target.id)
         elif isinstance(target, (ast.Tuple, ast.List)):
             values: list[Any] = [None] * len(target.elts)
             if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
                 values = value.elts
             for item, part in zip(target.elts, values, strict=True):
-                note(item, part)
+                self.note(item, part)
         elif type(target) is ast.Starred:
-            note(target.value, None)
+            self.note(target.value, None)
 
-    for statement in body:
-        if type(statement) is ast.Assign:
-            for target in statement.targets:
-                note(target, statement.value)
-        elif type(statement) is ast.AnnAssign and statement.value is not None:
-            note(statement.target, statement.value)
-        elif type(statement) is ast.For:
-            note(statement.target, None)
-        elif type(statement) is ast.AugAssign:
-            note(statement.target, None)
-    return found
+
+LITERALS = frozenset({ast.Constant, ast.UnaryOp, ast.List})
 
 
 def is_numeric_literal(node: ast.expr) -> bool:
