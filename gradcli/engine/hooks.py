@@ -1,4 +1,4 @@
-"""Engine: hooks: how they are registered, removed, and what they may return."""
+"""Engine: hooks: how they are registered and removed."""
 
 from __future__ import annotations
 
@@ -71,28 +71,3 @@ def retain_grad(tensor: Tensor) -> None:
         return
     tensor._need_meta().retains_grad = True
     node._need_hooks().retain[tensor.output_nr] = weakref.ref(tensor)
-
-
-def name_of(hook: Any) -> str:
-    """A hook's name for PyTorch's complaints about what it returned."""
-    return getattr(hook, "__name__", None) or getattr(hook, "name", None) or type(hook).__name__
-
-
-def checked(hook: Any, before: Tensor, result: Any) -> Tensor:
-    """A hook's replacement for a gradient must be a tensor of the same type and size."""
-    from .tensor import Tensor
-
-    if not isinstance(result, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type_name(result)}'")
-    if result.dtype is not before.dtype or result.device != before.device:
-        raise RuntimeError(
-            f"hook '{name_of(hook)}' has changed the type of value (was {before.type()} "  # type: ignore[attr-defined]
-            f"got {result.type()})"  # type: ignore[attr-defined]
-        )
-    if result.shape != before.shape:
-        raise RuntimeError(f"hook '{name_of(hook)}' has changed the size of value")
-    return result
-
-
-def type_name(value: Any) -> str:
-    return getattr(value, "type_name", None) or type(value).__name__

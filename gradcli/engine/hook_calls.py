@@ -1,0 +1,155 @@
+"""Engine: hooks during a backward pass: what they are given, and what they may return.
+
+`tensors` says whether the pass makes a graph: then gradients are tensors, else arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from .catalogue import catalogue
+from .device import Device, cpu
+from .dtypes import OF_ARRAY
+from .kind import Kind, kind_of
+from .mode import state
+from .node import Node
+from .tensor import Tensor, plain
+
+
+def as_tensor(value: Any) -> Tensor:
+    """A gradient as hooks see it: an array's own element type, on its own device."""
+    if value.__class__ is Tensor:
+        return value  # type: ignore[no-any-return]
+    kind = _kind_of_array(value)
+    return plain(kind.xp.asarray(value), kind)
+
+
+def _kind_of_array(value: Any) -> Kind:
+    host = isinstance(value, numpy.ndarray | numpy.generic)
+    device = cpu if host else Device("cuda", value.device.id)
+    return kind_of(OF_ARRAY[value.dtype.name], device)
+
+
+def _given(values: Sequence[Any]) -> tuple[Tensor | None, ...]:
+    return tuple(None if value is None else as_tensor(value) for value in values)
+
+
+def _taken(result: Any, tensors: bool) -> tuple[Any, ...]:
+    """What a hook of a node returned, as the pass goes on with it."""
+    values = tuple(result) if isinstance(result, tuple | list) else (result,)
+    return tuple(None if v is None else v if tensors else v._data for v in values)
+
+
+def call_one(node: Node, hook: Callable[..., Any], value: Any, tensors: bool) -> Any:
+    """A tensor's hook: it may replace the gradient."""
+    before = as_tensor(value)
+    result = hook(before)
+    after = before if result is None else result
+    if state.observer is not None:
+        state.observer.hooked("tensor", node, hook, before, after)
+    if result is not None:
+        after = checked(hook, before, result)
+    return after if tensors else after._data
+
+
+def call_tensor_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+    """The hooks of the tensors that the node made, each on its own gradient."""
+    values = list(grads)
+    for number, hook in list(node.hooks.tensor.values()):
+        if number < len(values) and values[number] is not None:
+            values[number] = call_one(node, hook, values[number], tensors)
+    return tuple(values)
+
+
+def call_pre_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+    """What runs before a node; then the tensors that it made keep their gradients, if asked to."""
+    hooks = node.hooks
+    for hook in list(hooks.pre.values()):
+        given = _given(grads)
+        result = hook(given)
+        if result is not None:
+            grads = _taken(result, tensors)
+        if state.observer is not None:
+            state.observer.hooked("node pre", node, hook, given, result)
+    for number, reference in list(hooks.retain.items()):
+        tensor = reference()
+        if tensor is not None and number < len(grads) and grads[number] is not None:
+            _retain(tensor, as_tensor(grads[number]), tensors)
+    return grads
+
+
+def call_post_hooks(
+    node: Node, results: Sequence[Any], grads: tuple[Any, ...], tensors: bool
+) -> Sequence[Any]:
+    """What runs after a node and may replace its results."""
+    for hook in list(node.hooks.post.values()):
+        inputs = _given(results)
+        result = hook(inputs, _given(grads))
+        if state.observer is not None:
+            state.observer.hooked("node", node, hook, inputs, result)
+        if result is not None:
+            results = _taken(result, tensors)
+    return results
+
+
+def call_leaf_hooks(node: Node, grads: tuple[Any, ...]) -> None:
+    """The post hooks of an AccumulateGrad, which has no results."""
+    for hook in list(node.hooks.post.values()):
+        hook((), _given(grads))
+
+
+def call_post_accumulate_hooks(node: Node, variable: Tensor) -> None:
+    """What runs on a leaf after its .grad has been added to."""
+    hooks = variable._need_meta().post_hooks or {}
+    for hook in list(hooks.values()):
+        result = hook(variable)
+        if state.observer is not None:
+            state.observer.hooked("post accumulate", node, hook, variable, variable)
+        if result is not None:
+            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def _retain(tensor: Tensor, new: Tensor, tensors: bool) -> None:
+    meta = tensor._need_meta()
+    held: Any = meta.grad
+    if held is not None:
+        meta.grad = held + new
+    elif tensors and new._grad_fn is not None:
+        meta.grad = catalogue.functions["clone"](new)
+    else:
+        meta.grad = copied(new, tensor)
+
+
+def copied(new: Tensor, like: Tensor) -> Tensor:
+    """A gradient of its own memory, contiguous, of the tensor's type."""
+    kind = like._kind
+    return plain(kind.xp.array(new._data, dtype=kind.array_dtype, order="C"), kind)
+
+
+# ---- what a tensor's hook may return
+
+
+def name_of(hook: Any) -> str:
+    """A hook's name for PyTorch's complaints about what it returned."""
+    return getattr(hook, "__name__", None) or getattr(hook, "name", None) or type(hook).__name__
+
+
+def checked(hook: Any, before: Tensor, result: Any) -> Tensor:
+    """A hook's replacement for a gradient must be a tensor of the same type and size."""
+    if not isinstance(result, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type_name(result)}'")
+    if result.dtype is not before.dtype or result.device != before.device:
+        raise RuntimeError(
+            f"hook '{name_of(hook)}' has changed the type of value (was {before.type()} "  # type: ignore[attr-defined]
+            f"got {result.type()})"  # type: ignore[attr-defined]
+        )
+    if result.shape != before.shape:
+        raise RuntimeError(f"hook '{name_of(hook)}' has changed the size of value")
+    return result
+
+
+def type_name(value: Any) -> str:
+    return getattr(value, "type_name", None) or type(value).__name__
