@@ -6,8 +6,8 @@ from typing import Any
 
 from ..engine.dtypes import bool_
 from ..engine.operator import composite, operator, precise
-from . import pointwise
 from .constants import number_as
+from .rounding import sgn
 
 _TWO_BOOLS = (
     "Subtraction, the `-` operator, with two bool tensors is not supported. "
@@ -199,7 +199,7 @@ abs_ = operator(
     aliases=("absolute",),
     refuse={"Bool": "\"abs_cpu\" not implemented for 'Bool'"},
     forward=lambda xp, self: xp.abs(self),
-    self=lambda grad, self: grad * pointwise.sgn(self),
+    self=lambda grad, self: grad * sgn(self),
     doc="Absolute value, elementwise.",
     samples=("x.abs()", "torch.absolute(x)", "abs(x)", "i.abs()"),
     errors=("k.abs()",),

@@ -8,7 +8,7 @@ from typing import Any
 from ..engine.operator import composite, operator, precise
 from .constants import zeros_as
 from .conventions import Late
-from .pointwise import exp
+from .exponential import exp
 
 where = Late("where.self")
 masked_fill = Late("masked_fill.Scalar")

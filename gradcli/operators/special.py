@@ -6,10 +6,12 @@ from math import factorial
 from typing import Any
 
 from ..engine.operator import composite, operator
+from .circular import cos, sin
 from .comparison import logical_and
 from .constants import zeros_as
 from .conventions import Late, floating_only
-from .pointwise import cos, error_function, exp, log, log1p, sin
+from .error_function import error_function
+from .exponential import exp, log, log1p
 
 masked_fill = Late("masked_fill.Scalar")
 where = Late("where.self")

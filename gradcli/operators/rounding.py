@@ -1,0 +1,146 @@
+"""Operators: rounding and signs, which are flat, and replacing what is no number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.operator import operator
+from .constants import zeros_as
+from .conventions import INTEGERS, Late
+
+isfinite = Late("isfinite")
+
+# ---- flat, so their gradients are zeros
+
+
+def _same(xp: Any, self: Any, function: str) -> Any:
+    return self if self.dtype.kind in "iu" else getattr(xp, function)(self)
+
+
+def _refuse_bool(kernel: str) -> dict[str, str]:
+    return {"Bool": f"\"{kernel}\" not implemented for 'Bool'"}
+
+
+floor = operator(
+    "floor(Tensor self) -> Tensor",
+    node="FloorBackward0",
+    inplace="floor_",
+    refuse=_refuse_bool("floor_vml_cpu"),
+    forward=lambda xp, self: _same(xp, self, "floor"),
+    self=lambda grad: zeros_as(grad),
+    doc="The largest whole number not above x.",
+    samples=("torch.floor(x)", "x.floor()", "i.floor()"),
+)
+
+ceil = operator(
+    "ceil(Tensor self) -> Tensor",
+    node="CeilBackward0",
+    inplace="ceil_",
+    refuse=_refuse_bool("ceil_vml_cpu"),
+    forward=lambda xp, self: _same(xp, self, "ceil"),
+    self=lambda grad: zeros_as(grad),
+    doc="The smallest whole number not below x.",
+    samples=("torch.ceil(x)", "x.ceil()"),
+)
+
+trunc = operator(
+    "trunc(Tensor self) -> Tensor",
+    node="TruncBackward0",
+    inplace="trunc_",
+    aliases=("fix",),
+    refuse=_refuse_bool("trunc_vml_cpu"),
+    forward=lambda xp, self: _same(xp, self, "trunc"),
+    self=lambda grad: zeros_as(grad),
+    doc="x without its fraction.",
+    samples=("torch.trunc(x)", "x.trunc()", "torch.fix(x)"),
+)
+
+round_ = operator(
+    "round(Tensor self) -> Tensor",
+    node="RoundBackward0",
+    inplace="round_",
+    refuse=_refuse_bool("round_vml_cpu"),
+    forward=lambda xp, self: _same(xp, self, "rint"),
+    self=lambda grad: zeros_as(grad),
+    doc="The nearest whole number, halves to even.",
+    samples=("torch.round(x)", "x.round()"),
+)
+
+operator(
+    "round.decimals(Tensor self, *, int decimals) -> Tensor",
+    node="RoundBackward1",
+    inplace="round_",
+    forward=lambda xp, self, decimals: (
+        xp.rint(self * 10.0**decimals) / 10.0**decimals
+        if decimals >= 0
+        else xp.rint(self / 10.0**-decimals) * 10.0**-decimals
+    ),
+    self=lambda grad: zeros_as(grad),
+    doc="Rounded to a number of decimals.",
+    samples=("torch.round(x, decimals=1)", "x.round(decimals=-1)"),
+)
+
+frac = operator(
+    "frac(Tensor self) -> Tensor",
+    node="FracBackward0",
+    inplace="frac_",
+    refuse={word: f"\"frac_cpu\" not implemented for '{word}'" for word in (*INTEGERS, "Bool")},
+    forward=lambda xp, self: self - xp.trunc(self),
+    self=lambda grad: grad,
+    doc="The fraction of x, with its sign.",
+    samples=("torch.frac(x)", "x.frac()"),
+)
+
+
+def _sign(xp: Any, self: Any) -> Any:
+    """NaN has sign 0 in PyTorch."""
+    if self.dtype.kind == "b":
+        return self
+    return xp.where(self != self, xp.zeros_like(self), xp.sign(self))
+
+
+sign = operator(
+    "sign(Tensor self) -> Tensor",
+    node="SignBackward0",
+    inplace="sign_",
+    forward=_sign,
+    self=lambda grad: zeros_as(grad),
+    doc="-1, 0 or 1.",
+    samples=("torch.sign(x)", "x.sign()", "i.sign()"),
+)
+
+sgn = operator(
+    "sgn(Tensor self) -> Tensor",
+    node="SgnBackward0",
+    inplace="sgn_",
+    forward=_sign,
+    self=lambda grad, result, self: zeros_as(grad),
+    doc="The sign, as sign has it for real numbers.",
+    samples=("torch.sgn(x)", "x.sgn()"),
+)
+
+
+# ---- replacing what is no number
+
+
+def _nan_to_num(
+    xp: Any, self: Any, nan: float | None, posinf: float | None, neginf: float | None
+) -> Any:
+    if self.dtype.kind != "f":
+        return self
+    most = float(xp.finfo(self.dtype).max)
+    up, down = (most if posinf is None else posinf), (-most if neginf is None else neginf)
+    fixed = xp.where(self != self, 0.0 if nan is None else nan, self)
+    fixed = xp.where(fixed == float("inf"), up, fixed)
+    return xp.where(fixed == -float("inf"), down, fixed)
+
+
+nan_to_num = operator(
+    "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+    node="NanToNumBackward0",
+    inplace="nan_to_num_",
+    forward=_nan_to_num,
+    self=lambda grad, self: grad * isfinite(self),
+    doc="NaN and infinities replaced by numbers.",
+    samples=("torch.nan_to_num(x)", "(x / 0).nan_to_num(1.0, 2.0, 3.0)"),
+)
