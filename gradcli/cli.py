@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-import os
 import sys
-from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -218,52 +215,25 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         status = 130
     except OSError as error:
-        status = _unwritable(error)
+        from .ending import unwritable
+
+        status = unwritable(error)
     except Exception as error:
         status = _misused(error)
     sys.exit(status if isinstance(status, int) else 0)
 
 
 def process() -> None:
-    """The command as a process of its own, which leaves its memory to the system.
+    """The command as a process of its own."""
+    from . import ending
 
-    A graph is millions of objects and hardly a cycle: no collection runs on its own (the budget
-    starts one when memory grows), and nothing is taken apart at the end.
-    """
-    gc.disable()
-    for name in ("stdout", "stderr"):  # closed by whoever started us: nobody wants to read
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-    status = 0
+    ending.begin()
+    status: Any = 0
     try:
         main()
     except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else 0
-    if sys.getprofile() is not None or sys.gettrace() is not None:
-        sys.exit(status)  # whoever watches writes its answer at the end
-    os._exit(_flushed(status))
-
-
-def _flushed(status: int) -> int:
-    """What is still in the buffers goes out; the exit code after that."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except ValueError:
-        pass  # closed
-    except BrokenPipeError:
-        pass
-    except OSError as error:
-        return _unwritable(error)
-    return status
-
-
-def _unwritable(error: OSError) -> int:
-    """A full disk beneath standard output."""
-    why = f"UsageError: standard output can't be written: {error.strerror}\n"
-    with suppress(OSError):
-        os.write(2, why.encode("utf-8", "backslashreplace"))
-    return 2
+        status = end.code
+    ending.leave(status if isinstance(status, int) else 0)
 
 
 def _misused(error: Exception) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .deadline import OutOfTime, address_space, deadline
 from .defects import message_of, notes_of
 from .diagnostics import Diagnostic, ExitStatus, ProgramError
+from .ending import keep
 from .opening import NotThere, Opened, Unusable, opened
 from .options import Shared, words
 from .output import (
@@ -90,6 +91,7 @@ def trace(common: Shared, asked: Asked) -> int:
         streams = common.format == "text"
         ran = execute(request, desk.printer() if streams else None)
         report = trace_report(ran, texts=streams)
+        keep(report)
         if streams:
             from .render import trace as render_trace
 
@@ -117,6 +119,7 @@ def grad(common: Shared, asked: Asked) -> int:
 
         streams = common.format == "text"
         ran, report = grad_report(execute(request, desk.printer() if streams else None))
+        keep(report)
         if streams:
             from .render import grad as render_grad
 
@@ -188,6 +191,7 @@ class Desk:
 
     def finish(self, ran: Ran) -> int:
         """The file, the warnings, the error; the exit code."""
+        keep(ran)
         if self.common.out is not None and self.common.quiet < 2:
             try:
                 save(self.common.out, self.pieces)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal
 
@@ -96,6 +95,8 @@ def suggestion(name: str, candidates: object) -> str | None:
     for word in pool:
         if word.lower() == lowered and word != name:
             return word
+    from difflib import get_close_matches
+
     near = get_close_matches(name, pool, n=1, cutoff=0.72)
     return near[0] if near else None
 
