@@ -344,7 +344,7 @@ class Lane:
         edges, numbers, numbered = self.edges(write)
         write("node = new(Node)")
         write("node.row = row; node.origin = state.origin; node.rest = None")
-        if row.node == "torch::autograd::NotImplemented" and not row.formulas:  # PyTorch lists only inputs that ask
+        if row.underivable:  # PyTorch lists only inputs that ask
             edges, numbered = f"tuple([edge for edge in {edges} if edge is not None])", ""
         write(f"node.edges = {edges}; node.sequence = next_sequence()")
         if numbered:

@@ -11,81 +11,99 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .call import compiled
+from .catalogue import catalogue
 from .causes import Freed
+from .kind import Kind
 from .mode import state
 from .node import Node, SavedOutput
-from .catalogue import catalogue
 from .row import Formula, Row
 from .saved import check_version, freed, unpack
-from .kind import Kind
 from .tensor import Tensor, plain
 
 
 def specialise(row: Row) -> Callable[..., Any]:
-    """Writes (node, grad) -> gradients on arrays; for several outputs grad is a tuple with Nones."""
-    if row.node == "torch::autograd::NotImplemented" and not row.formulas:
+    """Writes (node, grad) -> gradients on arrays; grad of several outputs is a tuple with Nones."""
+    if row.underivable:
         return lambda node, grad: underivable(row)
     names: dict[str, Any] = {
-        "Tensor": Tensor, "SavedOutput": SavedOutput, "unpack": unpack, "freed": freed, "Freed": Freed,
-        "check_version": check_version, "fit": fit, "alike": alike, "numbers_of": None,
+        "Tensor": Tensor, "SavedOutput": SavedOutput, "Freed": Freed, "freed": freed,
+        "unpack": unpack, "check_version": check_version, "fit": fit, "alike": alike,
     }  # fmt: skip
+    names |= {f"formula{number}": formula.function for number, formula in enumerate(row.formulas)}
     several = row.output_count > 1 or row.view == "multi"
-    grad = "grads" if several else "grad"
-    lines = [f"def backward(node, {grad}):"]
-    write = lines.append
-    if row.saved_keys:
-        write("    saved = node.saved")
-    if row.saves_tensors:  # else nothing is ever freed
-        write("    if saved.__class__ is Freed: freed(node)")
+    lines = [f"def backward(node, {'grads' if several else 'grad'}):"]
     if row.broadcasts:
-        write("    inputs = None if node.rest is None else node.rest.inputs")
+        lines.append("    inputs = None if node.rest is None else node.rest.inputs")
+    lines += _unpacking(row)
+    arrays = {*row.signature.outputs, *(p.name for p in row.tensors)}.intersection(row.saved_keys)
+    if row.broadcasts and arrays and not several:
+        lines.append("    if inputs is not None:")
+        lines += [f"        {key} = alike({key}, grad)" for key in sorted(arrays)]
+    lines += _gradients(row)
+    return compiled(row, "backward", lines, names)
+
+
+def _unpacking(row: Row) -> list[str]:
+    """Lines that bind the names of a row's formulas to what a node saved, versions checked."""
+    lines = ["    saved = node.saved"] if row.saved_keys else []
+    if row.saves_tensors:  # else nothing is ever freed
+        lines.append("    if saved.__class__ is Freed: freed(node)")
     tensors = {p.name: p for p in row.tensors}
     for place, key in enumerate(row.saved_keys):
-        write(f"    {key} = saved[{place}]")
+        unpacked = f"{key} = unpack(node, {place})"
+        if key in tensors and tensors[key].kind == "Tensor[]":
+            lines.append(f"    {unpacked}")
+            continue
+        lines.append(f"    {key} = saved[{place}]")
         if key in row.signature.outputs:
-            write(f"    if {key}.__class__ is SavedOutput:")
-            write(f"        if {key}.version: check_version(node, {place})")
-            write(f"        {key} = {key}.data")
-            write(f"    elif {key} is not None: {key} = unpack(node, {place})")
-        elif key in tensors and tensors[key].kind == "Tensor[]":
-            write(f"    {key} = unpack(node, {place})")
+            lines += [
+                f"    if {key}.__class__ is SavedOutput:",
+                f"        if {key}.version: check_version(node, {place})",
+                f"        {key} = {key}.data",
+                f"    elif {key} is not None: {unpacked}",
+            ]
         elif key in tensors:
-            write(f"    if {key}.__class__ is Tensor:")
-            write(f"        if {key}._storage is not None and {key}._storage.version: check_version(node, {place})")
-            write(f"        {key} = {key}._data")
-            write(f"    elif {key}.__class__ is not None.__class__: {key} = unpack(node, {place})")
-    if row.broadcasts and not several:
-        arrays = [key for key in row.saved_keys if key in tensors or key in row.signature.outputs]
-        if arrays:
-            write("    if inputs is not None:")
-            for key in arrays:
-                write(f"        {key} = alike({key}, grad)")
+            changed = f"{key}._storage is not None and {key}._storage.version"
+            lines += [
+                f"    if {key}.__class__ is Tensor:",
+                f"        if {changed}: check_version(node, {place})",
+                f"        {key} = {key}._data",
+                f"    elif {key} is not None: {unpacked}",
+            ]
+    return lines
+
+
+def _gradients(row: Row) -> list[str]:
+    """Lines that run the formulas of the inputs that ask, and return all gradients in order."""
     places = edge_places(row)
+    wanted = {name: _wanted(place) for name, place in places.items()}
+    lines: list[str] = []
     if any("needs" in formula.needs for formula in row.formulas):
-        wanted = ", ".join(f"{n!r}: {_wanted(places[n])}" for n in places)
-        write(f"    needs = {{{wanted}}}")
+        needs = ", ".join(f"{name!r}: {test}" for name, test in wanted.items())
+        lines.append(f"    needs = {{{needs}}}")
     results: dict[str, str] = {}
     for number, formula in enumerate(row.formulas):
-        names[f"formula{number}"] = formula.function
         call = f"formula{number}({', '.join(formula.needs)})"
+        asked = " or ".join(wanted[name] for name in formula.inputs)
         if formula.joint:
-            asked = " or ".join(_wanted(places[n]) for n in formula.inputs)
-            write(f"    joint{number} = {call} if {asked} else {(None,) * len(formula.inputs)!r}")
-            for i, name in enumerate(formula.inputs):
-                results[name] = f"joint{number}[{i}]"
+            nothing = (None,) * len(formula.inputs)
+            lines.append(f"    joint{number} = {call} if {asked} else {nothing!r}")
+            results |= {name: f"joint{number}[{i}]" for i, name in enumerate(formula.inputs)}
         else:
-            name = formula.inputs[0]
-            write(f"    g_{name} = {call} if {_wanted(places[name])} else None")
+            (name,) = formula.inputs
+            lines.append(f"    g_{name} = {call} if {asked} else None")
             results[name] = f"g_{name}"
-    ordered = [p for p in row.tensors if p.name in row.differentiable]
-    parts = [
-        f"*({results[p.name]} or (None,) * len(node.edges[{places[p.name]}]))" if p.kind == "Tensor[]" else results[p.name]
-        for p in ordered
-    ]
+    parts = []
+    for p in row.tensors:
+        if p.name in row.differentiable:
+            part = results[p.name]
+            if p.kind == "Tensor[]":
+                part = f"*({part} or (None,) * len(node.edges[{places[p.name]}]))"
+            parts.append(part)
     result = f"({', '.join(parts)}{',' if parts else ''})"
-    write(f"    if inputs is not None: return fit(node, {result})" if row.broadcasts else "")
-    write(f"    return {result}")
-    return compiled(row, "backward", lines, names)
+    if row.broadcasts:
+        lines.append(f"    if inputs is not None: return fit(node, {result})")
+    return [*lines, f"    return {result}"]
 
 
 def underivable(row: Row) -> Any:
@@ -94,7 +112,9 @@ def underivable(row: Row) -> Any:
 
 
 def _wanted(place: str) -> str:
-    return f"any(e is not None for e in node.edges[{place}])" if ":" in place else f"node.edges[{place}] is not None"
+    if ":" in place:
+        return f"any(e is not None for e in node.edges[{place}])"
+    return f"node.edges[{place}] is not None"
 
 
 def edge_places(row: Row) -> dict[str, str]:
@@ -113,7 +133,7 @@ def edge_places(row: Row) -> dict[str, str]:
 
 
 def alike(value: Any, grad: Any) -> Any:
-    """A saved operand of another type takes part as the forward pass had it: cast to the result's."""
+    """A saved operand of another type takes part as in the forward pass: cast to the result's."""
     kind = getattr(value, "dtype", None)
     if kind is None or kind == grad.dtype or kind.char == "?":
         return value
@@ -121,7 +141,7 @@ def alike(value: Any, grad: Any) -> Any:
 
 
 def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
-    """Sums broadcast dimensions away and casts back, for each input that differs from the result."""
+    """Sums broadcast dimensions away and casts back, for inputs that differ from the result."""
     inputs = node.inputs
     assert inputs is not None
     return tuple(
@@ -151,7 +171,7 @@ def reduce_to(grad: Any, shape: tuple[int, ...], kind: Kind) -> Any:
 def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     """Runs a node's formulas on tensors, so that what they do becomes graph itself."""
     row = node.row
-    if row.node == "torch::autograd::NotImplemented" and not row.formulas:
+    if row.underivable:
         underivable(row)
     if node.freed:
         freed(node)

@@ -23,7 +23,8 @@ FREED_MESSAGE = (
 class Storage:
     """The version counter that a tensor and its views share.
 
-    `changed_at`, there once the version was raised, is the origin of the operation that did it last.
+    `changed_at`, there once the version was raised, is the origin of the operation that did it
+    last.
     """
 
     __slots__ = ("version", "changed_at")
@@ -251,7 +252,9 @@ class CustomNode(Node):
 
     __slots__ = ("_name",)
 
-    def __init__(self, name: str, edges: tuple[Node | None, ...], numbers: tuple[int, ...] | None) -> None:
+    def __init__(
+        self, name: str, edges: tuple[Node | None, ...], numbers: tuple[int, ...] | None
+    ) -> None:
         self._name = name
         self.edges, self.saved, self.rest = edges, (), None
         if numbers is not None:

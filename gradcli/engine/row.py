@@ -80,6 +80,11 @@ class Row:
         return names
 
     @cached_property
+    def underivable(self) -> bool:
+        """Recorded, although PyTorch has no derivative: the error comes with backward()."""
+        return self.node == "torch::autograd::NotImplemented" and not self.formulas
+
+    @cached_property
     def saved_keys(self) -> tuple[str, ...]:
         """What a node keeps: whatever the formulas ask for."""
         asked = {n for f in self.formulas for n in f.needs} - {"grad", "grads", "needs"}

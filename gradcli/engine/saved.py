@@ -1,4 +1,4 @@
-"""Engine: what nodes save for backward: unpacking, version checks, hooks, the `_saved_*` attributes."""
+"""Engine: what nodes save for backward: unpacking, version checks, hooks, `_saved_*`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from typing import Any, NoReturn
 
 from .causes import Cause, Freed, because
+from .dtypes import bool_, float64, int64
 from .kind import kind_of
 from .mode import state
 from .node import FREED_MESSAGE, Node, Packed, SavedOutput
@@ -79,8 +80,10 @@ def _damaged(
 
 
 def _changed(node: Node | None, value: Any, version: int, expected: int) -> str:
-    kind, shape = (value.kind, value.data.shape) if isinstance(value, SavedOutput) else (value._kind, value._data.shape)
-    owner = node if isinstance(value, SavedOutput) else value.grad_fn
+    if isinstance(value, SavedOutput):
+        kind, shape, owner = value.kind, value.data.shape, node
+    else:
+        kind, shape, owner = value._kind, value._data.shape, value.grad_fn
     number = value.output_nr
     clause = ""
     if owner is not None:
@@ -166,10 +169,7 @@ def attribute(node: Node, name: str) -> Any:
     value = unpack(node, row.saved_keys.index(name), as_tensor=True)
     tensors = {p.name for p in row.tensors}
     if name in tensors and value.__class__ in (int, float, bool):
-        word = "int64" if value.__class__ is int else "float64" if value.__class__ is float else "bool"
-        from .dtypes import BY_NAME
-
-        kind = kind_of(BY_NAME[word])
+        kind = kind_of({int: int64, float: float64, bool: bool_}[value.__class__])
         return plain(kind.xp.asarray(value, dtype=kind.array_dtype), kind)
     declared = next((p.kind for p in row.signature.parameters if p.name == name), "")
     if declared == "int" and value.__class__ is int:
