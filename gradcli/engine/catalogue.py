@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from .row import CARRIERS, Inplace
+from .row import CARRIERS, Body, Inplace
 from .signature import REQUIRED, misfit
-
-Function_ = Callable[..., Any]
 
 
 class Function:
@@ -19,8 +17,8 @@ class Function:
     def __init__(self, name: str, method: bool) -> None:
         self.name, self.method = name, method
         self.overloads: list[Any] = []
-        self.one: Function_ | None = None  # straight to the overload for (Tensor)
-        self.two: Function_ | None = None  # ... and for (Tensor, Tensor)
+        self.one: Body | None = None  # straight to the overload for (Tensor)
+        self.two: Body | None = None  # ... and for (Tensor, Tensor)
 
     @property
     def __name__(self) -> str:
@@ -63,7 +61,7 @@ class Function:
         self.two = self._lane(2)
         return self(a, b) if self.two is None else self.two(a, b)
 
-    def _lane(self, count: int) -> Function_ | None:
+    def _lane(self, count: int) -> Body | None:
         for overload in self.overloads:
             parameters = overload.signature.parameters
             head, tail = parameters[:count], parameters[count:]
@@ -76,7 +74,7 @@ class Function:
                 return None  # an earlier overload may take a 0-dim tensor for a number
         return None
 
-    def _first_call(self, count: int, overload: Any, defaults: tuple[Any, ...]) -> Function_:
+    def _first_call(self, count: int, overload: Any, defaults: tuple[Any, ...]) -> Body:
         """The overload's function is written when somebody calls it, and put in place of this."""
 
         def first(*args: Any) -> Any:
@@ -90,7 +88,7 @@ class Function:
 
         return first
 
-    def as_function(self) -> Function_:
+    def as_function(self) -> Body:
         """A plain function that does the same: Python calls those fastest, and binds them."""
         tensor = CARRIERS.tensor
 
@@ -108,7 +106,7 @@ class Function:
         return call
 
 
-def _with_defaults(run: Function_, count: int, defaults: tuple[Any, ...]) -> Function_:
+def _with_defaults(run: Body, count: int, defaults: tuple[Any, ...]) -> Body:
     if not defaults:
         return run
     if count == 1 and len(defaults) == 1:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
-from .row import CARRIERS
-
-Function_ = Callable[..., Any]
+from .row import CARRIERS, Body
 
 SMALL = 32  # elements: what people print and read number by number
 
 
-def precise(function: Function_, *arrays: Any) -> Any:
+def precise(function: Body, *arrays: Any) -> Any:
     """A float32 transcendental of a small tensor, computed in double and rounded once.
 
     NumPy's and PyTorch's single-precision kernels differ in the last bits of one value in five;
@@ -38,7 +35,7 @@ def precise(function: Function_, *arrays: Any) -> Any:
     return function(*arrays)
 
 
-def transcendental(name: str) -> Function_:
+def transcendental(name: str) -> Body:
     """The forward of a row that is one function of the array library, as `precise` computes it."""
 
     def forward(xp: Any, self: Any) -> Any:

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .catalogue import Function, catalogue
 from .kernels import SMALL, precise, transcendental
 from .mode import state
-from .row import Composite, Factory, Formula, Row
+from .row import Body, Composite, Factory, Formula, Row
 
 __all__ = [
     "SMALL", "Composite", "Factory", "Function", "Row", "catalogue", "composite", "factory",
     "operator", "precise", "transcendental", "warn",
 ]  # fmt: skip
 
-Function_ = Callable[..., Any]
-
 
 def operator(
     signature: str,
     *,
-    forward: Function_,
+    forward: Body,
     node: str = "",
     dtype: Any = "same",
     inplace: str | None = None,
     inplace_node: str | None = None,
     numbers: str = "",
     view: bool | str = False,
-    joint: Mapping[tuple[str, ...], Function_] | None = None,
-    check: Function_ | None = None,
-    check_mixed: Function_ | None = None,
+    joint: Mapping[tuple[str, ...], Body] | None = None,
+    check: Body | None = None,
+    check_mixed: Body | None = None,
     refuse: Mapping[str, Any] | None = None,
-    cost: Function_ | None = None,
+    cost: Body | None = None,
     symbol: str = "",
     exact: bool = False,
     outputs_named: str | None = None,
@@ -42,7 +40,7 @@ def operator(
     doc: str = "",
     samples: Sequence[str] = (),
     errors: Sequence[str] = (),
-    **derivatives: Function_,
+    **derivatives: Body,
 ) -> Row:
     """Declares one overload; docs/architecture.md explains each word."""
     formulas = [Formula((name,), function, False) for name, function in derivatives.items()]
@@ -66,7 +64,7 @@ def operator(
 
 def composite(
     signature: str,
-    body: Function_,
+    body: Body,
     *,
     numbers: str = "",
     where: str = "torch method",
@@ -86,10 +84,10 @@ def composite(
 
 def factory(
     signature: str,
-    forward: Function_,
+    forward: Body,
     *,
     dtype: Any = "default",
-    cost: Function_ | None = None,
+    cost: Body | None = None,
     where: str = "torch",
     aliases: Sequence[str] = (),
     doc: str = "",

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from .signature import Parameter, Signature
 
-Function_ = Callable[..., Any]
+Body: TypeAlias = Callable[..., Any]  # what a declaration gives: a kernel, a formula, a check
 
 
 class Formula:
@@ -20,7 +20,7 @@ class Formula:
 
     __slots__ = ("inputs", "function", "needs", "joint")
 
-    def __init__(self, inputs: tuple[str, ...], function: Function_, joint: bool) -> None:
+    def __init__(self, inputs: tuple[str, ...], function: Body, joint: bool) -> None:
         self.inputs, self.function, self.joint = inputs, function, joint
         code = function.__code__
         self.needs: tuple[str, ...] = code.co_varnames[: code.co_argcount]
@@ -29,7 +29,7 @@ class Formula:
 class Row:
     """One overload of an operator, as declared. Everything else is derived from it."""
 
-    def __init__(self, signature: str, node: str, forward: Function_, **options: Any) -> None:
+    def __init__(self, signature: str, node: str, forward: Body, **options: Any) -> None:
         self.signature = Signature(signature, options["numbers"])
         self.name = self.signature.name
         self.node = node
@@ -39,10 +39,10 @@ class Row:
         self.view: bool | str = options["view"]
         self.inplace: str | None = options["inplace"]
         self.inplace_node: str = options["inplace_node"] or node
-        self.check: Function_ | None = options["check"]
-        self.check_mixed: Function_ | None = options["check_mixed"]
+        self.check: Body | None = options["check"]
+        self.check_mixed: Body | None = options["check_mixed"]
         self.refuse: Mapping[str, Any] = options["refuse"]
-        self.cost: Function_ | None = options["cost"]
+        self.cost: Body | None = options["cost"]
         self.exact: bool = options[
             "exact"
         ]  # the in-place twin takes a result of its own shape only
@@ -108,14 +108,14 @@ class Row:
         return f"<operator {self.signature.text}>"
 
     @cached_property
-    def run(self) -> Function_:
+    def run(self) -> Body:
         """The straight-line function of this overload, all arguments given in order."""
         from .call import specialise
 
         return specialise(self)
 
     @cached_property
-    def backward(self) -> Function_:
+    def backward(self) -> Body:
         """(node, grad) -> gradients of the inputs, on arrays."""
         from .formula import specialise
 
@@ -161,7 +161,7 @@ _INVISIBLE = ("_dtype", "_strides", "_kind", "_shape", "_start")
 class Composite:
     """An operator made of others: its body is called with tensors, its parts make the nodes."""
 
-    def __init__(self, signature: str, body: Function_, **options: Any) -> None:
+    def __init__(self, signature: str, body: Body, **options: Any) -> None:
         self.signature = Signature(signature, options["numbers"])
         self.name = self.signature.name
         self.body = body
@@ -177,7 +177,7 @@ class Composite:
         return f"<operator {self.signature.text}>"
 
     @property
-    def run(self) -> Function_:
+    def run(self) -> Body:
         return self.body
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -193,12 +193,12 @@ _FACTORY_ARGUMENTS = (  # accepted by every creation function, without effect
 class Factory:
     """An operator that makes a tensor out of numbers, on a device, of a type."""
 
-    def __init__(self, signature: str, forward: Function_, **options: Any) -> None:
+    def __init__(self, signature: str, forward: Body, **options: Any) -> None:
         self.signature = Signature(signature, (), _FACTORY_ARGUMENTS)
         self.name = self.signature.name
         self.forward = forward
         self.dtype: Any = options["dtype"]
-        self.cost: Function_ | None = options["cost"]
+        self.cost: Body | None = options["cost"]
         self.doc: str = options["doc"]
         self.samples: tuple[str, ...] = options["samples"]
         self.errors: tuple[str, ...] = options["errors"]
@@ -233,10 +233,10 @@ class Inplace:
         self.name = row.inplace
         self.doc, self.samples, self.errors = f"In-place form of {row.name}. {row.doc}", (), ()
         self.where, self.aliases = row.where, ()
-        self._run: Function_ | None = None
+        self._run: Body | None = None
 
     @property
-    def run(self) -> Function_:
+    def run(self) -> Body:
         if self._run is None:
             if self.row.view:
                 from .views import view_inplace
