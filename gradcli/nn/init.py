@@ -162,9 +162,7 @@ def _below(x: float) -> float:
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
-def _normal_within(
-    tensor: Any, mean: float, std: float, a: float, b: float, generator: Any
-) -> Any:
+def _normal_within(tensor: Any, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
     low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
     result = tensor.normal_(mean, std, generator=generator).clone()
     while (outside := (result < low) | (result > high)).any():
@@ -173,9 +171,7 @@ def _normal_within(
     return result
 
 
-def _uniform_kept(
-    tensor: Any, mean: float, std: float, a: float, b: float, generator: Any
-) -> Any:
+def _uniform_kept(tensor: Any, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
     """Uniform values, each kept with a probability in proportion to the density there."""
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     result = tensor.uniform_(a, b, generator=generator).clone()
