@@ -27,6 +27,9 @@ def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:
             else None
         )
         if given is not None:
+            asked = state.grad_enabled and arguments[0]._requires_grad
+            if asked and given.category <= dtypes.INTEGER:
+                raise RuntimeError(f"Autograd not support dtype: {given.word}")
             return kind.of(given)
         return kind if kind.dtype.category > dtypes.INTEGER else kind.of(dtypes.int64)
     if isinstance(policy, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import catalogue, composite
+from ..engine.operator import catalogue, composite, warn
 from .activation import celu, elu, hardsigmoid, hardswish, hardtanh, leaky_relu, relu, threshold
 from .activation_smooth import mish, rrelu_with_noise, silu
 
@@ -168,6 +168,8 @@ composite(
 
 
 def _gumbel_softmax(logits: Any, tau: float, hard: bool, eps: float, dim: int) -> Any:
+    if eps != 1e-10:
+        warn("`eps` parameter is deprecated and has no effect.")
     gumbels = -logits.new_empty(tuple(logits.shape)).exponential_().log()
     soft = ((logits + gumbels) / tau).softmax(dim)
     if not hard:

@@ -332,6 +332,32 @@ clamp_max = operator(
     samples=("torch.clamp_max(x, 0.1)", "x.clamp_max(0)"),
 )
 
+operator(
+    "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+    node="ClampMinBackward1",
+    inplace="clamp_min_",
+    dtype="promote",
+    forward=lambda xp, self, low: _clamp(xp, self, low, None),
+    self=lambda grad, self, min: where(self >= min, grad, 0),
+    min=lambda grad, self, min: where(self < min, grad, 0),
+    doc="Elements held above those of another tensor.",
+    samples=("torch.clamp_min(x, u)", "x.clamp_min(z)"),
+    errors=("x.clamp_min(r)",),
+)
+
+operator(
+    "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
+    node="ClampMaxBackward1",
+    inplace="clamp_max_",
+    dtype="promote",
+    forward=lambda xp, self, high: _clamp(xp, self, None, high),
+    self=lambda grad, self, max: where(self <= max, grad, 0),
+    max=lambda grad, self, max: where(self > max, grad, 0),
+    doc="Elements held below those of another tensor.",
+    samples=("torch.clamp_max(x, u)", "x.clamp_max(z)"),
+    errors=("x.clamp_max(r)",),
+)
+
 logaddexp = operator(
     "logaddexp(Tensor self, Tensor other) -> Tensor",
     node="LogaddexpBackward0",

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.operator import composite, operator
+from ..engine.operator import composite, operator, warn
 from .constants import zeros_of
 from .create import eye
 from .geometry import shown, wrap_dim
@@ -228,9 +228,19 @@ multi_dot = composite(
     ),
 )  # fmt: skip
 
+
+def _old_chain(matrices: Any) -> Any:
+    warn(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+        "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than "
+        "multiple parameters."
+    )
+    return matrices[0] if len(matrices) == 1 else _chain(matrices)
+
+
 chain_matmul = composite(
     "chain_matmul(Tensor[] matrices) -> Tensor",
-    lambda matrices: matrices[0] if len(matrices) == 1 else _chain(matrices),
+    _old_chain,
     where="torch",
     doc="A chain of matrix products in the cheapest order.",
     samples=("torch.chain_matmul(a, b, a)", "torch.chain_matmul(x, a)"),
@@ -340,6 +350,7 @@ def _cross(self: Any, other: Any, dim: int | None) -> Any:
         if found is None:
             raise RuntimeError("no dimension of size 3 in input")
         dim = found
+        warn("Using torch.cross without specifying the dim arg is deprecated.")
     return linalg_cross.run(self, other, dim)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import operator
+from ..engine import dtypes
+from ..engine.operator import catalogue, composite, operator
 from .constants import number_as, zeros_of
 from .conventions import INTEGERS, Late, wrap_dim
 from .reduce import as_kind, has_zeros, in_type_of, prod_dim
@@ -229,4 +230,39 @@ logcumsumexp = operator(
     doc="The logarithm of the running sum of exponentials.",
     samples=("x.logcumsumexp(1)", "torch.logcumsumexp(x, 0)", "s.logcumsumexp(0)"),
     errors=("i.logcumsumexp(1)", "x.logcumsumexp(2)"),
+)
+
+# ---- matrices of powers
+
+
+def _vander(x: Any, N: int | None, increasing: bool) -> Any:
+    if x.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    columns = x.shape[0] if N is None else N
+    if columns < 0:
+        raise RuntimeError("N must be non-negative.")
+    kind = x.dtype if x.dtype.is_floating_point else dtypes.int64
+    result = x.new_empty((x.shape[0], columns), dtype=kind)
+    part = catalogue.row("slice.Tensor").run
+    if columns > 0:
+        result.select(1, 0).fill_(1)
+    if columns > 1:
+        part(result, 1, 1, None, 1).copy_(x.unsqueeze(1))
+        part(result, 1, 1, None, 1).copy_(part(result, 1, 1, None, 1).cumprod(1))
+    return result if increasing else result.flip((1,))
+
+
+composite(
+    "vander.torch(Tensor x, int? N=None, bool increasing=False) -> Tensor",
+    _vander,
+    where="torch",
+    doc="A row of powers for each element of a vector, the highest first.",
+    samples=(
+        "torch.vander(v)",
+        "torch.vander(v, N=2)",
+        "torch.vander(v, 4, increasing=True)",
+        "torch.vander(j)",
+        "torch.vander(v, 0)",
+    ),
+    errors=("torch.vander(x)", "torch.vander(v, -1)", "torch.vander(1.0)"),
 )

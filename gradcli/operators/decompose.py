@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.operator import catalogue, composite, operator
+from ..engine.operator import catalogue, composite, operator, warn
 from .constants import zeros_of
 from .inverse import check_floating_square, column_major, floating, named_outputs
 from .join import cat
@@ -313,10 +313,18 @@ qr = composite(
     errors=("torch.linalg.qr(v)", "torch.linalg.qr(x, 'foo')"),
 )  # fmt: skip
 
+def _old_qr(self: Any, mode: str) -> Any:
+    warn(
+        "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future "
+        "PyTorch release."
+    )
+    return qr_row.run(self, mode)
+
+
 composite(
     "qr.torch(Tensor self, bool some=True) -> (Tensor Q, Tensor R)",
     lambda self, some: named_outputs(
-        "qr", ("Q", "R"), qr_row.run(self, "reduced" if some else "complete")
+        "qr", ("Q", "R"), _old_qr(self, "reduced" if some else "complete")
     ),
     doc="QR under its older name.",
     samples=("torch.qr(a)[0]", "a.qr()[1]"),

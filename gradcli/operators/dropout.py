@@ -73,7 +73,7 @@ def _spatial(dimensions: int, name: str) -> Any:
                 f"spatial dimensions, a channel dimension, and an optional batch dimension "
                 f"(i.e. {dimensions + 1}D or {dimensions + 2}D inputs)."
             )
-        if dimensions in (1, 3) and input.ndim == dimensions + 1:
+        if dimensions in (1, 3) and input.ndim != dimensions + 2:
             wide = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
             out = _drop(wide, p, training, True, False, inplace)
             return out.squeeze_(0) if inplace else out.squeeze(0)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.operator import composite, operator
+from ..engine.operator import composite, operator, warn
 from .constants import zeros_of
 from .geometry import shown
 from .join import stack
@@ -18,7 +18,12 @@ from .shape import expand, view
 def _grid(tensors: Sequence[Any], indexing: str | None) -> tuple[Any, ...]:
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
-    indexing = "ij" if indexing is None else indexing
+    if indexing is None:
+        warn(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
+            "argument."
+        )
+        indexing = "ij"
     if indexing not in ("ij", "xy"):
         raise RuntimeError(
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'

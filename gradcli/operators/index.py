@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.operator import operator
+from ..engine.operator import operator, warn
 from .constants import zeros_of
 from .geometry import broadcast_sizes, shown
 from .sums import sum_to
@@ -25,6 +25,11 @@ def _check_indices(self: Any, indices: Sequence[Any]) -> None:
             dim += 1
             continue
         word = index.dtype.name
+        if word == "uint8":
+            warn(
+                "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool "
+                "instead."
+            )
         if word in ("bool", "uint8"):
             _check_mask(self, index, dim)
             dim += index.ndim

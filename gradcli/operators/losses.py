@@ -178,7 +178,7 @@ def _of_probabilities(logp: Any, target: Any, weight: Any, number: int, smoothin
     if number == NONE:
         return -loss.sum(dim)
     total = -loss.sum()
-    return total if number == SUM else total / (logp.numel() / classes)
+    return total if number == SUM else total / (logp.numel() // classes)
 
 
 def _cross_entropy(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.operator import composite, operator
+from ..engine.operator import composite, operator, warn
 from .constants import zeros_of
 from .contract import check_square
 from .inverse import column_major, factored, named_outputs, solved
@@ -161,9 +161,18 @@ lu_factor = composite(
     ),
 )  # fmt: skip
 
+
+def _old_lu(self: Any, pivot: bool, get_infos: bool) -> Any:
+    warn(
+        "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex "
+        "and will be removed in a future PyTorch release."
+    )
+    return factor_row.run(self, pivot, False)[: 3 if get_infos else 2]
+
+
 composite(
     "lu(Tensor self, bool pivot=True, bool get_infos=False) -> (Tensor LU, Tensor pivots)",
-    lambda self, pivot, get_infos: factor_row.run(self, pivot, False)[: 3 if get_infos else 2],
+    _old_lu,
     doc="LU factors under their older name.",
     samples=("torch.lu(a)[0]", "a.lu()[1]"),
 )
@@ -367,13 +376,22 @@ triangular_row = operator(
     samples=("torch.triangular_solve(b, a)[0]",),
 )
 
+
+def _old_triangular(self: Any, A: Any, *settings: bool) -> Any:
+    warn(
+        "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be "
+        "removed in a future PyTorch release."
+    )
+    return triangular_row.run(self, A, *settings)
+
+
 composite(
     "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
     "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
     lambda self, A, upper, transpose, unitriangular: named_outputs(
         "triangular_solve",
         ("solution", "cloned_coefficient"),
-        triangular_row.run(self, A, upper, transpose, unitriangular),
+        _old_triangular(self, A, upper, transpose, unitriangular),
     ),
     doc="The solution of a triangular system under its older name.",
     samples=(

@@ -20,7 +20,7 @@ _AVERAGE = {2: avg_pool2d, 3: avg_pool3d}
 
 
 def _settings(name: str, ndim: int, **given: Any) -> list[tuple[int, ...]]:
-    """Each setting for each dimension. A stride that was not given stays empty: nodes show it so."""
+    """Each setting for each dimension. A stride not given stays empty, as nodes show it."""
     settings = []
     for word, value in given.items():
         absent = word == "stride" and value in (None, ())

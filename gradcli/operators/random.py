@@ -91,7 +91,7 @@ rand_like = factory(
     doc="Uniform numbers in another tensor's size and type.",
     samples=(
         "torch.rand_like(x)", "torch.rand_like(x, dtype=torch.float64)",
-        "torch.rand_like(c, requires_grad=True)",
+        "torch.rand_like(c, requires_grad=True)", "torch.rand_like(c.permute(2, 0, 1))",
     ),
     errors=("torch.rand_like(i)",),
 )  # fmt: skip
@@ -131,9 +131,11 @@ factory(
 
 
 def _like(xp: Any, self: Any, values: Any) -> Any:
-    """Memory in the order of the tensor that was the model."""
+    """Memory in the order of the tensor that was the model, filled in that order."""
     result = xp.empty_like(self, dtype=values.dtype)
-    result[...] = _placed(xp, values)
+    order = sorted(range(result.ndim), key=lambda axis: -result.strides[axis])
+    shape = tuple(result.shape[axis] for axis in order)
+    result.transpose(order)[...] = _placed(xp, values).reshape(shape)
     return result
 
 
@@ -344,8 +346,8 @@ _declare_filling(
 _declare_filling(
     "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None)",
     "BernoulliBackward1",
-    lambda xp, self, p, source: _like(
-        xp, self, chosen(source).bernoulli_each(p, _named(p.dtype), _named(self.dtype))
+    lambda xp, self, p, source: _placed(
+        xp, chosen(source).bernoulli_each(p, _named(p.dtype), _named(self.dtype))
     ),
     "Ones and zeros, each one with its own probability.",
     ("x.detach().clone().bernoulli_(p.detach() / 2)",),

@@ -11,7 +11,7 @@ from .comparison import logical_and
 from .constants import zeros_as
 from .conventions import Late, floating_only
 from .error_function import error_function
-from .exponential import exp, log, log1p
+from .exponential import exp
 
 masked_fill = Late("masked_fill.Scalar")
 where = Late("where.self")
@@ -37,7 +37,7 @@ xlogy = operator(
     where="torch method special",
     forward=_xlogy,
     self=lambda grad, self, other: masked_fill(
-        grad * log(other), logical_and(self == 0.0, other <= 0.0), 0.0
+        xlogy(grad, other), logical_and(self == 0.0, other <= 0.0), 0.0
     ),
     other=lambda grad, self, other: grad * self / other,
     doc="self * log(other), 0 where self is 0.",
@@ -85,7 +85,7 @@ xlog1py = operator(
     where="special",
     forward=lambda xp, self, other: _xlogy(xp, self, other + 1),
     self=lambda grad, self, other: masked_fill(
-        grad * log1p(other), logical_and(self == 0.0, other <= -1.0), 0.0
+        xlog1py(grad, other), logical_and(self == 0.0, other <= -1.0), 0.0
     ),
     other=lambda grad, self, other: grad * self / (other + 1),
     doc="self * log(1 + other), 0 where self is 0.",

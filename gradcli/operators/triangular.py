@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.errors import _LinAlgError
-from ..engine.operator import composite, operator
+from ..engine.operator import composite, operator, warn
 from .contract import check_square
 from .inverse import (
     batch_clause,
@@ -184,12 +184,20 @@ composite(
 old_cholesky = operator(
     "cholesky(Tensor self, bool upper=False) -> Tensor",
     node="CholeskyBackward0",
-    check=lambda self, upper: check_floating_square(self, "cholesky"),
+    check=lambda self, upper: _check_old(self),
     forward=lambda xp, self, upper: _old_cholesky(xp, self, upper),
     self=lambda grad, result, upper: _cholesky_gradient(grad, result, upper),
     doc="The Cholesky factor under its older name.",
     samples=("torch.cholesky(a @ a.t())", "(a @ a.t()).cholesky(upper=True)"),
 )
+
+
+def _check_old(self: Any) -> None:
+    warn(
+        "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a "
+        "future PyTorch release."
+    )
+    check_floating_square(self, "cholesky")
 
 
 def _old_cholesky(xp: Any, self: Any, upper: bool) -> Any:

@@ -185,7 +185,7 @@ masked_fill_tensor = operator(
 
 
 def _check_select(self: Any, mask: Any) -> None:
-    if mask.dtype.name not in ("bool", "uint8"):
+    if mask.dtype.name != "bool":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     broadcast_sizes(tuple(mask.shape), tuple(self.shape))
 
