@@ -1,4 +1,8 @@
-"""Operators: differences of neighbours, slopes and integrals of sampled functions."""
+"""Operators: differences of neighbours, slopes and integrals of sampled functions.
+
+PyTorch's C++ evaluates the right operand of `a - b` first. Where both are made of one tensor, that
+decides the order in which its gradients are added, so these bodies name their operands in it.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +44,8 @@ def _diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
         self = cat(parts, dim)
     for _ in range(n):
         length = self.shape[dim]
-        upper = slice_.run(self, dim, min(1, length), length, 1)
         lower = slice_.run(self, dim, 0, max(length - 1, 0), 1)
+        upper = slice_.run(self, dim, min(1, length), length, 1)
         self = logical_xor(upper, lower) if self.dtype.category == dtypes.BOOL else upper - lower
     return self if n else zeros_as.run(self).copy_(self)
 
@@ -60,7 +64,9 @@ diff = composite(
 
 def _trapezoid_of(y: Any, dx: Any, dim: int) -> Any:
     """The mean of neighbours, times their distance."""
-    return (slice_.run(y, dim, 0, -1, 1) + slice_.run(y, dim, 1, None, 1)) * dx
+    upper = slice_.run(y, dim, 1, None, 1)
+    lower = slice_.run(y, dim, 0, -1, 1)
+    return (lower + upper) * dx
 
 
 def _check_integral(name: str, y: Any, x: Any) -> None:
@@ -76,7 +82,8 @@ def _widths(x: Any, y: Any, dim: int) -> Any:
         x = x.view(tuple(-1 if d == dim else 1 for d in range(y.ndim)))
     elif x.ndim < y.ndim:
         x = x.view((1,) * (y.ndim - x.ndim) + tuple(x.shape))
-    return slice_.run(x, dim, 1, None, 1) - slice_.run(x, dim, 0, -1, 1)
+    lower = slice_.run(x, dim, 0, -1, 1)
+    return slice_.run(x, dim, 1, None, 1) - lower
 
 
 def _zeros_without(y: Any, dim: int) -> Any:
@@ -105,12 +112,13 @@ def _floating(y: Any) -> Any:
 
 def _trapezoid_dx(y: Any, dx: Any, dim: int) -> Any:
     _check_integral("trapezoid", y, None)
-    dim = wrap_dim(dim, y.ndim)
+    given, dim = dim, wrap_dim(dim, y.ndim)
     if y.shape[dim] == 0:
         return _zeros_without(y, dim)
     y = _floating(y)
-    ends = y.select(dim, 0) + y.select(dim, -1)
-    return (y.sum(dim) - ends * 0.5) * dx
+    last = y.select(dim, -1)
+    ends = (y.select(dim, 0) + last) * 0.5
+    return (y.sum(given) - ends) * float(dx)
 
 
 def _cumulative_x(y: Any, x: Any, dim: int) -> Any:
@@ -122,8 +130,8 @@ def _cumulative_x(y: Any, x: Any, dim: int) -> Any:
 
 def _cumulative_dx(y: Any, dx: Any, dim: int) -> Any:
     _check_integral("cumulative_trapezoid", y, None)
-    dim = wrap_dim(dim, y.ndim)
-    return cumsum.run(_trapezoid_of(_floating(y), dx / 2.0, dim), dim, None)
+    place = wrap_dim(dim, y.ndim)
+    return cumsum.run(_trapezoid_of(_floating(y), dx / 2.0, place), dim, None)
 
 
 for _name, _alias, _of_x, _of_dx, _doc in (
@@ -159,41 +167,44 @@ def _part(self: Any, dim: int, start: int, end: int | None) -> Any:
 
 def _even_slope(self: Any, step: Any, dim: int, edge_order: int) -> Any:
     """Central differences at equal distances, one-sided ones at the ends."""
+    before = _part(self, dim, 0, -2)
+    centre = (_part(self, dim, 2, None) - before) / step
     if edge_order == 1:
-        first = (_part(self, dim, 1, 2) - _part(self, dim, 0, 1)) / step
-        last = (_part(self, dim, -1, None) - _part(self, dim, -2, -1)) / step
+        first, last = _rise(self, dim, 0, 2) / step, _rise(self, dim, -2, None) / step
     else:
-        first = (
-            -1.5 * _part(self, dim, 0, 1)
-            + 2 * _part(self, dim, 1, 2)
-            - 0.5 * _part(self, dim, 2, 3)
-        ) / step
-        last = (
-            0.5 * _part(self, dim, -3, -2)
-            - 2 * _part(self, dim, -2, -1)
-            + 1.5 * _part(self, dim, -1, None)
-        ) / step
-    centre = (_part(self, dim, 2, None) - _part(self, dim, 0, -2)) / step
+        third = _part(self, dim, 2, 3) * 0.5
+        second = _part(self, dim, 1, 2) * 2
+        first = (_part(self, dim, 0, 1) * -1.5 + second - third) / step
+        third = _part(self, dim, -1, None) * 1.5
+        second = _part(self, dim, -2, -1) * 2
+        last = (_part(self, dim, -3, -2) * 0.5 - second + third) / step
     return cat([first, centre / 2, last], dim)
+
+
+def _rise(self: Any, dim: int, start: int, end: int | None) -> Any:
+    """From one element to the next."""
+    lower = _part(self, dim, start, start + 1)
+    return _part(self, dim, start + 1, end) - lower
 
 
 def _slope_at(self: Any, places: Any, dim: int, edge_order: int) -> Any:
     """The same at the places that a tensor gives."""
-    steps = _part(places, 0, 1, None) - _part(places, 0, 0, -1)
+    before = _part(places, 0, 0, -1)
+    steps = _part(places, 0, 1, None) - before
     shape = tuple(-1 if d == dim else 1 for d in range(self.ndim))
     near, far = _part(steps, 0, 0, -1), _part(steps, 0, 1, None)
     both = near + far
     left = (-far / (near * both)).reshape(shape)
     middle = ((far - near) / (near * far)).reshape(shape)
     right = (near / (far * both)).reshape(shape)
-    centre = (
-        left * _part(self, dim, 0, -2)
-        + middle * _part(self, dim, 1, -1)
-        + right * _part(self, dim, 2, None)
-    )
+    above = right * _part(self, dim, 2, None)
+    here = middle * _part(self, dim, 1, -1)
+    centre = left * _part(self, dim, 0, -2) + here + above
     if edge_order == 1:
-        first = (_part(self, dim, 1, 2) - _part(self, dim, 0, 1)) / steps.select(0, 0)
-        last = (_part(self, dim, -1, None) - _part(self, dim, -2, -1)) / steps.select(0, -1)
+        width = steps.select(0, 0)
+        first = _rise(self, dim, 0, 2) / width
+        width = steps.select(0, -1)
+        last = _rise(self, dim, -2, None) / width
     else:
         first, last = _slope_of_ends(self, steps, dim)
     return cat([first, centre, last], dim)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import composite, operator, transcendental
+from .constants import number_as
 from .power import rsqrt
 
 sinh = operator(
@@ -70,7 +71,7 @@ acosh = operator(
     aliases=("arccosh",),
     dtype="promote_float",
     forward=transcendental("arccosh"),
-    self=lambda grad, self: grad * rsqrt(self**2 - 1),
+    self=lambda grad, self: grad * rsqrt(self * self - 1),
     doc="Inverse hyperbolic cosine, for x of at least 1.",
     samples=("torch.acosh(p + 1)", "(p + 1).acosh()"),
 )
@@ -81,7 +82,7 @@ atanh = operator(
     aliases=("arctanh",),
     dtype="promote_float",
     forward=transcendental("arctanh"),
-    self=lambda grad, self: grad * 1 / (1 - self**2),
+    self=lambda grad, self: grad * 1 / (number_as(self, 1) - self**2),
     doc="Inverse hyperbolic tangent.",
     samples=("torch.atanh(u)", "u.atanh()"),
 )

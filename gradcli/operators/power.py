@@ -301,11 +301,13 @@ pow_tensor = operator(
     node="PowBackward1",
     inplace="pow_",
     dtype="promote",
+    refuse={"Bool": "\"pow\" not implemented for 'Bool'"},
     forward=_power,
     self=lambda grad, self, exponent: _self_power_backward(grad, self, exponent),
     exponent=lambda grad, self, exponent, result: _exponent_backward(grad, self, exponent, result),
     doc="Power, elementwise.",
     samples=("p ** y", "torch.pow(p, s)", "p.pow(z)", "x ** torch.tensor(2.0)", "i ** j", "p ** i"),
+    errors=("k ** k", "torch.pow(x, r)"),
 )
 
 pow_number = operator(
@@ -336,15 +338,22 @@ composite(
 
 composite(
     "float_power(Tensor self, Scalar exponent) -> Tensor",
-    lambda self, exponent: pow_scalar.run(self.double(), exponent),
+    lambda self, exponent: pow_scalar.run(self.double(), float(exponent)),
     doc="Power in double precision.",
-    samples=("torch.float_power(p, 1.5)", "i.float_power(2)"),
+    samples=("torch.float_power(p, 1.5)", "i.float_power(2)", "p.float_power(2)"),
 )
 composite(
     "float_power.Tensor(Tensor self, Tensor exponent) -> Tensor",
     lambda self, exponent: pow_tensor.run(self.double(), exponent.double()),
     doc="Power of tensors in double precision.",
     samples=("torch.float_power(p, y)",),
+)
+composite(
+    "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    lambda self, exponent: pow_number.run(float(self), exponent.double()),
+    where="torch",
+    doc="Power of a number in double precision.",
+    samples=("torch.float_power(2, x)", "torch.float_power(1.5, i)"),
 )
 
 

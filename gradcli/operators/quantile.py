@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import composite
+from ..engine.operator import catalogue, composite
 from .constants import number_as
-from .conventions import wrap_dim
+from .conventions import native, wrap_dim
 from .sorting import sort
 
 MODES = ("linear", "lower", "higher", "midpoint", "nearest")
+_ROUNDED = {"lower": "floor", "higher": "ceil", "nearest": "round"}
 
 
 def _checked(self: Any, q: Any, interpolation: str) -> Any:
@@ -45,9 +46,8 @@ def _quantile(
     rows = _kept(self, place, keepdim)
     ordered = ordered.view((*rows, ordered.shape[-1]))
     ranks = _ranks(ordered, q, ignore)
-    ranks = {"lower": ranks.floor, "higher": ranks.ceil, "nearest": ranks.round}.get(
-        interpolation, ranks.clone
-    )()
+    if interpolation in _ROUNDED:
+        ranks = catalogue.methods[_ROUNDED[interpolation]](ranks)
     below = ranks.detach().long()
     values = ordered.gather(-1, below)
     if interpolation in ("linear", "midpoint"):
@@ -84,8 +84,7 @@ def _ranks(ordered: Any, q: Any, ignore: bool) -> Any:
         ranks = q * (there.sum(-1, True) - 1)
         return ranks.masked_fill(ranks.detach() < 0, 0)
     last = ordered.shape[-1] - 1
-    ranks = (q * last).expand((*ordered.shape[:-1], *(q.shape or (1,))))
-    return ranks.masked_fill((~there).any(-1, True).expand(ranks.shape), last)
+    return (q * last).masked_fill((~there).any(-1, True), last)
 
 
 for _name, _ignore, _doc in (
@@ -96,8 +95,10 @@ for _name, _ignore, _doc in (
         composite(
             f"{_name}{_overload}(Tensor self, {_kind}, int? dim=None, bool keepdim=False, *, "
             "str interpolation='linear') -> Tensor",
-            lambda self, q, dim, keepdim, interpolation, _ignore=_ignore: _quantile(
-                self, q, dim, keepdim, interpolation, _ignore
+            native(
+                lambda self, q, dim, keepdim, interpolation, _ignore=_ignore: _quantile(
+                    self, q, dim, keepdim, interpolation, _ignore
+                )
             ),
             doc=f"{_doc} of all elements, or along a dimension.",
             samples=(f"torch.{_name}(x, 0.3)", f"x.{_name}(0.25, 1)",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.dtypes import float32, float64
 from ..engine.operator import catalogue, operator
+from .cast import to_copy
 from .conventions import Late, wrap_dim
 from .distance import _norm, _norm_backward
 from .sums import sum_dims
@@ -25,11 +27,15 @@ def _renorm(xp: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:
 
 def _renorm_backward(grad: Any, self: Any, p: float, dim: int, maxnorm: float) -> Any:
     dims = _others(self, dim)
-    norm = vector_norm(self, float(p), dims, True, None)
+    wide = float64 if self.dtype == "float32" or self.dtype is float32 else None
+    norm = vector_norm(self, float(p), dims, True, wide)  # in PyTorch's accumulating type
     along = sum_dims(self * grad, dims, True)
     through = _norm_backward(along, self, float(p), norm, dims, True)
     inverse = reciprocal(norm + 1e-7)
-    return where(norm > maxnorm, inverse * maxnorm * (grad - inverse * through), grad)
+    scaled = inverse * maxnorm * (grad - inverse * through)
+    if wide is not None:
+        scaled = to_copy(scaled, float32, None)
+    return where(norm > maxnorm, scaled, grad)
 
 
 def vector_norm(self: Any, p: float, dims: Any, keepdim: bool, dtype: Any) -> Any:

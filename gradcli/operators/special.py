@@ -8,7 +8,7 @@ from typing import Any
 from ..engine.operator import composite, operator
 from .circular import cos, sin
 from .comparison import logical_and
-from .constants import zeros_as
+from .constants import number_as, zeros_as
 from .conventions import Late, floating_only
 from .error_function import error_function
 from .exponential import exp
@@ -44,7 +44,7 @@ xlogy = operator(
     samples=("torch.xlogy(x, p)", "torch.special.xlogy(x * 0, p)"),
 )
 
-operator(
+xlogy_number = operator(
     "xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
     node="XlogyBackward2",
     inplace="xlogy_",
@@ -52,7 +52,9 @@ operator(
     where="torch method special",
     forward=lambda xp, self, other: _xlogy(xp, self, xp.asarray(other, dtype=self.dtype)),
     self=lambda grad, self, other: (
-        grad * _log_of(other) if other > 0 else masked_fill(grad * _log_of(other), self == 0.0, 0.0)
+        xlogy_number(grad, other)
+        if other > 0
+        else masked_fill(xlogy_number(grad, other), self == 0.0, 0.0)
     ),
     doc="self * log(other) for a number, 0 where self is 0.",
     samples=("x.xlogy(2.0)",),
@@ -70,17 +72,9 @@ operator(
 )
 
 
-def _log_of(value: float) -> float:
-    from math import inf, nan
-    from math import log as log_of_number
-
-    return log_of_number(value) if value > 0 else -inf if value == 0 else nan
-
-
 xlog1py = operator(
     "xlog1py(Tensor self, Tensor other) -> Tensor",
     node="SpecialXlog1PyBackward0",
-    numbers="other",
     dtype="promote_float",
     where="special",
     forward=lambda xp, self, other: _xlogy(xp, self, other + 1),
@@ -90,6 +84,32 @@ xlog1py = operator(
     other=lambda grad, self, other: grad * self / (other + 1),
     doc="self * log(1 + other), 0 where self is 0.",
     samples=("torch.special.xlog1py(x, p)",),
+)
+
+xlog1py_number = operator(
+    "xlog1py.Scalar_Other(Tensor self, Scalar other) -> Tensor",
+    node="SpecialXlog1PyBackward2",
+    dtype="promote_float",
+    where="special",
+    forward=lambda xp, self, other: _xlogy(xp, self, xp.asarray(other + 1, dtype=self.dtype)),
+    self=lambda grad, self, other: (
+        xlog1py_number(grad, other)
+        if other > -1
+        else masked_fill(xlog1py_number(grad, other), self == 0.0, 0.0)
+    ),
+    doc="self * log(1 + other) for a number, 0 where self is 0.",
+    samples=("torch.special.xlog1py(x, 2)", "torch.special.xlog1py(p, -1)"),
+)
+
+operator(
+    "xlog1py.Scalar_Self(Scalar self, Tensor other) -> Tensor",
+    node="SpecialXlog1PyBackward1",
+    dtype="promote_float",
+    where="special",
+    forward=lambda xp, self, other: _xlogy(xp, xp.asarray(self, dtype=other.dtype), other + 1),
+    other=lambda grad, self, other: grad * self / (other + 1),
+    doc="A number times log(1 + other).",
+    samples=("torch.special.xlog1py(1.5, p)",),
 )
 
 
@@ -102,7 +122,7 @@ def _logit(xp: Any, self: Any, eps: float | None) -> Any:
 def _logit_backward(grad: Any, self: Any, eps: float | None) -> Any:
     low, high, outside = (0.0, 1.0, float("nan")) if eps is None else (eps, 1.0 - eps, 0.0)
     inside = logical_and(self >= low, self <= high)
-    return where(inside, grad / (self * (1.0 - self)), outside)
+    return where(inside, grad / (self * (number_as(self, 1) - self)), outside)
 
 
 logit = operator(
