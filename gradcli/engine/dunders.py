@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import dtypes
 from .call import python_operator
 from .catalogue import Function, catalogue
 from .mode import state
@@ -36,10 +37,11 @@ def install() -> None:
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         _comparison(name)
     for name, key in (
-        ("neg", "neg"), ("pos", "positive"), ("abs", "abs"), ("invert", "bitwise_not"),
+        ("neg", "neg"), ("pos", "positive"), ("abs", "abs"),
     ):  # fmt: skip
         _unary(name, key)
     for name, body in (
+        ("invert", _inverted),
         ("matmul", _matrix_product),
         ("getitem", catalogue.rows["__getitem__"].body),
         ("setitem", catalogue.rows["__setitem__"].body),
@@ -47,6 +49,14 @@ def install() -> None:
         setattr(Tensor, f"__{name}__", body)
     for name in "add sub mul truediv pow floordiv mod and or xor lshift rshift".split():
         _augmented(name)
+
+
+def _inverted(self: Tensor) -> Any:
+    if self.dtype.category > dtypes.INTEGER:
+        raise TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        )
+    return catalogue.methods["bitwise_not"](self)
 
 
 def _unary(name: str, key: str) -> None:

@@ -345,15 +345,20 @@ def misfit(
     method: bool,
 ) -> TypeError:
     """The TypeError of a call that none of the signatures takes."""
-    if len(signatures) == 1:
+    if len(signatures) == 1 and not _twice(name, signatures[0], len(args) + len(kwargs)):
         return TypeError(_one(name, signatures[0], args, kwargs, method))
+    for signature in signatures:
+        if mixed := _mixed(name, signature, args):
+            return TypeError(mixed)
     count = len(args) + len(kwargs)
     plausible = [s for s in signatures if s.least <= count <= len(s.parameters)]
-    if len(plausible) == 1:
+    if len(plausible) == 1 and name not in _ALSO_NUMBERS:
         return TypeError(_one(name, plausible[0], args, kwargs, method))
     given = args[1:] if method else args
-    words = [_detailed(value) for value in given]
-    words += [f"{key}={_detailed(value)}" for key, value in kwargs.items()]
+    words = [type_word(value) for value in given]
+    words += [f"{key}={type_word(kwargs[key])}" for key in sorted(kwargs)]
+    if kwargs and not given:
+        words.append("")  # so it stands in PyTorch: "(min=str, )"
     expected = "".join(f" * ({_shown(signature, method)})\n" for signature in signatures)
     return TypeError(
         f"{name}() received an invalid combination of arguments - got ({', '.join(words)}), "
@@ -361,13 +366,44 @@ def misfit(
     )
 
 
-def _detailed(value: Any) -> str:
-    if isinstance(value, tuple | list) and not hasattr(value, "numel"):
-        word = "tuple" if isinstance(value, tuple) else "list"
-        if not value:
-            return word
-        return f"{word} of [{', '.join(type_word(item) for item in value)}]"
-    return type_word(value)
+def _twice(name: str, signature: Signature, count: int) -> bool:
+    """Has PyTorch one more overload than there are rows, and do both have as many arguments?"""
+    if name in _ALSO_LONGER:
+        return not signature.least <= count <= signature._positional()
+    return name in _ALSO_NUMBERS
+
+
+_ALSO_NUMBERS = frozenset("eq ge gt le lt ne where".split())
+_ALSO_LONGER = frozenset("mm bmm rand randn".split())
+
+
+def _mixed(name: str, signature: Signature, args: Sequence[Any]) -> str | None:
+    """PyTorch's words for a list of integers with something else behind the first."""
+    for place, parameter in enumerate(signature.parameters[: len(args)]):
+        value = args[place]
+        if parameter.kind == "int[]" and parameter.size is None and _is_int(value):
+            value = args[place:]
+        listed = parameter.kind == "int[]" and isinstance(value, tuple | list) and len(value) > 1
+        if listed and _is_int(value[0]):
+            wrong = next((at for at, item in enumerate(value) if not _is_int(item)), None)
+            if wrong is not None:
+                return (
+                    f"{name}(): argument '{parameter.name}' failed to unpack the object at pos "
+                    f'{wrong + 1} with error "type must be tuple of ints,but got '
+                    f'{type_word(value[wrong])}"'
+                )
+    return None
+
+
+def _in_python(signature: Signature) -> bool:
+    """Is it one of the functions that PyTorch wrote in Python? Python words their errors."""
+    return signature.overload == "functional" or signature.name in _PYTHON
+
+
+_PYTHON = frozenset(
+    "mse_loss l1_loss smooth_l1_loss huber_loss kl_div binary_cross_entropy cross_entropy nll_loss "
+    "binary_cross_entropy_with_logits batch_norm norm".split()
+)
 
 
 def _shown(signature: Signature, method: bool) -> str:
@@ -397,6 +433,10 @@ def _one(
     parameters = signature.parameters
     positional = [p for p in parameters if not p.keyword_only]
     skip = 1 if method else 0
+    if method and len(parameters) == 1 and len(args) > 1:
+        return f"TensorBase.{name}() takes no arguments ({len(args) - 1} given)"
+    if mixed := _mixed(name, signature, args):
+        return mixed
     if len(args) > len(positional):
         gathered = signature._gathered(args)
         if gathered is None:
@@ -438,6 +478,12 @@ def _one(
                     f"{type_word(value[wrong])}"
                 )
             return f"{name}(): argument '{shown}'{where} must be {word}, not {type_word(value)}"
+    if missing and _in_python(signature):
+        texts = [f"'{item}'" for item in missing]
+        last = ("," if len(texts) > 2 else "") + " and "
+        listed = last.join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else texts[0]
+        plural = "s" if len(texts) > 1 else ""
+        return f"{name}() missing {len(texts)} required positional argument{plural}: {listed}"
     if missing:
         quoted = ", ".join(f'"{item}"' for item in missing)
         plural = "s" if len(missing) == 1 else ""  # so it stands in PyTorch

@@ -402,13 +402,18 @@ class Tensor:
         return self._data.item()
 
     def __float__(self) -> float:
-        return float(self._single())
+        return float(self._only())
 
     def __int__(self) -> int:
-        return int(self._single())
+        return int(self._only())
 
     def __complex__(self) -> complex:
-        return complex(self._single())
+        return complex(self._only())
+
+    def _only(self) -> Any:
+        if self._data.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self._single()
 
     def __index__(self) -> int:
         if self._data.size != 1 or self._kind.dtype.category > 1:

@@ -144,7 +144,7 @@ def _check_several(name: str) -> Any:
 
 for _name, _node, _word in (("amax", "Amax", "largest"), ("amin", "Amin", "smallest")):
     operator(
-        f"{_name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+        f"{_name}(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
         node=f"{_node}Backward0",
         check=_check_several(_name),
         forward=lambda xp, self, dim, keepdim, _name=_name: getattr(self, _name[1:])(
