@@ -151,6 +151,8 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         if self.numbers is None:
+            if self.name() == "torch::autograd::NotImplemented":  # lists what it was given
+                return tuple((node, 0) for node in self.edges if node is not None)
             return tuple((node, 0) for node in self.edges)
         return tuple(
             (node, 0 if node is None else number)

@@ -107,12 +107,11 @@ signbit = _test(
 
 
 def _isclose(xp: Any, self: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    if self.dtype.kind != "f":  # errors of integers and bools are measured in the default type
+        self, other = self.astype("float32"), other.astype("float32")
     near = xp.abs(self - other) <= atol + rtol * xp.abs(other)
-    if self.dtype.kind == "f":
-        near = (near & xp.isfinite(other)) | (self == other)
-        if equal_nan:
-            near = near | ((self != self) & (other != other))
-    return near
+    near = (near & xp.isfinite(other)) | (self == other)
+    return near | ((self != self) & (other != other)) if equal_nan else near
 
 
 def _same_type(self: Any, other: Any, *rest: Any) -> None:
@@ -127,9 +126,10 @@ isclose = operator(
     check=_same_type,
     forward=_isclose,
     doc="Is |self - other| at most atol + rtol * |other|?",
-    samples=("torch.isclose(x, x + 1e-7)", "x.isclose(y, rtol=1.0)", "torch.isclose(i, i)"),
+    samples=("torch.isclose(x, x + 1e-7)", "x.isclose(y, rtol=1.0)", "torch.isclose(i, i)",
+             "k.isclose(~k)", "i.isclose(i + 1, rtol=0.6)"),
     errors=("torch.isclose(x, d)",),
-)
+)  # fmt: skip
 
 
 composite(

@@ -8,14 +8,14 @@ from ..engine import dtypes
 from ..engine.operator import catalogue, composite, operator
 from .constants import number_as, zeros_of
 from .conventions import INTEGERS, Late, wrap_dim
-from .reduce import as_kind, has_zeros, in_type_of, prod_dim
-from .select import slice_
+from .reduce import as_kind, has_zeros, prod_dim
+from .select import select, slice_
 from .shape import expand
 from .sums import sum_dims
 
 exp, log, absolute = Late("exp"), Late("log"), Late("abs")
 flip = Late("flip")
-cat, stack = Late("cat"), Late("stack")
+cat = Late("cat")
 where = Late("where.self")
 scatter_add = Late("scatter_add")
 
@@ -83,8 +83,11 @@ def _cumprod_backward(grad: Any, self: Any, dim: int, result: Any) -> Any:
         return _reversed_cumsum(result * grad, dim) / self
     if not hasattr(grad, "grad_fn"):
         return cumprod_through_zeros(grad, self, result, dim)
+    slopes = zeros_of(self, tuple(self.shape))
     length = self.shape[dim]
-    return stack([_product_slope(grad, self, dim, at, length) for at in range(length)], dim)
+    for at in range(length):
+        select.run(slopes, dim, at).copy_(_product_slope(grad, self, dim, at, length))
+    return slopes
 
 
 def _product_slope(grad: Any, self: Any, dim: int, at: int, length: int) -> Any:
@@ -135,7 +138,7 @@ cumprod = operator(
     check=lambda self, dim, dtype: _in_range(self, dim),
     forward=lambda xp, self, dim, dtype: _accumulated(xp, self, dim, dtype, "multiply"),
     self=lambda grad, self, dim, result, self_kind: as_kind(
-        _cumprod_backward(grad, in_type_of(self, grad), dim, result), self_kind
+        _cumprod_backward(as_kind(grad, self_kind), self, dim, result), self_kind
     ),
     doc="The product of all elements up to each one, along a dimension.",
     samples=("x.cumprod(1)", "torch.cumprod(x, 0)", "(x * k).cumprod(1)", "s.cumprod(0)",

@@ -75,7 +75,7 @@ def pairwise(x1: Any, x2: Any, p: float, eps: float, keepdim: bool) -> Any:
 
 
 pairwise_distance = composite(
-    "pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) "
+    "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) "
     "-> Tensor",
     native(pairwise),
     where="torch functional",

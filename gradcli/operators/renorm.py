@@ -108,7 +108,7 @@ def _check_pdist(self: Any, p: float) -> None:
 
 
 pdist = operator(
-    "pdist(Tensor self, float p=2) -> Tensor",
+    "pdist(Tensor self, float p=2.0) -> Tensor",
     node="PdistBackward0",
     where="torch functional",
     forward=_pdist,
