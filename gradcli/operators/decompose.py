@@ -313,6 +313,7 @@ qr = composite(
     errors=("torch.linalg.qr(v)", "torch.linalg.qr(x, 'foo')"),
 )  # fmt: skip
 
+
 def _old_qr(self: Any, mode: str) -> Any:
     warn(
         "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future "
