@@ -379,6 +379,8 @@ def test_interrupted(home: Path) -> None:
         [sys.executable, "-u", "-m", "gradcli", "run", "loop.expr"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        # A shell that starts the tests in the background has them ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:  # fmt: skip
         assert process.stdout and process.stderr
         process.stdout.readline()
