@@ -22,7 +22,7 @@ def precise(function: Body, *arrays: Any) -> Any:
         return function(*arrays)
     if first.dtype.char == "f":
         kind = first.dtype.type
-        if first.__class__ is kind:  # one scalar: the C library's function, where it has one
+        if all(a.__class__ is kind for a in arrays):  # scalars: the C library's function, if any
             of_float = getattr(math, _MATH.get(function.__name__, function.__name__), None)
             if of_float is not None:
                 try:

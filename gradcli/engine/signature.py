@@ -345,6 +345,7 @@ def misfit(
     method: bool,
 ) -> TypeError:
     """The TypeError of a call that none of the signatures takes."""
+    signatures = [s for s in signatures if not s.overload.startswith("Number")]  # no overload there
     if len(signatures) == 1 and not _twice(name, signatures[0], len(args) + len(kwargs)):
         return TypeError(_one(name, signatures[0], args, kwargs, method))
     for signature in signatures:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.dtypes import bool_
-from ..engine.operator import composite, operator, precise
+from ..engine.dtypes import bool_, of_number
+from ..engine.operator import catalogue, composite, operator, precise
 from .constants import number_as
 from .rounding import sgn
 
@@ -48,6 +48,30 @@ def _check_difference(self: Any, other: Any, alpha: Any) -> None:
         raise RuntimeError(_ONE_BOOL)
 
 
+def tensor_of(number: Any, other: Any) -> Any:
+    """torch.add(2, x): the number as a 0-dim tensor, of a type that counts like the number."""
+    if not hasattr(other, "ndim"):
+        return catalogue.functions["full"]((), number)
+    kind = of_number(number)
+    kind = other.dtype if other.dtype.category >= kind.category else kind
+    return catalogue.methods["new_full"](other.detach(), (), number, dtype=kind)
+
+
+def number_first(
+    key: str, arguments: str, row: Any, samples: tuple[str, ...], **faces: Any
+) -> None:
+    """The functions of arithmetic, not the methods, take a number in the first place too."""
+    composite(
+        f"{key}(Scalar self, Tensor other{arguments}) -> Tensor",
+        lambda self, other, *rest: row.run(tensor_of(self, other), other, *rest),
+        numbers="other",
+        where="torch",
+        doc=f"{row.doc} A number stands first.",
+        samples=samples,
+        **faces,
+    )
+
+
 _NO_BOOL = {"Bool": (RuntimeError, _TWO_BOOLS)}
 
 add = operator(
@@ -66,6 +90,11 @@ add = operator(
     samples=("x + y", "x + 2", "2 + x", "torch.add(x, y, alpha=3)", "x.add(z)", "d + x", "i + x"),
     errors=("x + v[:2]", "i.add(i, alpha=1.5)"),
 )
+
+number_first(
+    "add.Number", ", *, Scalar alpha=1", add,
+    ("torch.add(2, x)", "torch.add(0.5, i, alpha=2)", "torch.add(1, 2)"),
+)  # fmt: skip
 
 add_scalar = operator(
     "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -96,6 +125,8 @@ sub = operator(
     samples=("x - y", "x - 2", "torch.sub(x, y, alpha=3)", "x.subtract(z)", "i - n", "x - i"),
     errors=("k - k", "k - 1", "i - k", "i.sub(i, alpha=0.5)"),
 )
+
+number_first("sub.Number", ", *, Scalar alpha=1", sub, ("torch.sub(2, x)",), aliases=("subtract",))
 
 sub_scalar = operator(
     "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -153,6 +184,8 @@ mul = operator(
     samples=("x * y", "x * 2", "2 * x", "torch.mul(x, y)", "x.multiply(z)", "k * k", "i * x"),
     errors=("x * v[:2]",),
 )
+
+number_first("mul.Number", "", mul, ("torch.mul(2, x)", "torch.mul(2.5, i)"), aliases=("multiply",))
 
 mul_scalar = operator(
     "mul.Scalar(Tensor self, Scalar other) -> Tensor",
@@ -257,6 +290,20 @@ def _lerp(xp: Any, self: Any, end: Any, weight: Any) -> Any:
     return xp.where(xp.abs(weight) < 0.5, self + weight * step, end - step * (1 - weight))
 
 
+_C_WORDS = {
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long int", "int32": "int",
+    "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "float32": "float",
+    "float64": "double",
+}  # fmt: skip
+
+
+def _check_lerp(self: Any, end: Any, weight: Any) -> None:
+    for name, value in (("end", end), ("weight", weight)):
+        if hasattr(value, "ndim") and value.dtype is not self.dtype:
+            mine, its = (_C_WORDS.get(t.dtype.name, t.dtype.name) for t in (self, value))
+            raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
+
+
 lerp = operator(
     "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
     node="LerpBackward0",
@@ -266,6 +313,7 @@ lerp = operator(
         for word in ("Bool", "Byte", "Char", "Short", "Int", "Long")
     },
     dtype="promote",
+    check=_check_lerp,
     forward=lambda xp, self, end, weight: (
         self + (end - self) * weight if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
     ),
@@ -273,7 +321,7 @@ lerp = operator(
     end=lambda grad, weight: grad * weight,
     doc="Linear interpolation by a number between two tensors.",
     samples=("torch.lerp(x, y, 0.3)", "x.lerp(z, 0.75)"),
-    errors=("i.lerp(i, 0.5)",),
+    errors=("i.lerp(i, 0.5)", "x.lerp(d, 0.5)", "x.lerp(i, 0.5)"),
 )
 
 lerp_tensor = operator(
@@ -281,12 +329,14 @@ lerp_tensor = operator(
     node="LerpBackward1",
     inplace="lerp_",
     dtype="promote",
+    check=_check_lerp,
     forward=_lerp,
     self=lambda grad, weight: grad * (number_as(weight, 1) - weight),
     end=lambda grad, weight: grad * weight,
     weight=lambda grad, self, end: grad * (end - self),
     doc="Linear interpolation by a tensor between two tensors.",
     samples=("torch.lerp(x, y, u)", "x.lerp(y, s)", "x.lerp(z, p)"),
+    errors=("x.lerp(y, d)", "x.lerp(y, k)"),
 )
 
 

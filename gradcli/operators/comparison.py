@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine.operator import composite, operator, precise
 from .constants import zeros_as
-from .conventions import Late
+from .conventions import Late, floating_only
 from .exponential import exp
 
 where = Late("where.self")
@@ -362,22 +362,13 @@ logaddexp = operator(
     "logaddexp(Tensor self, Tensor other) -> Tensor",
     node="LogaddexpBackward0",
     dtype="promote",
+    refuse=floating_only("logaddexp_cpu"),
     forward=lambda xp, self, other: precise(xp.logaddexp, self, other),
     self=lambda grad, self, other: grad / (exp(other - self) + 1),
     other=lambda grad, self, other: grad / (exp(self - other) + 1),
     doc="log(exp(self) + exp(other)).",
     samples=("torch.logaddexp(x, y)", "x.logaddexp(z)"),
-)
-
-operator(
-    "copysign.Scalar(Tensor self, Scalar other) -> Tensor",
-    node="CopysignBackward1",
-    inplace="copysign_",
-    dtype="promote_float",
-    forward=lambda xp, self, other: xp.copysign(self, xp.asarray(other, dtype=self.dtype)),
-    self=lambda grad, self, result: grad * masked_fill(result / self, self == 0, 0),
-    doc="The magnitude of self with the sign of a number.",
-    samples=("x.copysign(-1)",),
+    errors=("torch.logaddexp(i, i)",),
 )
 
 copysign = operator(
@@ -389,7 +380,18 @@ copysign = operator(
     self=lambda grad, self, result: grad * masked_fill(result / self, self == 0, 0),
     other=lambda grad: zeros_as(grad),
     doc="The magnitude of self with the sign of other.",
-    samples=("torch.copysign(x, y.detach())",),
+    samples=("torch.copysign(x, y.detach())", "x.copysign(n)"),
+)
+
+operator(
+    "copysign.Scalar(Tensor self, Scalar other) -> Tensor",
+    node="CopysignBackward1",
+    inplace="copysign_",
+    dtype="promote_float",
+    forward=lambda xp, self, other: xp.copysign(self, xp.asarray(other, dtype=self.dtype)),
+    self=lambda grad, self, result: grad * masked_fill(result / self, self == 0, 0),
+    doc="The magnitude of self with the sign of a number.",
+    samples=("x.copysign(-1)",),
 )
 
 

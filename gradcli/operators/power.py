@@ -6,6 +6,7 @@ from typing import Any
 
 from ..engine.dtypes import INTEGER
 from ..engine.operator import composite, operator, precise
+from .arithmetic import number_first
 from .constants import zeros_as
 from .conventions import Late
 
@@ -33,6 +34,10 @@ div = operator(
     doc="Quotient, elementwise; integers become floating.",
     samples=("x / p", "x / 2", "torch.div(x, s)", "x.div(z)", "i / 2", "x / d", "x.true_divide(p)"),
     errors=("torch.div(x, r)", "x / 'a'", "torch.div(1.0)"),
+)
+
+number_first(
+    "div.Number", "", div, ("torch.div(2, x)", "torch.div(2, i)"), aliases=("divide", "true_divide")
 )
 
 div_scalar = operator(
@@ -113,6 +118,11 @@ div_mode = operator(
     errors=("torch.div(x, p, rounding_mode='up')",),
 )  # fmt: skip
 
+number_first(
+    "div.Number_mode", ", *, str? rounding_mode", div_mode,
+    ("torch.div(3, p, rounding_mode='floor')",), aliases=("divide",),
+)  # fmt: skip
+
 true_divide = composite(
     "true_divide(Tensor self, Tensor other) -> Tensor",
     lambda self, other: div.run(self, other),
@@ -145,7 +155,10 @@ def _remainder(xp: Any, self: Any, other: Any) -> Any:
     kind = getattr(self, "dtype", None) or other.dtype
     if kind.kind != "f":
         _no_zero(xp, other)
-    return xp.remainder(self, other)
+        return xp.remainder(self, other)
+    # A remainder of 0 has the sign of the dividend, where NumPy gives it the divisor's.
+    rest = xp.fmod(self, other)
+    return xp.where((rest != 0) & ((rest < 0) != xp.less(other, 0)), rest + other, rest)
 
 
 remainder = operator(
@@ -186,16 +199,25 @@ operator(
 )
 
 
+def _fmod(xp: Any, self: Any, other: Any) -> Any:
+    kind = getattr(self, "dtype", None) or other.dtype
+    if kind.kind != "f":
+        _no_zero(xp, other)
+    return xp.fmod(self, other)
+
+
 fmod = operator(
     "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
     node="FmodBackward1",
     inplace="fmod_",
     dtype="promote",
-    forward=lambda xp, self, other: xp.fmod(self, other),
+    refuse={"Bool": "\"fmod_cpu\" not implemented for 'Bool'"},
+    forward=_fmod,
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * div_mode(self, other, "trunc"),
     doc="Remainder with the sign of the dividend.",
     samples=("torch.fmod(x, p)", "x.fmod(y)", "torch.fmod(i, i + 1)"),
+    errors=("torch.fmod(i, i)", "k.fmod(k)"),
 )
 
 operator(
@@ -203,10 +225,12 @@ operator(
     node="FmodBackward0",
     inplace="fmod_",
     dtype="scalar",
-    forward=lambda xp, self, other: xp.fmod(self, other),
+    refuse={"Bool": "\"fmod_cpu\" not implemented for 'Bool'"},
+    forward=_fmod,
     self=lambda grad: grad,
     doc="Remainder by a number, with the sign of the dividend.",
     samples=("torch.fmod(x, 2)", "x.fmod(-0.7)"),
+    errors=("i.fmod(0)",),
 )
 
 
@@ -252,29 +276,6 @@ def _integer_power(xp: Any, self: Any, exponent: Any) -> Any:
     return xp.where(negative, under, whole)
 
 
-def _number_power_backward(grad: Any, self: Any, exponent: Any) -> Any:
-    if exponent == 0:
-        return zeros_as(self)
-    return grad * (self ** (exponent - 1) * exponent)
-
-
-pow_scalar = operator(
-    "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
-    node="PowBackward0",
-    inplace="pow_",
-    dtype="scalar",
-    check=_check_number_power,
-    forward=_power,
-    self=lambda grad, self, exponent: _number_power_backward(grad, self, exponent),
-    doc="Power with a number as exponent.",
-    samples=(
-        "x ** 2", "p ** 0.5", "torch.pow(x, 3)", "x.pow(0)", "x ** 1", "p ** -1.5", "i ** 2",
-        "k ** 2", "x.square()", "i ** 2.0",
-    ),
-    errors=("i ** -1",),
-)  # fmt: skip
-
-
 def _self_power_backward(grad: Any, self: Any, exponent: Any) -> Any:
     return where(
         equal(exponent, 0.0), zeros_as(grad), grad * (exponent * pow_tensor(self, exponent - 1))
@@ -306,9 +307,41 @@ pow_tensor = operator(
     self=lambda grad, self, exponent: _self_power_backward(grad, self, exponent),
     exponent=lambda grad, self, exponent, result: _exponent_backward(grad, self, exponent, result),
     doc="Power, elementwise.",
-    samples=("p ** y", "torch.pow(p, s)", "p.pow(z)", "x ** torch.tensor(2.0)", "i ** j", "p ** i"),
+    samples=(
+        "p ** y",
+        "torch.pow(p, s)",
+        "p.pow(z)",
+        "x ** torch.tensor(2.0)",
+        "i ** j",
+        "p ** i",
+        "torch.pow(x, n)",
+        "i.pow(torch.tensor(-1))",
+    ),
     errors=("k ** k", "torch.pow(x, r)"),
 )
+
+
+def _number_power_backward(grad: Any, self: Any, exponent: Any) -> Any:
+    if exponent == 0:
+        return zeros_as(self)
+    return grad * (self ** (exponent - 1) * exponent)
+
+
+pow_scalar = operator(
+    "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    node="PowBackward0",
+    inplace="pow_",
+    dtype="scalar",
+    check=_check_number_power,
+    forward=_power,
+    self=lambda grad, self, exponent: _number_power_backward(grad, self, exponent),
+    doc="Power with a number as exponent.",
+    samples=(
+        "x ** 2", "p ** 0.5", "torch.pow(x, 3)", "x.pow(0)", "x ** 1", "p ** -1.5", "i ** 2",
+        "k ** 2", "x.square()", "i ** 2.0",
+    ),
+    errors=("i ** -1",),
+)  # fmt: skip
 
 pow_number = operator(
     "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
@@ -337,16 +370,16 @@ composite(
 )
 
 composite(
-    "float_power(Tensor self, Scalar exponent) -> Tensor",
-    lambda self, exponent: pow_scalar.run(self.double(), float(exponent)),
-    doc="Power in double precision.",
-    samples=("torch.float_power(p, 1.5)", "i.float_power(2)", "p.float_power(2)"),
-)
-composite(
     "float_power.Tensor(Tensor self, Tensor exponent) -> Tensor",
     lambda self, exponent: pow_tensor.run(self.double(), exponent.double()),
     doc="Power of tensors in double precision.",
     samples=("torch.float_power(p, y)",),
+)
+composite(
+    "float_power(Tensor self, Scalar exponent) -> Tensor",
+    lambda self, exponent: pow_scalar.run(self.double(), float(exponent)),
+    doc="Power in double precision.",
+    samples=("torch.float_power(p, 1.5)", "i.float_power(2)", "p.float_power(2)"),
 )
 composite(
     "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",

@@ -70,6 +70,7 @@ operator(
     "round.decimals(Tensor self, *, int decimals) -> Tensor",
     node="RoundBackward1",
     inplace="round_",
+    refuse={w: f"\"round_cpu\" not implemented for '{w}'" for w in (*INTEGERS, "Bool")},
     forward=lambda xp, self, decimals: (
         xp.rint(self * 10.0**decimals) / 10.0**decimals
         if decimals >= 0
@@ -78,6 +79,7 @@ operator(
     self=lambda grad: zeros_as(grad),
     doc="Rounded to a number of decimals.",
     samples=("torch.round(x, decimals=1)", "x.round(decimals=-1)"),
+    errors=("i.round(decimals=1)",),
 )
 
 frac = operator(

@@ -101,7 +101,7 @@ topk = operator(
     "-> (Tensor values, Tensor indices)",
     node="TopkBackward0",
     outputs_named="topk",
-    refuse={"Bool": "\"topk_cpu\" not implemented for 'Bool'"},
+    refuse={"Bool": (RuntimeError, "topk does not support bool dtypes on CPU")},
     check=_check_topk,
     forward=lambda xp, self, k, dim, largest, sorted: _top(xp, self, k, dim, largest),
     self=lambda grads, dim, indices, self_sym_sizes: value_selecting_backward(

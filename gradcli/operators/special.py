@@ -314,23 +314,35 @@ sinc = operator(
     samples=("torch.sinc(x)", "x.sinc()"),
 )
 
+
+def _one_type(self: Any, values: Any) -> None:
+    if self.dtype is not values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+
+
 heaviside = operator(
     "heaviside(Tensor self, Tensor values) -> Tensor",
     node="torch::autograd::NotImplemented",
     inplace="heaviside_",
     dtype="promote",
-    forward=lambda xp, self, values: xp.where(self == 0, values, (self > 0).astype(self.dtype)),
+    check=_one_type,
+    forward=lambda xp, self, values: xp.where(
+        xp.equal(self, 0), values, xp.greater(self, 0).astype(self.dtype)
+    ),
     doc="0 below 0, 1 above, and the given value at 0.",
-    samples=("torch.heaviside(x.detach(), p.detach())",),
+    samples=("torch.heaviside(x.detach(), p.detach())", "torch.heaviside(s.detach(), p.detach())"),
+    errors=("torch.heaviside(x, i)",),
 )
 
 logaddexp2 = operator(
     "logaddexp2(Tensor self, Tensor other) -> Tensor",
     node="Logaddexp2Backward0",
     dtype="promote",
+    refuse=floating_only("logaddexp2_cpu"),
     forward=lambda xp, self, other: xp.logaddexp2(self, other),
     self=lambda grad, self, other: grad / (2 ** (other - self) + 1),
     other=lambda grad, self, other: grad / (2 ** (self - other) + 1),
     doc="log2(2 ** self + 2 ** other).",
     samples=("torch.logaddexp2(x, y)",),
+    errors=("torch.logaddexp2(i, i)",),
 )
