@@ -245,3 +245,31 @@ operator(
     doc="Which bucket between boundaries a number falls into.",
     samples=("torch.bucketize(0.5, w.sort()[0])",),
 )
+
+# ---- membership
+
+
+def _isin(xp: Any, elements: Any, test_elements: Any, assume_unique: bool, invert: bool) -> Any:
+    """A number is compared in the type of the tensor beside it."""
+    kind = getattr(elements, "dtype", None) or test_elements.dtype
+    if kind.kind == "f":
+        elements, test_elements = (xp.asarray(v, dtype=kind) for v in (elements, test_elements))
+    return xp.isin(elements, test_elements, invert=invert)
+
+
+for _overload, _arguments, _samples in (
+    (
+        "Tensor_Tensor", "Tensor elements, Tensor test_elements",
+        ("torch.isin(i, j)", "torch.isin(x, v)", "torch.isin(i, j[:1], invert=True)"),
+    ),
+    ("Tensor_Scalar", "Tensor elements, Scalar test_element", ("torch.isin(i, 2)",)),
+    ("Scalar_Tensor", "Scalar element, Tensor test_elements", ("torch.isin(2, i)",)),
+):  # fmt: skip
+    operator(
+        f"isin.{_overload}({_arguments}, *, bool assume_unique=False, bool invert=False) -> Tensor",
+        dtype="bool",
+        where="torch",
+        forward=_isin,
+        doc="Is each element among the others?",
+        samples=_samples,
+    )

@@ -1,0 +1,84 @@
+"""Operators: the parts that a number is made of, and its neighbours."""
+
+from __future__ import annotations
+
+from math import pi
+
+from ..engine.operator import composite, operator
+from .constants import number_as, zeros_as
+from .conventions import Late, floating_only
+
+exp2 = Late("exp2")
+where = Late("where.self")
+power_of_number = Late("pow.Scalar")
+
+LOG_2 = 0.6931471805599453
+
+_FRACTIONS_ONLY = dict.fromkeys(
+    ("Bool", "Byte", "Char", "Short", "Int", "Long"),
+    (RuntimeError, "torch.frexp() only supports floating-point dtypes"),
+)
+
+frexp = operator(
+    "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
+    node="FrexpBackward0",
+    outputs_named="frexp",
+    undifferentiable="exponent",
+    refuse=_FRACTIONS_ONLY,
+    forward=lambda xp, self: xp.frexp(self),
+    self=lambda grads, exponent: None if grads[0] is None else grads[0] / exp2(exponent),
+    doc="The fraction between 0.5 and 1 and the power of two that make up a number.",
+    samples=("torch.frexp(x)", "x.frexp()", "torch.frexp(x)[0] * 2"),
+    errors=("torch.frexp(i)",),
+)
+
+ldexp = operator(
+    "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+    node="LdexpBackward0",
+    inplace="ldexp_",
+    dtype="promote_float",
+    forward=lambda xp, self, other: self * xp.exp2(other),
+    self=lambda grad, other: grad * power_of_number(2, other),
+    other=lambda grad, result: grad * result * LOG_2,
+    doc="self times 2 ** other.",
+    samples=("torch.ldexp(x, y)", "x.ldexp(j)"),
+)
+
+nextafter = operator(
+    "nextafter(Tensor self, Tensor other) -> Tensor",
+    node="NextafterBackward0",
+    inplace="nextafter_",
+    dtype="promote",
+    refuse=floating_only("nextafter_cpu"),
+    forward=lambda xp, self, other: xp.nextafter(self, other),
+    self=lambda grad, self, other: where(self != other, grad, number_as(grad, 0)),
+    other=lambda grad: zeros_as(grad),
+    doc="The next number of self's type in the direction of other.",
+    samples=("torch.nextafter(x, y)", "x.nextafter(z)"),
+    errors=("torch.nextafter(i, i)",),
+)
+
+angle = operator(
+    "angle(Tensor self) -> Tensor",
+    node="AngleBackward0",
+    dtype="promote_float",
+    forward=lambda xp, self: xp.where(self != self, self, xp.where(self < 0, pi, 0.0)),
+    self=lambda grad, self: zeros_as(self),
+    doc="The angle of a real number in the complex plane: 0 or pi.",
+    samples=("torch.angle(x)", "x.angle()", "torch.angle(i)"),
+)
+
+for _name, _faces, _doc in (
+    ("real", "torch", "The real part: a real tensor itself."),
+    ("conj", "torch method", "The complex conjugate: a real tensor itself."),
+    ("resolve_conj", "torch method", "The tensor with its conjugation carried out."),
+    ("resolve_neg", "torch method", "The tensor with its negation carried out."),
+    ("conj_physical", "torch method", "The complex conjugate, carried out."),
+):
+    composite(
+        f"{_name}(Tensor self) -> Tensor",
+        lambda self: self,
+        where=_faces,
+        doc=_doc,
+        samples=tuple(f"torch.{_name}(x) * 2" for _ in (0,)),
+    )
