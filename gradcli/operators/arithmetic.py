@@ -99,6 +99,7 @@ number_first(
 add_scalar = operator(
     "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     node="AddBackward1",
+    dtype="scalar",
     where="hidden",
     forward=lambda xp, self, other, alpha: self + other * alpha,
     self=lambda grad: grad,
@@ -131,6 +132,7 @@ number_first("sub.Number", ", *, Scalar alpha=1", sub, ("torch.sub(2, x)",), ali
 sub_scalar = operator(
     "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     node="SubBackward1",
+    dtype="scalar",
     where="hidden",
     forward=lambda xp, self, other, alpha: self - other * alpha,
     self=lambda grad: grad,
@@ -190,6 +192,7 @@ number_first("mul.Number", "", mul, ("torch.mul(2, x)", "torch.mul(2.5, i)"), al
 mul_scalar = operator(
     "mul.Scalar(Tensor self, Scalar other) -> Tensor",
     node="MulBackward1",
+    dtype="scalar",
     where="hidden",
     forward=lambda xp, self, other: self * other,
     self=lambda grad, other: grad * other,

@@ -42,7 +42,9 @@ def _covariance(self: Any, correction: int, fweights: Any, aweights: Any) -> Any
     else:
         total = sum_all(weights)
         mean = sum_dims(rows * weights, (1,), False) / total
-    if weights is None or aweights is None or correction == 0:
+    if aweights is not None and correction == 0:
+        norm = total
+    elif weights is None or aweights is None:
         number = isinstance(total, int)
         norm = total - correction if number else catalogue.row("sub.Scalar")(total, correction, 1)
     else:
@@ -67,7 +69,7 @@ cov = composite(
     _covariance,
     doc="The covariances of the rows.",
     samples=(
-        "torch.cov(x)", "x.cov(correction=0)", "torch.cov(x, fweights=j + 1)",
+        "torch.cov(x)", "x.cov(correction=0)", "x.cov(correction=0, aweights=w * w)", "torch.cov(x, fweights=j + 1)",
         "torch.cov(x, aweights=v.detach() ** 2)",
     ),
 )  # fmt: skip

@@ -51,12 +51,12 @@ bincount = operator(
 # ---- edges
 
 
-def _outer(self: Any, low: float, high: float) -> tuple[Any, Any]:
+def _outer(self: Any, low: float, high: float, apart: float = 1) -> tuple[Any, Any]:
     """The first and the last edge: the data's where none are given; never the same."""
     if low == high and self.size:
         low, high = self.min(), self.max()
     if low == high:
-        low, high = low - 1, high + 1
+        low, high = low - apart, high + apart
     return low, high
 
 
@@ -97,7 +97,10 @@ histc = operator(
 
 def _edges(xp: Any, line: Any, bins: int, span: Sequence[float] | None) -> Any:
     """Equal bins over a span or over the data."""
-    low, high = _outer(line, *(span or (0, 0)))
+    given = span is not None and span[0] == span[1]  # an empty span is not the data's
+    low, high = span if given else _outer(line, *(span or (0, 0)), 0.5)
+    if given:
+        low, high = low - 0.5, high + 0.5
     if not line.size and span is None:
         low, high = 0, 1
     return xp.linspace(low, high, bins + 1).astype(line.dtype)
