@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..report.model import (
+from ...report.model import (
     ErrorFact,
     EventFact,
     FlowFact,
@@ -21,7 +21,7 @@ from ..report.model import (
     SavedFact,
     TensorFact,
 )
-from .escape import Terminal
+from ..escape import Terminal
 
 TRACE = "gradcli.trace/1"
 GRAD = "gradcli.grad/1"
