@@ -1,39 +1,50 @@
-"""cli: the door. Commands, their options, exit codes; words only, the work is done elsewhere."""
+"""cli: the door for whatever needs a look: help, completion, misspelt options. Words only."""
 
 from __future__ import annotations
 
-import sys
+import inspect
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from .options import Shared, shared, words
+from .commands import NAMES, module_of
+from .options import Command, Misuse, Option
 
 EPILOG = """\
 \b
 Exit codes: 0 all is well, 2 wrong usage, 3 the program has an error, 4 a limit was reached,
 5 a device or an extra is missing, 70 a bug in gradcli, 130 interrupted.
 """
+SETTINGS: dict[str, Any] = {
+    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 96},
+    "rich_markup_mode": None,
+}
 
 
 class Commands(TyperGroup):
-    """The commands; a file in the place of one gets a hint."""
+    """The commands, each made when it is asked for; a file in the place of one gets a hint."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(NAMES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in NAMES:
+            return None
+        return typer_command(module_of(cmd_name).COMMAND)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         word = args[0] if args else ""
-        if word.endswith(".expr") and word not in self.commands:
+        if word.endswith(".expr") and word not in NAMES:
             ctx.fail(f"{word} is a file; say what to do with it: gradcli trace {word}")
+        known: Any = dict.fromkeys(NAMES)  # "did you mean" looks here
+        self.commands = known
         return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(
-    name="gradcli",
-    cls=Commands,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
-    epilog=EPILOG,
+    name="gradcli", cls=Commands, pretty_exceptions_enable=False, epilog=EPILOG, **SETTINGS
 )
 
 
@@ -65,185 +76,87 @@ def gradcli(
         print(ctx.get_help())
 
 
-Of = Annotated[
-    list[str],
-    typer.Option(
-        "--of", metavar="NAME", show_default=False,
-        help="The result; left out, the last tensor that requires grad and that nothing else uses.",
-    ),
-]  # fmt: skip
-Wrt = Annotated[
-    list[str],
-    typer.Option(
-        "--wrt", metavar="NAMES", show_default=False,
-        help="With respect to these, leaf or not. A name that the program sets to a number "
-        "becomes a leaf with that value.",
-    ),
-]  # fmt: skip
-RetainGraph = Annotated[
-    bool,
-    typer.Option(
-        "--retain-graph", help="The program's backward calls keep their buffers, as with "
-        "retain_graph=True.",
-    ),
-]  # fmt: skip
-CreateGraph = Annotated[
-    bool,
-    typer.Option("--create-graph", help="Gradients get a graph of their own: second derivatives."),
-]
-RetainGrad = Annotated[
-    list[str],
-    typer.Option(
-        "--retain-grad", metavar="NAMES|all", show_default=False,
-        help="retain_grad() for these intermediate tensors.",
-    ),
-]  # fmt: skip
-Hook = Annotated[
-    list[str],
-    typer.Option(
-        "--hook", metavar="NAME=EXPR", show_default=False,
-        help="A hook on a tensor: print, norm, or a function of the gradient such as "
-        "'b=lambda g: g * 2'.",
-    ),
-]  # fmt: skip
-All = Annotated[
-    bool, typer.Option("--all", help="Gradients of intermediate values too, without retain_grad.")
-]
-Saved = Annotated[
-    bool,
-    typer.Option(
-        "--saved", help="What is saved for backward: value, version, bytes, alive or freed."
-    ),
-]
-Depth = Annotated[
-    int | None,
-    typer.Option("--depth", metavar="N", min=0, show_default=False, help="Draw N levels of nodes."),
-]
-Expand = Annotated[bool, typer.Option("--expand", help="Draw everything; fold nothing.")]
-GradOutput = Annotated[
-    str | None,
-    typer.Option(
-        "--grad-output", metavar="VALUE", show_default=False,
-        help="The gradient to start from, for a result that is not a single number.",
-    ),
-]  # fmt: skip
+def typer_command(command: Command) -> Any:
+    """The declaration as typer has it."""
+
+    def call(**given: Any) -> None:
+        values = {option.field: _gathered(option, given[option.field]) for option in command.every}
+        status = module_of(command.name).command(*command.filled(values))
+        if status:
+            raise typer.Exit(status)
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter(option.field, kind, default=default, annotation=annotation)
+        for option in command.every
+        for annotation, default in [_parameter(option)]
+    ]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {p.name: p.annotation for p in parameters}
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, **SETTINGS)
+    single.command(command.name, help=inspect.cleandoc(command.help))(call)
+    made: Any = typer.main.get_command(single)
+    made.name = command.name
+    return made
 
 
-@app.command()
-@shared
-def run(common: Shared) -> None:
-    """Run a program: what it prints, and nothing else.
-
-    \b
-    gradcli run training.expr
-    gradcli run formula.expr --set w=2.0 --set x=[1.0,2.0,3.0]
-    """
-    from .commands import run
-
-    _leave(run(common))
+def _gathered(option: Option, value: Any) -> Any:
+    return option.gather(list(value or ())) if option.many else value
 
 
-@app.command()
-@shared
-def trace(
-    common: Shared,
-    of: Of = [],  # noqa: B006 - typer reads the default and copies it
-    wrt: Wrt = [],  # noqa: B006
-    retain_graph: RetainGraph = False,
-    create_graph: CreateGraph = False,
-    retain_grad: RetainGrad = [],  # noqa: B006
-    hook: Hook = [],  # noqa: B006
-    all_: All = False,
-    saved: Saved = False,
-    depth: Depth = None,
-    expand: Expand = False,
-) -> None:
-    """Draw the graphs of a program, and list its tensors.
-
-    \b
-    gradcli trace chain.expr
-    gradcli trace net.expr --of loss --depth 5
-    gradcli trace chain.expr --format json | jq '.tensors[] | {name, grad}'
-    gradcli trace chain.expr --hook 'b=lambda g: g * 2' --saved
-    """
-    from .commands import Asked, trace
-
-    asked = Asked(words(of), words(wrt), retain_graph, create_graph, words(retain_grad), hook,
-                  all_, saved, depth, expand, None)  # fmt: skip
-    _leave(trace(common, asked))
+def _parameter(option: Option) -> tuple[Any, Any]:
+    """The annotation and the default of typer's parameter."""
+    told: dict[str, Any] = {"help": option.help, "show_default": option.show_default}
+    if option.metavar is not None:
+        told["metavar"] = option.metavar
+    if option.variable is not None:
+        told.update(envvar=option.variable, show_envvar=True)
+    if option.panel is not None:
+        told["rich_help_panel"] = option.panel
+    kind: Any = bool
+    if option.parse is None:
+        if option.counted:
+            kind, told["count"] = int, True
+    else:
+        kind = list[str] if option.many else Any
+        told["parser"] = _parser(option.parse)
+    if not option.flags:
+        info = typer.Argument(**told)
+    else:
+        info = typer.Option(*option.flags, **told)
+    default: Any = list(option.default or ()) if option.many else option.default
+    return Annotated[kind, info], ... if option.required else default
 
 
-@app.command()
-@shared
-def grad(
-    common: Shared,
-    wrt: Wrt = [],  # noqa: B006
-    of: Of = [],  # noqa: B006
-    grad_output: GradOutput = None,
-    retain_graph: RetainGraph = False,
-    create_graph: CreateGraph = False,
-    retain_grad: RetainGrad = [],  # noqa: B006
-    hook: Hook = [],  # noqa: B006
-    all_: All = False,
-) -> None:
-    """Print gradients of anything that has a name.
+def _parser(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """Misuse in typer's words; a default that is a value already stays it."""
 
-    \b
-    gradcli grad chain.expr --wrt w1,a
-    gradcli grad chain.expr --of d --wrt b
-    gradcli grad formula.expr --set x=3.0
-    gradcli grad curve.expr --wrt x --grad-output [1.0,0.0]
-    """
-    from .commands import Asked, grad
+    def parser(text: Any) -> Any:
+        if not isinstance(text, str):
+            return text
+        try:
+            return parse(text)
+        except Misuse as error:
+            raise typer.BadParameter(str(error)) from None
 
-    asked = Asked(words(of), words(wrt), retain_graph, create_graph, words(retain_grad), hook,
-                  all_, False, None, False, grad_output)  # fmt: skip
-    _leave(grad(common, asked))
+    return parser
 
 
-def _leave(status: int) -> None:
-    if status:
-        raise typer.Exit(status)
-
-
-def main() -> None:
-    """The command `gradcli`: whatever happens, no traceback reaches a user."""
+def called() -> Any:
+    """What typer makes of the command line; its exit code."""
     try:
-        status = app(prog_name="gradcli", standalone_mode=False)
-    except BrokenPipeError:
-        status = 0
-    except (KeyboardInterrupt, typer.Abort):
-        status = 130
-    except OSError as error:
-        from .ending import unwritable
-
-        status = unwritable(error)
-    except Exception as error:
-        status = _misused(error)
-    sys.exit(status if isinstance(status, int) else 0)
+        return app(prog_name="gradcli", standalone_mode=False)
+    except typer.Abort:
+        return 130
 
 
-def process() -> None:
-    """The command as a process of its own."""
-    from . import ending
-
-    ending.begin()
-    status: Any = 0
-    try:
-        main()
-    except SystemExit as end:
-        status = end.code
-    ending.leave(status if isinstance(status, int) else 0)
-
-
-def _misused(error: Exception) -> int:
+def misused(error: Exception) -> int | None:
     """An option or command that does not exist, or a value that it does not take."""
     words = getattr(error, "format_message", None)
     if words is None:
-        from .defects import told
+        return None
+    import sys
 
-        sys.stderr.write(told(error))
-        return 70
     from .render.escape import block
 
     context = getattr(error, "ctx", None)

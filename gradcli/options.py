@@ -1,13 +1,10 @@
-"""options: what every command takes, declared once. No command is imported here."""
+"""options: what commands take, as data. The fast reader and typer both read these declarations."""
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
-
-import typer
+from typing import Any, NamedTuple
 
 _UNITS = {
     "": 1, "b": 1, "k": 10**3, "kb": 10**3, "kib": 2**10, "m": 10**6, "mb": 10**6, "mib": 2**20,
@@ -15,11 +12,14 @@ _UNITS = {
 }  # fmt: skip
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0}
 _AMOUNT = re.compile(r"\s*([0-9][0-9_,]*\.?[0-9]*(?:e[0-9]+)?)\s*([a-z]*)\s*", re.IGNORECASE)
-LIMITS = "Limits"
+
+
+class Misuse(ValueError):
+    """A value that an option does not take; the message says what it would take."""
 
 
 class Shared(NamedTuple):
-    """The options that every command shares, as they were given."""
+    """The options that every command on a program shares, as they were given."""
 
     file: str | None
     sets: list[str]
@@ -39,37 +39,102 @@ class Shared(NamedTuple):
     max_depth: int
 
 
-def size(text: str | int) -> int:
+class Option(NamedTuple):
+    """One option, or without flags one argument. A flag has no `parse`.
+
+    `field` is its name in the tuple that the command gets; a `default` that is a text goes through
+    `parse`, as does what `variable` (of the environment) holds. `many` may be given several times,
+    and `gather` turns the list into the value.
+    """
+
+    field: str
+    flags: tuple[str, ...]
+    help: str
+    default: Any = None
+    parse: Callable[[str], Any] | None = str
+    metavar: str | None = None
+    many: bool = False
+    gather: Callable[[list[Any]], Any] = list
+    counted: bool = False
+    required: bool = False
+    variable: str | None = None
+    show_default: bool = False
+    panel: str | None = None
+
+
+class Command(NamedTuple):
+    """A command: `asked` is the tuple that its own options fill.
+
+    `shared` are the options of every command; without them the function gets its own alone.
+    """
+
+    name: str
+    help: str
+    asked: Callable[..., Any]
+    options: tuple[Option, ...] = ()
+    shared: tuple[Option, ...] = ()
+
+    @property
+    def every(self) -> tuple[Option, ...]:
+        """Arguments first, its own options, then the shared ones: as help lists them."""
+        arguments = [o for o in (*self.options, *self.shared) if not o.flags]
+        return (*arguments, *(o for o in (*self.options, *self.shared) if o.flags))
+
+    def filled(self, given: dict[str, Any]) -> tuple[Any, ...]:
+        """What its function is called with."""
+        own = self.asked(*(given[option.field] for option in self.options))
+        if not self.shared:
+            return (own,)
+        fields: dict[str, Any] = {field: given.get(field) for field in Shared._fields}
+        return Shared(**fields), own
+
+
+def size(text: str) -> int:
     """4GiB, 500MB, 100_000, 1e6: a whole number of bytes or of things."""
-    if isinstance(text, int):
-        return text
     match = _AMOUNT.fullmatch(text)
     unit = _UNITS.get(match[2].lower()) if match else None
     if match is None or unit is None:
-        raise typer.BadParameter(f"{text!r} is not an amount: 4GiB, 500MB, 1e6 are")
+        raise Misuse(f"{text!r} is not an amount: 4GiB, 500MB, 1e6 are")
     number = int(float(match[1].replace("_", "").replace(",", "")) * unit)
     if number < 1:
-        raise typer.BadParameter("the least is 1; no limit can be switched off")
+        raise Misuse("the least is 1; no limit can be switched off")
     return number
 
 
-def seconds(text: str | float) -> float:
+def seconds(text: str) -> float:
     """60, 90s, 500ms, 2m."""
-    if isinstance(text, (int, float)):
-        return float(text)
     match = _AMOUNT.fullmatch(text)
     unit = _SECONDS.get(match[2].lower()) if match else None
     if match is None or unit is None:
-        raise typer.BadParameter(f"{text!r} is not a time: 60, 90s, 500ms, 2m are")
+        raise Misuse(f"{text!r} is not a time: 60, 90s, 500ms, 2m are")
     number = float(match[1].replace("_", "").replace(",", "")) * unit
     if not 0 < number <= 10**7:
-        raise typer.BadParameter("a time limit lies between 0 and 10000000 seconds")
+        raise Misuse("a time limit lies between 0 and 10000000 seconds")
     return number
 
 
-def words(given: list[str] | None) -> list[str]:
+def count(text: str) -> int:
+    """A whole number, zero or more."""
+    try:
+        number = int(text)
+    except ValueError:
+        raise Misuse(f"{text!r} is not a whole number") from None
+    if number < 0:
+        raise Misuse(f"{number} is less than 0")
+    return number
+
+
+def number(text: str) -> float:
+    """A number of any kind."""
+    try:
+        return float(text)
+    except ValueError:
+        raise Misuse(f"{text!r} is not a number") from None
+
+
+def words(given: list[str]) -> list[str]:
     """Names given with commas between them, or one by one."""
-    return [name.strip() for text in given or () for name in text.split(",") if name.strip()]
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -77,103 +142,82 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
     def parse(text: str) -> str:
         if text not in choices:
-            raise typer.BadParameter(f"{text!r} is not one of {', '.join(choices)}")
+            raise Misuse(f"{text!r} is not one of {', '.join(choices)}")
         return text
 
     return parse
 
 
-def _limit(name: str, default: str, what: str, parser: Callable[[Any], Any]) -> tuple[Any, Any]:
-    option = typer.Option(
-        f"--{name}", envvar="GRADCLI_" + name.replace("-", "_").upper(), parser=parser,
-        metavar="TIME" if parser is seconds else "N", help=what, show_default=default,
-        show_envvar=True, rich_help_panel=LIMITS,
+def flag(field: str, *flags: str, help: str) -> Option:
+    """On or off."""
+    return Option(field, flags, help, False, None)
+
+
+def several(field: str, *flags: str, help: str, metavar: str | None = None) -> Option:
+    """May be given several times; the texts as they are."""
+    return Option(field, flags, help, (), many=True, metavar=metavar)
+
+
+def names(field: str, *flags: str, help: str, metavar: str = "NAMES") -> Option:
+    """Names, with commas or one by one."""
+    return Option(field, flags, help, (), many=True, gather=words, metavar=metavar)
+
+
+def choice(field: str, *flags: str, of: tuple[str, ...], default: str, help: str) -> Option:
+    """One of some words."""
+    return Option(
+        field, flags, help, default, one_of(*of), metavar="|".join(of), show_default=True
     )  # fmt: skip
-    return Annotated[Any, option], default
 
 
-SHARED: dict[str, tuple[Any, Any]] = {
-    "file": (
-        Annotated[str | None, typer.Argument(
-            metavar="[FILE]", show_default=False,
-            help="The program; - is standard input. May be left out where the folder holds one "
-            ".expr file or something is piped in.")],
-        None,
-    ),
-    "sets": (
-        Annotated[list[str], typer.Option(
-            "--set", "-s", metavar="NAME=VALUE", show_default=False,
-            help="Give an input a value: w=2.0, x=[1.0,2.0] (floats become leaves that require "
-            "grad), n=3, x=@data.npy, x=@data.npz:KEY.")],
-        [],
-    ),
-    "no_grad": (
-        Annotated[list[str], typer.Option(
-            "--no-grad", metavar="NAMES", show_default=False,
-            help="Inputs that need no gradient.")],
-        [],
-    ),
-    "device": (
-        Annotated[str, typer.Option(
-            "--device", metavar="cpu|cuda|cuda:N", help="Where tensors live.")],
-        "cpu",
-    ),
-    "dtype": (
-        Annotated[str | None, typer.Option(
-            "--dtype", metavar="TYPE", show_default=False,
-            parser=one_of("float16", "float32", "float64", "bfloat16", "half", "float", "double"),
-            help="What floats become: float64 instead of float32, say.")],
-        None,
-    ),
-    "format": (
-        Annotated[str, typer.Option(
-            "--format", "-f", metavar="text|json", parser=one_of("text", "json"),
-            help="Text for people, JSON for programs.")],
-        "text",
-    ),
-    "out": (
-        Annotated[str | None, typer.Option(
-            "--out", "-o", metavar="OUT", show_default=False,
-            help="Write the answer into this file.")],
-        None,
-    ),
-    "quiet": (
-        Annotated[int, typer.Option(
-            "--quiet", "-q", count=True, show_default=False,
-            help="No notes, no warnings; -qq: no answer either, only the exit code.")],
-        0,
-    ),
-    "color": (
-        Annotated[str, typer.Option(
-            "--color", metavar="auto|always|never", parser=one_of("auto", "always", "never"),
-            help="Colours; auto asks the terminal, FORCE_COLOR, NO_COLOR.")],
-        "auto",
-    ),
-    "timeout": _limit("timeout", "60s", "Time for the program.", seconds),
-    "max_steps": _limit("max-steps", "100_000_000", "Steps of the interpreter.", size),
-    "max_nodes": _limit("max-nodes", "10_000_000", "Backward nodes.", size),
-    "max_memory": _limit("max-memory", "4GiB", "Memory for values.", size),
-    "max_output": _limit("max-output", "16MiB", "What the program may print.", size),
-    "max_source": _limit("max-source", "8MiB", "Size of the file.", size),
-    "max_depth": _limit("max-depth", "1000", "Calls within calls.", size),
-}  # fmt: skip
+def _limit(name: str, default: str, what: str, parse: Callable[[str], Any] = size) -> Option:
+    return Option(
+        name.replace("-", "_"), (f"--{name}",), what, default, parse,
+        metavar="TIME" if parse is seconds else "N", show_default=True,
+        variable="GRADCLI_" + name.replace("-", "_").upper(), panel="Limits",
+    )  # fmt: skip
 
 
-def shared(command: Callable[..., None]) -> Callable[..., None]:
-    """A command `f(shared, own options...)` with the shared options in front of its own."""
+FILE = Option(
+    "file", (), "The program; - is standard input. May be left out where the folder holds one "
+    ".expr file or something is piped in.", metavar="[FILE]",
+)  # fmt: skip
+FORMATS = ("text", "json")
+SETTINGS: tuple[Option, ...] = (
+    Option(
+        "sets", ("--set", "-s"), "Give an input a value: w=2.0, x=[1.0,2.0] (floats become leaves "
+        "that require grad), n=3, x=@data.npy, x=@data.npz:KEY.", (), many=True,
+        metavar="NAME=VALUE",
+    ),
+    names("no_grad", "--no-grad", help="Inputs that need no gradient."),
+    Option("device", ("--device",), "Where tensors live.", "cpu", metavar="cpu|cuda|cuda:N",
+           show_default=True),
+    Option(
+        "dtype", ("--dtype",), "What floats become: float64 instead of float32, say.", None,
+        one_of("float16", "float32", "float64", "bfloat16", "half", "float", "double"),
+        metavar="TYPE",
+    ),
+)  # fmt: skip
+ANSWER: tuple[Option, ...] = (
+    Option("out", ("--out", "-o"), "Write the answer into this file.", metavar="OUT"),
+    Option("quiet", ("--quiet", "-q"), "No notes, no warnings; -qq: no answer either, only the "
+           "exit code.", 0, None, counted=True),
+    choice("color", "--color", of=("auto", "always", "never"), default="auto",
+           help="Colours; auto asks the terminal, FORCE_COLOR, NO_COLOR."),
+)  # fmt: skip
+LIMITS: tuple[Option, ...] = (
+    _limit("timeout", "60s", "Time for the program.", seconds),
+    _limit("max-steps", "100_000_000", "Steps of the interpreter."),
+    _limit("max-nodes", "10_000_000", "Backward nodes."),
+    _limit("max-memory", "4GiB", "Memory for values."),
+    _limit("max-output", "16MiB", "What the program may print."),
+    _limit("max-source", "8MiB", "Size of the file."),
+    _limit("max-depth", "1000", "Calls within calls."),
+)
 
-    def with_shared(**given: Any) -> None:
-        taken = Shared(*(given.pop(name) for name in SHARED))
-        command(taken, **given)
 
-    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-    kind = inspect.Parameter.KEYWORD_ONLY
-    first, *others = [
-        inspect.Parameter(name, kind, default=default, annotation=annotation)
-        for name, (annotation, default) in SHARED.items()
-    ]
-    parameters = [first, *(parameter.replace(kind=kind) for parameter in own), *others]
-    with_shared.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    with_shared.__name__, with_shared.__doc__ = command.__name__, command.__doc__
-    with_shared.__annotations__ = {p.name: p.annotation for p in parameters}
-    return with_shared
+def shared(*formats: str, arguments: tuple[Option, ...] = (FILE,)) -> tuple[Option, ...]:
+    """The options of every command on a program; other formats or arguments where given."""
+    answer = choice("format", "--format", "-f", of=formats or FORMATS, default="text",
+                    help="Text for people, JSON for programs.")  # fmt: skip
+    return (*arguments, *SETTINGS, answer, *ANSWER, *LIMITS)

@@ -34,6 +34,10 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
 # Loaded by `gradcli --help`: nothing heavy may stand at the top of these files.
 LIGHT = {
     "cli": ("numpy", "rich", OWN + "engine", OWN + "operators", OWN + "pipeline", OWN + "render"),
+    "commands": ("numpy", *DRAWERS, OWN + "engine", OWN + "operators", OWN + "pipeline"),
+    "door": ("numpy", *DRAWERS, OWN + "cli", OWN + "engine", OWN + "operators", OWN + "pipeline"),
+    "reading": ("numpy", *DRAWERS, OWN + "cli", OWN + "engine", OWN + "operators"),
+    "options": ("numpy", *DRAWERS, OWN + "engine", OWN + "operators"),
     "language/source": ("numpy", OWN + "engine"),
     "language/grammar": ("numpy", OWN + "engine.tensor"),
     "language/program": ("numpy", OWN + "engine.tensor"),

@@ -69,8 +69,8 @@ cov = composite(
     _covariance,
     doc="The covariances of the rows.",
     samples=(
-        "torch.cov(x)", "x.cov(correction=0)", "x.cov(correction=0, aweights=w * w)", "torch.cov(x, fweights=j + 1)",
-        "torch.cov(x, aweights=v.detach() ** 2)",
+        "torch.cov(x)", "x.cov(correction=0)", "x.cov(correction=0, aweights=w * w)",
+        "torch.cov(x, fweights=j + 1)", "torch.cov(x, aweights=v.detach() ** 2)",
     ),
 )  # fmt: skip
 

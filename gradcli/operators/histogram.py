@@ -98,7 +98,9 @@ histc = operator(
 def _edges(xp: Any, line: Any, bins: int, span: Sequence[float] | None) -> Any:
     """Equal bins over a span or over the data."""
     given = span is not None and span[0] == span[1]  # an empty span is not the data's
-    low, high = span if given else _outer(line, *(span or (0, 0)), 0.5)
+    low, high = span if span is not None else (0, 0)
+    if not given:
+        low, high = _outer(line, low, high, 0.5)
     if given:
         low, high = low - 0.5, high + 0.5
     if not line.size and span is None:

@@ -1,4 +1,4 @@
-"""commands: what each command does, from its options to its exit code."""
+"""commands: the desk where a command works, and how whatever comes up there ends."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from .deadline import OutOfTime, address_space, deadline
-from .defects import message_of, notes_of
-from .diagnostics import Diagnostic, ExitStatus, ProgramError
-from .ending import keep
-from .opening import NotThere, Opened, Unusable, opened
-from .options import Shared, words
-from .output import (
+from ..deadline import OutOfTime, address_space, deadline
+from ..defects import message_of, notes_of
+from ..diagnostics import Diagnostic, ExitStatus, ProgramError
+from ..ending import keep
+from ..opening import NotThere, Opened, Unusable, opened
+from ..options import Shared
+from ..output import (
     PAGE,
     Unwritable,
     close_silently,
@@ -26,111 +26,19 @@ from .output import (
     tell,
     write,
 )
-from .render.escape import Terminal, block
-from .render.text import Look
+from ..render.escape import Terminal, block
+from ..render.text import Look
 
 if TYPE_CHECKING:
-    from .pipeline.request import Ran, Request
+    from ..pipeline.request import Ran, Request
 
 # One thread starts faster and is faster on what people trace; who sets the variable decides.
 # NumPy reads these when it is imported, with the pipeline.
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
-
-class Asked(NamedTuple):
-    """The options of trace and grad."""
-
-    of: list[str]
-    wrt: list[str]
-    retain_graph: bool
-    create_graph: bool
-    retain_grad: list[str]
-    hooks: list[str]
-    all: bool
-    saved: bool
-    depth: int | None
-    expand: bool
-    grad_output: str | None
-
-
 # Advice that starts like this tells a fact; any other says what to do.
 FACTS = ("did ", "here ", "in it", "it ", "there ", "the ", "known ")
-NOTHING_ASKED = Asked([], [], False, False, [], [], False, False, None, False, None)
-
-
-def run(common: Shared) -> int:
-    """`gradcli run`: what the program prints, as it prints it."""
-
-    def body(desk: Desk) -> int:
-        request = desk.request(NOTHING_ASKED)
-        from .pipeline.run import execute
-
-        if common.format == "text":
-            return desk.finish(execute(request, desk.printer()))
-        from .pipeline.reports import run_report
-        from .render import json
-
-        ran = execute(request, None)
-        desk.answer(json.run(run_report(ran)))
-        return desk.finish(ran)
-
-    return _guarded(common, body)
-
-
-def trace(common: Shared, asked: Asked) -> int:
-    """`gradcli trace`: graphs and tensors."""
-
-    def body(desk: Desk) -> int:
-        request = desk.request(asked)._replace(
-            drawn=True, watched=True, values=common.format == "text" or asked.all
-        )
-        from .pipeline.reports import trace_report
-        from .pipeline.run import execute
-
-        streams = common.format == "text"
-        ran = execute(request, desk.printer() if streams else None)
-        report = trace_report(ran, texts=streams)
-        keep(report)
-        if streams:
-            from .render import trace as render_trace
-
-            page = render_trace.text(
-                report, desk.look, depth=asked.depth, expand=asked.expand, saved=asked.saved,
-                streamed=True,
-            )  # fmt: skip
-            desk.answer([page])
-        else:
-            from .render import json
-
-            desk.answer(json.trace(report))
-        return desk.finish(ran)
-
-    return _guarded(common, body)
-
-
-def grad(common: Shared, asked: Asked) -> int:
-    """`gradcli grad`: gradients of one result."""
-
-    def body(desk: Desk) -> int:
-        request = desk.request(asked)._replace(differentiated=True, watched=True)
-        from .pipeline.gradients import grad_report
-        from .pipeline.run import execute
-
-        streams = common.format == "text"
-        ran, report = grad_report(execute(request, desk.printer() if streams else None))
-        keep(report)
-        if streams:
-            from .render import grad as render_grad
-
-            desk.answer([render_grad.text(report, desk.look, streamed=True)])
-        else:
-            from .render import json
-
-            desk.answer(json.grad(report))
-        return desk.finish(ran)
-
-    return _guarded(common, body)
 
 
 class Desk:
@@ -149,26 +57,28 @@ class Desk:
         self.pieces: list[Terminal] = []
         self.page_started = False
 
-    def request(self, asked: Asked) -> Request:
-        """Reads the program; everything that the pipeline must know."""
+    def request(self, **wanted: Any) -> Request:
+        """Reads the program; everything that the pipeline must know. `wanted` are its fields."""
         common = self.common
         program = self.program = opened(common.file, common.max_source)
         if program.note and not common.quiet:
             tell(block(program.note + "\n"))
         if common.out is not None and program.path is not None and _same(common.out, program.path):
             raise Unusable(f"--out {common.out} would overwrite the program")
-        from .pipeline.request import Limits, Request
+        return self.request_for(program, **wanted)
 
+    def request_for(self, program: Opened, **wanted: Any) -> Request:
+        """The same for a program that was read already."""
+        from ..pipeline.request import Limits, Request
+
+        common = self.common
         limits = Limits(
             common.timeout, common.max_steps, common.max_nodes, common.max_memory,
             common.max_output, common.max_source, common.max_depth,
         )  # fmt: skip
         return Request(
-            program.data, program.name, program.path, tuple(common.sets),
-            tuple(words(common.no_grad)), common.device, common.dtype, limits,
-            tuple(asked.of), tuple(asked.wrt), asked.retain_graph, asked.create_graph,
-            tuple(asked.retain_grad), tuple(asked.hooks), asked.all, asked.saved,
-            asked.grad_output,
+            program.data, program.name, program.path, tuple(common.sets), tuple(common.no_grad),
+            common.device, common.dtype, limits, **wanted,
         )  # fmt: skip
 
     def printer(self) -> Callable[[str], None]:
@@ -206,7 +116,7 @@ class Desk:
 
     def fail(self, diagnostic: Diagnostic, text: str | None = None) -> int:
         """Tells the error."""
-        from .render import error
+        from ..render import error
 
         tell(error.text(diagnostic, text, self.look_of_errors))
         return int(diagnostic.exit_status)
@@ -223,7 +133,7 @@ def _same(one: str, other: str) -> bool:
         return False
 
 
-def _guarded(common: Shared, body: Callable[[Desk], int]) -> int:
+def guarded(common: Shared, body: Callable[[Desk], int]) -> int:
     """Runs a command within its limits; whatever comes up ends in words and an exit code."""
     prepare_streams()
     desk = Desk(common)
@@ -298,7 +208,7 @@ def _out_of_time(desk: Desk, render: bool = False) -> str:
     if not render:
         desk.fail(diagnostic)
         return ""
-    from .render import error
+    from ..render import error
 
     return str(error.text(diagnostic, None, desk.look_of_errors))
 

@@ -1,0 +1,68 @@
+"""commands: `gradcli grad`: gradients of one result."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..ending import keep
+from ..options import Command, Shared, shared
+from .desk import Desk, guarded
+from .differentiation import GRAD_OUTPUT, GRAPH, OF, WRT
+
+
+class Asked(NamedTuple):
+    """The options of grad."""
+
+    wrt: list[str]
+    of: list[str]
+    grad_output: str | None
+    retain_graph: bool
+    create_graph: bool
+    retain_grad: list[str]
+    hooks: list[str]
+    all: bool
+
+
+COMMAND = Command(
+    "grad",
+    """Print gradients of anything that has a name.
+
+    \b
+    gradcli grad chain.expr --wrt w1,a
+    gradcli grad chain.expr --of d --wrt b
+    gradcli grad formula.expr --set x=3.0
+    gradcli grad curve.expr --wrt x --grad-output [1.0,0.0]
+    """,
+    Asked,
+    (WRT, OF, GRAD_OUTPUT, *GRAPH),
+    shared(),
+)
+
+
+def command(common: Shared, asked: Asked) -> int:
+    """Runs the program, differentiates its result; its exit code."""
+
+    def body(desk: Desk) -> int:
+        request = desk.request(
+            of=tuple(asked.of), wrt=tuple(asked.wrt), retain_graph=asked.retain_graph,
+            create_graph=asked.create_graph, retain_grad=tuple(asked.retain_grad),
+            hooks=tuple(asked.hooks), all=asked.all, grad_output=asked.grad_output,
+            differentiated=True, watched=True,
+        )  # fmt: skip
+        from ..pipeline.gradients import grad_report
+        from ..pipeline.run import execute
+
+        streams = common.format == "text"
+        ran, report = grad_report(execute(request, desk.printer() if streams else None))
+        keep(report)
+        if streams:
+            from ..render import grad as render_grad
+
+            desk.answer([render_grad.text(report, desk.look, streamed=True)])
+        else:
+            from ..render import json
+
+            desk.answer(json.grad(report))
+        return desk.finish(ran)
+
+    return guarded(common, body)

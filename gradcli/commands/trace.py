@@ -1,0 +1,83 @@
+"""commands: `gradcli trace`: graphs and tensors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..ending import keep
+from ..options import Command, Option, Shared, count, flag, shared
+from .desk import Desk, guarded
+from .differentiation import GRAPH, OF, WRT
+
+
+class Asked(NamedTuple):
+    """The options of trace."""
+
+    of: list[str]
+    wrt: list[str]
+    retain_graph: bool
+    create_graph: bool
+    retain_grad: list[str]
+    hooks: list[str]
+    all: bool
+    saved: bool
+    depth: int | None
+    expand: bool
+
+
+COMMAND = Command(
+    "trace",
+    """Draw the graphs of a program, and list its tensors.
+
+    \b
+    gradcli trace chain.expr
+    gradcli trace net.expr --of loss --depth 5
+    gradcli trace chain.expr --format json | jq '.tensors[] | {name, grad}'
+    gradcli trace chain.expr --hook 'b=lambda g: g * 2' --saved
+    """,
+    Asked,
+    (
+        OF,
+        WRT,
+        *GRAPH,
+        flag("saved", "--saved",
+             help="What is saved for backward: value, version, bytes, alive or freed."),
+        Option("depth", ("--depth",), "Draw N levels of nodes.", None, count, metavar="N"),
+        flag("expand", "--expand", help="Draw everything; fold nothing."),
+    ),
+    shared(),
+)  # fmt: skip
+
+
+def command(common: Shared, asked: Asked) -> int:
+    """Runs the program and draws what it left; its exit code."""
+
+    def body(desk: Desk) -> int:
+        streams = common.format == "text"
+        request = desk.request(
+            of=tuple(asked.of), wrt=tuple(asked.wrt), retain_graph=asked.retain_graph,
+            create_graph=asked.create_graph, retain_grad=tuple(asked.retain_grad),
+            hooks=tuple(asked.hooks), all=asked.all, saved=asked.saved, drawn=True, watched=True,
+            values=streams or asked.all,
+        )  # fmt: skip
+        from ..pipeline.reports import trace_report
+        from ..pipeline.run import execute
+
+        ran = execute(request, desk.printer() if streams else None)
+        report = trace_report(ran, texts=streams)
+        keep(report)
+        if streams:
+            from ..render import trace as render_trace
+
+            page = render_trace.text(
+                report, desk.look, depth=asked.depth, expand=asked.expand, saved=asked.saved,
+                streamed=True,
+            )  # fmt: skip
+            desk.answer([page])
+        else:
+            from ..render import json
+
+            desk.answer(json.trace(report))
+        return desk.finish(ran)
+
+    return guarded(common, body)

@@ -1,0 +1,60 @@
+"""door: the command `gradcli`: a line that is in order goes straight in, any other through cli."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+# Not `from . import ending`: that asks the library face first, which loads every operator.
+from .ending import begin, leave, unwritable
+from .reading import read
+
+
+def main() -> None:
+    """The command; whatever happens, no traceback reaches a user."""
+    try:
+        call = read(sys.argv[1:])
+        status = call.run() if call is not None else _looked_at()
+    except BrokenPipeError:
+        status = 0
+    except KeyboardInterrupt:
+        status = 130
+    except OSError as error:
+        status = unwritable(error)
+    except Exception as error:
+        status = _told(error)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _looked_at() -> Any:
+    from .cli import called, misused
+
+    try:
+        return called()
+    except Exception as error:
+        status = misused(error)
+        if status is None:
+            raise
+        return status
+
+
+def _told(error: Exception) -> int:
+    from .defects import told
+
+    sys.stderr.write(told(error))
+    return 70
+
+
+def process() -> None:
+    """The command as a process of its own."""
+    begin()
+    status: Any = 0
+    try:
+        main()
+    except SystemExit as end:
+        status = end.code
+    leave(status if isinstance(status, int) else 0)
+
+
+if __name__ == "__main__":
+    process()

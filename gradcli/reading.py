@@ -1,0 +1,91 @@
+"""reading: a command line that is in order, read without typer, which takes as long to start as
+Python itself. Whatever is unclear (help, a misspelt option, a value that is none) is left to typer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from .commands import NAMES, module_of
+from .options import Command, Misuse, Option
+
+
+class Unclear(Exception):
+    """Typer shall say what is wrong, or help."""
+
+
+class Call(NamedTuple):
+    """A command and what its function is called with."""
+
+    name: str
+    given: tuple[Any, ...]
+
+    def run(self) -> int:
+        """Its exit code."""
+        status: int = module_of(self.name).command(*self.given)
+        return status
+
+
+def read(line: list[str]) -> Call | None:
+    """The call that the words of a command line mean; None where typer must look at them."""
+    if not line or line[0] not in NAMES or "_GRADCLI_COMPLETE" in os.environ:
+        return None
+    command: Command = module_of(line[0]).COMMAND
+    try:
+        return Call(line[0], command.filled(_values(command, _pairs(command, line[1:]))))
+    except (Unclear, Misuse):
+        return None
+
+
+def _pairs(command: Command, line: list[str]) -> Iterator[tuple[Option, str]]:
+    """Each option with its text, in the order of the line; arguments as they come."""
+    by_flag = {text: option for option in command.every for text in option.flags}
+    arguments = [option for option in command.every if not option.flags]
+    words = iter(line)
+    for word in words:
+        if word == "--":
+            raise Unclear
+        if word == "-" or not word.startswith("-"):
+            if not arguments:
+                raise Unclear
+            yield (arguments[0] if arguments[0].many else arguments.pop(0)), word
+            continue
+        name, equals, text = word.partition("=")
+        option = by_flag.get(name)
+        if option is None or (equals and not name.startswith("--")):
+            raise Unclear
+        if option.parse is None:
+            if equals:
+                raise Unclear
+        elif not equals:
+            following = next(words, None)
+            if following is None:
+                raise Unclear
+            text = following
+        yield option, text
+
+
+def _values(command: Command, pairs: Iterator[tuple[Option, str]]) -> dict[str, Any]:
+    """The value of every field: from the line, from the environment, or the default."""
+    given: dict[str, list[str]] = {}
+    for option, text in pairs:
+        given.setdefault(option.field, []).append(text)
+    return {option.field: _value(option, given.get(option.field)) for option in command.every}
+
+
+def _value(option: Option, texts: list[str] | None) -> Any:
+    if option.parse is None:
+        return len(texts or ()) if option.counted else texts is not None
+    if texts is None and option.variable is not None and os.environ.get(option.variable):
+        texts = [os.environ[option.variable]]
+    if option.many:
+        if option.required and not texts:
+            raise Unclear
+        return option.gather([option.parse(text) for text in texts or option.default])
+    if texts is not None:
+        return option.parse(texts[-1])
+    if option.required:
+        raise Unclear
+    return option.parse(option.default) if isinstance(option.default, str) else option.default
