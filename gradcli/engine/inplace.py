@@ -43,11 +43,14 @@ def specialise(row: Row) -> Callable[..., Any]:
         node = None
         if tracked and tensor._kind.differentiable:
             node = _record(row, node_row, tensor, arguments)
+        before = tensor._data.copy() if state.recorder is not None else None
         write_into(tensor, data)
         tensor._bump()
         if node is not None:
             rebase(tensor, node)
             _save_output(row, node, tensor)
+            if state.watched:
+                watch(node, (tensor,), values, before)
         return tensor
 
     return run
@@ -177,5 +180,3 @@ def _save_output(row: Row, node: Node, tensor: Tensor) -> None:
         saved[row.saved_keys.index(output)] = SharedOutput(tensor, 0)
         node.saved = tuple(saved)
         node.versions = versions_of(node.saved)
-    if state.watched:
-        watch(node, (tensor,))

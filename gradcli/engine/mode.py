@@ -31,7 +31,7 @@ class State:
 
     __slots__ = (
         "grad_enabled", "inference", "origin", "formula", "anomaly", "anomaly_check_nan",
-        "warn", "reserve", "saved_hooks", "_observer", "watched",
+        "warn", "reserve", "saved_hooks", "_observer", "_recorder", "watched",
         "keep_graph", "create_graph",
     )  # fmt: skip
 
@@ -46,7 +46,8 @@ class State:
         self.reserve: Callable[[int], None] = _reserve
         self.saved_hooks: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
         self._observer: Any = None
-        self.watched = False  # somebody has hooks or an observer: one question per operation
+        self._recorder: Any = None
+        self.watched = False  # somebody has hooks or looks on: one question per operation
         self.keep_graph = False
         self.create_graph = False
 
@@ -57,15 +58,28 @@ class State:
     @observer.setter
     def observer(self, value: Any) -> None:
         self._observer = value
-        self.watched = value is not None or bool(self.saved_hooks)
+        self._look()
+
+    @property
+    def recorder(self) -> Any:
+        """Told of every operation that enters a graph, with its arguments: it can be run again."""
+        return self._recorder
+
+    @recorder.setter
+    def recorder(self, value: Any) -> None:
+        self._recorder = value
+        self._look()
+
+    def _look(self) -> None:
+        self.watched = bool(self.saved_hooks) or not (self._observer is self._recorder is None)
 
     def push_saved_hooks(self, pair: tuple[Callable[..., Any], Callable[..., Any]]) -> None:
         self.saved_hooks.append(pair)
-        self.watched = True
+        self._look()
 
     def pop_saved_hooks(self) -> None:
         self.saved_hooks.pop()
-        self.watched = self._observer is not None or bool(self.saved_hooks)
+        self._look()
 
 
 state = State()

@@ -91,8 +91,11 @@ def _version(value: Any) -> int:
     return version
 
 
-def watch(node: Node, outs: Sequence[Any]) -> None:
-    """Tells of a new node while somebody watches: saved_tensors_hooks, the pipeline's observer."""
+def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any = None) -> None:
+    """Tells of a new node while somebody watches: saved_tensors_hooks, observer, recorder.
+
+    `before` is what an operation in place found in its tensor.
+    """
     if state.saved_hooks:
         from .saved import pack_node
 
@@ -100,6 +103,8 @@ def watch(node: Node, outs: Sequence[Any]) -> None:
     if state.observer is not None:
         for out in outs:
             state.observer.made(out)
+    if state.recorder is not None:
+        state.recorder.operation(node, outs, arguments, before)
 
 
 def make_view(out: Tensor, source: Tensor, creation: str = "") -> None:
@@ -158,7 +163,7 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
             node.versions = versions_of(node.saved)
         node.extra = [None if out is None else (out._data.shape, out._kind) for out in outs]
         if state.watched:
-            watch(node, outs)
+            watch(node, outs, arguments)
     if row.outputs_named:
         from .returns import named
 
