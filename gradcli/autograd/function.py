@@ -82,6 +82,12 @@ class FunctionNode(CustomNode):
     def freed(self) -> bool:
         return self.context._saved.__class__ is Freed
 
+    def kept(self) -> tuple[tuple[str, Any], ...]:
+        saved = self.context._saved
+        if isinstance(saved, Freed):
+            return ()
+        return tuple(("saved_tensors", value._data) for value in saved if value is not None)
+
     def release(self, mark: Freed) -> None:
         if self.context._saved:
             self.context._saved, self.context._node = mark, self
@@ -166,6 +172,8 @@ class Function:
             ]
             if len(wrapped) > 1:
                 node.extra = list(node.kinds)
+            if state.recorder is not None:
+                state.recorder.operation(node, wrapped, args, None)
         return wrapped if isinstance(result, tuple) else wrapped[0]
 
     @classmethod
