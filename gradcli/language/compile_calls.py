@@ -179,6 +179,8 @@ class CallCompiler(NameCompiler):
                 code.value = self.expression(body[0].value, inner)
             else:
                 code.block = self.block(body, inner)
+        if self.globals.on_local is not None:
+            _tell_arguments(code, inner, self.globals.on_local)
         boxes = self.outer_boxes(inner, scope)
         code.locals = self.sizes[inner] - len(first) - len(boxes)
         defaults = [self.expression(item, scope) for item in node.args.defaults]
@@ -214,6 +216,22 @@ def qualified_name(scope: Scope, name: str) -> str:
             parts.append(getattr(current.node, "name", "<lambda>"))
         current = current.parent
     return ".".join(reversed(parts))
+
+
+def _tell_arguments(code: Code, scope: Scope, on_local: Callable[[Scope, str, Any], None]) -> None:
+    """A function that says what its parameters are bound to before its body runs."""
+    run: Any = code.value or code.block
+    places = [(name, scope.slots[name]) for name in code.parameters.names]
+
+    def told(frame: list[Any]) -> Any:
+        for name, slot in places:
+            on_local(scope, name, frame[slot][0] if slot in code.boxed else frame[slot])
+        return run(frame)
+
+    if code.value is not None:
+        code.value = told
+    else:
+        code.block = told
 
 
 # ---------------------------------------------------------------- calls, one closure each

@@ -28,6 +28,7 @@ class Globals:
         # name -> (statement that had bound it, statement that rebinds it, the tensor's facts)
         self.rebound: dict[str, list[tuple[Any, Any, int, bool, bool]]] = {}
         self.on_bind: Callable[[str, Any], None] | None = None
+        self.on_local: Callable[[Scope, str, Any], None] | None = None  # names inside functions
 
     def rebinding(self, name: str, old: Tensor, node: ast.AST) -> None:
         """A name leaves a tensor: `why` tells it, when the new tensor has no gradient."""
@@ -172,6 +173,12 @@ class NameCompiler:
 
     def store(self, name: str, scope: Scope, node: ast.AST) -> Store:
         place, slot = self.find(name, scope)
+        on_local = self.globals.on_local
+        if on_local is not None and place in ("slot", "box"):
+            return _telling(self._store(place, slot, name, node), on_local, scope, name)
+        return self._store(place, slot, name, node)
+
+    def _store(self, place: str, slot: Any, name: str, node: ast.AST) -> Store:
         if place == "slot":
 
             def write_slot(frame: list[Any], value: Any) -> None:
@@ -253,6 +260,18 @@ class NameCompiler:
                 del frame[0][name]
 
         return _placed(run, node)
+
+
+def _telling(
+    write: Store, on_local: Callable[[Scope, str, Any], None], scope: Scope, name: str
+) -> Store:
+    """Binds a name inside a function, and says so."""
+
+    def write_and_tell(frame: list[Any], value: Any) -> None:
+        write(frame, value)
+        on_local(scope, name, value)
+
+    return write_and_tell
 
 
 def _placed(run: Closure, node: ast.AST) -> Closure:

@@ -10,6 +10,7 @@ from ..engine.mode import state
 if TYPE_CHECKING:
     from ..language.interpreter import Outcome
     from ..language.program import Program
+    from .paths_names import Naming
     from .watching import Binder
 
 
@@ -49,6 +50,7 @@ class Request(NamedTuple):
     differentiated: bool = False  # gradients are asked for after the run
     watched: bool = False  # hooks and backward calls are told
     values: bool = False  # so are the values and gradients of everything without a name
+    named: bool = False  # which names stood for which tensors is kept, local names too
 
 
 class Ran(NamedTuple):
@@ -63,6 +65,7 @@ class Ran(NamedTuple):
     error: Diagnostic | None
     binder: Binder | None = None
     missing: tuple[str, ...] = ()
+    naming: Naming | None = None
 
     @property
     def output(self) -> str:

@@ -20,6 +20,7 @@ from .request import Ran, Request
 from .values import Values, values_of
 
 if TYPE_CHECKING:
+    from .paths_names import Naming
     from .watching import Binder
 
 
@@ -120,6 +121,7 @@ def _run(
         binder = Binder(request)
     on_bind = binder.bound if binder is not None else None
     machine = Machine(program, values.inputs, values.overrides, on_bind)
+    naming = _named(machine, values) if request.named else None
     with _watched(request, budget, warned, binder):
         if binder is not None:
             binder.start(machine)
@@ -129,4 +131,23 @@ def _run(
         error = missing_inputs(program, list(values.missing))
     missing = values.missing if drawn else ()
     return Ran(request, program, program.source.text, outcome, printed,
-               tuple(warned.lines), error, binder, missing)  # fmt: skip
+               tuple(warned.lines), error, binder, missing, naming)  # fmt: skip
+
+
+def _named(machine: Machine, values: Values) -> Naming:
+    """The names of tensors are kept too, from the inputs on."""
+    from .paths_names import Naming
+
+    naming = Naming()
+    for name, value in values.inputs.items():
+        naming.bound(name, value)
+    store = machine.globals
+    told = store.on_bind
+
+    def on_bind(name: str, value: Any) -> None:
+        if told is not None:
+            told(name, value)
+        naming.bound(name, value)
+
+    store.on_bind, store.on_local = on_bind, naming.local
+    return naming
