@@ -235,7 +235,8 @@ class Lane:
             return "kind.of(int64)"
         if policy in ("same", "promote", "promote_float", "scalar"):
             return "kind"
-        return f"infer(row, kind, ({self.given},))"
+        inferred = f"infer(row, kind, ({self.given},))"
+        return f"({inferred} if kind.dtype.is_complex else kind)" if policy == "real" else inferred
 
     # ---- the kernel
 
@@ -343,7 +344,7 @@ class Lane:
 
         edges, numbers, numbered = self.edges(write)
         write("node = new(Node)")
-        write("node.row = row; node.origin = state.origin; node.rest = None")
+        write("node.row = row; node.origin = state.origin; node.rest = node.buffer = None")
         if row.underivable:  # PyTorch lists only inputs that ask
             edges, numbered = f"tuple([edge for edge in {edges} if edge is not None])", ""
         write(f"node.edges = {edges}; node.sequence = next_sequence()")

@@ -111,6 +111,8 @@ def _on(array: Any, kind: Kind, copy: bool) -> Any:
 
 def cast_array(array: Any, kind: Kind) -> Any:
     """A conversion with PyTorch's rules: floats are cut to integers, NaN becomes the minimum."""
+    if array.dtype.kind == "c" and kind.array_dtype.kind != "c":
+        array = array.real != 0 if kind.array_dtype.kind == "b" else array.real
     cast = array.astype(kind.array_dtype)
     if kind.dtype is dtypes.bfloat16:
         return round_bfloat16(cast)

@@ -99,6 +99,16 @@ _COMPLEX_OF = {
 }
 
 
+def complex_of(dtype: DType) -> DType:
+    """The complex type whose parts are of this type."""
+    return dtype if dtype.category == COMPLEX else _COMPLEX_OF.get(dtype.name, default_complex())
+
+
+def real_of(dtype: DType) -> DType:
+    """The type of a complex type's parts; a real type itself."""
+    return {"complex64": float32, "complex128": float64}.get(dtype.name, dtype)
+
+
 def promote_types(a: DType, b: DType) -> DType:
     """torch.promote_types: the type two dimensioned tensors meet in."""
     if a is b:

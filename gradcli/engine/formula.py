@@ -16,7 +16,7 @@ from .causes import Freed
 from .kind import Kind
 from .mode import state
 from .node import Node, SavedOutput
-from .row import Formula, Row
+from .row import CARRIERS, Formula, Row
 from .saved import check_version, freed, unpack
 from .tensor import Tensor, plain
 
@@ -27,7 +27,7 @@ def specialise(row: Row) -> Callable[..., Any]:
         return lambda node, grad: underivable(row)
     names: dict[str, Any] = {
         "Tensor": Tensor, "SavedOutput": SavedOutput, "Freed": Freed, "freed": freed,
-        "unpack": unpack, "check_version": check_version, "fit": fit, "alike": alike,
+        "unpack": unpack, "check_version": check_version, "fit": fit, "alike": alike, "is_complex": _is_complex, "conjugate": _conjugate,
     }  # fmt: skip
     names |= {f"formula{number}": formula.function for number, formula in enumerate(row.formulas)}
     several = row.output_count > 1 or row.view == "multi"
@@ -35,12 +35,52 @@ def specialise(row: Row) -> Callable[..., Any]:
     if row.broadcasts:
         lines.append("    inputs = None if node.rest is None else node.rest.inputs")
     lines += _unpacking(row)
+    if CARRIERS.complex and row.holomorphic and row.saved_keys:
+        lines += _conjugation(row, several)
     arrays = {*row.signature.outputs, *(p.name for p in row.tensors)}.intersection(row.saved_keys)
     if row.broadcasts and arrays and not several:
         lines.append("    if inputs is not None:")
         lines += [f"        {key} = alike({key}, grad)" for key in sorted(arrays)]
     lines += _gradients(row)
     return compiled(row, "backward", lines, names)
+
+
+def complex_appears() -> None:
+    """The first complex kind: formulas written until now did not think of it.
+
+    Those of a holomorphic function are written for real numbers: grad * f'(self). For complex ones
+    grad is multiplied by the conjugate of f'(self), which is f' of the conjugate.
+    """
+    CARRIERS.complex = True
+    for row in catalogue.rows.values():
+        row.__dict__.pop("backward", None)
+
+
+def _conjugation(row: Row, several: bool) -> list[str]:
+    test = "is_complex(*grads)" if several else "grad.dtype.kind == 'c'"
+    keys = [key for key in row.saved_keys if key in row.signature.outputs or _a_value(row, key)]
+    lines = [f"        {key} = conjugate({key})" for key in keys]
+    return [f"    if {test}:", *lines] if lines else []
+
+
+def _a_value(row: Row, key: str) -> bool:
+    """Is it an argument that is a number, or made of them?"""
+    kinds = ("Tensor", "Tensor[]", "Scalar")
+    return any(p.name == key and p.kind in kinds for p in row.signature.parameters)
+
+
+def _is_complex(*grads: Any) -> bool:
+    return any(grad is not None and grad.dtype.kind == "c" for grad in grads)
+
+
+def _conjugate(value: Any) -> Any:
+    if value.__class__ is complex:
+        return value.conjugate()
+    if value.__class__ is list:
+        return [_conjugate(item) for item in value]
+    if value.__class__ is Tensor:
+        return catalogue.functions["conj"](value) if value.dtype.is_complex else value
+    return value.conj() if getattr(getattr(value, "dtype", None), "kind", "") == "c" else value
 
 
 def _unpacking(row: Row) -> list[str]:
@@ -183,6 +223,9 @@ def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
         value = unpack(node, place, as_tensor=True)
         if key in tensors and value.__class__ in (int, float, bool, complex):
             value = plain(shown._kind.xp.asarray(value, dtype=shown._kind.array_dtype), shown._kind)
+        if CARRIERS.complex and row.holomorphic and (key in tensors or _a_value(row, key)):
+            if any(g is not None and g._kind.dtype.is_complex for g in grads):
+                value = _conjugate(value)
         values[key] = value
     places = edge_places(row)
     wanted = {name: _asked(node, place) for name, place in places.items()}
@@ -234,6 +277,8 @@ def _asked(node: Node, place: str) -> bool:
 def _fit_tensor(grad: Tensor, shape: tuple[int, ...], kind: Kind) -> Tensor:
     if grad._data.shape != shape:
         grad = catalogue.methods["sum_to_size"](grad, tuple(shape))
+    if grad._kind.dtype.is_complex and not kind.dtype.is_complex:
+        grad = catalogue.functions["real"](grad)
     if grad._kind is not kind:
         grad = catalogue.methods["to"](grad, kind.dtype)
     return grad

@@ -7,7 +7,8 @@ from typing import Any
 import numpy
 
 from .device import Device, array_module, cpu
-from .dtypes import FLOATING, DType
+from .dtypes import COMPLEX, FLOATING, DType
+from .row import CARRIERS
 
 Array = Any  # numpy.ndarray or cupy.ndarray
 
@@ -34,6 +35,10 @@ def kind_of(dtype: DType, device: Device = cpu) -> Kind:
     kind = Kind._made.get(key)
     if kind is None:
         kind = Kind._made[key] = Kind(dtype, device)
+        if dtype.category == COMPLEX and not CARRIERS.complex:
+            from .formula import complex_appears
+
+            complex_appears()
     return kind
 
 

@@ -33,6 +33,7 @@ def operator(
     cost: Body | None = None,
     symbol: str = "",
     exact: bool = False,
+    holomorphic: bool = True,
     outputs_named: str | None = None,
     undifferentiable: str = "",
     where: str = "torch method",
@@ -52,7 +53,7 @@ def operator(
     row = Row(
         signature, node, forward, formulas=tuple(formulas), dtype=dtype, inplace=inplace,
         inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed,
-        refuse=refuse or {}, cost=cost, symbol=symbol, exact=exact, outputs_named=outputs_named,
+        refuse=refuse or {}, cost=cost, symbol=symbol, exact=exact, holomorphic=holomorphic, outputs_named=outputs_named,
         where=where, aliases=tuple(aliases), doc=doc,
         samples=tuple(samples), errors=tuple(errors),
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],

@@ -10,7 +10,7 @@ from .causes import Freed
 from .kind import Kind, kind_of
 from .leaf import refuse_inference
 from .mode import state
-from .node import Node, SharedOutput
+from .node import Node, Several, SharedOutput
 from .row import Row
 from .tensor import Tensor, plain
 
@@ -32,6 +32,10 @@ def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:
                 raise RuntimeError(f"Autograd not support dtype: {given.word}")
             return kind.of(given)
         return kind if kind.dtype.category > dtypes.INTEGER else kind.of(dtypes.int64)
+    if policy == "complex":
+        return kind.of(dtypes.complex_of(kind.dtype))
+    if policy == "real":
+        return kind.of(dtypes.real_of(kind.dtype))
     if isinstance(policy, str):
         return kind.of(dtypes.BY_NAME[policy])
     answer = policy(*arguments)
@@ -161,6 +165,7 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
         if changed:
             node.saved = tuple(saved)
             node.versions = versions_of(node.saved)
+        node.buffer = Several()
         node.extra = [None if out is None else (out._data.shape, out._kind) for out in outs]
         if state.watched:
             watch(node, outs, arguments)

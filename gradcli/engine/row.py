@@ -46,6 +46,7 @@ class Row:
         self.exact: bool = options[
             "exact"
         ]  # the in-place twin takes a result of its own shape only
+        self.holomorphic: bool = options["holomorphic"]
         self.symbol: str = options["symbol"]  # how Python writes it: x + y
         self.outputs_named: str | None = options["outputs_named"]
         self.undifferentiable = frozenset(options["undifferentiable"])
@@ -54,7 +55,9 @@ class Row:
         self.errors: tuple[str, ...] = options["errors"]
         self.where: str = options["where"]
         self.aliases: tuple[str, ...] = options["aliases"]
-        self.broadcasts = self.dtype in ("promote", "promote_float", "compare", "scalar")
+        self.broadcasts = self.dtype in (
+            "promote", "promote_float", "compare", "scalar", "complex",
+        )  # fmt: skip
 
     # What follows is worked out when somebody needs it: most rows are never called.
 
@@ -121,6 +124,13 @@ class Row:
 
         return specialise(self)
 
+    @cached_property
+    def step(self) -> Body:
+        """(node, grad, ready): the same, each gradient handed to the node that it goes to."""
+        from .formula import specialise_step
+
+        return specialise_step(self)
+
     def __call__(self, *args: Any) -> Any:
         """Inside formulas, all arguments given: arrays go to the kernel, tensors are recorded."""
         if args[0].__class__ in ARRAYS:
@@ -145,12 +155,13 @@ class _Carriers:
     """What a formula may run on. The engine's tensor module fills this in: naming the classes here
     would load an array library wherever only names are wanted."""
 
-    __slots__ = ("tensor", "arrays", "double")
+    __slots__ = ("tensor", "arrays", "double", "complex")
 
     def __init__(self) -> None:
         self.tensor: Any = None
         self.arrays: dict[type, Any] = {}
         self.double: Any = "float64"
+        self.complex = False  # has a complex number appeared? see formula.complex_appears
 
 
 CARRIERS = _Carriers()

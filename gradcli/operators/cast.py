@@ -6,6 +6,7 @@ from typing import Any
 
 from ..engine.conversion import BY_NAME, converted, default_dtype, device_named
 from ..engine.operator import composite, operator
+from .complex_parts import real_part
 from .constants import zeros_as
 from .geometry import broadcast_sizes
 from .sums import sum_all, sum_to
@@ -24,6 +25,8 @@ to_copy = operator(
 
 def _back_to(grad: Any, kind: Any) -> Any:
     """A gradient where and as its tensor is; itself where it is so already."""
+    if not kind.dtype.is_complex:
+        grad = real_part(grad)
     same_place = getattr(grad, "device", kind.device) in (kind.device, "cpu")
     if _same_type(grad, kind.dtype) and same_place:
         return grad

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from math import pi
-
-from ..engine.operator import composite, operator
+from ..engine.operator import operator
 from .constants import number_as, zeros_as
 from .conventions import Late, floating_only
 
@@ -57,28 +55,3 @@ nextafter = operator(
     samples=("torch.nextafter(x, y)", "x.nextafter(z)"),
     errors=("torch.nextafter(i, i)",),
 )
-
-angle = operator(
-    "angle(Tensor self) -> Tensor",
-    node="AngleBackward0",
-    dtype="promote_float",
-    forward=lambda xp, self: xp.where(self != self, self, xp.where(self < 0, pi, 0.0)),
-    self=lambda grad, self: zeros_as(self),
-    doc="The angle of a real number in the complex plane: 0 or pi.",
-    samples=("torch.angle(x)", "x.angle()", "torch.angle(i)"),
-)
-
-for _name, _faces, _doc in (
-    ("real", "torch", "The real part: a real tensor itself."),
-    ("conj", "torch method", "The complex conjugate: a real tensor itself."),
-    ("resolve_conj", "torch method", "The tensor with its conjugation carried out."),
-    ("resolve_neg", "torch method", "The tensor with its negation carried out."),
-    ("conj_physical", "torch method", "The complex conjugate, carried out."),
-):
-    composite(
-        f"{_name}(Tensor self) -> Tensor",
-        lambda self: self,
-        where=_faces,
-        doc=_doc,
-        samples=tuple(f"torch.{_name}(x) * 2" for _ in (0,)),
-    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import operator
+from ..engine.operator import catalogue, operator
+from .complex_parts import conj_row, is_complex
 from .constants import zeros_as
 from .conventions import INTEGERS, Late
 
@@ -111,14 +112,32 @@ sign = operator(
     samples=("torch.sign(x)", "x.sign()", "i.sign()"),
 )
 
+def _direction(xp: Any, self: Any) -> Any:
+    """z / |z|, and 0 for 0."""
+    if self.dtype.kind != "c":
+        return _sign(xp, self)
+    size = xp.abs(self)
+    return xp.where(size == 0, 0, self / xp.where(size == 0, 1, size))
+
+
+def _sgn_gradient(grad: Any, result: Any, self: Any) -> Any:
+    """A real sign is flat; a direction turns with its number and keeps its length."""
+    if not is_complex(self):
+        return zeros_as(grad)
+    size = catalogue.row("abs")(self)
+    turned = (grad - result * result * conj_row(grad)) / (size * 2)
+    return catalogue.row("masked_fill.Scalar")(turned, size == 0, 0)
+
+
 sgn = operator(
     "sgn(Tensor self) -> Tensor",
     node="SgnBackward0",
     inplace="sgn_",
-    forward=_sign,
-    self=lambda grad, result, self: zeros_as(grad),
-    doc="The sign, as sign has it for real numbers.",
-    samples=("torch.sgn(x)", "x.sgn()"),
+    holomorphic=False,
+    forward=_direction,
+    self=lambda grad, result, self: _sgn_gradient(grad, result, self),
+    doc="The sign; of a complex number its direction z / |z|.",
+    samples=("torch.sgn(x)", "x.sgn()", "torch.complex(x, y).sgn()"),
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.operator import composite, operator, warn
+from .complex_parts import conj
 from .geometry import shown, wrap_dim
 from .shape import alias
 
@@ -138,26 +139,26 @@ composite(
 
 composite(
     "H(Tensor self) -> Tensor",
-    lambda self: _matrix_transpose(self, "H", True),
+    lambda self: conj(_matrix_transpose(self, "H", True)),
     where="property",
-    doc="The transpose of a real matrix.",
+    doc="The conjugate transpose of a matrix.",
     samples=("x.H",),
     errors=("v.H",),
 )
 
 composite(
     "mH(Tensor self) -> Tensor",
-    lambda self: _matrix_transpose(self, "mH", False),
+    lambda self: conj(_matrix_transpose(self, "mH", False)),
     where="property",
-    doc="The last two dimensions exchanged (elements are real).",
+    doc="The last two dimensions exchanged, and conjugated.",
     samples=("x.mH", "c.mH"),
     errors=("v.mH",),
 )
 
 adjoint = composite(
     "adjoint(Tensor self) -> Tensor",
-    lambda self: _matrix_transpose(self, "adjoint()", False),
-    doc="The last two dimensions exchanged (elements are real).",
+    lambda self: conj(_matrix_transpose(self, "adjoint()", False)),
+    doc="The last two dimensions exchanged, and conjugated.",
     samples=("c.adjoint()", "torch.adjoint(x)"),
     errors=("v.adjoint()",),
 )
