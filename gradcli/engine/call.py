@@ -108,7 +108,7 @@ def _names(row: Row) -> dict[str, Any]:
     return {
         "ufunc": ufunc and getattr(numpy, ufunc),
         "Tensor": Tensor, "Node": Node, "new": object.__new__, "state": state, "row": row,
-        "forward": row.forward, "numpy": numpy, "edge_of": edge_of,
+        "kernel": row.forward, "numpy": numpy, "edge_of": edge_of,
         "SavedOutput": SavedOutput, "SharedOutput": SharedOutput, "next_sequence": next_sequence,
         "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,
         "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
@@ -266,7 +266,7 @@ class Lane:
         row, write = self.row, self.write
         tensors = {p.name for p in row.tensors}
         arguments = ", ".join(f"a_{n}" if n in tensors else n for n in row.signature.names)
-        call = f"forward(kind.xp, {arguments})"
+        call = f"kernel(kind.xp, {arguments})"
         if row.symbol and self.plain_symbol:
             call = f" {row.symbol} ".join(f"a_{p.name}" for p in row.tensors)
         if row.broadcasts and len(row.tensors) > 1 and self.mode != NUMBER:

@@ -15,9 +15,10 @@ from .catalogue import catalogue
 from .causes import Freed
 from .kind import Kind
 from .mode import state
-from .node import Node, SavedOutput
+from .node import Node, SavedOutput, Several
 from .row import CARRIERS, Formula, Row
 from .saved import check_version, freed, unpack
+from .sweep import hand_on, receive, step_lines
 from .tensor import Tensor, plain
 
 
@@ -25,11 +26,6 @@ def specialise(row: Row) -> Callable[..., Any]:
     """Writes (node, grad) -> gradients on arrays; grad of several outputs is a tuple with Nones."""
     if row.underivable:
         return lambda node, grad: underivable(row)
-    names: dict[str, Any] = {
-        "Tensor": Tensor, "SavedOutput": SavedOutput, "Freed": Freed, "freed": freed,
-        "unpack": unpack, "check_version": check_version, "fit": fit, "alike": alike, "is_complex": _is_complex, "conjugate": _conjugate,
-    }  # fmt: skip
-    names |= {f"formula{number}": formula.function for number, formula in enumerate(row.formulas)}
     several = row.output_count > 1 or row.view == "multi"
     lines = [f"def backward(node, {'grads' if several else 'grad'}):"]
     if row.broadcasts:
@@ -41,8 +37,49 @@ def specialise(row: Row) -> Callable[..., Any]:
     if row.broadcasts and arrays and not several:
         lines.append("    if inputs is not None:")
         lines += [f"        {key} = alike({key}, grad)" for key in sorted(arrays)]
-    lines += _gradients(row)
-    return compiled(row, "backward", lines, names)
+    edges = {name: f"node.edges[{place}]" for name, place in edge_places(row).items()}
+    body, parts = _gradients(row, edges)
+    result = f"({', '.join(parts)}{',' if parts else ''})"
+    if row.broadcasts:
+        body.append(f"    if inputs is not None: return fit(node, {result})")
+    return compiled(row, "backward", [*lines, *body, f"    return {result}"], _names(row))
+
+
+def specialise_step(row: Row) -> Callable[..., Any]:
+    """Writes (node, grad, ready): the same for `sweep`, each gradient handed on where it is made.
+
+    What is rare (inputs of other shapes and types, edges to second outputs, lists of tensors) goes
+    through `backward`.
+    """
+    listed = any(p.kind == "Tensor[]" for p in row.tensors)
+    if row.underivable or row.output_count > 1 or row.view == "multi" or listed:
+        return lambda node, grad, ready: hand_on(node, row.backward(node, grad), ready)
+    places = edge_places(row)
+    edges = {name: f"e_{name}" for name in places}
+    lines = [
+        "def step(node, grad, ready):",
+        "    if node.rest is not None: return hand_on(node, row.backward(node, grad), ready)",
+    ]
+    if edges:
+        lines.append(f"    {', '.join(edges.values())}, = node.edges")
+    lines += _unpacking(row)
+    if CARRIERS.complex and row.holomorphic and row.saved_keys:
+        lines += _conjugation(row, False)
+    body, parts = _gradients(row, edges, inline=True)
+    lines += body
+    lines += step_lines(list(zip(edges.values(), parts, strict=True)))
+    names = _names(row) | {"row": row, "hand_on": hand_on, "receive": receive, "Several": Several}
+    return compiled(row, "step", lines, names)
+
+
+def _names(row: Row) -> dict[str, Any]:
+    """What generated source may refer to."""
+    formulas = {f"formula{number}": f.function for number, f in enumerate(row.formulas)}
+    return formulas | {
+        "Tensor": Tensor, "SavedOutput": SavedOutput, "Freed": Freed, "freed": freed,
+        "unpack": unpack, "check_version": check_version, "fit": fit, "alike": alike,
+        "is_complex": _is_complex, "conjugate": _conjugate,
+    }  # fmt: skip
 
 
 def complex_appears() -> None:
@@ -53,7 +90,8 @@ def complex_appears() -> None:
     """
     CARRIERS.complex = True
     for row in catalogue.rows.values():
-        row.__dict__.pop("backward", None)
+        for written in ("backward", "step"):
+            row.__dict__.pop(written, None)
 
 
 def _conjugation(row: Row, several: bool) -> list[str]:
@@ -113,10 +151,15 @@ def _unpacking(row: Row) -> list[str]:
     return lines
 
 
-def _gradients(row: Row) -> list[str]:
-    """Lines that run the formulas of the inputs that ask, and return all gradients in order."""
-    places = edge_places(row)
-    wanted = {name: _wanted(place) for name, place in places.items()}
+def _gradients(
+    row: Row, edges: dict[str, str], inline: bool = False
+) -> tuple[list[str], list[str]]:
+    """Lines that run the formulas of the inputs that ask; the gradients, in the order of edges.
+
+    `edges` is source for each differentiable argument's edge. `inline`: a gradient is only looked
+    at where its edge is there, so a formula that serves one input is left to that place.
+    """
+    wanted = {name: _wanted(edge) for name, edge in edges.items()}
     lines: list[str] = []
     if any("needs" in formula.needs for formula in row.formulas):
         needs = ", ".join(f"{name!r}: {test}" for name, test in wanted.items())
@@ -129,6 +172,8 @@ def _gradients(row: Row) -> list[str]:
             nothing = (None,) * len(formula.inputs)
             lines.append(f"    joint{number} = {call} if {asked} else {nothing!r}")
             results |= {name: f"joint{number}[{i}]" for i, name in enumerate(formula.inputs)}
+        elif inline:
+            results[formula.inputs[0]] = call
         else:
             (name,) = formula.inputs
             lines.append(f"    g_{name} = {call} if {asked} else None")
@@ -138,12 +183,9 @@ def _gradients(row: Row) -> list[str]:
         if p.name in row.differentiable:
             part = results[p.name]
             if p.kind == "Tensor[]":
-                part = f"*({part} or (None,) * len(node.edges[{places[p.name]}]))"
+                part = f"*({part} or (None,) * len({edges[p.name]}))"
             parts.append(part)
-    result = f"({', '.join(parts)}{',' if parts else ''})"
-    if row.broadcasts:
-        lines.append(f"    if inputs is not None: return fit(node, {result})")
-    return [*lines, f"    return {result}"]
+    return lines, parts
 
 
 def underivable(row: Row) -> Any:
@@ -151,10 +193,8 @@ def underivable(row: Row) -> Any:
     raise RuntimeError(f"derivative for aten::{row.name} is not implemented")
 
 
-def _wanted(place: str) -> str:
-    if ":" in place:
-        return f"any(e is not None for e in node.edges[{place}])"
-    return f"node.edges[{place}] is not None"
+def _wanted(edge: str) -> str:
+    return f"any(e is not None for e in {edge})" if ":" in edge else f"{edge} is not None"
 
 
 def edge_places(row: Row) -> dict[str, str]:

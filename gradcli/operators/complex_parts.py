@@ -33,9 +33,7 @@ def _check_pairs(self: Any) -> None:
     if self.stride(-1) != 1:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(step % 2 for step in self.stride()[:-1]):
-        raise RuntimeError(
-            "Tensor must have a stride divisible by 2 for all but last dimension"
-        )
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
 
 
 def _check_complex(self: Any) -> None:
