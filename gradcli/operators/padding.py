@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import catalogue, composite, operator
-from .constants import zeros_as
+from .constants import zeros_of
 
 # ---- constants; negative sizes cut
 
@@ -118,7 +118,7 @@ def _declare(mode: str, ndim: int) -> Any:
             xp, grad_output, self, padding, mode
         ),
         grad_output=lambda grad, padding: again(grad, padding),
-        self=lambda self: zeros_as(self),
+        self=lambda grad, self_shape: zeros_of(grad, self_shape),
         doc="Adds each gradient to the element that was copied.",
         samples=(f"torch.autograd.grad(F.pad({image}, {(1, 1) * ndim}, '{mode}').sum(), c)[0]",),
     )

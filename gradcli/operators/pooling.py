@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import catalogue, operator
-from .constants import zeros_as
+from .constants import zeros_of
 from .conventions import floating_only
 from .windows import each, padded, pooled_size, scatter, windows
 
@@ -145,7 +145,7 @@ def _declare_max(ndim: int) -> tuple[Any, Any]:
         forward=lambda xp, grad_output, self, kernel_size, stride, padding, dilation, ceil_mode,
         indices: _put_back(xp, grad_output, self, indices, ndim),
         grad_output=lambda grad, indices: _max_double(grad, indices, ndim),
-        self=lambda self: zeros_as(self),
+        self=lambda grad, self_shape: zeros_of(grad, self_shape),
         doc="The gradient at the places of the maxima.",
         samples=(f"torch.autograd.grad(F.max_pool{ndim}d({image}, 2).sum(), c)[0]",),
     )  # fmt: skip
@@ -265,7 +265,7 @@ def _declare_average(ndim: int) -> Any:
         divisor_override: again(
             grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         ),
-        self=lambda self: zeros_as(self),
+        self=lambda grad, self_shape: zeros_of(grad, self_shape),
         doc="Each gradient shared among its window.",
         samples=(f"torch.autograd.grad(F.avg_pool{ndim}d({image}, 2).sum(), c)[0]",),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import operator
-from .constants import zeros_as
+from .constants import zeros_of
 from .conventions import floating_only
 from .pooling import _max_double, _product, _put_back
 
@@ -80,7 +80,7 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         grad_output=lambda grad, grad_output_sym_sizes: average(
             grad, tuple(grad_output_sym_sizes[-ndim:])
         ),
-        self=lambda self: zeros_as(self),
+        self=lambda grad, self_shape: zeros_of(grad, self_shape),
         doc="Each gradient shared among its window.",
         samples=(f"torch.autograd.grad(F.adaptive_avg_pool{ndim}d({image}, 2).sum(), c)[0]",),
     )
@@ -104,7 +104,7 @@ def _declare(ndim: int) -> tuple[Any, Any]:
             xp, grad_output, self, indices, ndim
         ),
         grad_output=lambda grad, indices: _max_double(grad, indices, ndim),
-        self=lambda self: zeros_as(self),
+        self=lambda grad, self_shape: zeros_of(grad, self_shape),
         doc="The gradient at the places of the maxima.",
         samples=(f"torch.autograd.grad(F.adaptive_max_pool{ndim}d({image}, 2).sum(), c)[0]",),
     )
