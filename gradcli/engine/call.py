@@ -42,6 +42,7 @@ DERIVED = {
     "_sym_argsize_2": "{}._data.shape[2]",
     "_sym_argsize_minus_1": "{}._data.shape[-1]",
     "_sym_argsize_minus_2": "{}._data.shape[-2]",
+    "_sym_argsize_minus_3": "{}._data.shape[-3]",
     "_strides": "{}.stride()",
     "_start": "{}.storage_offset()",
     "_dim": "{}._data.ndim",

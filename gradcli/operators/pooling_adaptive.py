@@ -72,14 +72,29 @@ def _check(kind: str, ndim: int) -> Any:
 
 def _declare(ndim: int) -> tuple[Any, Any]:
     image = "c" if ndim == 2 else "c[None]"
+    # The names of the parameters are what nodes show: one for each dimension.
+    again = {
+        2: lambda grad, grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1: average(
+            grad, (grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1)
+        ),
+        3: lambda grad,
+        grad_output_sym_argsize_minus_3,
+        grad_output_sym_argsize_minus_2,
+        grad_output_sym_argsize_minus_1: average(
+            grad,
+            (
+                grad_output_sym_argsize_minus_3,
+                grad_output_sym_argsize_minus_2,
+                grad_output_sym_argsize_minus_1,
+            ),
+        ),
+    }
     average_backward = operator(
         f"_adaptive_avg_pool{ndim}d_backward(Tensor grad_output, Tensor self) -> Tensor",
         node=f"AdaptiveAvgPool{ndim}DBackwardBackward0",
         where="hidden",
         forward=lambda xp, grad_output, self: _average_backward(xp, grad_output, self, ndim),
-        grad_output=lambda grad, grad_output_sym_sizes: average(
-            grad, tuple(grad_output_sym_sizes[-ndim:])
-        ),
+        grad_output=again[ndim],
         self=lambda grad, self_shape: zeros_of(grad, self_shape),
         doc="Each gradient shared among its window.",
         samples=(f"torch.autograd.grad(F.adaptive_avg_pool{ndim}d({image}, 2).sum(), c)[0]",),
