@@ -183,8 +183,14 @@ def _walk(
     origin = state.origin
     state.grad_enabled = create_graph
     walk = Walk(keep, create_graph, inputs, capture)
+    if state.observer is not None:
+        state.observer.started(roots, gradients, keep, create_graph, inputs, capture)
     try:
         results = walk.run(roots, gradients)
+    except BaseException:
+        if state.observer is not None:
+            state.observer.failed(walk.freed)
+        raise
     finally:
         state.grad_enabled, state.inference = before
         state.origin = origin

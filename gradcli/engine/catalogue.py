@@ -47,6 +47,8 @@ class Function:
             values = overload.signature.bind(args, kwargs)
             if values is not None:
                 return overload.run(*values)
+        if CARRIERS.call is not None:  # carriers of a transformation among the arguments?
+            return CARRIERS.call(self, args, kwargs)
         raise misfit(self.name, [o.signature for o in self.overloads], args, kwargs, self.method)
 
     def settle(self) -> None:
@@ -79,6 +81,7 @@ class Function:
 
         def first(*args: Any) -> Any:
             run = overload.run
+            run = getattr(run, "straight", run)  # the lane has seen that these are plain tensors
             lane = _with_defaults(run, count, defaults)
             if count == 1:
                 self.one = lane

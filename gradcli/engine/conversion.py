@@ -53,6 +53,8 @@ def tensor_of(data: Any, dtype: DType | None, device: Any, requires_grad: bool) 
 
 def generator(given: Any) -> Any:
     """The generator that a random function draws from."""
+    if CARRIERS.draw is not None:
+        CARRIERS.draw()  # vmap may forbid it
     if given is not None:
         return given
     from .random import default_generator

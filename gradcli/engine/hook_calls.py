@@ -43,13 +43,17 @@ def _taken(result: Any, tensors: bool) -> tuple[Any, ...]:
     return tuple(None if v is None else v if tensors else v._data for v in values)
 
 
-def call_one(node: Node, hook: Callable[..., Any], value: Any, tensors: bool) -> Any:
+def call_one(
+    node: Node, hook: Callable[..., Any], number: int, value: Any, tensors: bool
+) -> Any:
     """A tensor's hook: it may replace the gradient."""
     before = as_tensor(value)
+    if state.observer is not None:
+        state.observer.hooking("tensor", node, hook, number, before)
     result = hook(before)
     after = before if result is None else result
     if state.observer is not None:
-        state.observer.hooked("tensor", node, hook, before, after)
+        state.observer.hooked("tensor", node, hook, number, before, after)
     if result is not None:
         after = checked(hook, before, result)
     return after if tensors else after._data
@@ -58,26 +62,28 @@ def call_one(node: Node, hook: Callable[..., Any], value: Any, tensors: bool) ->
 def call_tensor_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
     """The hooks of the tensors that the node made, each on its own gradient."""
     values = list(grads)
-    for number, hook in list(node.hooks.tensor.values()):
-        if number < len(values) and values[number] is not None:
-            values[number] = call_one(node, hook, values[number], tensors)
+    for number, (output_nr, hook) in list(node.hooks.tensor.items()):
+        if output_nr < len(values) and values[output_nr] is not None:
+            values[output_nr] = call_one(node, hook, number, values[output_nr], tensors)
     return tuple(values)
 
 
 def call_pre_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
     """What runs before a node; then the tensors that it made keep their gradients, if asked to."""
     hooks = node.hooks
-    for hook in list(hooks.pre.values()):
+    for number, hook in list(hooks.pre.items()):
         given = _given(grads)
+        if state.observer is not None:
+            state.observer.hooking("node pre", node, hook, number, given)
         result = hook(given)
         if result is not None:
             grads = _taken(result, tensors)
         if state.observer is not None:
-            state.observer.hooked("node pre", node, hook, given, result)
-    for number, reference in list(hooks.retain.items()):
+            state.observer.hooked("node pre", node, hook, number, given, result)
+    for output_nr, reference in list(hooks.retain.items()):
         tensor = reference()
-        if tensor is not None and number < len(grads) and grads[number] is not None:
-            _retain(tensor, as_tensor(grads[number]), tensors)
+        if tensor is not None and output_nr < len(grads) and grads[output_nr] is not None:
+            _retain(tensor, as_tensor(grads[output_nr]), tensors)
     return grads
 
 
@@ -85,11 +91,13 @@ def call_post_hooks(
     node: Node, results: Sequence[Any], grads: tuple[Any, ...], tensors: bool
 ) -> Sequence[Any]:
     """What runs after a node and may replace its results."""
-    for hook in list(node.hooks.post.values()):
+    for number, hook in list(node.hooks.post.items()):
         inputs = _given(results)
+        if state.observer is not None:
+            state.observer.hooking("node", node, hook, number, inputs)
         result = hook(inputs, _given(grads))
         if state.observer is not None:
-            state.observer.hooked("node", node, hook, inputs, result)
+            state.observer.hooked("node", node, hook, number, inputs, result)
         if result is not None:
             results = _taken(result, tensors)
     return results
@@ -97,17 +105,23 @@ def call_post_hooks(
 
 def call_leaf_hooks(node: Node, grads: tuple[Any, ...]) -> None:
     """The post hooks of an AccumulateGrad, which has no results."""
-    for hook in list(node.hooks.post.values()):
+    for number, hook in list(node.hooks.post.items()):
+        if state.observer is not None:
+            state.observer.hooking("node", node, hook, number, ())
         hook((), _given(grads))
+        if state.observer is not None:
+            state.observer.hooked("node", node, hook, number, (), None)
 
 
 def call_post_accumulate_hooks(node: Node, variable: Tensor) -> None:
     """What runs on a leaf after its .grad has been added to."""
     hooks = variable._need_meta().post_hooks or {}
-    for hook in list(hooks.values()):
+    for number, hook in list(hooks.items()):
+        if state.observer is not None:
+            state.observer.hooking("post accumulate", node, hook, number, variable)
         result = hook(variable)
         if state.observer is not None:
-            state.observer.hooked("post accumulate", node, hook, variable, variable)
+            state.observer.hooked("post accumulate", node, hook, number, variable, variable)
         if result is not None:
             raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
@@ -115,12 +129,16 @@ def call_post_accumulate_hooks(node: Node, variable: Tensor) -> None:
 def _retain(tensor: Tensor, new: Tensor, tensors: bool) -> None:
     meta = tensor._need_meta()
     held: Any = meta.grad
+    if state.observer is not None:
+        state.observer.accumulated(tensor, new)
     if held is not None:
         meta.grad = held + new
     elif tensors and new._grad_fn is not None:
         meta.grad = catalogue.functions["clone"](new)
     else:
         meta.grad = copied(new, tensor)
+    if state.observer is not None:
+        state.observer.stored(tensor)
 
 
 def copied(new: Tensor, like: Tensor) -> Tensor:

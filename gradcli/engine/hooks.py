@@ -7,6 +7,8 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .mode import state
+
 if TYPE_CHECKING:
     from .tensor import Tensor
 
@@ -34,6 +36,9 @@ class RemovableHandle:
 def add(hooks: dict[int, Any], entry: Any) -> RemovableHandle:
     number = _next()
     hooks[number] = entry
+    state.hooked = True
+    if state.observer is not None:
+        state.observer.registered(number, entry)
     return RemovableHandle(hooks, number)
 
 
@@ -69,5 +74,5 @@ def retain_grad(tensor: Tensor) -> None:
     node = tensor.grad_fn
     if node is None:
         return
-    tensor._need_meta().retains_grad = True
+    tensor._need_meta().retains_grad = state.hooked = True
     node._need_hooks().retain[tensor.output_nr] = weakref.ref(tensor)

@@ -122,7 +122,8 @@ def _check_cast(source: Kind, target: Kind) -> None:
 def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) -> Node:
     """The node of the in-place operation; what it saves of self is saved as a copy, made before."""
     node: Node = object.__new__(Node)
-    node.row, node.rest, node.origin = node_row, None, state.origin
+    node.row, node.origin = node_row, state.origin
+    node.rest = node.buffer = None
     edges: list[Any] = []
     numbers: list[int] = []
     inputs: list[Any] = []
@@ -142,7 +143,9 @@ def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) 
         node.inputs = tuple(inputs)
     node.saved = saved = _saved(row, arguments)
     node.sequence = next_sequence()
-    node.versions = versions_of(saved)
+    versions = versions_of(saved)
+    if any(versions):
+        node.versions = versions
     return node
 
 
@@ -179,4 +182,5 @@ def _save_output(row: Row, node: Node, tensor: Tensor) -> None:
         saved = list(node.saved)
         saved[row.saved_keys.index(output)] = SharedOutput(tensor, 0)
         node.saved = tuple(saved)
-        node.versions = versions_of(node.saved)
+        versions = versions_of(node.saved)
+        node.versions = versions if any(versions) else None

@@ -32,7 +32,7 @@ class State:
     __slots__ = (
         "grad_enabled", "inference", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "saved_hooks", "_observer", "_recorder", "watched",
-        "keep_graph", "create_graph",
+        "keep_graph", "create_graph", "hooked", "sweeping",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -50,6 +50,8 @@ class State:
         self.watched = False  # somebody has hooks or looks on: one question per operation
         self.keep_graph = False
         self.create_graph = False
+        self.hooked = False  # a hook was registered, or a gradient retained, ever
+        self.sweeping = False  # an ordinary pass is under way
 
     @property
     def observer(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,31 @@ class NodeHooks:
         self.retain: dict[int, Any] = {}  # output number -> weak reference to its tensor
 
 
+class Several:
+    """The gradients that wait at a node with several outputs, or at one that computes by itself."""
+
+    __slots__ = ("grads",)
+
+    def __init__(self) -> None:
+        self.grads: list[Any] = []
+
+    def add(self, number: int, value: Any) -> None:
+        grads = self.grads
+        while len(grads) <= number:
+            grads.append(None)
+        if value is not None:
+            grads[number] = value if grads[number] is None else grads[number] + value
+
+    def taken(self, count: int) -> tuple[Any, ...]:
+        """One gradient or None for each output; nothing waits any more."""
+        grads, self.grads = self.grads, []
+        return (*grads, *(None,) * (count - len(grads)))
+
+    def emptied(self) -> Several:
+        self.grads = []
+        return self
+
+
 class Rest:
     """What most nodes do not have. `numbers` are the input numbers of the edges (None while all are
     0), `versions` those of the saved tensors (None while all are 0), `inputs` the (shape, kind) of
@@ -124,10 +150,11 @@ def _rare(name: str) -> Any:
 class Node:
     """One step of the backward graph: where gradients go, and what their computation needs.
 
-    Few slots, because graphs are made of these: what is rare is in `rest`.
+    Few slots, because graphs are made of these: what is rare is in `rest`. In `buffer` a gradient
+    waits while a backward pass is under way: see `sweep`.
     """
 
-    __slots__ = ("row", "edges", "saved", "sequence", "origin", "rest", "__weakref__")
+    __slots__ = ("row", "edges", "saved", "sequence", "origin", "rest", "buffer", "__weakref__")
 
     row: Row
     edges: tuple[Node | None, ...]
@@ -135,6 +162,7 @@ class Node:
     sequence: int
     origin: object
     rest: Rest | None
+    buffer: Any
 
     numbers = _rare("numbers")
     versions = _rare("versions")
@@ -203,6 +231,12 @@ class Node:
     def freed(self) -> bool:
         return self.saved.__class__ is Freed
 
+    def kept(self) -> tuple[tuple[str, Any], ...]:
+        """(name, array) for every tensor that is kept for backward; what hooks packed is not."""
+        from .saved import kept
+
+        return kept(self)
+
     # ---- the work
 
     def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
@@ -224,6 +258,9 @@ class Node:
         return self.row.output_count
 
 
+_next_leaf = itertools.count(-1, -1).__next__
+
+
 class AccumulateGrad(Node):
     """The end of the graph at a leaf: adds what arrives to the leaf's .grad."""
 
@@ -231,8 +268,8 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable: Tensor) -> None:
         self.variable = variable
-        self.edges, self.saved, self.rest = (), (), None
-        self.sequence = 2**64 - 1  # runs as soon as it is ready, as in PyTorch
+        self.edges, self.saved, self.rest, self.buffer = (), (), None, None
+        self.sequence = _next_leaf()  # below zero: it is no step of its own
         self.origin = state.origin
 
     def name(self) -> str:
@@ -258,7 +295,7 @@ class CustomNode(Node):
         self, name: str, edges: tuple[Node | None, ...], numbers: tuple[int, ...] | None
     ) -> None:
         self._name = name
-        self.edges, self.saved, self.rest = edges, (), None
+        self.edges, self.saved, self.rest, self.buffer = edges, (), None, Several()
         if numbers is not None:
             self.numbers = numbers
         self.sequence = next_sequence()
@@ -268,6 +305,9 @@ class CustomNode(Node):
         return self._name
 
     def saved_names(self) -> tuple[str, ...]:
+        return ()
+
+    def kept(self) -> tuple[tuple[str, Any], ...]:
         return ()
 
     def release(self, mark: Freed) -> None:

@@ -224,6 +224,8 @@ class Factory:
         return self.signature.declared
 
     def run(self, *values: Any) -> Any:
+        if CARRIERS.levels and CARRIERS.factory is not None:
+            return CARRIERS.factory(self, values)
         from .construct import manufacture
 
         return manufacture(self, values)

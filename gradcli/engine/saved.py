@@ -142,6 +142,20 @@ def _restored(node: Node, value: SavedOutput) -> Tensor:
     return out
 
 
+def kept(node: Node) -> tuple[tuple[str, Any], ...]:
+    """(name, array) for every tensor that an ordinary node keeps for backward."""
+    if isinstance(node.saved, Freed) or not node.row.saves_tensors:
+        return ()
+    found: list[tuple[str, Any]] = []
+    for name, value in zip(node.row.saved_keys, node.saved, strict=True):
+        for item in value if value.__class__ is list else (value,):
+            if item.__class__ is Tensor:
+                found.append((name, item._data))
+            elif isinstance(item, SavedOutput):
+                found.append((name, item.data))
+    return tuple(found)
+
+
 def pack_node(node: Node) -> None:
     """Passes every saved tensor of a new node through the innermost pack hook."""
     pack, unpack_hook = state.saved_hooks[-1]

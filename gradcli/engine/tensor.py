@@ -255,11 +255,13 @@ class Tensor:
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             check_new_grad(self, value)
+        if state.observer is not None:
+            state.observer.assigned(self, value)
         self._need_meta().grad = value
 
     @grad.deleter
     def grad(self) -> None:
-        self._need_meta().grad = None
+        self.grad = None
 
     @property
     def data(self) -> Tensor:
@@ -271,6 +273,8 @@ class Tensor:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         self._data, self._kind = value._data, value._kind
+        if state.observer is not None:
+            state.observer.changed(self)
 
     def detach(self) -> Tensor:
         """The same memory and version counter outside the graph."""
@@ -313,6 +317,8 @@ class Tensor:
         storage = self._need_storage()
         storage.version += 1
         storage.changed_at = state.origin
+        if state.watched and state.observer is not None:
+            state.observer.changed(self)
 
     # ---- gradients
 

@@ -151,6 +151,9 @@ class CopySlices(CustomNode):
     def freed(self) -> bool:
         return self.node.freed
 
+    def kept(self) -> tuple[tuple[str, Any], ...]:
+        return self.node.kept()
+
     def release(self, mark: Freed) -> None:
         self.node.release(mark)
 

@@ -21,6 +21,7 @@ from .hook_calls import (
 from .leaf import edge_of
 from .mode import state
 from .node import AccumulateGrad, Node
+from .sweep import add_in_place, sweep
 from .tensor import Tensor, plain
 
 _sequence = attrgetter("sequence")
@@ -28,6 +29,9 @@ _sequence = attrgetter("sequence")
 
 class Walk:
     """One backward pass: runs the nodes below the roots, latest first.
+
+    This is the way where anything can be seen: hooks, observers, anomaly mode, chosen inputs, graphs of
+    gradients. `sweep` is the other one.
 
     PyTorch keeps ready nodes in a heap by sequence number. A node's consumers are always younger,
     so taking the reachable nodes by falling number is the same order without a heap; only
@@ -49,6 +53,14 @@ class Walk:
 
     def run(self, roots: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Any]:
         starts = [self._start(root) for root in roots]
+        if self._is_ordinary():
+            given = zip(starts, roots, gradients, strict=True)
+            sweep(
+                [(node, root._output_nr, _array_for(root, gradient))
+                 for node, root, gradient in given],
+                self.keep, self.mark,
+            )  # fmt: skip
+            return []
         if self.inputs is not None:
             self.results = [None] * len(self.inputs)
             for place, tensor in enumerate(self.inputs):
@@ -61,23 +73,25 @@ class Walk:
         for root, node, gradient in zip(roots, starts, gradients, strict=True):
             value: Any = gradient
             if not self.tensors:
-                value = gradient._data
-                if value.dtype != root._kind.array_dtype:
-                    value = value.astype(root._kind.array_dtype)
+                value = _array_for(root, gradient)
             self._receive(node, root._output_nr, value)
         for node in starts:
             if node.__class__ is AccumulateGrad:
                 self.pending[node] -= 1
                 if not self.pending[node]:
                     self._accumulate(node)
-        if self.tensors or self.targets or state.anomaly or state.observer is not None:
-            for node in order:
-                self._execute(node)
-        else:
-            self._straight(order)
+        for node in order:
+            self._execute(node)
         if self.inputs is not None and not self.capture:
             return []
         return self.results
+
+    def _is_ordinary(self) -> bool:
+        """No hooks, no graph of the gradients, nobody who watches: `sweep` does the same, faster."""
+        return not (
+            state.hooked or state.sweeping or self.tensors or self.inputs is not None
+            or state.anomaly or state.observer is not None
+        )  # fmt: skip
 
     def _start(self, root: Tensor) -> Node:
         node = edge_of(root)
@@ -131,49 +145,6 @@ class Walk:
             held.append(None)
         held[number] = value if held[number] is None else held[number] + value
 
-    def _straight(self, order: Sequence[Node]) -> None:
-        """The ordinary pass over arrays: nobody watches, nothing is captured, no graph is made.
-
-        Per node this does what `_execute` does; nodes with hooks or several outputs go there.
-        """
-        buffers, pending, keep, mark = self.buffers, self.pending, self.keep, self.mark
-        take, held_by = buffers.pop, buffers.get
-        for node in order:
-            grad = take(node, None)
-            rest = node.rest
-            numbers = None
-            ordinary = grad is not None and node.__class__ is Node
-            if rest is not None:
-                numbers = rest.numbers
-                if rest.hooks is not None or rest.extra is not None:
-                    ordinary = False
-            if not ordinary:
-                if grad is not None:
-                    buffers[node] = grad
-                self._execute(node)
-                continue
-            row = node.row
-            state.origin = node.origin
-            results = row.backward(node, grad)
-            if not keep and row.saves_tensors:
-                node.saved = mark
-            for place, edge in enumerate(node.edges):
-                if edge is not None:
-                    value = results[place]
-                    if edge.__class__ is AccumulateGrad:
-                        if value is not None:
-                            held = held_by(edge)
-                            buffers[edge] = value if held is None else held + value
-                        left = pending[edge] = pending[edge] - 1
-                        if not left:
-                            self._accumulate(edge)
-                    elif value is not None:
-                        if numbers is None and (edge.rest is None or edge.rest.extra is None):
-                            held = held_by(edge)
-                            buffers[edge] = value if held is None else held + value
-                        else:
-                            self._receive(edge, 0 if numbers is None else numbers[place], value)
-
     def _execute(self, node: Node) -> None:
         held = self.buffers.pop(node, None)
         hooks = node.hooks
@@ -209,6 +180,8 @@ class Walk:
             node.release(self.mark)
         if hooks is not None and hooks.post:
             results = call_post_hooks(node, results, grads, self.tensors)
+        if state.observer is not None:
+            state.observer.applied(node, grads, results)
         if state.anomaly and state.anomaly_check_nan:
             _check_nan(node, results)
         self._pass_on(node, results)
@@ -247,11 +220,13 @@ class Walk:
         if not self.capture:
             return  # backward(inputs=...): leaves accumulate, the others retain their gradient
         target = self.inputs[place]
-        tensor = value if value.__class__ is Tensor else None
+        tensor = value if isinstance(value, Tensor) else None
         if tensor is None:
             array = target._kind.xp.array(value, dtype=target._kind.array_dtype)
             tensor = plain(array, target._kind)
         self.results[place] = tensor
+        if state.observer is not None:
+            state.observer.captured(edge_of(target), place, tensor)
 
     def _accumulate(self, node: Node) -> None:
         assert isinstance(node, AccumulateGrad)
@@ -260,8 +235,8 @@ class Walk:
         if value is None:
             return
         meta = variable._need_meta()
-        for hook in list((meta.hooks or {}).values()):
-            value = call_one(node, hook, value, self.tensors)
+        for number, hook in list((meta.hooks or {}).items()):
+            value = call_one(node, hook, number, value, self.tensors)
         if self.inputs is not None:
             if node not in self.targets:
                 return
@@ -274,6 +249,8 @@ class Walk:
             grads = call_pre_hooks(node, grads, self.tensors)
         if grads[0] is not None:
             self._add_to_grad(variable, as_tensor(grads[0]))
+            if state.observer is not None:
+                state.observer.stored(variable)
         if node.hooks is not None:
             call_leaf_hooks(node, grads)
         if meta.post_hooks:
@@ -290,18 +267,20 @@ class Walk:
         elif self.tensors:
             meta.grad = held + new
         else:
-            data = held._data
-            if data.shape != new._data.shape:
-                meta.grad = plain(data + new._data, held._kind)
-                return
-            held._kind.xp.add(data, new._data, out=data, casting="unsafe")
-            held._bump()
-            held._need_storage().changed_at = self.mark.origin
+            add_in_place(held, new._data, self.mark)
+            if held._data.shape != new._data.shape:
+                meta.grad = plain(held._data + new._data, held._kind)
 
     def _graph_copy(self, new: Tensor) -> Tensor:
         kind = new._kind
         fresh = plain(kind.xp.zeros(new._data.shape, dtype=kind.array_dtype), kind)
         return catalogue.methods["copy_"](fresh, new)  # type: ignore[no-any-return]
+
+
+def _array_for(root: Tensor, gradient: Tensor) -> Any:
+    """A gradient to start from, of the root's element type."""
+    value, dtype = gradient._data, root._kind.array_dtype
+    return value if value.dtype == dtype else value.astype(dtype)
 
 
 def _check_nan(node: Node, results: Sequence[Any]) -> None:

@@ -1,0 +1,166 @@
+"""Engine: the ordinary way back: arrays, no hooks, nobody watches; gradients end up in the leaves.
+
+The same order and the same results as `walk`, with less to ask. Gradients wait at the nodes
+themselves. A node's consumers are always younger, so going down from the youngest number is
+PyTorch's order, and no node has to be looked up before it runs. Leaves are last: nobody can see
+when a leaf without hooks is given its gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from sys import getrefcount
+from typing import Any
+
+import numpy
+
+from .causes import Freed
+from .hook_calls import as_tensor, copied
+from .mode import state
+from .node import AccumulateGrad, Node, Several
+from .tensor import Tensor, plain
+
+Ready = dict[int, Node]  # nodes that a gradient waits at, by their number; leaves below zero
+ALONE = 2  # references to an array that only one variable holds, as getrefcount counts
+
+
+def sweep(starts: Sequence[tuple[Node, int, Any]], keep: bool, mark: Freed) -> None:
+    """Runs every node below the starts (node, number of its output, gradient), youngest first."""
+    ready: Ready = {}
+    for node, number, gradient in starts:
+        receive(node, number, gradient, ready)
+    take = ready.pop
+    place, missed = max(ready), 0
+    node = None  # type: ignore[assignment]
+    state.sweeping = True
+    try:
+        while place >= 0:
+            node = take(place, None)  # type: ignore[assignment]
+            if node is None:
+                missed += 1
+                place -= 1
+                if missed > len(ready):  # a gap in the numbers; looking for its end is paid for
+                    place, missed = max(ready, default=-1), 0
+                continue
+            place -= 1
+            grad = node.buffer
+            if grad is None or grad.__class__ is Several:
+                _special(node, grad, ready, keep, mark)
+                continue
+            node.buffer = None
+            row = node.row
+            row.step(node, grad, ready)
+            if not keep and row.saves_tensors:
+                node.saved = mark
+        for leaf in ready.values():
+            _store(leaf, mark)
+    except BaseException:
+        if node is not None:
+            state.origin = node.origin
+        _abandon(node, ready, mark)
+        raise
+    finally:
+        state.sweeping = False
+
+
+def receive(node: Node, number: int, value: Any, ready: Ready) -> None:
+    """Adds a gradient to what already waits for one output of a node."""
+    held = node.buffer
+    if held.__class__ is Several:
+        held.add(number, value)
+    elif held is None:
+        node.buffer = value
+    else:
+        if value is not None:
+            node.buffer = held + value
+        return
+    ready[node.sequence] = node
+
+
+def hand_on(node: Node, results: Sequence[Any], ready: Ready) -> None:
+    """Hands a node's results to the nodes that its edges lead to."""
+    numbers = node.numbers
+    for place, edge in enumerate(node.edges):
+        if edge is not None:
+            receive(edge, 0 if numbers is None else numbers[place], results[place], ready)
+
+
+def _special(node: Node, held: Any, ready: Ready, keep: bool, mark: Freed) -> None:
+    """A node with several outputs, one that computes by itself, or one that nothing came to."""
+    extra = node.extra
+    count = len(extra) if extra.__class__ is list else node.outputs
+    grads = (None,) if held is None else held.taken(count)
+    results: Sequence[Any] = (None,) * len(node.edges)
+    if any(grad is not None for grad in grads):
+        results = node.apply(grads, False)
+    if not keep and not node.freed:
+        node.release(mark)
+    hand_on(node, results, ready)
+
+
+def _store(leaf: Any, mark: Freed) -> None:
+    """Adds to the .grad of a leaf. An array that nobody else holds becomes the gradient itself."""
+    value, leaf.buffer = leaf.buffer, None
+    if value is None:
+        return
+    variable: Tensor = leaf.variable
+    meta, kind = variable._need_meta(), variable._kind
+    held = meta.grad
+    if held is not None:
+        add_in_place(held, value, mark)
+        if held._data.shape != value.shape:
+            meta.grad = plain(held._data + value, held._kind)
+    elif (
+        value.__class__ is numpy.ndarray
+        and getrefcount(value) == ALONE
+        and value.base is None
+        and value.dtype is kind.array_dtype
+        and value.flags.c_contiguous
+    ):
+        meta.grad = plain(value, kind)
+    else:
+        meta.grad = copied(as_tensor(value), variable)
+
+
+def add_in_place(held: Tensor, value: Any, mark: Freed) -> None:
+    """Adds to a stored gradient, as PyTorch does where no new graph is made."""
+    data = held._data
+    if data.shape == value.shape:
+        held._kind.xp.add(data, value, out=data, casting="unsafe")
+        held._bump()
+        held._need_storage().changed_at = mark.origin
+
+
+def _abandon(failed: Node | None, ready: Ready, mark: Freed) -> None:
+    """After an error: what is not below a node that did not run has its gradient, as in PyTorch."""
+    pending = [node for node in ready.values() if not isinstance(node, AccumulateGrad)]
+    blocked = {failed, *pending}
+    stack = list(blocked)
+    while stack:
+        node = stack.pop()
+        for edge in node.edges if node is not None else ():
+            if edge is not None and edge not in blocked:
+                blocked.add(edge)
+                stack.append(edge)
+    for node in ready.values():
+        if node in blocked:
+            node.buffer = node.buffer.emptied() if node.buffer.__class__ is Several else None
+        else:
+            _store(node, mark)
+
+
+def step_lines(parts: Sequence[tuple[str, str]]) -> list[str]:
+    """Source that hands gradients to edges: (edge, expression of its gradient) each, inline."""
+    lines: list[str] = []
+    for edge, gradient in parts:
+        lines += [
+            f"    if {edge} is not None:",
+            f"        value = {gradient}; held = {edge}.buffer",
+            f"        if held is None: {edge}.buffer = value; ready[{edge}.sequence] = {edge}",
+            f"        elif held.__class__ is Several: receive({edge}, 0, value, ready)",
+            f"        elif value is not None: {edge}.buffer = held + value",
+        ]
+    return lines
+
+
+Step = Callable[[Node, Any, Ready], None]
