@@ -107,6 +107,7 @@ def register_multi_grad_hook(
                 grads[:] = [None] * len(tensors)
                 fn(given)
 
+        hook.stands_for = fn  # type: ignore[attr-defined]
         return hook
 
     return _MultiHandle([tensor.register_hook(hook_of(i)) for i, tensor in enumerate(tensors)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..engine.mode import state
 from ..engine.node import CustomNode
 from ..engine.tensor import Tensor, edge_of, plain
 
@@ -51,8 +52,8 @@ def through(tensors: list[Tensor]) -> tuple[list[Tensor], BackwardHookNode | Non
 class BackwardHook:
     """One call of a module whose backward pass the user's hooks want to see."""
 
-    def __init__(self, module: Module, hooks: list[Any], pre_hooks: list[Any]) -> None:
-        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
+    def __init__(self, module: Module, hooks: dict[int, Any], pre_hooks: dict[int, Any]) -> None:
+        self.module, self.hooks, self.pre_hooks = module, dict(hooks), dict(pre_hooks)
         self.grad_outputs: Any = None
         self.inputs = self.outputs = 0
         self.input_places: list[int] | None = None
@@ -88,13 +89,14 @@ class BackwardHook:
         """At the output: remembers the incoming gradients, lets the pre-hooks change them."""
         self.grad_outputs = _spread(self.output_places, grads, self.outputs)
         changed = False
-        for hook in self.pre_hooks:
-            answer = hook(self.module, self.grad_outputs)
+        for number, hook in self.pre_hooks.items():
+            answer = self._told("module pre", hook, number, self.grad_outputs)
             if answer is not None:
                 self.grad_outputs, changed = _tuple(answer), True
         if self.input_places is None:
-            for hook in self.hooks:
-                answer = hook(self.module, (None,) * self.inputs, self.grad_outputs)
+            for number, hook in self.hooks.items():
+                nothing = (None,) * self.inputs
+                answer = self._told("module", hook, number, nothing, self.grad_outputs)
                 if answer is not None and any(value is not None for value in _tuple(answer)):
                     raise RuntimeError(
                         "Backward hook for Modules where no input requires gradient should always "
@@ -110,8 +112,8 @@ class BackwardHook:
             return None
         given = _spread(self.input_places, grad_inputs, self.inputs)
         answer = None
-        for hook in self.hooks:
-            new = hook(self.module, given, self.grad_outputs)
+        for number, hook in self.hooks.items():
+            new = self._told("module", hook, number, given, self.grad_outputs)
             if new is None:
                 continue
             new = _tuple(new)
@@ -123,6 +125,19 @@ class BackwardHook:
             given = answer = new
         self.grad_outputs = None
         return None if answer is None else tuple(answer[i] for i in self.input_places)
+
+    def _told(self, kind: str, hook: Any, number: int, given: Any, *more: Any) -> Any:
+        """Calls one hook of the user's; the observer hears of it."""
+        observer = state.observer
+        if observer is None:
+            return hook(self.module, given, *more)
+        observer.hooking(kind, self.module, hook, number, given)
+        answer = hook(self.module, given, *more)
+        observer.hooked(kind, self.module, hook, number, given, answer)
+        return answer
+
+    # The nodes' hooks are ways to reach the module's, which are told themselves.
+    _before.stands_for = _after.stands_for = None  # type: ignore[attr-defined]
 
 
 def _spread(places: list[int], values: Any, count: int) -> tuple[Any, ...]:
@@ -149,9 +164,7 @@ def call(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 args = _tuple(answer)
     around = None
     if module._backward_hooks or module._backward_pre_hooks:
-        around = BackwardHook(
-            module, list(module._backward_hooks.values()), list(module._backward_pre_hooks.values())
-        )
+        around = BackwardHook(module, module._backward_hooks, module._backward_pre_hooks)
         args = around.enter(args)
     result = module.forward(*args, **kwargs)
     for hook, with_kwargs in list(module._forward_hooks.values()):

@@ -146,7 +146,7 @@ def _differentiated(ran: Ran, result: Tensor, wanted: list[Wanted]) -> list[Any]
     seed = None if text is None else grad_output(text, result)
     before, create = state.observer, ran.request.create_graph
     assert ran.binder is not None
-    ran.binder.watch.events.clear()  # told are the hooks of these gradients
+    ran.binder.watch.hooks.runs.clear()  # told are the hooks of these gradients
     state.observer = ran.binder.watch
     try:
         found = autograd_grad(

@@ -143,6 +143,8 @@ def names_of(found: Collected) -> Callable[[Any], str]:
     leaves = {id(t): fact.name for fact, t in zip(found.tensors, found.held, strict=True)}
 
     def name_of(node: Any) -> str:
+        if hasattr(node, "_get_name"):  # a module's hook
+            return str(node._get_name())
         variable = getattr(node, "variable", None)
         return names.get(id(node)) or leaves.get(id(variable), "") or collecting.short_name(node)
 

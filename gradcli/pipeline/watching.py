@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..engine.mode import state
+from ..engine.node import Node
+from ..engine.observer import memory_of
 from ..engine.tensor import Tensor, from_array
 from ..language.interpreter import Machine
 from ..opening import Unusable
+from ..report.hook_log import Registration
 from ..report.watch import Watch
 from .request import Request, current_line
 
@@ -33,8 +38,11 @@ class Binder:
         self.machine: Machine | None = None
         self.complaint: Unusable | None = None
         self.leaves: list[tuple[str, int | None, Tensor]] = []
-        self.watch = Watch(current_line, _as_tensor, self.hook_words, values=request.values)
-        self.watch.name_of = self.names.get
+        self.watch = Watch(
+            current_line, _as_tensor, self.hook_words, memory=_memory, values=request.values
+        )
+        self.watch.hooks.name_of = self._name_of
+        self.watch.hooks.registration = self._registration
         every = "all" in request.retain_grad
         self.retained = None if every else frozenset(request.retain_grad)
 
@@ -84,6 +92,22 @@ class Binder:
         self.hooked.add(name)
         value.register_hook(function)
 
+    def _name_of(self, node: Any) -> str | None:
+        return self.names.get(node) if isinstance(node, Node) else None
+
+    def _registration(self) -> Registration:
+        """Where a hook is being registered, and the text of the lambda in that call."""
+        origin: Any = state.origin
+        if not isinstance(origin, ast.Call) or self.machine is None:
+            return Registration(current_line())
+        source = self.machine.program.source
+        words = next(
+            (source.text_of(source.span_of(argument))
+             for argument in origin.args if isinstance(argument, ast.Lambda)),
+            "",
+        )  # fmt: skip
+        return Registration(origin.lineno, words)
+
     def hook_words(self, hook: Any) -> str:
         """How a hook is called: the words of the option, or its name in the program."""
         return self.words.get(id(hook)) or str(getattr(hook, "name", "") or "a hook")
@@ -113,3 +137,8 @@ def _as_tensor(value: Any) -> Any:
     import numpy
 
     return from_array(value if hasattr(value, "device") else numpy.asarray(value))
+
+
+def _memory(value: Any) -> Any:
+    """Whose memory a tensor or an array shares; None for a number on its own."""
+    return memory_of(value._data if isinstance(value, Tensor) else value)

@@ -7,15 +7,18 @@ long chain and folds what lies between.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..engine.observer import Observer
 from .collect import Collected, numbers, range_of, text_of
+from .hook_log import HookLog
+from .ledger import Book
 from .model import BackwardFact, EventFact, FlowFact
 
 ENDS = 1000  # results that are held at each end
 LARGEST = 4096  # elements of a result that is held
-EVENTS = 1000
+CALLS = 1000  # backward calls
 
 
 class Entry:
@@ -28,12 +31,13 @@ class Entry:
         self.grad: Any = None
 
 
-class Watch:
+class Watch(Observer):
     """Give it to the engine as its observer while a program runs.
 
     `line` says where the program is; `hook_words` how a hook is called in the program; `as_tensor`
-    makes a tensor of a gradient that the engine holds as an array. `values` is False when only
-    hooks and backward calls are of interest.
+    makes a tensor of a gradient that the engine holds as an array; `memory` tells whose memory a
+    tensor or an array shares. `values` is False when only hooks, gradients of leaves and backward
+    calls are of interest.
     """
 
     def __init__(
@@ -42,16 +46,17 @@ class Watch:
         as_tensor: Callable[[Any], Any],
         hook_words: Callable[[Any], str],
         *,
+        memory: Callable[[Any], Any] = lambda value: None,
         values: bool = True,
     ) -> None:
-        self.line, self.as_tensor, self.hook_words = line, as_tensor, hook_words
+        self.line, self.as_tensor = line, as_tensor
+        self.hooks = HookLog(line, hook_words)
+        self.book = Book(line, memory)
         self.first: list[Entry] = []
         self.last: deque[Entry] = deque()
         self.by_node: dict[tuple[int, int], Entry] = {}
         self.backwards: list[BackwardFact] = []
-        self.events: list[tuple[Any, str, str, str, str | None]] = []
         self.freed_by: dict[int, int] = {}
-        self.name_of: Callable[[Any], str | None] = lambda node: None
         self.values = values
 
     # ---- what the engine tells
@@ -73,8 +78,30 @@ class Watch:
                 self.by_node.pop((id(gone.node), gone.output_nr), None)
         self.by_node[id(node), entry.output_nr] = entry
 
+    def changed(self, tensor: Any) -> None:
+        """A tensor was given new values in place."""
+        self.book.changed(tensor)
+
+    def assigned(self, tensor: Any, value: Any) -> None:
+        """A .grad is about to be set."""
+        self.book.assigned(tensor, value)
+
+    def registered(self, number: int, hook: Any) -> None:
+        """A hook was registered."""
+        self.hooks.registered(number)
+
+    def started(
+        self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
+        inputs: Sequence[Any] | None, capture: bool,
+    ) -> None:  # fmt: skip
+        """A backward pass begins."""
+        self.hooks.started()
+        self.book.started(keep, create_graph, capture)
+
     def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
         """The gradients of a node's outputs are complete."""
+        if self.book.running:
+            self.book.running[-1].arrived(node)
         by_node = self.by_node
         for output_nr, grad in enumerate(grads):
             if grad is not None:
@@ -82,21 +109,38 @@ class Watch:
                 if entry is not None:
                     entry.grad = grad
 
-    def accumulated(self, variable: Any, grad: Any) -> None:
-        """A leaf was given a gradient: the leaf's own .grad tells it."""
+    def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
+        """A node has run."""
+        if self.book.running:
+            self.book.running[-1].applied(node)
 
-    def hooked(self, kind: str, node: Any, hook: Any, before: Any, after: Any) -> None:
+    def accumulated(self, variable: Any, grad: Any) -> None:
+        """A tensor is about to be given a gradient."""
+        self.book.accumulated(variable, grad)
+
+    def stored(self, variable: Any) -> None:
+        """It was given it."""
+        self.book.stored(variable)
+
+    def hooking(self, kind: str, node: Any, hook: Any, number: int, value: Any) -> None:
+        """A hook is about to run."""
+        self.hooks.hooking(kind, node, hook, number, value)
+
+    def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
         """A hook ran on a gradient."""
-        if len(self.events) < EVENTS and not isinstance(before, tuple):
-            same = after is before
-            told = None if same else text_of(after) if hasattr(after, "detach") else repr(after)
-            name = self.name_of(node) or ""
-            self.events.append((node, name, self.hook_words(hook), text_of(before), told))
+        self.hooks.hooked(kind, hook, before, after)
+
+    def failed(self, freed: list[Any]) -> None:
+        """A backward pass has ended in an error."""
+        self.hooks.ended()
+        self.book.ended(freed, failed=True)
 
     def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
         """A backward pass has ended."""
+        self.hooks.ended()
+        self.book.ended(freed, failed=False)
         line = self.line() or 0
-        if len(self.backwards) < EVENTS:
+        if len(self.backwards) < CALLS:
             self.backwards.append(BackwardFact(line, keep, create_graph))
         else:
             self.backwards[-1] = BackwardFact(line, keep, create_graph)
@@ -133,7 +177,4 @@ class Watch:
 
     def told(self, names: Callable[[Any], str]) -> tuple[EventFact, ...]:
         """The hooks that ran, in their order."""
-        return tuple(
-            EventFact(name or names(node), words, before, after)
-            for node, name, words, before, after in self.events
-        )
+        return self.hooks.facts(names)

@@ -121,12 +121,19 @@ class BackwardFact(NamedTuple):
 
 
 class EventFact(NamedTuple):
-    """A hook that ran: the gradient that it was given and the one that went on."""
+    """A hook that ran: the gradient that it was given and the one that went on (None: the same).
+
+    `kind` is what it is registered on: "tensor", "node pre", "node", "post accumulate",
+    "module pre", "module". `line` is where it was registered, `backward` the call that ran it.
+    """
 
     name: str
     hook: str
     before: str
     after: str | None
+    kind: str = "tensor"
+    line: int | None = None
+    backward: int | None = None
 
 
 class LabelFact(NamedTuple):

@@ -1,0 +1,76 @@
+"""Engine: what is told to whoever watches a program run (`state.observer`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class Observer:
+    """Derive from it and override what is of interest; here nobody listens.
+
+    `node` is a node of the graph, `grads` and `results` hold one gradient (an array, or a tensor
+    where the pass makes a graph) or None for each of its outputs or inputs. The kinds of hooks:
+    "tensor", "node pre", "node", "post accumulate", "module pre", "module". What is told in the
+    middle of a pass is told before memory changes hands, so look at it at once, or copy.
+    """
+
+    __slots__ = ()
+
+    # ---- the program
+
+    def made(self, tensor: Any) -> None:
+        """A result that may have a grad_fn was made."""
+
+    def changed(self, tensor: Any) -> None:
+        """A tensor was given new values in place."""
+
+    def assigned(self, tensor: Any, value: Any) -> None:
+        """`tensor.grad = value` is about to happen."""
+
+    def registered(self, number: int, hook: Any) -> None:
+        """A hook was registered under this number."""
+
+    # ---- a pass over the graph
+
+    def started(
+        self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
+        inputs: Sequence[Any] | None, capture: bool,
+    ) -> None:  # fmt: skip
+        """A pass begins. With `capture` it answers gradients, else it stores them in `.grad`."""
+
+    def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
+        """The gradients of a node's outputs are complete; the node has not run yet."""
+
+    def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
+        """A node has run, its hooks too; its results are about to be handed on."""
+
+    def accumulated(self, variable: Any, grad: Any) -> None:
+        """A tensor's .grad is about to be added to, or to be set where there is none."""
+
+    def stored(self, variable: Any) -> None:
+        """That was done."""
+
+    def captured(self, node: Any, place: int, grad: Any) -> None:
+        """The gradient of the input with this number, which the pass was asked for."""
+
+    def hooking(self, kind: str, node: Any, hook: Any, number: int, value: Any) -> None:
+        """A hook is about to run on a gradient (or on several: a tuple)."""
+
+    def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
+        """It has run. `after` is what goes on; None from a node's hook that changes nothing."""
+
+    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
+        """The pass has ended; `freed` are the nodes whose saved tensors it gave up."""
+
+    def failed(self, freed: list[Any]) -> None:
+        """The pass has ended in an error."""
+
+
+def memory_of(array: Any) -> Any:
+    """The array whose memory this one shares, itself where it shares none; None for a scalar."""
+    if not hasattr(array, "__setitem__"):
+        return None
+    while getattr(array, "base", None) is not None:
+        array = array.base
+    return array
