@@ -9,6 +9,7 @@ from typing import Any
 
 from .dtypes import BY_NAME, OF_ARRAY, DType, default_dtype
 from .dtypes import of_number as dtype_of_number
+from .row import CARRIERS
 
 __all__ = [
     "BY_NAME",

@@ -155,12 +155,18 @@ class _Carriers:
     """What a formula may run on. The engine's tensor module fills this in: naming the classes here
     would load an array library wherever only names are wanted."""
 
-    __slots__ = ("tensor", "arrays", "double", "complex")
+    __slots__ = ("tensor", "arrays", "double", "complex", "levels", "call", "factory", "draw")
 
     def __init__(self) -> None:
         self.tensor: Any = None
         self.arrays: dict[type, Any] = {}
         self.double: Any = "float64"
+        # Transformations (torch.func, forward_ad): how many are open, and who takes the calls that
+        # no overload takes, the creation functions and the random numbers inside them.
+        self.levels = 0
+        self.call: Body | None = None
+        self.factory: Body | None = None
+        self.draw: Body | None = None
         self.complex = False  # has a complex number appeared? see formula.complex_appears
 
 
