@@ -103,7 +103,7 @@ PACKAGES = {
 }
 SPACES = frozenset(
     "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.functional "
-    "autograd.graph autograd.grad_mode linalg special fft cuda backends backends.mps func".split()
+    "autograd.graph autograd.grad_mode linalg special fft signal signal.windows cuda backends backends.mps func".split()
 )
 
 
