@@ -144,7 +144,7 @@ def _restored(node: Node, value: SavedOutput) -> Tensor:
 
 def kept(node: Node) -> tuple[tuple[str, Any], ...]:
     """(name, array) for every tensor that an ordinary node keeps for backward."""
-    if isinstance(node.saved, Freed) or not node.row.saves_tensors:
+    if isinstance(node.saved, Freed) or not node.saved:
         return ()
     found: list[tuple[str, Any]] = []
     for name, value in zip(node.row.saved_keys, node.saved, strict=True):

@@ -39,7 +39,7 @@ class Binder:
         self.complaint: Unusable | None = None
         self.leaves: list[tuple[str, int | None, Tensor]] = []
         self.watch = Watch(
-            current_line, _as_tensor, self.hook_words, memory=_memory, values=request.values
+            current_line, _as_tensor, self.hook_words, memory=memory, values=request.values
         )
         self.watch.hooks.name_of = self._name_of
         self.watch.hooks.registration = self._registration
@@ -139,6 +139,6 @@ def _as_tensor(value: Any) -> Any:
     return from_array(value if hasattr(value, "device") else numpy.asarray(value))
 
 
-def _memory(value: Any) -> Any:
+def memory(value: Any) -> Any:
     """Whose memory a tensor or an array shares; None for a number on its own."""
     return memory_of(value._data if isinstance(value, Tensor) else value)

@@ -90,7 +90,9 @@ class Pass:
 
     def end(self, freed: list[Any], failed: bool) -> None:
         """The pass is over."""
-        self.freed, self.failed = len(freed), failed
+        self.failed = failed
+        if freed:
+            self.freed = sum(heap.nodes for heap in self.heaps.heaps.values())
 
     def fact(self, line: Place) -> PassFact:
         return PassFact(

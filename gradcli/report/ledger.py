@@ -242,6 +242,11 @@ class Book:
                 )
         return tuple(found)
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether there is any gradient of that kind."""
+        return any(account.stale for account in self.accounts.values())
+
     def stale(self, names: Callable[[Any], tuple[str, Line]]) -> tuple[StaleFact, ...]:
         """Gradients that were added to after an update of their tensor, without a reset."""
         return tuple(

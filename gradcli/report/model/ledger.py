@@ -66,6 +66,7 @@ class PassFact(NamedTuple):
     """A pass over the graph: what it gave up, or, where it retained the graph, keeps alive.
 
     `captured` tells autograd.grad, which answers gradients, from backward, which stores them.
+    `nodes` ran, `freed` of them gave up saved tensors; `bytes` is what all of them had saved.
     """
 
     line: int | None
