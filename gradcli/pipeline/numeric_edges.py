@@ -1,0 +1,221 @@
+"""pipeline: one operation at a time against difference quotients: which of them is wrong?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..autograd import grad as autograd_grad
+from ..autograd.function import Function
+from ..engine.mode import state
+from ..engine.row import Row
+from ..engine.tensor import Tensor, plain
+from ..report.model.check import EdgeCheck
+from .numeric_points import (
+    Asked,
+    all_elements,
+    gap_of,
+    kink,
+    one_element,
+    unravelled,
+    weighted,
+    weights_of,
+)
+from .numeric_quotient import Quotient, quotient
+from .numeric_tape import Key, Operand, Step, doubled, operands_of, widened
+
+MOST_STEPS = 2000  # operations that are looked at
+MOST_ELEMENTS = 32  # of one operand
+MOST_WRONG = 5  # that are told
+EXACT = 1e-6
+
+
+# What these read of a matrix is one triangle, and their gradient is that of a symmetric matrix.
+SYMMETRIC = ("Cholesky", "LinalgCholesky", "LinalgEigh", "Eigh")
+
+
+class Findings(NamedTuple):
+    """Operations by their number among the steps: those that are wrong by themselves, and those
+    whose slope has no bound where they were asked."""
+
+    wrong: tuple[tuple[int, EdgeCheck], ...]
+    unbounded: tuple[tuple[int, EdgeCheck], ...]
+    complete: bool  # every element of every operand was looked at
+
+
+def edges(steps: list[Step], asked: Asked) -> Findings:
+    """Looks at each operation alone, with the operands that it had."""
+    wrong: list[tuple[int, EdgeCheck]] = []
+    unbounded: list[tuple[int, EdgeCheck]] = []
+    complete = len(steps) <= MOST_STEPS
+    for number, step in enumerate(steps[:MOST_STEPS]):
+        asked.look()
+        for place, inner, operand in operands_of(step):
+            if not operand.connected and not (step.inplace and place == 0):
+                continue
+            try:
+                found, gap, whole = _operand(step, place, inner, operand, asked)
+            except (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError):
+                complete = False
+                continue
+            complete = complete and whole
+            if found is not None:
+                (wrong if gap > 1.0 else unbounded).append((number, found))
+        if len(wrong) >= MOST_WRONG:
+            complete = False
+            break
+    return Findings(tuple(wrong), tuple(unbounded), complete)
+
+
+def depending(steps: list[Step], leaf: Tensor) -> set[int]:
+    """The numbers of the steps that a leaf has a part in."""
+    numbers: set[int] = set()
+    keys: set[Key | None] = set()
+    for number, step in enumerate(steps):
+        given = [one for _, _, operand in operands_of(step)
+                 for one in (operand, operand.base) if one is not None]  # fmt: skip
+        if any(one.tensor is leaf or (one.key is not None and one.key in keys) for one in given):
+            numbers.add(number)
+            keys.update(key for _, key in step.outs)
+            if step.base is not None:
+                keys.add(step.base[1])
+    keys.discard(None)
+    return numbers
+
+
+def _operand(
+    step: Step, place: int, inner: int | None, operand: Operand, asked: Asked
+) -> tuple[EdgeCheck | None, float, bool]:
+    """The element of one operand with the largest difference, if that is too large to be none; the
+    difference in terms of what is allowed; whether every element was looked at."""
+    start = doubled(operand.tensor, operand.data)
+    if not start._kind.differentiable:
+        return None, 0.0, True
+    given = [_constant(value) for value in step.arguments]
+    leaf = plain(start._data, start._kind).requires_grad_()
+    outs = _outputs(_called(step, _with(given, place, inner, leaf)))
+    if not outs:
+        return None, 0.0, True
+    weights = [weights_of(out) for out in outs]
+    seeds = [plain(w.astype(out._kind.array_dtype), out._kind)
+             for w, out in zip(map(out_array, weights, outs), outs, strict=True)]  # fmt: skip
+    (gradient,) = autograd_grad(outs, [leaf], seeds, allow_unused=True)
+    along = start._kind.xp.zeros(start._data.size) if gradient is None else gradient._data
+    middle = sum(weighted(out, w) for out, w in zip(outs, weights, strict=True))
+    size = max(1.0, float(abs(start._data).max())) if start._data.size else 1.0
+    worst: tuple[float, Any, float, Quotient] | None = None
+    for element, direction, slope in _directions(step, start, along.reshape(-1)):
+
+        def function(step_size: float, direction: Any = direction) -> float:
+            moved = start._data + step_size * direction.reshape(start._data.shape)
+            before, state.grad_enabled = state.grad_enabled, False
+            try:
+                again = _called(step, _with(given, place, inner, plain(moved, start._kind)))
+            finally:
+                state.grad_enabled = before
+            return sum(weighted(o, w) for o, w in zip(_outputs(again), weights, strict=True))
+
+        found = quotient(function, middle, size, lambda v: 0.01 * asked.tolerance.around(v))
+        gap = gap_of(slope, found, asked.tolerance)
+        if worst is None or gap > worst[0]:
+            worst = gap, element, slope, found
+    whole = start._data.size <= MOST_ELEMENTS
+    if worst is None or (worst[0] <= 1.0 and math.isfinite(worst[2])):
+        return None, 0.0, whole
+    gap, element, slope, found = worst
+    told = () if element is None else unravelled(element, tuple(start.shape))
+    return _fact(step, place, inner, told, slope, found, asked), gap, whole
+
+
+def out_array(weights: Any, out: Tensor) -> Any:
+    """Weights as an array where the output lives."""
+    return out._kind.xp.asarray(weights)
+
+
+def _directions(step: Step, start: Tensor, along: Any) -> Iterator[tuple[int | None, Any, float]]:
+    """(element, direction, the gradient along it): each alone, or all of them and the first few."""
+    total = int(start._data.size)
+    units: tuple[complex, ...] = (1.0, 1j) if start._kind.dtype.category > 2 else (1.0,)
+    both = step.name.startswith(SYMMETRIC) and start._data.ndim > 1
+    finite = start._kind.xp.isfinite(start._data.reshape(-1))
+    for element in range(min(total, MOST_ELEMENTS)):
+        for unit in units if finite[element] else ():
+            direction = one_element(start, element, unit)
+            if both:
+                square = direction.reshape(start._data.shape)
+                direction = ((square + square.swapaxes(-1, -2).conj()) / 2).reshape(-1)
+            yield element, direction, float((along * direction.conj()).real.sum())
+    if total > MOST_ELEMENTS and not both and bool(finite.all()):
+        direction = all_elements(start, 0)
+        yield None, direction, float((along * direction).real.sum())
+
+
+def _constant(value: Any) -> Any:
+    if isinstance(value, Operand):
+        return doubled(value.tensor, value.data)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_constant(item) for item in value)
+    return widened(value)
+
+
+def _with(given: list[Any], place: int, inner: int | None, tensor: Tensor) -> list[Any]:
+    """The arguments with one of them replaced."""
+    changed = list(given)
+    if inner is None:
+        changed[place] = tensor
+    else:
+        items = list(changed[place])
+        items[inner] = tensor
+        changed[place] = type(given[place])(items)
+    return changed
+
+
+def _called(step: Step, given: list[Any]) -> Any:
+    """The operation, out of place."""
+    if isinstance(step.function, Row):
+        return step.function.run(*given)
+    apply: Any = Function.apply
+    return apply.__func__(step.function, *given)
+
+
+def _outputs(result: Any) -> list[Tensor]:
+    """The outputs that can have a gradient."""
+    listed = result if isinstance(result, (tuple, list)) else (result,)
+    return [t for t in listed if isinstance(t, Tensor) and t._kind.differentiable]
+
+
+def _fact(
+    step: Step, place: int, inner: int | None, element: tuple[int, ...], analytic: float,
+    found: Quotient, asked: Asked,
+) -> EdgeCheck:  # fmt: skip
+    where = asked.place(step.node)
+    name = step.argument_name(place) + ("" if inner is None else f"[{inner}]")
+    cause = _cause(step, analytic, found, asked)
+    if where is None:
+        return EdgeCheck(step.name, name, element, analytic, found.value, cause, "", None, None,
+                         None, None)  # fmt: skip
+    return EdgeCheck(step.name, name, element, analytic, found.value, cause, where.text,
+                     where.line, where.column, where.end_line, where.end_column)  # fmt: skip
+
+
+def _cause(step: Step, analytic: float, found: Quotient, asked: Asked) -> str:
+    """Why the two may differ, as far as the numbers tell it."""
+    if not math.isfinite(analytic):
+        if not found.finite or found.error > abs(found.value) * 0.1:
+            return f"{step.name} has no bounded slope here"
+        return f"the operation hands back {analytic} where its slope is {found.value:.6g}"
+    if not found.finite:
+        return "the operation has no value next to this one"
+    if found.is_kink(asked.tolerance.around(max(abs(analytic), abs(found.value)))):
+        return kink(found)
+    if found.error > 0.01 * abs(found.value) + asked.tolerance.atol:
+        return "step size: no step gives a stable quotient here"
+    if isinstance(step.function, Row):
+        return "the derivative of this operation is wrong: a bug in gradcli"
+    said = f"the backward of {step.name.removesuffix('Backward')} is wrong"
+    if found.value and analytic:
+        ratio = analytic / found.value
+        if abs(ratio - round(ratio, 3)) < EXACT:
+            said += f": it gives {ratio:.4g} times the derivative"
+    return said

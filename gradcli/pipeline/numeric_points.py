@@ -1,0 +1,87 @@
+"""pipeline: what the numeric check of a result and that of an operation share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..engine.tensor import Tensor
+from .numeric_quotient import Quotient
+
+
+class Tolerance(NamedTuple):
+    """Equal is what differs by no more than atol + rtol * the larger of the two."""
+
+    rtol: float = 1e-5
+    atol: float = 1e-7
+
+    def allows(self, a: float, b: float) -> bool:
+        return a == b or abs(a - b) <= self.around(max(abs(a), abs(b)))
+
+    def around(self, value: float) -> float:
+        return self.atol + self.rtol * abs(value)
+
+
+class Asked(NamedTuple):
+    """A result to check: its tensor, name and line; what leaves are called; where nodes are."""
+
+    tensor: Tensor
+    name: str
+    line: int | None
+    leaf_name: Callable[[Tensor], tuple[str, int | None]]
+    place: Callable[[Any], Any]
+    tolerance: Tolerance
+    look: Callable[[], None]  # raises when time is up
+
+
+def weights_of(value: Tensor) -> Any:
+    """What a result is multiplied with before it is summed: every number counts, by another
+    amount; infinities and NaN do not."""
+    xp = value._kind.xp
+    finite = xp.isfinite(value._data)
+    if value._data.size == 1:
+        return xp.asarray(finite.astype(float))
+    amounts = 1.0 + 0.5 * xp.sin(12.9898 * xp.arange(value._data.size))
+    return amounts.reshape(value._data.shape) * finite
+
+
+def weighted(value: Tensor, weights: Any) -> float:
+    """The sum, without what has no weight."""
+    return float(value._kind.xp.where(weights == 0, 0.0, (value._data * weights).real).sum())
+
+
+def one_element(tensor: Tensor, element: int, unit: complex) -> Any:
+    """One element by itself."""
+    direction = tensor._kind.xp.zeros(tensor._data.size, dtype=tensor._data.dtype)
+    direction[element] = unit if direction.dtype.kind == "c" else unit.real
+    return direction
+
+
+def all_elements(tensor: Tensor, number: int) -> Any:
+    """All elements at once, each by another amount."""
+    xp = tensor._kind.xp
+    return xp.cos(1.0 + (number + 1) * 3.774 * xp.arange(tensor._data.size))
+
+
+def unravelled(element: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    place: list[int] = []
+    for size in reversed(shape):
+        element, last = divmod(element, size)
+        place.append(last)
+    return tuple(reversed(place))
+
+
+def gap_of(analytic: float, found: Quotient, tolerance: Tolerance) -> float:
+    """The difference as a multiple of what is allowed; more than 1 is too much."""
+    if math.isfinite(analytic) and found.finite:
+        allowed = tolerance.around(max(abs(analytic), abs(found.value)))
+        return abs(analytic - found.value) / allowed if allowed else math.inf
+    if math.isinf(analytic) and not (found.finite and found.error < abs(found.value) * 0.1):
+        return 0.5  # the slope grows without end, as the quotients do
+    return math.inf if math.isfinite(analytic) or found.finite else 0.5
+
+
+def kink(found: Quotient) -> str:
+    """The words for a place without a derivative."""
+    return f"kink: the slope is {found.left:.6g} on the left, {found.right:.6g} on the right"
