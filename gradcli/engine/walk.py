@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from .catalogue import catalogue
-from .causes import Freed
+from .causes import Cause, Freed, because
 from .hook_calls import (
     as_tensor,
     call_leaf_hooks,
@@ -163,11 +163,12 @@ class Walk:
             return
         results: Sequence[Any]
         if all(g is None for g in grads):
-            results = (None,) * len(node.edges)
+            results, saved = (None,) * len(node.edges), ()
         else:
             if state.anomaly or node.extra is not None:
                 grads = self._completed(node, grads)
             state.origin = node.origin
+            saved = node.saved if state.anomaly else ()
             try:
                 results = node.apply(grads, self.tensors)
             except Exception:
@@ -183,7 +184,7 @@ class Walk:
         if state.observer is not None:
             state.observer.applied(node, grads, results)
         if state.anomaly and state.anomaly_check_nan:
-            _check_nan(node, results)
+            _check_nan(node, results, grads, saved)
         self._pass_on(node, results)
 
     def _pass_on(self, node: Node, results: Sequence[Any]) -> None:
@@ -283,16 +284,16 @@ def _array_for(root: Tensor, gradient: Tensor) -> Any:
     return value if value.dtype == dtype else value.astype(dtype)
 
 
-def _check_nan(node: Node, results: Sequence[Any]) -> None:
+def _check_nan(node: Node, results: Sequence[Any], grads: Sequence[Any], saved: Any) -> None:
     for place, value in enumerate(results):
         if value is None:
             continue
         data = value._data if value.__class__ is Tensor else value
         if data.dtype.kind == "f" and bool((data != data).any()):
             _blame(node)
-            raise RuntimeError(
-                f"Function '{node.name()}' returned nan values in its {place}th output."
-            )
+            message = f"Function '{node.name()}' returned nan values in its {place}th output."
+            cause = Cause("nan", node.origin, node, result=value, grads=grads, saved=saved)
+            raise because(RuntimeError(message), cause)
 
 
 def _blame(node: Node) -> None:
