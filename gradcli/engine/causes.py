@@ -23,8 +23,8 @@ class Cause:
     unused     a tensor that the graph does not reach; tensor, index
     leaf       a leaf that requires grad, changed in place; tensor, view (through a view of it?)
     root       the root of a backward pass without a gradient of its own, and not a scalar; tensor
-    nan        anomaly mode: `node`, made at `origin`, handed on a NaN; result (that one gradient),
-               grads (of the node's outputs), saved (what it had saved)
+    nan        anomaly mode: `node`, made at `origin`, handed on a NaN; result (that one gradient)
+               and its place, grads (of the node's outputs), saved (what it had saved)
     shapes     operands that do not fit together, in the order of the call; shapes
     """
 

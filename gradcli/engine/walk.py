@@ -292,8 +292,8 @@ def _check_nan(node: Node, results: Sequence[Any], grads: Sequence[Any], saved: 
         if data.dtype.kind == "f" and bool((data != data).any()):
             _blame(node)
             message = f"Function '{node.name()}' returned nan values in its {place}th output."
-            cause = Cause("nan", node.origin, node, result=value, grads=grads, saved=saved)
-            raise because(RuntimeError(message), cause)
+            told = {"place": place, "result": value, "grads": grads, "saved": saved}
+            raise because(RuntimeError(message), Cause("nan", node.origin, node, **told))
 
 
 def _blame(node: Node) -> None:
