@@ -20,19 +20,25 @@ from .request import Ran, Request
 from .values import Values, values_of
 
 if TYPE_CHECKING:
+    from .chronicle import Chronicle
     from .paths_names import Naming
     from .watching import Binder
 
 
-def execute(request: Request, write: Callable[[str], None] | None) -> Ran:
-    """bytes -> Program -> run. Prints go to `write`; an error becomes part of what is returned."""
+def execute(
+    request: Request, write: Callable[[str], None] | None, chronicle: Chronicle | None = None
+) -> Ran:
+    """bytes -> Program -> run. Prints go to `write`; an error becomes part of what is returned.
+
+    A chronicle keeps what happened in the run, expression by expression.
+    """
     with _prepared(request):
         try:
             program = program_of(request)
         except ProgramError as error:
             text = request.data[: request.limits.max_source].decode("utf-8", "replace")
             return Ran(request, None, text, None, [], (), error.diagnostic)
-        return _run(request, program, values_of(program, request), write)
+        return _run(request, program, values_of(program, request), write, chronicle)
 
 
 def program_of(request: Request) -> Program:
@@ -81,12 +87,12 @@ class Warned:
 
 @contextmanager
 def _watched(
-    request: Request, budget: Budget, warned: Warned, binder: Binder | None
+    request: Request, budget: Budget, warned: Warned, observer: Any
 ) -> Iterator[None]:
     """The engine tells its warnings, asks for memory, shows what it does, and keeps graphs."""
     before = state.warn, state.reserve, state.observer, state.keep_graph, state.create_graph
     state.warn, state.reserve = warned, budget.charge_bytes
-    state.observer = binder.watch if binder is not None else None
+    state.observer = observer
     state.keep_graph = request.retain_graph or request.differentiated
     state.create_graph = request.create_graph
     try:
@@ -96,8 +102,9 @@ def _watched(
 
 
 def _run(
-    request: Request, program: Program, values: Values, write: Callable[[str], None] | None
-) -> Ran:
+    request: Request, program: Program, values: Values, write: Callable[[str], None] | None,
+    chronicle: Chronicle | None,
+) -> Ran:  # fmt: skip
     budget = Budget(
         max_steps=request.limits.max_steps, max_memory=request.limits.max_memory,
         max_output=request.limits.max_output, max_depth=request.limits.max_depth,
@@ -122,9 +129,14 @@ def _run(
     on_bind = binder.bound if binder is not None else None
     machine = Machine(program, values.inputs, values.overrides, on_bind)
     naming = _named(machine, values) if request.named else None
-    with _watched(request, budget, warned, binder):
+    observer: Any = None if binder is None else binder.watch
+    if chronicle is not None:
+        observer = chronicle.passes
+    with _watched(request, budget, warned, observer):
         if binder is not None:
             binder.start(machine)
+        if chronicle is not None:
+            chronicle.start(machine)
         outcome = machine.run(budget, put)
     error = outcome.error
     if drawn and error is not None:

@@ -1,0 +1,298 @@
+"""language: a compiler whose closures tell what they do, for a run that is to be explained.
+
+The ordinary compiler tells nothing, so that ordinary runs pay nothing. Here every expression that
+may bring forth a value says so, with what stood inside of it, by way of a stack: what is evaluated
+between an expression's beginning and its end belongs to it. A statement begins a stack of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from ..engine.mode import state
+from . import operations
+from .attributes import set_attribute
+from .compile_expressions import EXPRESSIONS
+from .compile_flow import _with
+from .compile_names import NOTHING, Store
+from .compile_operators import OPERATORS, _computed, _is_long
+from .compile_statements import STATEMENTS, StatementCompiler
+from .names import Scope
+from .operations import set_item
+from .values import Closure
+
+QUIET = (ast.Constant, ast.Slice, ast.Lambda, ast.JoinedStr, ast.FormattedValue, ast.Starred)
+
+
+class Listener:
+    """Who hears of a traced run. Derive from it; here nobody listens."""
+
+    __slots__ = ()
+
+    def enter(self) -> None:
+        """An expression begins."""
+
+    def leave(self, node: ast.AST, value: Any) -> None:
+        """It has this value; what was left since its beginning stood inside of it."""
+
+    def fail(self, node: ast.AST, error: BaseException) -> None:
+        """It has none."""
+
+    def begin(self) -> None:
+        """A statement begins."""
+
+    def end(self) -> None:
+        """A statement has ended, or a jump or an error has left it."""
+
+    def loaded(self, node: ast.AST, name: str, scope: Scope, value: Any) -> None:
+        """A name was read."""
+
+    def stored(self, node: ast.AST, name: str, scope: Scope | None, value: Any) -> None:
+        """A name was bound: a global one, without a scope, or one of a function."""
+
+    def written(self, node: ast.AST, owner: Any, value: Any) -> None:
+        """`owner[i] = value`, or `owner.name = value`."""
+
+    def replaced(self, node: ast.AST, old: Any, operand: Any, new: Any) -> None:
+        """`old += operand` made new."""
+
+    def returned(self, node: ast.Return, value: Any) -> None:
+        """A function of the program is about to return."""
+
+    def entered(self, node: ast.AST, before: bool) -> None:
+        """The body of a `with` begins; whether gradients were recorded before it."""
+
+    def left(self) -> None:
+        """It has ended."""
+
+
+def tracing(listener: Listener) -> Callable[..., StatementCompiler]:
+    """A maker of compilers that tell this listener."""
+
+    def make(program: Any, store: Any, overrides: dict[int, Any]) -> StatementCompiler:
+        return TracingCompiler(program, store, overrides, listener)
+
+    return make
+
+
+class TracingCompiler(StatementCompiler):
+    """The compiler, with a listener told at every value."""
+
+    def __init__(
+        self, program: Any, store: Any, overrides: dict[int, Any], listener: Listener
+    ) -> None:
+        super().__init__(program, store, overrides)
+        self.listener = listener
+        self.table = {kind: _traced(make) for kind, make in EXPRESSIONS.items()}
+        self.table[ast.BinOp] = _traced(TracingCompiler.binary)
+        self.table[ast.Name] = TracingCompiler.name
+        for kind in QUIET:
+            if kind in EXPRESSIONS:
+                self.table[kind] = EXPRESSIONS[kind]
+
+    def expression(self, node: Any, scope: Scope) -> Closure:
+        return self.table[type(node)](self, node, scope)
+
+    def statement(self, node: Any, scope: Scope) -> Closure | None:
+        closure = TRACED[type(node)](self, node, scope)
+        if closure is None:
+            return None
+        run, begin, end = closure, self.listener.begin, self.listener.end
+
+        def told(frame: list[Any]) -> Any:
+            begin()
+            try:
+                return run(frame)
+            finally:
+                end()
+
+        return told
+
+    # ------------------------------------------------------------ expressions
+
+    def binary(self, node: ast.BinOp, scope: Scope) -> Closure:
+        """Both operands are expressions of their own."""
+        if type(node.left) is ast.BinOp and type(node.left.left) is ast.BinOp:
+            if _is_long(node.left):
+                return self.long_chain(node, scope)
+        left, right = self.expression(node.left, scope), self.expression(node.right, scope)
+        light, kinds, guarded = OPERATORS[type(node.op)]
+        return _computed(light, kinds, guarded, left, right, node)
+
+    def long_chain(self, root: ast.BinOp, scope: Scope) -> Closure:
+        """Each step of the loop is told as the operation that it is."""
+        steps: list[tuple[Callable[[Any, Any], Any], Closure, ast.BinOp]] = []
+        left: Any = root
+        while type(left) is ast.BinOp:
+            function = operations.BINARY[type(left.op).__name__]
+            steps.append((function, self.expression(left.right, scope), left))
+            left = left.left
+        steps.reverse()
+        first, listener = self.expression(left, scope), self.listener
+
+        def run(frame: list[Any]) -> Any:
+            value = first(frame)
+            for function, right, node in steps:
+                other = right(frame)
+                state.origin = node
+                old, value = value, function(value, other)
+                if node is not root:
+                    listener.replaced(node, old, other, value)
+            return value
+
+        return run
+
+    def name(self, node: ast.Name, scope: Scope) -> Closure:
+        value = self.static(node, scope)
+        if value is not NOTHING:
+            return lambda frame: value
+        read, listener, name = self.load(node.id, scope, node), self.listener, node.id
+
+        def run(frame: list[Any]) -> Any:
+            found = read(frame)
+            listener.loaded(node, name, scope, found)
+            return found
+
+        return run
+
+    # ------------------------------------------------------------ stores
+
+    def store(self, name: str, scope: Scope, node: ast.AST) -> Store:
+        put, listener = super().store(name, scope, node), self.listener
+        owner = None if self.find(name, scope)[0] == "global" else scope
+
+        def told(frame: list[Any], value: Any) -> None:
+            put(frame, value)
+            listener.stored(node, name, owner, value)
+
+        return told
+
+    def attribute_target(self, node: ast.Attribute, scope: Scope) -> Store:
+        value_of, name, listener = self.expression(node.value, scope), node.attr, self.listener
+
+        def store(frame: list[Any], new: Any) -> None:
+            value = value_of(frame)
+            state.origin = node
+            set_attribute(value, name, new)
+            listener.written(node, value, new)
+
+        return store
+
+    def subscript_target(self, node: ast.Subscript, scope: Scope) -> Store:
+        value_of = self.expression(node.value, scope)
+        index_of, listener = self.expression(node.slice, scope), self.listener
+
+        def store(frame: list[Any], new: Any) -> None:
+            value = value_of(frame)
+            index = index_of(frame)
+            state.origin = node
+            set_item(value, index, new)
+            listener.written(node, value, new)
+
+        return store
+
+    def assign(self, node: ast.Assign, scope: Scope) -> Closure:
+        """Always by way of the stores above."""
+        value_of = self.expression(node.value, scope)
+        stores = [self.target(target, scope) for target in node.targets]
+
+        def run(frame: list[Any]) -> None:
+            value = value_of(frame)
+            for store in stores:
+                store(frame, value)
+
+        return run
+
+    def augmented(self, node: ast.AugAssign, scope: Scope) -> Closure:
+        if type(node.target) is not ast.Name:
+            return super().augmented(node, scope)
+        function, listener = operations.IN_PLACE[type(node.op).__name__], self.listener
+        value_of = self.expression(node.value, scope)
+        read = self.load(node.target.id, scope, node.target)
+        store = self.store(node.target.id, scope, node)
+
+        def run(frame: list[Any]) -> None:
+            old = read(frame)
+            value = value_of(frame)
+            state.origin = node
+            new = function(old, value)
+            listener.replaced(node, old, value, new)
+            store(frame, new)
+
+        return run
+
+    # ------------------------------------------------------------ flow
+
+    def return_(self, node: ast.Return, scope: Scope) -> Closure:
+        value_of, listener = super().return_(node, scope), self.listener
+
+        def run(frame: list[Any]) -> Any:
+            answer = value_of(frame)
+            listener.returned(node, answer[0])
+            return answer
+
+        return run
+
+    def with_(self, node: ast.With, scope: Scope) -> Closure:
+        """What each manager switched, as its body begins."""
+        body = self.block(node.body, scope)
+        for item in reversed(node.items):
+            manager_of = self.expression(item.context_expr, scope)
+            store = None if item.optional_vars is None else self.target(item.optional_vars, scope)
+            body = self._around(manager_of, store, body, item.context_expr)
+        return body
+
+    def _around(
+        self, manager_of: Closure, store: Store | None, body: Closure, node: ast.AST
+    ) -> Closure:
+        listener, before = self.listener, [True]
+
+        def manager(frame: list[Any]) -> Any:
+            enabled = state.grad_enabled  # before: set_grad_enabled switches when it is made
+            value = manager_of(frame)
+            before[0] = enabled
+            return value
+
+        def inside(frame: list[Any]) -> Any:
+            listener.entered(node, before[0])
+            try:
+                return body(frame)
+            finally:
+                listener.left()
+
+        return _with(manager, store, inside, node)
+
+
+def _traced(make: Callable[[Any, Any, Scope], Closure]) -> Any:
+    """The maker of an expression's closure, with a listener around what it makes."""
+
+    def traced(compiler: TracingCompiler, node: ast.AST, scope: Scope) -> Closure:
+        closure, listener = make(compiler, node, scope), compiler.listener
+        if compiler.static(node, scope) is not NOTHING:
+            return closure
+        enter, leave = listener.enter, listener.leave
+
+        def run(frame: list[Any]) -> Any:
+            enter()
+            try:
+                value = closure(frame)
+            except BaseException as error:
+                listener.fail(node, error)
+                raise
+            leave(node, value)
+            return value
+
+        return run
+
+    return traced
+
+
+TRACED: dict[type[ast.AST], Callable[[Any, Any, Scope], Closure | None]] = {
+    **STATEMENTS,
+    ast.Assign: TracingCompiler.assign,
+    ast.AugAssign: TracingCompiler.augmented,
+    ast.Return: TracingCompiler.return_,
+    ast.With: TracingCompiler.with_,
+}
