@@ -162,13 +162,14 @@ class Walk:
         if self.needed is not None and node not in self.needed:
             return
         results: Sequence[Any]
+        saved: Any = None
         if all(g is None for g in grads):
-            results, saved = (None,) * len(node.edges), ()
+            results = (None,) * len(node.edges)
         else:
             if state.anomaly or node.extra is not None:
                 grads = self._completed(node, grads)
             state.origin = node.origin
-            saved = node.saved if state.anomaly else ()
+            saved = node.saved if state.anomaly else None
             try:
                 results = node.apply(grads, self.tensors)
             except Exception:
