@@ -21,6 +21,7 @@ from .numeric_points import (
     gap_of,
     kink,
     one_element,
+    slope_along,
     unravelled,
     weighted,
     weights_of,
@@ -131,13 +132,13 @@ class _Result:
         for element in elements:
             place = unravelled(element, tuple(leaf.shape))
             for unit in units:
-                slope = (along[element] * complex(unit).conjugate()).real
+                direction = one_element(start, element, unit)
                 size = max(1.0, abs(complex(values[element])))
-                found = self._quotient(leaf, one_element(start, element, unit), size)
-                yield place, float(slope), found
+                found = self._quotient(leaf, direction, size)
+                yield place, slope_along(start, along, direction), found
         for number in range(directions):
             direction = all_elements(start, number)
-            slope = float((along * direction).real.sum())
+            slope = slope_along(start, along, direction)
             size = max(1.0, float(abs(values).max()))
             yield None, slope, self._quotient(leaf, direction, size)
 

@@ -18,6 +18,7 @@ from .numeric_points import (
     gap_of,
     kink,
     one_element,
+    slope_along,
     unravelled,
     weighted,
     weights_of,
@@ -145,10 +146,10 @@ def _directions(step: Step, start: Tensor, along: Any) -> Iterator[tuple[int | N
             if both:
                 square = direction.reshape(start._data.shape)
                 direction = ((square + square.swapaxes(-1, -2).conj()) / 2).reshape(-1)
-            yield element, direction, float((along * direction.conj()).real.sum())
+            yield element, direction, slope_along(start, along, direction)
     if total > MOST_ELEMENTS and not both and bool(finite.all()):
         direction = all_elements(start, 0)
-        yield None, direction, float((along * direction).real.sum())
+        yield None, direction, slope_along(start, along, direction)
 
 
 def _constant(value: Any) -> Any:

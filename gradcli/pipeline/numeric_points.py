@@ -64,6 +64,12 @@ def all_elements(tensor: Tensor, number: int) -> Any:
     return xp.cos(1.0 + (number + 1) * 3.774 * xp.arange(tensor._data.size))
 
 
+def slope_along(tensor: Tensor, gradient: Any, direction: Any) -> float:
+    """The gradient along a direction; elements that it leaves alone have no say."""
+    product = (gradient * direction.conj()).real
+    return float(tensor._kind.xp.where(direction == 0, 0.0, product).sum())
+
+
 def unravelled(element: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     place: list[int] = []
     for size in reversed(shape):
