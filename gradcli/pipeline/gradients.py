@@ -48,7 +48,7 @@ def grad_report(ran: Ran) -> tuple[Ran, GradReport]:
     try:
         gradients = _differentiated(ran, result, wanted)
     except (RuntimeError, ValueError, TypeError, NotImplementedError) as raised:
-        error = _failure(raised, fact, ran)
+        error = failure(raised, fact.name, fact.shape, fact.line, ran)
         return ran._replace(error=error), report._replace(error=error_fact(error))
     ran.binder.complain()
     facts = tuple(
@@ -169,26 +169,28 @@ def _fact(item: Wanted, gradient: Any, of: TensorFact) -> GradientFact:
                         repr(gradient))  # fmt: skip
 
 
-def _failure(raised: Exception, of: TensorFact, ran: Ran) -> Diagnostic:
+def failure(
+    raised: Exception, name: str, shape: tuple[int, ...], line: int | None, ran: Ran
+) -> Diagnostic:
     """PyTorch's error about a result that can't be differentiated, with the result's line."""
     message = str(raised)
     labels: tuple[Label, ...] = ()
-    if of.line is not None and ran.program is not None:
-        text = ran.program.source.line(of.line)
+    if line is not None and ran.program is not None:
+        text = ran.program.source.line(line)
         start = len(text) - len(text.lstrip()) + 1
-        span = Span(of.line, start, of.line, max(start + 1, len(text.rstrip()) + 1))
-        labels = (Label(span, f"{of.name}, of shape {list(of.shape)}", True),)
+        span = Span(line, start, line, max(start + 1, len(text.rstrip()) + 1))
+        labels = (Label(span, f"{name}, of shape {list(shape)}", True),)
     notes: tuple[str, ...] = ()
     if "scalar outputs" in message:
         ones = (
             "1.0"
-            if len(of.shape) != 1 or of.shape[0] > 4
-            else "[" + ",".join(["1.0"] * of.shape[0]) + "]"
+            if len(shape) != 1 or shape[0] > 4
+            else "[" + ",".join(["1.0"] * shape[0]) + "]"
         )
-        notes = (f"do: --grad-output {ones}, or --of a single number such as {of.name}.sum()",)
+        notes = (f"do: --grad-output {ones}, or --of a single number such as {name}.sum()",)
     if "inplace operation" in message:
         notes = (
-            f"note: the program went on and changed in place what {of.name} was computed from",
+            f"note: the program went on and changed in place what {name} was computed from",
             "do: gradcli trace shows the gradients of the program's own backward calls",
         )
     return Diagnostic(type(raised).__name__, message, labels, notes, ran.request.name)

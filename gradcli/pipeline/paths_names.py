@@ -18,7 +18,8 @@ class Bound(NamedTuple):
     """A name was bound.
 
     `clock` lies between the sequence numbers of the nodes made before and after. `key` is the
-    node (or the leaf, or the constant) behind a weak reference; a Python number is its own.
+    node (or the leaf, or the constant) behind a weak reference, and `tensor` what was bound, in
+    the same way; a Python number is its own.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Bound(NamedTuple):
     clock: int
     output_nr: int
     key: Any
+    tensor: Any = None
     number: float | int | None = None
 
     @property
@@ -71,7 +73,7 @@ class Naming:
         if isinstance(value, Tensor):
             self._tensor(scope, name, value)
         elif kind is int or kind is float:
-            bound = Bound(name, scope, next_sequence(), 0, None, value)
+            bound = Bound(name, scope, next_sequence(), 0, None, None, value)
             self._history(scope, name).add(bound)
         elif kind is list or kind is tuple or kind is dict:
             for inner, tensor in tensors_in(name, value, Tensor):
@@ -94,7 +96,8 @@ class Naming:
                                    and last.output_nr == tensor.output_nr):  # fmt: skip
                 return
         key = tensor if node is None else node
-        history.add(Bound(name, scope, next_sequence(), tensor.output_nr, ref(key)))
+        history.add(Bound(name, scope, next_sequence(), tensor.output_nr, ref(key),
+                          ref(tensor)))  # fmt: skip
 
     # ---- once the program has run
 
