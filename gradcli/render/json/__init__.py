@@ -39,7 +39,7 @@ def trace(report: Report) -> Iterator[Terminal]:
     saved: dict[int, list[SavedFact]] = {}
     for fact in report.saved:
         saved.setdefault(fact.node, []).append(fact)
-    yield from _document({
+    yield from document({
         "schema": TRACE,
         "file": report.file,
         "device": report.device,
@@ -51,13 +51,13 @@ def trace(report: Report) -> Iterator[Terminal]:
         "output": report.output,
         "warnings": list(report.warnings),
         "missing": list(report.missing),
-        "error": _error(report.error),
+        "error": error_row(report.error),
     })  # fmt: skip
 
 
 def grad(report: GradReport) -> Iterator[Terminal]:
     """The document of `gradcli grad`, in pieces."""
-    yield from _document({
+    yield from document({
         "schema": GRAD,
         "file": report.file,
         "device": report.device,
@@ -66,23 +66,23 @@ def grad(report: GradReport) -> Iterator[Terminal]:
         "hooks": list(map(_event, report.events)),
         "output": report.output,
         "warnings": list(report.warnings),
-        "error": _error(report.error),
+        "error": error_row(report.error),
     })  # fmt: skip
 
 
 def run(report: Report) -> Iterator[Terminal]:
     """The document of `gradcli run`."""
-    yield from _document({
+    yield from document({
         "schema": RUN,
         "file": report.file,
         "device": report.device,
         "output": report.output,
         "warnings": list(report.warnings),
-        "error": _error(report.error),
+        "error": error_row(report.error),
     })  # fmt: skip
 
 
-def _document(fields: dict[str, Any]) -> Iterator[Terminal]:
+def document(fields: dict[str, Any]) -> Iterator[Terminal]:
     """Keys one under the other; what is neither plain nor a list is written row by row."""
     before = "{"
     for key, value in fields.items():
@@ -131,7 +131,7 @@ def finite(value: Any) -> Any:
     return value
 
 
-def _numbers(value: Nested | None, dtype: str) -> Any:
+def numbers(value: Nested | None, dtype: str) -> Any:
     """Complex numbers as pairs."""
     return _pairs(value) if value is not None and dtype.startswith("complex") else value
 
@@ -154,8 +154,8 @@ def _tensor(fact: TensorFact) -> dict[str, Any]:
         "grad_fn": fact.grad_fn,
         "node": fact.node,
         "line": fact.line,
-        "value": _numbers(fact.value, fact.dtype),
-        "grad": _numbers(fact.grad, fact.dtype),
+        "value": numbers(fact.value, fact.dtype),
+        "grad": numbers(fact.grad, fact.dtype),
     }
     if fact.grad_fn is not None:
         row["output_nr"] = fact.output_nr
@@ -201,12 +201,12 @@ def _gradient(fact: GradientFact) -> dict[str, Any]:
         "line": fact.line,
         "shape": fact.shape,
         "dtype": fact.dtype,
-        "grad": _numbers(fact.value, fact.dtype),
+        "grad": numbers(fact.value, fact.dtype),
         "reason": fact.reason,
     }
 
 
-def _error(error: ErrorFact | None) -> dict[str, Any] | None:
+def error_row(error: ErrorFact | None) -> dict[str, Any] | None:
     if error is None:
         return None
     row = error._asdict()
