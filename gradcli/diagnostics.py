@@ -39,8 +39,26 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class Cure:
+    """Advice that can be tried: the note that gives it, and what it replaces in the source.
+
+    `edits` are pieces of the source with the text that comes in their place; an empty piece is a
+    place to insert. `added` is told where a gradient is added to one that is there already. A last
+    resort is given only where it is tried and passes and nothing else does.
+    """
+
+    note: str
+    edits: tuple[tuple[Span, str], ...]
+    added: str = ""
+    last_resort: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One error as it will be told: type and message last, labels and advice before."""
+    """One error as it will be told: type and message last, labels and advice before.
+
+    A note may have several lines, a table; the first says what it is.
+    """
 
     type: str
     message: str
@@ -48,6 +66,7 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     file: str = "<input>"
     exit_status: ExitStatus = ExitStatus.PROGRAM_ERROR
+    cures: tuple[Cure, ...] = ()
 
     @property
     def span(self) -> Span | None:

@@ -74,7 +74,7 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "twice.expr").write_text(TWICE)
     done = gradcli("run", str(tmp_path / "twice.expr"))
     assert done.returncode == ExitStatus.PROGRAM_ERROR and done.stdout == ""
-    first, *frame, advice, last = done.stderr.splitlines()
+    first, *frame, advice, tried, last = done.stderr.splitlines()
     assert first.endswith("twice.expr:4:1")
     assert frame == [
         "  3 | y.backward()",
@@ -83,6 +83,7 @@ def test_the_command(tmp_path: Path) -> None:
         "    | ^^^^^^^^^^^^ needs it again",
     ]
     assert advice == "do: y.backward(retain_graph=True) on line 3"
+    assert tried == "      tried: passes; gradients are then added twice"
     assert last.startswith("RuntimeError: Trying to backward through the graph a second time")
 
 
@@ -100,7 +101,10 @@ def test_the_document(tmp_path: Path) -> None:
         (4, "needs it again", True),
         (3, "freed what MulBackward0 (x * x, line 2) had saved: x", False),
     ]
-    assert found["notes"] == ["do: y.backward(retain_graph=True) on line 3"]
+    assert found["notes"] == [
+        "do: y.backward(retain_graph=True) on line 3"
+        "      tried: passes; gradients are then added twice"
+    ]
 
 
 def test_colours_change_nothing_else() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,7 @@ class Desk:
         self.program: Opened | None = None
         self.pieces: list[Terminal] = []
         self.page_started = False
+        self.started = time.monotonic()
 
     def request(self, **wanted: Any) -> Request:
         """Reads the program; everything that the pipeline must know. `wanted` are its fields."""
@@ -98,6 +100,14 @@ class Desk:
             self.pieces.extend(pieces)
         else:
             write(pieces)
+
+    def explained(self, ran: Ran) -> Ran:
+        """The same run; what its error advises was tried, where that is cheap."""
+        if ran.error is None or not ran.error.cures:
+            return ran
+        from ..pipeline.explained import with_trials
+
+        return with_trials(ran, self.started)
 
     def finish(self, ran: Ran) -> int:
         """The file, the warnings, the error; the exit code."""

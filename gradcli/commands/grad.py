@@ -53,7 +53,8 @@ def command(common: Shared, asked: Asked) -> int:
         from ..pipeline.run import execute
 
         streams = common.format == "text"
-        ran, report = grad_report(execute(request, desk.printer() if streams else None))
+        ran = desk.explained(execute(request, desk.printer() if streams else None))
+        ran, report = grad_report(ran)
         keep(report)
         if streams:
             from ..render import grad as render_grad

@@ -34,11 +34,11 @@ def command(common: Shared, asked: Asked) -> int:
         from ..pipeline.run import execute
 
         if common.format == "text":
-            return desk.finish(execute(request, desk.printer()))
+            return desk.finish(desk.explained(execute(request, desk.printer())))
         from ..pipeline.reports import run_report
         from ..render import json
 
-        ran = execute(request, None)
+        ran = desk.explained(execute(request, None))
         desk.answer(json.run(run_report(ran)))
         return desk.finish(ran)
 

@@ -63,7 +63,7 @@ def command(common: Shared, asked: Asked) -> int:
         from ..pipeline.reports import trace_report
         from ..pipeline.run import execute
 
-        ran = execute(request, desk.printer() if streams else None)
+        ran = desk.explained(execute(request, desk.printer() if streams else None))
         report = trace_report(ran, texts=streams)
         keep(report)
         if streams:

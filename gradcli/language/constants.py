@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..diagnostics import Span
 from ..engine.tensor import Tensor
+from .explained import Edit, is_alone, replaced, with_argument
 from .places import Places
 
 # Functions that make a leaf; it requires grad when requires_grad=True is said.
@@ -15,6 +17,11 @@ MAKERS = frozenset(
     "zeros_like rand_like randn_like full_like empty_like".split()
 )
 CUTS = frozenset({"detach", "item", "tolist", "numpy"})
+INTEGERS = frozenset({"long", "int", "short", "byte", "char", "bool"})
+CHOICES = frozenset(
+    "argmax argmin argsort nonzero count_nonzero searchsorted bucketize eq ne lt le gt ge isclose "
+    "isnan isinf isfinite signbit logical_and logical_or logical_not logical_xor one_hot".split()
+)
 MODES = frozenset({"no_grad", "inference_mode"})
 DEEPEST, MOST = 100, 3
 
@@ -26,6 +33,7 @@ class Reason(NamedTuple):
     text: str
     advice: str | None = None
     is_leaf: bool = False
+    edits: list[Edit] | None = None
 
 
 def reasons(places: Places, value: ast.expr, tensor: Tensor | None) -> list[Reason]:
@@ -55,17 +63,45 @@ class Search:
             node = places.program.input_nodes[name]
             yield Reason(node, f"the input {name} does not require grad", advice)
             return
-        value = places.bound_value(name)
+        value = places.bound_value(name) or self.answer(name)
         if value is None:
             return
+        yield from self.of_binding(value, name, tensor, depth)
+
+    def of_binding(
+        self, value: ast.expr, name: str | None, tensor: Tensor | None, depth: int
+    ) -> Iterator[Reason]:
+        """What an assignment gave a name."""
+        places = self.places
         block = self.without_grad(value)
         if block is not None:
             yield Reason(
                 block, "no graph is made in this block",
                 f"move line {places.line(value)} out of this block",
+                edits=self._moved_out(value, block),
             )  # fmt: skip
             return
         yield from self.of_value(value, name, tensor, depth)
+
+    def answer(self, name: str) -> ast.expr | None:
+        """The call of autograd.grad whose answer is unpacked into the name."""
+        statement = self.places.statement(self.places.bound_by.get(name))
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            called = self.places.called(statement.value)
+            if called is not None and called[0] == "grad":
+                return statement.value
+        return None
+
+    def _moved_out(self, value: ast.expr, block: ast.expr) -> list[Edit] | None:
+        """The only statement of a `with` block in the block's place."""
+        for part in self.places.ancestors(value):
+            if isinstance(part, ast.With) and is_alone(self.places, part):
+                inside = self.places.span(part.body[0])
+                if len(part.body) == len(part.items) == 1 and inside is not None:
+                    text = self.places.source.text_of(inside)
+                    return replaced(self.places, part, text) if "\n" not in text else None
+                return None
+        return None
 
     def without_grad(self, node: ast.expr) -> ast.expr | None:
         """The no_grad block around an expression, if the nearest switch is one."""
@@ -92,6 +128,11 @@ class Search:
             held = places.tensor(value)
             if held is not None and not held.requires_grad:
                 yield from self.of_name(value.id, held, depth + 1)
+            elif held is None and (made := places.value_before(value)) is not None:
+                key = f"{value.id} of line {made.lineno}"
+                if key not in self.followed:
+                    self.followed.add(key)
+                    yield from self.of_binding(made, None, None, depth + 1)
             return
         if isinstance(value, ast.Compare):
             if any(places.tensor(part) is not None for part in [value.left, *value.comparators]):
@@ -99,18 +140,29 @@ class Search:
             return
         if isinstance(value, ast.Attribute):
             if value.attr == "data":
-                yield Reason(value, ".data is cut off the graph", self._without(value, ".data"))
+                yield self._without(value, ".data", ".data is cut off the graph")
+            elif value.attr == "grad":
+                advice = "create_graph=True in the backward call that made it"
+                yield Reason(value, "a .grad has a graph only with create_graph=True", advice)
             return
         called = places.called(value)
         if isinstance(value, ast.Call) and called is not None:
             word = called[0]
             if word in CUTS and called[1] and isinstance(value.func, ast.Attribute):
-                text = f".{word}() cuts it off the graph"
-                yield Reason(value, text, self._without(value, f".{word}()"))
+                yield self._without(value, f".{word}()", f".{word}() cuts it off the graph")
+                return
+            if word in CHOICES or (word in INTEGERS and isinstance(value.func, ast.Attribute)):
+                what = f"{word} has no gradient"
+                yield Reason(value, what if word in CHOICES else f".{word}() has no gradient")
+                return
+            if word == "grad" and self._is_library(value.func):
+                yield from self._differentiated(value)
                 return
             if word in MAKERS and self._is_library(value.func):
-                yield from self._made(value, name, tensor)
+                yield from self._copied(value) or self._made(value, name, tensor)
                 return
+        if called is not None and called[0] in places.program.bindings:
+            return  # a function of the program: what it does is not said here
         parts = [value.operand] if isinstance(value, ast.UnaryOp) else places.operands(value)
         for part in parts:
             yield from self.of_value(part, None, None, depth + 1)
@@ -121,8 +173,43 @@ class Search:
             return self.places.is_space(function.value)
         return isinstance(function, ast.Name) and function.id not in self.places.program.bindings
 
-    def _without(self, node: ast.expr, word: str) -> str:
-        return f"leave out {word} on line {self.places.line(node)}"
+    def _without(self, node: ast.expr, word: str, text: str) -> Reason:
+        """`node` ends in what cuts it off."""
+        span = self.places.span(node)
+        edits: list[Edit] | None = None
+        if span is not None and self.places.source.text_of(span).endswith(word):
+            start = span.end_column - len(word)
+            edits = [(Span(span.end_line, start, span.end_line, span.end_column), "")]
+        advice = f"leave out {word} on line {self.places.line(node)}"
+        return Reason(node, text, advice, edits=edits)
+
+    def _differentiated(self, value: ast.Call) -> Iterator[Reason]:
+        """Gradients are constants unless create_graph=True was said."""
+        if not {"create_graph", None} & {word.arg for word in value.keywords}:
+            yield Reason(
+                value, "gradients have a graph only with create_graph=True",
+                f"create_graph=True in the call on line {self.places.line(value)}",
+                edits=with_argument(self.places, value, "create_graph=True"),
+            )  # fmt: skip
+
+    def _copied(self, value: ast.Call) -> list[Reason]:
+        """torch.tensor(x) of a tensor that has a graph."""
+        places = self.places
+        inside = [node for item in value.args[:1] for node in ast.walk(item)]
+        for node in inside:
+            held = places.tensor(node)
+            if held is not None and held.requires_grad:
+                text = "torch.tensor copies the numbers and leaves the graph behind"
+                whole = node is value.args[0] and isinstance(node, ast.Name)
+                if whole and isinstance(node, ast.Name):
+                    advice = f"{node.id} itself on line {places.line(value)}"
+                    return [Reason(value, text, advice, edits=replaced(places, value, node.id))]
+                if isinstance(value.args[0], ast.List) and len(value.args) == 1:
+                    advice = f"torch.stack in the place of torch.tensor on line {value.lineno}"
+                    return [Reason(value, text, advice,
+                                   edits=replaced(places, value.func, "torch.stack"))]  # fmt: skip
+                return [Reason(value, text)]
+        return []
 
     def _made(self, value: ast.Call, name: str | None, tensor: Tensor | None) -> Iterator[Reason]:
         """A leaf made here: what its making would need."""
@@ -137,13 +224,26 @@ class Search:
         if tensor is not None and not tensor.is_floating_point():
             text = f"made as {tensor.dtype.name}; only floating tensors can require grad"
             advice = f"floating numbers on line {line}, and requires_grad=True"
-            yield Reason(value, text, advice, is_leaf=True)
+            asked = with_argument(self.places, value, "requires_grad=True") or []
+            edits: list[Edit] = [*self._floating(value), *asked]
+            yield Reason(value, text, advice, is_leaf=True, edits=edits)
             return
+        edits = with_argument(self.places, value, "requires_grad=True") or []
         advice = f"requires_grad=True on line {line}"
         code = self.places.text(value)
         if code is not None and name is not None and len(name) + len(code) < 40:
             advice = f"{name} = {with_keyword(code, 'requires_grad=True')} on line {line}"
-        yield Reason(value, "made without requires_grad=True", advice, is_leaf=True)
+        yield Reason(value, "made without requires_grad=True", advice, True, edits)
+
+    def _floating(self, value: ast.Call) -> Iterator[Edit]:
+        """The whole numbers of a call, written as floating ones."""
+        for item in value.args[:1]:
+            for node in ast.walk(item):
+                if isinstance(node, ast.Constant) and type(node.value) is int:
+                    span = self.places.span(node)
+                    if span is not None:
+                        at = Span(span.end_line, span.end_column, span.end_line, span.end_column)
+                        yield at, ".0"
 
 
 def with_keyword(call: str, keyword: str) -> str:

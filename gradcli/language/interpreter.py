@@ -11,7 +11,7 @@ from functools import cached_property
 from types import CodeType, TracebackType
 from typing import Any
 
-from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span
+from ..diagnostics import Cure, Diagnostic, ExitStatus, Label, ProgramError, Span
 from ..engine.mode import state
 from . import names
 from .attributes import MissingAttribute
@@ -249,18 +249,19 @@ def diagnose(
     source = program.source
     place, calls = _trail(error.__traceback__)
     labels: list[Label] = []
+    cures: tuple[Cure, ...] = ()
     kind, message, notes, status = _told(error)
     if place is not None:
         text = ""
         if store is not None and status is ExitStatus.PROGRAM_ERROR:
             from .explain import explain
-            from .places import Places
 
-            found = explain(Places(program, store.values, store.nodes), error, place)
+            found = explain(program, store.values, store.nodes, error, place)
             text, labels, notes = found.primary, found.labels, (*notes, *found.notes)
+            cures = tuple(found.cures)
         labels.insert(0, Label(source.span_of(place), text, primary=True))
         labels.extend(_call_labels(program, place, calls))
-    return Diagnostic(kind, message, tuple(labels), notes, source.name, status)
+    return Diagnostic(kind, message, tuple(labels), notes, source.name, status, cures)
 
 
 def _told(error: BaseException) -> tuple[str, str, tuple[str, ...], ExitStatus]:

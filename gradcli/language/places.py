@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from ..diagnostics import Span
 from ..engine.tensor import Tensor
+from ..nn.module import Module
 from . import names
 from .program import Program
 
 LARGEST = 1_000_000  # characters of source up to which a failed program's tree is walked for advice
+MOST_VALUES, DEEPEST = 10_000, 4  # values in containers that are looked through for a tensor
 SHORT = 32  # characters of an operand that is told by its text
 Bindings = Mapping[str, ast.AST]
 _REPEATED = (
@@ -27,6 +30,7 @@ class Places:
     def __init__(self, program: Program, values: Mapping[str, Any], bound_by: Bindings) -> None:
         self.program, self.source = program, program.source
         self.values, self.bound_by = values, bound_by
+        self.local: Mapping[str, Any] = {}  # the names of the function that failed
         self.is_walked = len(program.source.text) <= LARGEST
 
     @property
@@ -35,23 +39,29 @@ class Places:
         return self._index[0]
 
     @property
-    def bindings(self) -> dict[str, int]:
-        """How many places of the text bind a name."""
+    def bindings(self) -> dict[str, list[ast.Name]]:
+        """The places of the text that bind a name."""
         return self._index[1]
 
     @cached_property
-    def _index(self) -> tuple[dict[int, ast.AST], dict[str, int]]:
+    def _index(self) -> tuple[dict[int, ast.AST], dict[str, list[ast.Name]], set[str]]:
         """One walk over the tree, when an explanation asks for it."""
         parents: dict[int, ast.AST] = {}
-        bindings: dict[str, int] = {}
+        bindings: dict[str, list[ast.Name]] = {}
+        changed: set[str] = set()
         pending: list[ast.AST] = list(self.program.body) if self.is_walked else []
         for node in pending:
             if isinstance(node, ast.Name) and type(node.ctx) is not ast.Load:
-                bindings[node.id] = bindings.get(node.id, 0) + 1
+                bindings.setdefault(node.id, []).append(node)
             for child in ast.iter_child_nodes(node):
                 parents[id(child)] = node
                 pending.append(child)
-        return parents, bindings
+            if isinstance(node, ast.Attribute) or (
+                isinstance(node, ast.Subscript) and type(node.ctx) is not ast.Load
+            ):
+                if isinstance(node.value, ast.Name):
+                    changed.add(node.value.id)
+        return parents, bindings, changed
 
     # ------------------------------------------------------------ places
 
@@ -92,23 +102,66 @@ class Places:
             return False
         return not any(isinstance(part, _REPEATED) for part in self.ancestors(node))
 
+    def loop_around(self, node: ast.AST) -> ast.For | ast.While | None:
+        """The innermost loop around a place, within its function."""
+        around = (part for part in self.ancestors(node) if isinstance(part, _REPEATED))
+        inner = next(around, None)
+        return inner if isinstance(inner, (ast.For, ast.While)) else None
+
     def share_a_loop(self, one: object, other: ast.AST) -> bool:
         """Whether the innermost loop around a place has the other place in it too."""
         if not isinstance(one, ast.AST):
             return False
-        around = (part for part in self.ancestors(other) if isinstance(part, _REPEATED))
-        inner = next(around, None)
-        return isinstance(inner, (ast.For, ast.While)) and inner in self.ancestors(one)
+        inner = self.loop_around(other)
+        return inner is not None and inner in self.ancestors(one)
 
     # ------------------------------------------------------------ names
 
     def name_of(self, tensor: Any) -> str | None:
-        """The global name that holds this very tensor."""
-        return next((name for name, value in self.values.items() if value is tensor), None)
+        """The name that holds this very tensor: a local or global one, or `weights[1]`."""
+        for table in (self.local, self.values):
+            for name, value in table.items():
+                if value is tensor:
+                    return name
+        return self._inner_names.get(id(tensor))
+
+    @cached_property
+    def _inner_names(self) -> dict[int, str]:
+        """What lists, dicts and modules of global names hold, by identity."""
+        found: dict[int, str] = {}
+        pending: list[tuple[str, Any, int]] = [(n, v, 0) for n, v in self.values.items()]
+        for name, value, depth in pending:
+            parts: Iterator[tuple[str, Any]] = iter(())
+            if isinstance(value, Tensor):
+                found.setdefault(id(value), name)
+            elif len(pending) > MOST_VALUES or depth == DEEPEST:
+                continue
+            elif isinstance(value, (list, tuple)):
+                parts = ((f"{name}[{place}]", item) for place, item in enumerate(value))
+            elif isinstance(value, dict):
+                parts = ((f"{name}[{key!r}]", item) for key, item in value.items())
+            elif isinstance(value, Module):
+                parts = ((f"{name}.{inner}", held) for inner, held in value.named_parameters())
+            pending.extend((inner, item, depth + 1) for inner, item in islice(parts, MOST_VALUES))
+        return found
 
     def bound_value(self, name: str) -> ast.expr | None:
-        """The expression that gave a name its value, where one statement did that alone."""
-        node = self.bound_by.get(name)
+        """The expression that gave a name its value, where one statement did that alone.
+
+        For `weights[1]` it is the item of the list that was written down.
+        """
+        name, bracket, rest = name.partition("[")
+        if bracket:
+            value, place = self.bound_value(name), rest[:-1]
+            if not isinstance(value, (ast.List, ast.Tuple)) or not place.isdecimal():
+                return value
+            if name in self._index[2] or any(isinstance(i, ast.Starred) for i in value.elts):
+                return None
+            return value.elts[int(place)] if int(place) < len(value.elts) else None
+        return self.value_at(self.bound_by.get(name), name)
+
+    def value_at(self, node: object, name: str) -> ast.expr | None:
+        """The same for one of the places that bind a name."""
         statement = self.statement(node)
         if isinstance(statement, ast.AnnAssign):
             return statement.value
@@ -126,12 +179,24 @@ class Places:
                         return item
         return None
 
+    def value_before(self, node: ast.Name) -> ast.expr | None:
+        """The expression that a name stands for at a place, where all run once, in their order."""
+        places = self.bindings.get(node.id, [])
+        if node.id in self.program.inputs or not all(map(self.runs_once, (node, *places))):
+            return None
+        if any(isinstance(part, (ast.If, ast.Try)) for p in places for part in self.ancestors(p)):
+            return None
+        before = [place for place in places if place.lineno < node.lineno]
+        return self.value_at(max(before, key=_position), node.id) if before else None
+
     def tensor(self, node: object) -> Tensor | None:
         """The tensor that a global name holds and always held; the name stands in no function."""
         if not isinstance(node, ast.Name) or not self.runs_once(node):
             return None
         if node.id not in self.program.inputs:
-            if self.bindings.get(node.id, 0) != 1 or not self.runs_once(self.bound_by.get(node.id)):
+            if len(self.bindings.get(node.id, ())) != 1 or not self.runs_once(
+                self.bound_by.get(node.id)
+            ):
                 return None
         value = self.values.get(node.id)
         return value if isinstance(value, Tensor) else None
@@ -173,6 +238,10 @@ class Places:
         return [] if called is None else called[1]
 
 
+def _position(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
 # ---------------------------------------------------------------- what a node saved, by its text
 
 _OPERATORS: dict[type, tuple[str, ...]] = {
@@ -189,6 +258,16 @@ def saved_text(places: Places, node: Any, key: str) -> str | None:
     if key in row.signature.outputs:
         return "its result"
     operand = _operands_by_name(places, node).get(key)
+    return None if operand is None else places.text(operand)
+
+
+def input_text(places: Places, node: Any, place: int) -> str | None:
+    """What the input of a node at the end of its edge with this number is called in the text."""
+    row = getattr(node, "row", None)
+    if row is None or any(p.kind == "Tensor[]" for p in row.tensors):
+        return None
+    ordered = [p.name for p in row.tensors if p.name in row.differentiable]
+    operand = _operands_by_name(places, node).get(ordered[place]) if place < len(ordered) else None
     return None if operand is None else places.text(operand)
 
 

@@ -23,6 +23,7 @@ from .text import Cell, Line, Look, cell, cut, ellipsis, paint, width_of
 GAP = 2  # lines left out between two labels are marked when there are more than these
 MOST_LINES = 4  # of one label that spans several
 LEAD = 12  # characters in front of the first label that a long line keeps
+TRIED = "      tried:"  # what stands in a note between advice and the answer of trying it
 LEAST_WORDS = 44  # columns that the words of a label get on a line of their own
 
 
@@ -34,12 +35,23 @@ def text(diagnostic: Diagnostic, source: str | None, look: Look) -> Terminal:
     elif diagnostic.file and diagnostic.file != "<input>" and diagnostic.labels:
         lines.append((cell(_position(diagnostic), "note"),))
     for note in diagnostic.notes:
-        word, colon, rest = note.partition(":")
-        known = colon and word in ("do", "note", "did you mean")
-        styled = (cell(word + colon, "advice"), cell(rest)) if known else (cell(note),)
-        lines.append(styled)
+        lines.extend(_note(note, look))
     page = paint(lines, look)
     return Terminal(page + _last(diagnostic, look))
+
+
+def _note(note: str, look: Look) -> list[Line]:
+    """Advice: its word in colour, what trying gave behind it, a table below it as it stands."""
+    first, *rows = note.split("\n")
+    first, tried, answer = first.partition(TRIED)
+    word, colon, rest = first.partition(":")
+    known = colon and word in ("do", "note", "did you mean")
+    lines: list[Line] = [(cell(word + colon, "advice"), cell(rest)) if known else (cell(first),)]
+    if tried and width_of(first + tried + answer) <= look.width:
+        lines = [(*lines[0], Cell(tried, "advice"), cell(answer))]
+    elif tried:
+        lines.append((Cell(tried, "advice"), cell(answer)))
+    return [*lines, *((cell(row),) for row in rows)]
 
 
 def _position(diagnostic: Diagnostic) -> str:

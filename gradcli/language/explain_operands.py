@@ -1,0 +1,259 @@
+"""language: errors of operands that do not fit: tables of shapes, element types, layers."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from ..engine.tensor import Tensor
+from ..nn.module import Module
+from .classes import ModuleInstance
+from .explained import ENCLOSED, Explanation, suffixed
+
+_ROOM = __file__.rpartition("explain_operands.py")[0]
+_CALL = Module.__call__.__code__
+_ABOUT_SHAPES = re.compile(
+    r"\b(?:sizes?|shapes?|dimensions?|dim|numel|elements|index|out of range|ambiguous)\b", re.I
+)
+_ABOUT_TYPES = re.compile(
+    r"dtype|scalar type|data ?type|result type|not implemented for '|\b(?:Float|Double|Long|Int|"
+    r"Half|Bool|ByteTensor|FloatTensor)\b|floating point"
+)
+_BROADCAST = "The size of tensor a ("
+_PRODUCTS = frozenset({"matmul", "mm", "mv", "dot", "bmm"})
+LONGEST = 40
+
+
+class Operand(NamedTuple):
+    """An operand in the text and the tensor that it was."""
+
+    node: ast.expr
+    tensor: Tensor
+
+
+def operands(out: Explanation, error: BaseException) -> None:
+    """What the operands of the failing operation were."""
+    message = str(error)
+    if not isinstance(error, (RuntimeError, ValueError, IndexError, TypeError)):
+        return
+    about_types = _ABOUT_TYPES.search(message) and "shape" not in message
+    if not about_types and not _ABOUT_SHAPES.search(message):
+        return
+    layers, given = _layers(error.__traceback__)
+    if layers:
+        _layer(out, layers, given)
+    called = out.places.called(out.place)
+    if called is not None and called[0] in ("backward", "grad"):
+        _seed(out, message, called[1])
+        return
+    found = _operands(out, error)
+    shown = [operand for operand in found if out.places.span(operand.node) is not None]
+    for node, tensor in shown:
+        kind = tensor.dtype.name if about_types else f"shape {list(tensor.shape)}"
+        out.put(node, kind)
+    if len(shown) == 2 and not about_types:
+        if message.startswith(_BROADCAST):
+            _broadcast(out, shown[0], shown[1])
+        elif _is_product(out, called):
+            _product(out, shown[0], shown[1])
+
+
+def _operands(out: Explanation, error: BaseException) -> list[Operand]:
+    """The tensors among the operands, where text and call surely belong together."""
+    places, place = out.places, out.place
+    values, is_object = arguments(error.__traceback__)
+    nodes = places.operands(place)
+    if is_object and isinstance(place, ast.Call):
+        nodes = list(place.args)
+    pairs = list(zip(nodes, values, strict=False))
+    told = [shape for cause in getattr(error, "causes", ()) for shape in cause.detail["shapes"]]
+    if isinstance(place, ast.Call) and told:  # an inner layer failed: its input says nothing
+        if not any(isinstance(v, Tensor) and tuple(v.shape) in told for _, v in pairs):
+            return []
+    for operand, value in pairs:  # a call that was made in another way than the text says
+        known = places.tensor(operand)
+        if isinstance(value, Tensor) and isinstance(operand, ast.Constant):
+            return []
+        if known is not None and known is not value:
+            return []
+    return [Operand(node, value) for node, value in pairs if isinstance(value, Tensor)]
+
+
+def arguments(trace: TracebackType | None) -> tuple[list[Any], bool]:
+    """What the innermost operation of the program was called with, from the engine's own frame.
+
+    And whether that was a call of an object, whose name is no operand.
+    """
+    inner: TracebackType | None = None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.startswith(_ROOM):
+            inner = trace.tb_next
+        trace = trace.tb_next
+    if inner is None:
+        return [], False
+    frame = inner.tb_frame
+    code = frame.f_code
+    found = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]]
+    if code.co_flags & 0x04:  # *arguments
+        rest = frame.f_locals.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
+        found.extend(rest if isinstance(rest, tuple) else ())
+    return (found[1:] if code.co_name == "__call__" else found), code is _CALL
+
+
+def _seed(out: Explanation, message: str, nodes: Sequence[ast.expr]) -> None:
+    """The gradient that a backward call starts from has another shape than the root."""
+    told = re.findall(r"torch\.Size\((\[[0-9, ]*\])\)", message)
+    if message.startswith("Mismatch in shape: grad_output") and len(told) == 2 and nodes:
+        out.put(nodes[0], f"shape {told[1]}")
+        if len(nodes) == 2 and out.places.called(out.place)[0] == "backward":  # type: ignore[index]
+            out.put(nodes[1], f"shape {told[0]}")
+        out.primary = f"a gradient of the shape {told[0]} for a root of the shape {told[1]}"
+
+
+# ---------------------------------------------------------------- layers of a network
+
+
+def _layers(trace: TracebackType | None) -> tuple[list[Module], tuple[Any, ...]]:
+    """The modules that were being called, the innermost last, and what that one was given."""
+    layers: list[Module] = []
+    given: tuple[Any, ...] = ()
+    while trace is not None:
+        if trace.tb_frame.f_code is _CALL:
+            layers.append(trace.tb_frame.f_locals["self"])
+            given = trace.tb_frame.f_locals["args"]
+        elif trace.tb_frame.f_code.co_filename.startswith(_ROOM) and layers:
+            node = trace.tb_frame.f_locals.get("node")
+            if node is not None and hasattr(node, "lineno"):
+                layers.clear()  # back in the program: a method of its own class went on
+        trace = trace.tb_next
+    return layers, given
+
+
+def _layer(out: Explanation, layers: Sequence[Module], given: tuple[Any, ...]) -> None:
+    """Which layer refused what it was given."""
+    inner = layers[-1]
+    tensors = [value for value in given if isinstance(value, Tensor)]
+    if isinstance(inner, ModuleInstance) or not tensors:
+        return
+    text = repr(inner)
+    name = _module_name(out, inner)
+    words = f"{name}, {text}," if name and len(layers) > 1 else text
+    if "\n" not in text and len(text) <= 2 * LONGEST:
+        shapes = " and ".join(str(list(tensor.shape)) for tensor in tensors)
+        out.primary = f"{words} is given the shape {shapes}"
+
+
+def _module_name(out: Explanation, wanted: Module) -> str | None:
+    """net[2] or self.fc: how the program reaches a module."""
+    for table in (out.places.local, out.places.values):
+        for name, value in table.items():
+            if isinstance(value, Module):
+                for inner, module in value.named_modules():
+                    if module is wanted:
+                        parts = (f"[{p}]" if p.isdecimal() else f".{p}" for p in inner.split("."))
+                        return name + ("".join(parts) if inner else "")
+    return None
+
+
+# ---------------------------------------------------------------- tables of shapes
+
+
+def _words(out: Explanation, first: Operand, second: Operand) -> tuple[str, str]:
+    one, two = (out.places.text(operand.node, 24) for operand in (first, second))
+    if one is None or two is None or one == two:
+        return "left", "right"
+    return one, two
+
+
+def table(rows: Sequence[tuple[str, Sequence[int]]], marked: Sequence[int]) -> list[str]:
+    """Shapes one under the other, aligned at the right, and marks under the columns in question."""
+    width = max(len(sizes) for _, sizes in rows)
+    cells = [[""] * (width - len(sizes)) + [str(size) for size in sizes] for _, sizes in rows]
+    wide = [max(len(row[i]) for row in cells) for i in range(width)]
+    head = max(len(name) for name, _ in rows)
+    lines = [
+        f"{name:<{head}}   " + "  ".join(f"{c:>{w}}" for c, w in zip(row, wide, strict=True))
+        for (name, _), row in zip(rows, cells, strict=True)
+    ]
+    marks = ["^" if i in marked else " " for i in range(width)]
+    under = "  ".join(f"{mark:>{w}}" for mark, w in zip(marks, wide, strict=True))
+    return [line.rstrip() for line in [*lines, f"{'':<{head}}   {under}"]]
+
+
+def _broadcast(out: Explanation, first: Operand, second: Operand) -> None:
+    left, right = tuple(first.tensor.shape), tuple(second.tensor.shape)
+    width = max(len(left), len(right))
+    one = (1,) * (width - len(left)) + left
+    two = (1,) * (width - len(right)) + right
+    bad = [i for i in range(width) if one[i] != two[i] and 1 not in (one[i], two[i])]
+    if not bad:
+        return
+    words = _words(out, first, second)
+    *lines, marks = table([(words[0], left), (words[1], right)], bad)
+    a, b = one[bad[-1]], two[bad[-1]]
+    lines.append(f"{marks} {a} and {b}: neither equal nor 1")
+    out.note("\n      ".join(["shapes are compared from the right", *lines]))
+    _fitting(out, first, second, lambda x, y: _meet(x, y) in (left, right))
+
+
+def _meet(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...] | None:
+    """The shape in which two shapes meet; None where they do not fit."""
+    width = max(len(left), len(right))
+    one = (1,) * (width - len(left)) + tuple(left)
+    two = (1,) * (width - len(right)) + tuple(right)
+    if any(a != b and 1 not in (a, b) for a, b in zip(one, two, strict=True)):
+        return None
+    return tuple(b if a == 1 else a for a, b in zip(one, two, strict=True))
+
+
+def _changes(shape: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """What a tensor can become without losing its numbers: the words, and the shape."""
+    if len(shape) == 2 and shape[0] != shape[1]:
+        yield ".T", shape[::-1]
+    for place in range(1, len(shape) + 1):
+        yield f".unsqueeze({place})", (*shape[:place], 1, *shape[place:])
+
+
+def _fitting(out: Explanation, first: Operand, second: Operand, fits: Any) -> None:
+    """What would make the shapes fit, where there is one way to do it."""
+    one, two = tuple(first.tensor.shape), tuple(second.tensor.shape)
+    ways = [(second, word, shape) for word, shape in _changes(two) if fits(one, shape)]
+    ways += [(first, word, shape) for word, shape in _changes(one) if fits(shape, two)]
+    if len(ways) != 1:
+        return
+    operand, word, shape = ways[0]
+    code = out.places.text(operand.node)
+    edits = suffixed(out.places, operand.node, word)
+    if code is not None and edits:
+        enclosed = f"({code})" if isinstance(operand.node, ENCLOSED) else code
+        line = out.places.line(operand.node)
+        out.advise(f"{enclosed}{word} on line {line} fits, with the shape {list(shape)}", edits)
+
+
+def _is_product(out: Explanation, called: tuple[str, list[ast.expr]] | None) -> bool:
+    place = out.place
+    if isinstance(place, (ast.BinOp, ast.AugAssign)):
+        return isinstance(place.op, ast.MatMult)
+    return called is not None and called[0] in _PRODUCTS
+
+
+def _product(out: Explanation, first: Operand, second: Operand) -> None:
+    """Matrices: the inner sizes have to be equal."""
+    left, right = tuple(first.tensor.shape), tuple(second.tensor.shape)
+    if not left or not right:
+        return
+    inner = len(right) - 2 if len(right) > 1 else 0
+    a, b = left[-1], right[inner]
+    if a == b:
+        return
+    one, two = _words(out, first, second)
+    head = max(len(one), len(two))
+    lines = [*table([(one.ljust(head), left)], [len(left) - 1])]
+    lines += table([(two.ljust(head), right)], [inner])
+    lines[-1] += f" {a} and {b} have to be equal"
+    out.note("\n      ".join(["a product of matrices adds up over the inner sizes", *lines]))
+    if len(left) == len(right) == 2:
+        _fitting(out, first, second, lambda x, y: len(x) == len(y) == 2 and x[1] == y[0])
