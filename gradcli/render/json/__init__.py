@@ -88,7 +88,7 @@ def document(fields: dict[str, Any]) -> Iterator[Terminal]:
     for key, value in fields.items():
         yield Terminal(f'{before}"{key}": ')
         before = ",\n "
-        if isinstance(value, (str, list, dict)) or value is None:
+        if isinstance(value, (str, int, float, list, dict)) or value is None:
             yield Terminal(encoded(value))
         else:
             yield from _rows(value)
