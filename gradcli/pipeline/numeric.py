@@ -25,6 +25,7 @@ from .numeric_points import (
     unravelled,
     weighted,
     weights_of,
+    words_of,
 )
 from .numeric_quotient import Quotient, quotient
 from .numeric_tape import Operand, Repetition, Step, Tape, Unrepeatable, undisturbed
@@ -89,7 +90,7 @@ class _Result:
         fact = LeafCheck(
             self.asked.name, self.asked.line, name, line, tuple(leaf.shape),
             str(leaf.dtype).removeprefix("torch."), "equal", len(elements), total, directions,
-            None, None, None, "",
+            None, None, None, "", words=words_of(coarse.get(id(leaf), gradient)),
         )  # fmt: skip
         worst: tuple[float, Any, float, Quotient] | None = None
         for place, analytic, found in self._quotients(leaf, gradient, elements, directions):

@@ -88,6 +88,16 @@ def gap_of(analytic: float, found: Quotient, tolerance: Tolerance) -> float:
     return math.inf if math.isfinite(analytic) or found.finite else 0.5
 
 
+def words_of(data: Any) -> tuple[str, ...]:
+    """What is worth telling of an array: that it holds a NaN or an infinity, or zeros only."""
+    if data.dtype.kind not in "fc" or not data.size:
+        return ()
+    if not bool((data != 0).any()):
+        return ("zero",)
+    told = ("nan",) if bool((data != data).any()) else ()
+    return (*told, "inf") if bool((abs(data) == math.inf).any()) else told
+
+
 def kink(found: Quotient) -> str:
     """The words for a place without a derivative."""
     return f"kink: the slope is {found.left:.6g} on the left, {found.right:.6g} on the right"

@@ -34,7 +34,7 @@ class LeafCheck(NamedTuple):
     `status` is equal, different, float32 (the program's own precision loses the gradient), unclear
     (no step size gives a quotient to rely on) or undefined (neither is a number). `elements` of
     `total` were perturbed one by one, all together along `directions`. What follows is about the
-    element with the largest difference.
+    element with the largest difference. `words` tell of the whole gradient: nan, inf, zero.
     """
 
     result: str
@@ -52,6 +52,7 @@ class LeafCheck(NamedTuple):
     numeric: float | None
     cause: str
     edges: tuple[EdgeCheck, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 class Problem(NamedTuple):
