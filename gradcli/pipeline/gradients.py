@@ -37,7 +37,7 @@ def grad_report(ran: Ran) -> tuple[Ran, GradReport]:
     if ran.outcome is None or ran.error is not None or ran.binder is None:
         return ran, report._replace(error=error_fact(ran.error))
     found = collected(ran.outcome, texts=False)
-    at = _result(found, ran)
+    at = result_of(found, ran)
     if at is None:
         message = "no result: nothing that requires grad was computed and bound to a name"
         error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), ran.request.name)
@@ -58,7 +58,7 @@ def grad_report(ran: Ran) -> tuple[Ran, GradReport]:
     return ran, report._replace(gradients=facts, events=events, output=ran.output)
 
 
-def _result(found: Collected, ran: Ran) -> int | None:
+def result_of(found: Collected, ran: Ran) -> int | None:
     """What --of names; else, of what nothing else uses, what was assigned last."""
     if len(ran.request.of) > 1:
         raise Unusable("--of: one result at a time", "gradcli grad FILE --of " + ran.request.of[-1])
@@ -183,9 +183,7 @@ def failure(
     notes: tuple[str, ...] = ()
     if "scalar outputs" in message:
         ones = (
-            "1.0"
-            if len(shape) != 1 or shape[0] > 4
-            else "[" + ",".join(["1.0"] * shape[0]) + "]"
+            "1.0" if len(shape) != 1 or shape[0] > 4 else "[" + ",".join(["1.0"] * shape[0]) + "]"
         )
         notes = (f"do: --grad-output {ones}, or --of a single number such as {name}.sum()",)
     if "inplace operation" in message:

@@ -50,6 +50,7 @@ class Request(NamedTuple):
     differentiated: bool = False  # gradients are asked for after the run
     watched: bool = False  # hooks and backward calls are told
     values: bool = False  # so are the values and gradients of everything without a name
+    stepped: bool = False  # every node that a backward pass runs is kept
     named: bool = False  # which names stood for which tensors is kept, local names too
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..engine.mode import state
 from ..engine.node import Node
 from ..engine.observer import memory_of
-from ..engine.tensor import Tensor, from_array
+from ..engine.tensor import Tensor, edge_of, from_array
 from ..language.interpreter import Machine
 from ..opening import Unusable
 from ..report.hook_log import Registration
@@ -38,9 +39,7 @@ class Binder:
         self.machine: Machine | None = None
         self.complaint: Unusable | None = None
         self.leaves: list[tuple[str, int | None, Tensor]] = []
-        self.watch = Watch(
-            current_line, _as_tensor, self.hook_words, memory=memory, values=request.values
-        )
+        self.watch = _watch(request, self.hook_words)
         self.watch.hooks.name_of = self._name_of
         self.watch.hooks.registration = self._registration
         every = "all" in request.retain_grad
@@ -121,6 +120,19 @@ class Binder:
                 raise Unusable(f"--hook {name}: no tensor that requires grad was bound to {name}")
 
 
+def _watch(request: Request, hook_words: Callable[[Any], str]) -> Watch:
+    """The observer of the run: it keeps every step where that is asked for."""
+    if not request.stepped:
+        return Watch(current_line, as_tensor, hook_words, memory=memory, values=request.values)
+    from ..report.steps import StepWatch
+    from .steps_local import local_derivatives
+
+    watch = StepWatch(current_line, as_tensor, hook_words, memory=memory, values=False)
+    watch.origin, watch.node_of = lambda: state.origin, edge_of
+    watch.local = local_derivatives
+    return watch
+
+
 def _split_hook(text: str) -> tuple[str, str]:
     name, equals, function = text.partition("=")
     if not equals or not name.strip().isidentifier() or not function.strip():
@@ -131,7 +143,7 @@ def _split_hook(text: str) -> tuple[str, str]:
     return name.strip(), function.strip()
 
 
-def _as_tensor(value: Any) -> Any:
+def as_tensor(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value
     import numpy

@@ -77,6 +77,16 @@ class Pass:
         self.failed = False
         self._kept: tuple[tuple[str, Any], ...] = ()
 
+    @property
+    def kept_names(self) -> tuple[str, ...]:
+        """What the node that is about to run has saved."""
+        return tuple(name for name, _ in self._kept)
+
+    @property
+    def saving(self) -> int:
+        """How many of the nodes that ran had saved tensors."""
+        return sum(heap.nodes for heap in self.heaps.heaps.values())
+
     def arrived(self, node: Any) -> None:
         """A node is about to run: what it saved is still there."""
         self._kept = node.kept()
@@ -92,7 +102,7 @@ class Pass:
         """The pass is over."""
         self.failed = failed
         if freed:
-            self.freed = sum(heap.nodes for heap in self.heaps.heaps.values())
+            self.freed = self.saving
 
     def fact(self, line: Place) -> PassFact:
         return PassFact(

@@ -61,6 +61,11 @@ class HookLog:
         if len(self._registered) < REGISTERED:
             self._registered[number] = self.registration()
 
+    @property
+    def is_used(self) -> bool:
+        """Whether the program has hooks at all."""
+        return bool(self._registered)
+
     def started(self) -> None:
         """A pass begins."""
         self.passes.append((self.line(), len(self._running)))
