@@ -69,7 +69,7 @@ class Labels:
         name, mark, number = text.rpartition("#")
         if not mark:
             name, number = text, ""
-        found = self.by_name.get(name, [])
+        found = self.by_name.get(name) or self.by_name.get(_indexed(name), [])
         if not found and option == "--wrt":
             self._refuse_constant(name)
         if not found:
@@ -156,7 +156,10 @@ class Labels:
         labels, count = dict(named), dict.fromkeys(total, 0)
         for position, text in words.items():
             count[text] += 1
-            labels[position] = f"{text}#{count[text]}" if total[text] > 1 else text
+            if total[text] > 1:
+                whole = text if text.isidentifier() or text.endswith(")") else f"({text})"
+                text = f"{whole}#{count[text]}"
+            labels[position] = text
         return labels
 
 
@@ -189,4 +192,3 @@ def _indexed(name: str) -> str:
         f"[{part}]" if part.isdigit() else f".{part}" if place else part
         for place, part in enumerate(parts)
     )
-

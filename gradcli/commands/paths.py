@@ -1,0 +1,103 @@
+"""commands: `gradcli paths`: every chain-rule path from a result to a tensor, and their sum."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..diagnostics import ExitStatus
+from ..ending import keep
+from ..options import Command, Misuse, Option, Shared, count, flag, shared
+from .desk import Desk, guarded
+from .differentiation import GRAD_OUTPUT, OF, WRT
+
+
+class Asked(NamedTuple):
+    """The options of paths."""
+
+    of: list[str]
+    wrt: list[str]
+    grad_output: str | None
+    edges: bool
+    top: int
+    symbolic: bool
+    jacobian: bool
+    element: tuple[int, ...] | None
+
+
+def _index(text: str) -> tuple[int, ...]:
+    """1,0: an index of an element."""
+    try:
+        return tuple(int(part) for part in text.strip("[]() ").split(",") if part.strip())
+    except ValueError:
+        raise Misuse(f"{text!r} is not an index: 1,0 is") from None
+
+
+COMMAND = Command(
+    "paths",
+    """Show the chain rule: every path from a result to a tensor, the derivative on
+    each edge, the product along it, and the sum, compared with reverse mode.
+
+    \b
+    gradcli paths chain.expr --of L --wrt a
+    gradcli paths chain.expr --of L --wrt a --symbolic
+    gradcli paths net.expr --of loss --wrt W --element 1,0
+    gradcli paths loop.expr --of y --wrt a --edges --top 5
+    """,
+    Asked,
+    (
+        OF,
+        WRT,
+        GRAD_OUTPUT,
+        flag("edges", "--edges", help="Paths over the graph's own edges, every node; else they "
+             "run through the tensors that have a name."),
+        Option("top", ("--top",), "List N paths, those with the largest products.", "20", count,
+               metavar="N", show_default=True),
+        flag("symbolic", "--symbolic", help="The gradient as a formula in the program's names, "
+             "and the formula of every local derivative."),
+        flag("jacobian", "--jacobian", help="Tensors: the Jacobian of every edge, number by "
+             "number."),
+        Option("element", ("--element",), "Tensors: one element of the Jacobian, such as 1,0: "
+               "the index of the result's element, then that of the tensor's.", None, _index,
+               metavar="I,J"),
+    ),
+    shared("text", "json", "latex", "markdown"),
+)  # fmt: skip
+
+
+def command(common: Shared, asked: Asked) -> int:
+    """Runs the program and follows the chain rule; its exit code."""
+
+    def body(desk: Desk) -> int:
+        request = desk.request(
+            of=tuple(asked.of), wrt=tuple(asked.wrt), grad_output=asked.grad_output,
+            differentiated=True, watched=True, drawn=True, named=True,
+        )  # fmt: skip
+        from ..pipeline import paths
+        from ..pipeline.run import execute
+
+        streams = common.format == "text"
+        wanted = paths.Asked(
+            asked.top, asked.edges, asked.symbolic or common.format in ("latex", "markdown"),
+            asked.jacobian, asked.element,
+        )  # fmt: skip
+        ran = execute(request, desk.printer() if streams else None)
+        ran, report = paths.paths_report(ran, wanted)
+        keep(report)
+        if streams:
+            from ..render import paths as page
+
+            desk.answer([page.text(report, desk.look, streamed=True)])
+        elif common.format == "json":
+            from ..render.json import paths as document
+
+            desk.answer(document.paths(report))
+        else:
+            from ..render import paths_page
+
+            desk.answer([paths_page.page(report, common.format)])
+        status = desk.finish(ran)
+        if status == ExitStatus.OK and report.equal is False:
+            return ExitStatus.CHECK_FAILED
+        return status
+
+    return guarded(common, body)

@@ -1,0 +1,97 @@
+"""Render: the JSON document of `gradcli paths`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from ...report.model.paths import FormulaFact, PathFact, PathsReport, StepFact
+from ..escape import Terminal
+from . import document, error_row
+
+PATHS = "gradcli.paths/1"
+EXACT = 2**53  # integral floats up to here are written as whole numbers
+
+
+def paths(report: PathsReport) -> Iterator[Terminal]:
+    """The document, in pieces. Counts have as many digits as they need."""
+    limit = getattr(sys, "get_int_max_str_digits", int)()
+    if limit:
+        sys.set_int_max_str_digits(0)
+    try:
+        yield from document({
+            "schema": PATHS,
+            "file": report.file,
+            "device": report.device,
+            "of": report.of,
+            "wrt": report.wrt,
+            "of_shape": list(report.of_shape),
+            "wrt_shape": list(report.wrt_shape),
+            "dtype": report.dtype,
+            "over": "edges" if report.by_edges else "names",
+            "element": None if report.element is None else list(report.element),
+            "jacobian": report.jacobian,
+            "count": report.count,
+            "edge_count": report.edge_count,
+            "paths": map(_path, report.paths),
+            "estimated": report.by_estimate,
+            "sum": number(report.sum),
+            "reverse": number(report.reverse),
+            "equal": report.equal,
+            "hooks": list(report.hooked),
+            "reason": report.reason or None,
+            "formula": None if report.formula is None else _formula(report.formula),
+            "no_formula": report.no_formula or None,
+            "output": report.output,
+            "warnings": list(report.warnings),
+            "missing": list(report.missing),
+            "error": error_row(report.error),
+        })  # fmt: skip
+    finally:
+        if limit:
+            sys.set_int_max_str_digits(limit)
+
+
+def number(value: Any) -> Any:
+    """Numbers as JSON has them: integral floats without a point, complex ones as pairs."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < EXACT else value
+    if isinstance(value, complex):
+        return [number(value.real), number(value.imag)]
+    if isinstance(value, tuple):
+        return [number(item) for item in value]
+    return value
+
+
+def _path(path: PathFact) -> dict[str, Any]:
+    return {
+        "names": path.names,
+        "derivatives": [_step(step) for step in path.steps],
+        "product": number(path.product),
+        "share": number(path.share),
+        "against": path.against,
+    }
+
+
+def _step(step: StepFact) -> Any:
+    """A number where both ends are single numbers; else what is known of the matrix."""
+    if not step.structure:
+        return number(step.derivative)
+    row: dict[str, Any] = {"structure": step.structure, "shape": step.shape}
+    if step.derivative is not None:
+        row["derivative"] = number(step.derivative)
+    if step.passed is not None:
+        row["gradient"] = number(step.passed)
+    if step.jacobian is not None:
+        row["jacobian"] = number(step.jacobian)
+    return row
+
+
+def _formula(formula: FormulaFact) -> dict[str, Any]:
+    return {
+        "text": formula.text,
+        "lines": [f"{name} = {value}" for name, value in formula.lines],
+        "numbers": formula.numbers or None,
+        "steps": [{"of": of, "wrt": wrt, "text": text} for of, wrt, text, _ in formula.steps],
+    }

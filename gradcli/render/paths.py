@@ -1,0 +1,402 @@
+"""Render: the text of `gradcli paths`: each path with its derivatives, what they make, the sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import log10
+from typing import NamedTuple
+
+from ..report.model.paths import PathFact, PathsReport, StepFact
+from .escape import Terminal
+from .paths_formula import formula_lines
+from .text import BLANK, Cell, Line, Look, after, cell, cut, ellipsis, pad, paint, width_of
+
+INDENT = "  "
+LONG = 12  # edges of a path that are all drawn
+KEPT = 3  # edges drawn at each end of a longer one
+DIGITS = 30  # a longer count is told by its size
+
+
+class Strokes(NamedTuple):
+    """The characters that paths are drawn with."""
+
+    line: str
+    arrow: str
+    times: str
+    rule: str
+    fold: str
+
+
+UNICODE = Strokes("─", "→", " · ", "─", "⋯")
+ASCII = Strokes("-", "->", " * ", "-", "...")
+
+
+def text(report: PathsReport, look: Look, *, streamed: bool = False) -> Terminal:
+    """The page that a person reads."""
+    if report.error is not None:
+        return after(report.output, Terminal(""), streamed)
+    strokes = UNICODE if look.unicode else ASCII
+    lines: list[Line] = [*_head(report, look), BLANK]
+    if report.paths and (report.single or report.element is not None):
+        lines += _numbers(report, look, strokes)
+    elif report.paths:
+        lines += _tensors(report, look, strokes)
+    lines += _others(report, look)
+    if report.reverse is not None and not (report.paths and _columned(report)):
+        lines += _sum(report, look)
+    lines += _notes(report, look)
+    formula = formula_lines(report, look)
+    if formula:
+        lines += [*([BLANK] if lines[-1] != BLANK else []), *formula]
+    while lines and lines[-1] == BLANK:
+        lines.pop()
+    return after(report.output, paint(lines, look), streamed)
+
+
+def _columned(report: PathsReport) -> bool:
+    return report.single or report.element is not None
+
+
+# ---------------------------------------------------------------- words
+
+
+def number(value: object) -> str:
+    """A number for a reader: six digits."""
+    if isinstance(value, float):
+        if value.is_integer() and abs(value) < 1e15:
+            return str(int(value))
+        return f"{value:.6g}"
+    if isinstance(value, complex):
+        return f"{value:.6g}"
+    return str(value)
+
+
+def whole(count: int) -> str:
+    """A count with separators; of very many digits only the size."""
+    if count.bit_length() < 3 * DIGITS:
+        return f"{count:,}"
+    power = log10(count)
+    return f"about {10 ** (power % 1):.2f}e{int(power)}"
+
+
+def derivative_of(report: PathsReport) -> str:
+    """How the gradient is called: dL/da, dL/dW[1,0]."""
+    wrt = f"d{report.wrt}"
+    of = f"d{report.of}"
+    if report.element is not None:
+        outer = len(report.element) - len(report.wrt_shape)
+        index = [str(i) for i in report.element]
+        of += f"[{','.join(index[:outer])}]" if outer > 0 else ""
+        wrt += f"[{','.join(index[max(outer, 0) :])}]" if report.wrt_shape else ""
+    return f"{of}/{wrt}"
+
+
+def _head(report: PathsReport, look: Look) -> Iterator[Line]:
+    name = derivative_of(report)
+    if not report.count:
+        yield (cell(f"{name}: no path", "name"), cell(f", since {report.reason}"))
+        return
+    plural = "path" if report.count == 1 else "paths"
+    told = whole(report.count)
+    over = ""
+    count = report.count
+    if report.by_edges:
+        count, told = report.edge_count, whole(report.edge_count)
+        plural = "path" if count == 1 else "paths"
+        over = " over the graph's own edges"
+    what = f"{told} {plural}{over}"
+    value = ""
+    if _columned(report):
+        value = f" = {'?' if report.sum is None else number(report.sum)}"
+    shape = "" if _columned(report) else f", of shape {list(report.wrt_shape)}"
+    if report.jacobian:
+        shape = f", the Jacobian of shape {[*report.of_shape, *report.wrt_shape]}"
+    first = cell(f"{name}{value}", "name")
+    rest = cell(f"{shape}, {'by one path' if count == 1 and not over else 'the sum of ' + what}")
+    yield (first, rest)
+    if report.others:
+        near = report.others[-1]
+        yield (cell(f"{report.wrt.partition('#')[0]} stands for {len(report.others) + 1} tensors "
+                    f"on the way; --wrt {near} asks for another", "dim"),)  # fmt: skip
+    if not report.by_edges and report.edge_count != report.count:
+        told = whole(report.edge_count)
+        yield (cell(f"over the graph's own edges there are {told} (--edges)", "dim"),)
+
+
+# ---------------------------------------------------------------- paths of numbers
+
+
+class Row(NamedTuple):
+    """One path: its stops and edges, the factors, the product, its share."""
+
+    path: list[tuple[str, str]]  # (label of the edge that leads here, name); the first has no edge
+    factors: str
+    product: str
+    share: str
+    note: str
+
+
+def _numbers(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
+    rows = [_row(report, path, strokes) for path in report.paths]
+    drawn = [_drawn(row.path, strokes) for row in rows]
+    total = "" if report.sum is None else number(report.sum)
+    value = max(max(width_of(row.product) for row in rows), width_of(total))
+    share = max(width_of(row.share) for row in rows)
+    note = max(width_of(row.note) for row in rows)
+    tail = (3 + share if share else 0) + (2 + note if note else 0)
+    room = look.width - len(INDENT) - value - tail
+    wide = max(map(width_of, drawn))
+    factors = max(width_of(row.factors) for row in rows)
+    if wide + 3 + factors > room:
+        factors = 0  # they stand on the edges already
+    lines: list[Line] = []
+    if wide + 3 <= room:
+        left = wide + 3 + factors
+        for row, path in zip(rows, drawn, strict=True):
+            given = pad(row.factors if factors else "", factors, right=True)
+            lines.append((Cell(INDENT), *_colored(row, strokes, pad("", wide - width_of(path) + 3)),
+                          cell(given, "dim"), *_tail(row, value, share)))  # fmt: skip
+    else:
+        left = room
+        for row in rows:
+            parts = _wrapped(row.path, strokes, look.width - len(INDENT) - 4)
+            last = width_of(parts[-1])
+            lines += [(Cell(INDENT if i == 0 else INDENT * 3), cell(part))
+                      for i, part in enumerate(parts[:-1])]  # fmt: skip
+            lead = INDENT if len(parts) == 1 else INDENT * 3
+            if last + len(lead) - len(INDENT) + 2 > room:
+                lines.append((Cell(lead), cell(parts[-1])))
+                lines.append((Cell(INDENT + " " * left), *_tail(row, value, share)))
+            else:
+                space = " " * (left - last - len(lead) + len(INDENT))
+                lines.append((Cell(lead), cell(parts[-1] + space), *_tail(row, value, share)))
+    if report.sum is None:
+        return lines
+    lines.append((Cell(INDENT + " " * left + strokes.rule * value),))
+    verdict = _verdict(report)
+    first = (Cell(INDENT + " " * left), cell(pad(total, value, right=True), "name"))
+    said = sum(width_of(piece.text) for piece in verdict)
+    if len(INDENT) + left + value + said <= look.width:
+        return [*lines, (*first, *verdict)]
+    space = Cell(" " * max(0, len(INDENT) + left + value - said))
+    return [*lines, first, (space, *verdict)]
+
+
+def _tail(row: Row, value: int, share: int) -> list[Cell]:
+    cells = [cell(pad(row.product, value, right=True))]
+    if share:
+        cells.append(cell("   " + pad(row.share, share, right=True), "dim"))
+    if row.note:
+        cells.append(cell("  " + row.note, "mark"))
+    return cells
+
+
+def _verdict(report: PathsReport) -> list[Cell]:
+    if report.equal is None:
+        return []
+    reverse = "None" if report.reverse is None else number(report.reverse)
+    word = ("equal", "good") if report.equal else ("not equal", "error")
+    return [cell(f"   reverse mode: {reverse}, ", "dim"), cell(*word)]
+
+
+def _row(report: PathsReport, path: PathFact, strokes: Strokes) -> Row:
+    labels = [_label(step, strokes) for step in path.steps]
+    pairs = list(zip(["", *labels], path.names, strict=True))
+    known = [step.derivative for step in path.steps]
+    factors = ""
+    if report.single and len(known) > 1 and None not in known:
+        factors = strokes.times.join(number(value) for value in known) + " = "
+    elif report.single:
+        factors = ""
+    product = "?" if path.product is None else number(path.product)
+    return Row(_folded(pairs, strokes), factors, product, share_text(path.share),
+               against_text(report, path))  # fmt: skip
+
+
+def against_text(report: PathsReport, path: PathFact) -> str:
+    """What is said of a path that works against the others."""
+    if not path.against:
+        return ""
+    return "cancels"
+
+
+def share_text(share: float | None) -> str:
+    """Per cent of the whole."""
+    if share is None:
+        return ""
+    percent = 100 * share
+    if 0 < abs(percent) < 0.5:
+        return f"{'-' if percent < 0 else ''}<1 %"
+    if 99.5 <= percent < 100 - 1e-9:
+        return ">99 %"
+    return f"{percent:,.0f} %" if abs(percent) < 1e6 else f"{percent:.1e} %"
+
+
+def _label(step: StepFact, strokes: Strokes) -> str:
+    if step.derivative is not None:
+        return f"({number(step.derivative)})"
+    return f"({step.structure or '?'})"
+
+
+def _folded(pairs: list[tuple[str, str]], strokes: Strokes) -> list[tuple[str, str]]:
+    """The middle of a long path in one word."""
+    if len(pairs) <= LONG + 1:
+        return pairs
+    left = len(pairs) - 1 - 2 * KEPT
+    fold = (f"{strokes.fold} {left:,} edges {strokes.fold}", "")
+    return [*pairs[: KEPT + 1], fold, *pairs[-KEPT:]]
+
+
+def _piece(pair: tuple[str, str], strokes: Strokes) -> str:
+    """An edge and the name that it leads to."""
+    label, name = pair
+    if not label:
+        return name
+    if not name:
+        return f" {strokes.line}{label}"
+    return f" {strokes.line}{label}{strokes.arrow} {name}"
+
+
+def _drawn(pairs: Sequence[tuple[str, str]], strokes: Strokes) -> str:
+    return cell("".join(_piece(pair, strokes) for pair in pairs)).text
+
+
+def _colored(row: Row, strokes: Strokes, space: str) -> list[Cell]:
+    """A path whose edges stand back and whose ends are marked."""
+    cells: list[Cell] = []
+    last = len(row.path) - 1
+    for place, (label, name) in enumerate(row.path):
+        piece = _piece((label, name), strokes)
+        edge = cell(piece[: len(piece) - len(name)]).text
+        if edge:
+            cells.append(Cell(edge, "dim"))
+        if name:
+            style = "result" if place == 0 else "leaf" if place == last else ""
+            cells.append(cell(name, style))
+    return [*cells, Cell(space)]
+
+
+def _wrapped(pairs: list[tuple[str, str]], strokes: Strokes, room: int) -> list[str]:
+    """A path in lines of so many columns, broken before edges."""
+    lines = [""]
+    for pair in pairs:
+        piece = cell(_piece(pair, strokes)).text
+        if lines[-1] and width_of(lines[-1]) + width_of(piece) > room:
+            lines.append(piece.lstrip())
+        else:
+            lines[-1] += piece
+    return [cut(line, room) for line in lines]
+
+
+# ---------------------------------------------------------------- paths of tensors
+
+
+def _tensors(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
+    lines: list[Line] = []
+    for number_, path in enumerate(report.paths, 1):
+        share = share_text(path.share)
+        note = against_text(report, path)
+        arrow = f" {strokes.arrow} "
+        names = _folded([("x", name) for name in path.names], strokes)
+        shown = arrow.join(name or label for label, name in names)
+        head = f"path {number_}  {shown}" if len(report.paths) > 1 else shown
+        tail = "  ".join(word for word in (share, note) if word)
+        room = look.width - width_of(tail) - 2
+        head = cut(cell(head).text, room, ellipsis(look))
+        lines.append((Cell(head, "name"), Cell(" " * (room - width_of(head) + 2)),
+                      cell(tail, "mark" if note else "dim")))  # fmt: skip
+        lines += _steps(report, path, look, strokes)
+        lines.append(BLANK)
+    return lines
+
+
+def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) -> list[Line]:
+    """One line for each edge: its name, its structure, its size, the gradient behind it."""
+    cross = " × " if look.unicode else " x "
+    rows: list[tuple[str, str, str, str]] = []
+    pairs = list(zip(path.names, path.names[1:], path.steps, strict=False))
+    hidden = 0
+    if len(pairs) > LONG:
+        hidden = len(pairs) - 2 * KEPT
+        pairs = [*pairs[:KEPT], *pairs[-KEPT:]]
+    for of, wrt, step in pairs:
+        kind = step.structure if step.derivative is None else number(step.derivative)
+        size = "" if step.shape is None else f"{step.shape[0]:,}{cross}{step.shape[1]:,}"
+        rows.append((f"d{of}/d{wrt}", kind, size, step.jacobian_text or step.passed_text))
+    widths = [max(width_of(row[i]) for row in rows) for i in range(3)]
+    widths[0] = min(widths[0], 24)
+    widths[1] = min(widths[1], 30)
+    left = len(INDENT) + sum(widths) + 6
+    lines: list[Line] = []
+    for place, (name, kind, size, value) in enumerate(rows):
+        if hidden and place == KEPT:
+            lines.append((Cell(INDENT), cell(f"{strokes.fold} {hidden:,} edges {strokes.fold}", "dim")))  # fmt: skip
+        parts = value.split("\n") if value else [""]
+        below = max(map(width_of, parts)) > look.width - left
+        mark = ellipsis(look)
+        first = (
+            Cell(INDENT), cell(pad(cut(name, widths[0], mark), widths[0])), Cell("  "),
+            cell(pad(cut(kind, widths[1], mark), widths[1]), "node"), Cell("  "),
+            cell(pad(size, widths[2], right=True), "dim"), Cell("  "),
+        )  # fmt: skip
+        if below:
+            lines.append(first)
+            lines += [(Cell(INDENT * 2), cell(part)) for part in parts]
+        else:
+            lines.append((*first, cell(parts[0])))
+            lines += [(Cell(" " * left), cell(part)) for part in parts[1:]]
+    return lines
+
+
+def _sum(report: PathsReport, look: Look) -> list[Line]:
+    """The sum of tensors, and what reverse mode says."""
+    if report.equal:
+        rows = [("sum", report.sum_text, "equal to reverse mode", "good")]
+    else:
+        rows = [("sum", report.sum_text, "", ""),
+                ("reverse mode", report.reverse_text, "not equal", "error")]  # fmt: skip
+    width = max(len(row[0]) for row in rows) + 2
+    lines: list[Line] = []
+    for name, value, verdict, style in rows:
+        parts = value.split("\n")
+        lines.append((cell(pad(name, width), "name"), cell(parts[0])))
+        lines += [(Cell(" " * width), cell(part)) for part in parts[1:]]
+        if verdict:
+            lines.append((Cell(" " * width), cell(verdict, style)))
+    return lines
+
+
+# ---------------------------------------------------------------- remarks
+
+
+def _others(report: PathsReport, look: Look) -> list[Line]:
+    count = report.edge_count if report.by_edges else report.count
+    left = count - len(report.paths)
+    if left <= 0 or not report.count:
+        return []
+    if not report.paths:
+        return []
+    words = f"and {whole(left)} more, in the sum as well; --top N lists N"
+    if report.by_estimate:
+        words += " (of these many, the likely largest)"
+    return [(cell(words, "dim"),)]
+
+
+def _notes(report: PathsReport, look: Look) -> list[Line]:
+    lines: list[Line] = []
+    if report.reason and report.count:
+        lines.append((cell(report.reason, "dim"),))
+    if report.equal is False and report.hooked:
+        names = ", ".join(report.hooked[:4])
+        have = "has a hook that changes" if len(report.hooked) == 1 else "have hooks that change"
+        lines += [BLANK, (cell(f"{names} {have} the gradient on its way; the chain rule knows "
+                               "nothing of hooks.", "note"),)]  # fmt: skip
+    elif report.equal is False:
+        lines += [BLANK, (cell(f"The products are summed in double precision, reverse mode works "
+                               f"in {report.dtype}.", "note"),)]  # fmt: skip
+    if report.missing and report.count:
+        names = ", ".join(report.missing[:6]) + (", ..." if len(report.missing) > 6 else "")
+        have = "has no value" if len(report.missing) == 1 else "have no value"
+        lines += [BLANK, (cell(f"? where a value would stand: {names} {have}; "
+                               f"--set {report.missing[0]}=1.0 gives one", "dim"),)]  # fmt: skip
+    return lines
