@@ -76,6 +76,10 @@ PLACES: dict[str, str] = {
     "autograd.graph.increment_version": "gradcli.autograd.graph:increment_version",
     "autograd.graph.register_multi_grad_hook": "gradcli.autograd.graph:register_multi_grad_hook",
 }
+for _name in (
+    "UnpackedDualTensor dual_level enter_dual_level exit_dual_level make_dual unpack_dual"
+).split():
+    PLACES[f"autograd.forward_ad.{_name}"] = f"gradcli.autograd.forward_ad:{_name}"
 for _name in "jacobian hessian vjp jvp hvp vhp".split():
     PLACES[f"autograd.functional.{_name}"] = f"gradcli.autograd.functional:{_name}"
 for _name in (
@@ -99,11 +103,11 @@ LEGACY = ("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long", "Bo
 # Packages whose public names are listed by the package itself.
 PACKAGES = {
     space: f"gradcli.{space}"
-    for space in ("nn", "nn.init", "nn.utils", "optim", "optim.lr_scheduler")
+    for space in ("nn", "nn.init", "nn.utils", "optim", "optim.lr_scheduler", "func")
 }
 SPACES = frozenset(
     "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.functional "
-    "autograd.graph autograd.grad_mode linalg special fft signal signal.windows cuda backends backends.mps func".split()
+    "autograd.graph autograd.grad_mode autograd.forward_ad linalg special fft signal signal.windows cuda backends backends.mps func".split()
 )
 
 

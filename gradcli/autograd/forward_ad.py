@@ -1,0 +1,153 @@
+"""Autograd: torch.autograd.forward_ad: dual tensors, whose tangents go forward beside the values."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from ..engine.catalogue import catalogue
+from ..engine.mode import no_grad
+from ..engine.row import CARRIERS
+from ..func.dual import alive, become_plain, dual, is_dual
+
+__all__ = [
+    "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual",
+    "unpack_dual",
+]  # fmt: skip
+
+LEVEL = 0  # of the duals made here; torch.func's own levels start at 1
+
+
+class _Open:
+    """Is a level open? There is at most one."""
+
+    __slots__ = ("level",)
+
+    def __init__(self) -> None:
+        self.level = -1
+
+
+_open = _Open()
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A dual tensor's two parts; an ordinary tensor has no tangent."""
+
+    primal: Any
+    tangent: Any
+
+
+def enter_dual_level() -> int:
+    """Opens a level in which dual tensors can be made."""
+    if _open.level >= 0:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    _open.level = LEVEL
+    CARRIERS.levels += 1
+    return LEVEL
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Closes it: the tensors that were dual are their primals from now on."""
+    number = _open.level if level is None else level
+    if number < 0:
+        raise RuntimeError("Dual level must be a positive number.")
+    if number != _open.level:
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is "
+            "not supported."
+        )
+    _open.level = -1
+    CARRIERS.levels -= 1
+    for tensor in list(alive):
+        become_plain(tensor)
+    alive.clear()
+
+
+class dual_level:
+    """`with dual_level():` the tensors that make_dual makes inside have tangents."""
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        exit_dual_level()
+
+    def __call__(self, function: Any) -> Any:
+        import functools
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with dual_level():
+                return function(*args, **kwargs)
+
+        return run
+
+
+def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
+    """A view of a tensor that comes with a tangent."""
+    number = _open.level if level is None else level
+    if number < 0:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+            "enter_dual_level() first."
+        )
+    for name, value in (("primal", tensor), ("tangent", tangent)):
+        if not (value.is_floating_point() or value.is_complex()):
+            raise ValueError(
+                f"Expected {name} to be floating point or complex, but got: {value.dtype}"
+            )
+    if is_dual(tensor, number):
+        raise RuntimeError(
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+            f"same level {number} is not supported."
+        )
+    if tensor._data.shape != tangent._data.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original "
+            f"Tensor, this is not supported. Tensor is of size {list(tensor._data.shape)} while "
+            f"the given forward gradient is of size {list(tangent._data.shape)}."
+        )
+    return dual(catalogue.methods["view_as"](tensor, tensor), tangent, number)
+
+
+def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
+    """The primal of a tensor, and its tangent where it has one."""
+    number = _open.level if level is None else level
+    if number < 0:
+        return UnpackedDualTensor(tensor, None)
+    if not is_dual(tensor, number):
+        return UnpackedDualTensor(tensor, None)
+    primal = tensor.primal
+    if primal.requires_grad:
+        primal = catalogue.rows["alias"](primal)
+    return UnpackedDualTensor(primal, tensor.tangent)
+
+
+def gradients_of_duals(
+    outputs: Any, inputs: Any, given: Any, create_graph: bool
+) -> list[Any] | None:
+    """autograd.grad where a tangent takes part: the gradients come with tangents too."""
+    values = [*outputs, *inputs, *(g for g in given if g is not None)]
+    if not any(is_dual(value, LEVEL) for value in values):
+        return None
+    from ..func.reverse import gradient
+
+    ones = catalogue.functions["ones_like"]
+    seeds = [ones(o) if g is None else g for o, g in zip(outputs, given, strict=True)]
+    found = gradient(outputs, inputs, seeds, True)
+    if create_graph:
+        return found
+    with no_grad():
+        return [
+            None
+            if value is None
+            else dual(value.primal.detach(), value.tangent.detach(), LEVEL)
+            if is_dual(value, LEVEL)
+            else value.detach()
+            for value in found
+        ]

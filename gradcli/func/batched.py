@@ -1,0 +1,175 @@
+"""Func: Batched: the tensor that a vmapped function sees: one sample, which stands for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..engine.catalogue import catalogue
+from ..engine.kind import Kind
+from ..engine.operator import Factory
+from ..engine.tensor import Tensor, plain
+from .carrier import Carrier, run
+
+ITEM = (
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
+    ".item() on a Tensor, please try to rewrite what you're doing with other operations. If error "
+    "is occurring somewhere inside PyTorch internals, please file a bug report."
+)
+CONTROL_FLOW = (
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We "
+    "don't support that yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
+)
+NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
+
+
+class Outline:
+    """Stands where the array of a Batched would: the shape of one sample, and what has them all."""
+
+    __slots__ = ("value", "place", "level", "shape", "ndim", "size", "dtype", "itemsize")
+
+    def __init__(self, value: Any, place: int, level: int) -> None:
+        self.value, self.place, self.level = value, place, level
+        whole = value._data.shape
+        self.shape = (*whole[:place], *whole[place + 1 :])
+        self.ndim = len(self.shape)
+        self.dtype, self.itemsize = value._kind.array_dtype, value._kind.array_dtype.itemsize
+        count = 1
+        for size in self.shape:
+            count *= size
+        self.size = count
+
+    def item(self) -> Any:
+        raise RuntimeError(ITEM)
+
+
+class Batched(Carrier):
+    """A tensor of one dimension less than its value: that dimension is mapped over."""
+
+    __slots__ = ()
+
+    _data: Outline
+
+    @property
+    def level(self) -> int:
+        return self._data.level
+
+    @property
+    def value(self) -> Any:
+        return self._data.value
+
+    @property
+    def place(self) -> int:
+        """Which dimension of the value is mapped over."""
+        return self._data.place
+
+    @property
+    def samples(self) -> int:
+        return int(self._data.value._data.shape[self._data.place])
+
+    def in_front(self) -> Any:
+        """The value with the mapped dimension first."""
+        outline = self._data
+        if outline.place == 0:
+            return outline.value
+        return catalogue.functions["movedim"](outline.value, outline.place, 0)
+
+    def stand_in(self) -> Tensor:
+        return plain(self._data, self._kind)
+
+    @classmethod
+    def operate(cls, overload: Any, values: Sequence[Any], level: int) -> Any:
+        from .batching import operate
+
+        return operate(overload, values, level)
+
+    @classmethod
+    def manufacture(cls, factory: Factory, values: Sequence[Any], level: int) -> Any:
+        from .batching import manufacture
+
+        return manufacture(factory, values, level)
+
+    # ---- what a sample cannot say: it stands for many
+
+    def item(self) -> Any:
+        raise RuntimeError(ITEM)
+
+    def _only(self) -> Any:
+        raise RuntimeError(ITEM)
+
+    def __bool__(self) -> bool:
+        raise RuntimeError(CONTROL_FLOW)
+
+    def __index__(self) -> int:
+        raise RuntimeError(ITEM)
+
+    def __format__(self, spec: str) -> str:
+        if self._data.ndim == 0:
+            raise RuntimeError(ITEM)
+        return format(str(self), spec)
+
+    def tolist(self) -> Any:
+        raise RuntimeError(NO_STORAGE)
+
+    def numpy(self, *, force: bool = False) -> Any:
+        raise RuntimeError(NO_STORAGE)
+
+    def data_ptr(self) -> int:
+        raise RuntimeError(NO_STORAGE)
+
+    @property
+    def data(self) -> Tensor:
+        raise RuntimeError("accessing `data` under vmap transform is not allowed")
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
+
+    def stride(self, dim: int | None = None) -> Any:
+        steps = list(self.value.stride())
+        del steps[self.place]
+        return tuple(steps) if dim is None else steps[dim]
+
+    def storage_offset(self) -> int:
+        return int(self.value.storage_offset())
+
+    def is_contiguous(self) -> bool:
+        return bool(self.in_front().is_contiguous())
+
+    def detach(self) -> Tensor:
+        return batched(self.value.detach(), self.place, self.level)
+
+    def __len__(self) -> int:
+        if self._data.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return int(self._data.shape[0])
+
+    def __repr__(self) -> str:
+        inner = "\n".join("    " + line for line in repr(self.value).splitlines())
+        return f"BatchedTensor(lvl={self.level}, bdim={self.place}, value=\n{inner}\n)"
+
+    __str__ = __repr__
+
+
+def batched(value: Any, place: int, level: int) -> Batched:
+    """A sample of `value`, whose dimension `place` is mapped over."""
+    out: Batched = object.__new__(Batched)
+    out._data = Outline(value, place, level)
+    kind: Kind = value._kind
+    out._kind = kind
+    out._requires_grad, out._grad_fn, out._output_nr = False, None, 0
+    out._storage = out._meta = None
+    return out
+
+
+def is_batched(value: Any, level: int) -> bool:
+    return value.__class__ is Batched and value._data.level == level
+
+
+def split(value: Any, level: int) -> list[Any] | None:
+    """The samples of a value one by one; None where the value is the same for all of them."""
+    if is_batched(value, level):
+        whole = value.in_front()
+        select = catalogue.rows["select.int"]
+        return [run(select, (whole, 0, at)) for at in range(value.samples)]
+    return None

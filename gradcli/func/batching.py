@@ -1,0 +1,327 @@
+"""Func: batching: how one operator is run for all samples at once.
+
+What a row declares decides: a row whose operands broadcast is run on the whole values, once their
+dimensions are aligned; a row that names dimensions is run with those counted from the sample. Where
+no rule fits, the row runs sample by sample and the results are stacked: slower, and always right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..engine.catalogue import catalogue
+from ..engine.kind import wrap_dim
+from ..engine.operator import Factory, Row
+from ..engine.returns import Named
+from ..engine.row import Inplace
+from ..engine.tensor import Tensor, plain
+from . import batching_rules
+from .batched import Batched, batched, is_batched, split
+from .carrier import Carrier, run
+
+Rule = Callable[["Call"], Any]
+
+
+class Call:
+    """One call of a row: its arguments by name, batched ones as whole values, samples in front."""
+
+    __slots__ = ("row", "level", "values", "whole", "ranks", "samples")
+
+    def __init__(self, row: Row, values: Sequence[Any], level: int) -> None:
+        self.row, self.level = row, level
+        self.values: dict[str, Any] = {}
+        self.whole: dict[str, bool] = {}  # tensors: does it hold all samples?
+        self.ranks: dict[str, int] = {}  # tensors: dimensions of a sample
+        self.samples = 0
+        for name, value in zip(row.signature.names, values, strict=True):
+            if isinstance(value, Tensor):
+                self.ranks[name] = value._data.ndim
+                self.whole[name] = is_batched(value, level)
+                if self.whole[name]:
+                    self.samples = value.samples
+                    value = value.in_front()
+            self.values[name] = value
+
+    def run(self, /, **changed: Any) -> Any:
+        """Runs the row on the whole values, some arguments replaced."""
+        return run(self.row, list((self.values | changed).values()))
+
+    def spread_out(self, name: str) -> Any:
+        """A tensor argument with all samples, also where it is the same for each."""
+        value = self.values[name]
+        if value is None or self.whole[name]:
+            return value
+        size = (self.samples, *value._data.shape)
+        return run(catalogue.rows["expand"], (value, size, False))
+
+
+def operate(overload: Any, values: Sequence[Any], level: int) -> Any:
+    """Runs a row, or its in-place twin, for all samples of the batched arguments."""
+    row = overload.row if isinstance(overload, Inplace) else overload
+    stands = [_standing(value) for value in values]
+    if row.refuse and row.tensors[0].kind == "Tensor" and not row.broadcasts:
+        from ..engine.results import refused
+
+        first = stands[row.signature.names.index(row.tensors[0].name)]
+        if isinstance(first, Tensor) and first._kind.dtype.word in row.refuse:
+            refused(row, first._kind)
+    if row.check is not None:
+        row.check(*stands)
+    if isinstance(overload, Inplace):
+        return _in_place(overload, values, level)
+    rule = rule_of(row)
+    if rule is not None and all(p.kind != "Tensor[]" or rule in LISTED for p in row.tensors):
+        answer = rule(Call(row, values, level))
+        if answer is not NotImplemented:
+            return wrapped(answer, level)
+    return one_by_one(row, values, level)
+
+
+def _standing(value: Any) -> Any:
+    if isinstance(value, Carrier):
+        return value.stand_in()
+    return [_standing(item) for item in value] if value.__class__ is list else value
+
+
+def wrapped(answer: Any, level: int) -> Any:
+    """Results that hold all samples in front, as seen by one sample."""
+    if isinstance(answer, Tensor):
+        return batched(answer, 0, level)
+    if isinstance(answer, Named):
+        return type(answer)([wrapped(item, level) for item in answer])
+    if isinstance(answer, tuple | list):
+        return type(answer)([wrapped(item, level) for item in answer])
+    return answer
+
+
+def one_by_one(row: Row, values: Sequence[Any], level: int) -> Any:
+    """Each sample for itself; the results are stacked."""
+    if row.name in batching_rules.DYNAMIC:
+        raise RuntimeError(
+            "vmap: We do not support batching operators that can output dynamic shape. Attempted "
+            f"to vmap over aten::{row.name}. Please file an issue at "
+            "https://github.com/pytorch/pytorch/issues if you need this feature."
+        )
+    results = [run(row, given) for given in _samples(values, level)]
+    return _stacked(results, level)
+
+
+def _samples(values: Sequence[Any], level: int) -> list[list[Any]]:
+    columns = []
+    count = 0
+    for value in values:
+        if value.__class__ is list and any(is_batched(item, level) for item in value):
+            parts = [split(item, level) for item in value]
+            count = next(len(part) for part in parts if part is not None)
+            columns.append(
+                [
+                    [
+                        item if part is None else part[at]
+                        for item, part in zip(value, parts, strict=True)
+                    ]
+                    for at in range(count)
+                ]
+            )
+            continue
+        part = split(value, level)
+        count = count if part is None else len(part)
+        columns.append(part if part is not None else value)  # type: ignore[arg-type]
+    return [
+        [
+            column[at] if _is_column(value, level) else column
+            for value, column in zip(values, columns, strict=True)
+        ]
+        for at in range(count)
+    ]
+
+
+def _is_column(value: Any, level: int) -> bool:
+    if value.__class__ is list:
+        return any(is_batched(item, level) for item in value)
+    return is_batched(value, level)
+
+
+def _stacked(results: Sequence[Any], level: int) -> Any:
+    first = results[0]
+    if isinstance(first, Tensor):
+        return batched(catalogue.functions["stack"](list(results)), 0, level)
+    if isinstance(first, tuple | list):
+        columns = [_stacked(column, level) for column in zip(*results, strict=True)]
+        return type(first)(columns)
+    return first
+
+
+# ---- changed in place
+
+
+def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
+    """x.add_(y) and its like: on the whole value where the operands align, else in each sample."""
+    row = twin.row
+    target = values[0]
+    if not is_batched(target, level):
+        raise _too_small(row, target, values, level)
+    call = Call(row, values, level)
+    tensors = [p.name for p in row.tensors]
+    pointwise = row.broadcasts or row.name in batching_rules.POINTWISE | {"copy", "zero"}
+    if pointwise and all(p.kind == "Tensor" for p in row.tensors):
+        rank = call.ranks[tensors[0]]
+        aligned = {name: _aligned(call, name, rank) for name in tensors if name in call.ranks}
+        run(twin, list((call.values | aligned).values()))
+        return target
+    if row.name == "fill" and not any(call.whole.get(name) for name in tensors[1:]):
+        run(twin, list(call.values.values()))
+        return target
+    for given in _samples(values, level):
+        run(twin, given)
+    return target
+
+
+def _too_small(row: Row, target: Any, values: Sequence[Any], level: int) -> RuntimeError:
+    """A tensor that all samples share cannot take each sample's own result."""
+    shapes = [
+        tuple(value.in_front()._data.shape) for value in values if is_batched(value, level)
+    ]
+    if row.broadcasts:
+        return RuntimeError(
+            f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+            f"{list(shapes[0])}"
+        )
+    return RuntimeError(
+        f"vmap: {row.inplace}(self, *extra_args) is not possible because there exists a Tensor "
+        "`other` in extra_args that has more elements than `self`. This happened due to `other` "
+        "being vmapped over but `self` not being vmapped over in a vmap. Please try to use "
+        f"out-of-place operators instead of {row.inplace}. If said operator is being called inside "
+        "the PyTorch framework, please file a bug report instead."
+    )
+
+
+# ---- the rules
+
+
+def _aligned(call: Call, name: str, rank: int) -> Any:
+    """A whole value with as many dimensions behind the samples as the widest operand has."""
+    value = call.values[name]
+    if value is None or not call.whole.get(name):
+        return value
+    missing = rank - call.ranks[name]
+    if missing <= 0:
+        return value
+    shape = value._data.shape
+    return catalogue.functions["reshape"](value, (shape[0], *(1,) * missing, *shape[1:]))
+
+
+def pointwise(call: Call) -> Any:
+    """Operands that broadcast: aligned, so that samples meet samples."""
+    names = [p.name for p in call.row.tensors if p.name in call.ranks]
+    if not call.row.broadcasts:
+        return call.run(**{name: call.spread_out(name) for name in names})
+    rank = max(call.ranks[name] for name in names)
+    changed = {name: _aligned(call, name, rank) for name in names}
+    if len(names) > 1:
+        changed |= _promoted(call, names, rank, changed)
+    return call.run(**changed)
+
+
+def _promoted(call: Call, names: Sequence[str], rank: int, given: dict[str, Any]) -> dict[str, Any]:
+    """A sample without dimensions counts less in type promotion; the whole value would not."""
+    kinds = {call.values[name]._kind for name in names}
+    if len(kinds) < 2 or call.row.dtype == "compare":
+        return {}
+    from ..engine.promotion import result_dtype
+
+    stands = []
+    for name in names:
+        shape = (1,) * call.ranks[name]
+        kind = call.values[name]._kind
+        stands.append(plain(kind.xp.zeros(shape, kind.array_dtype), kind))
+    wanted = result_dtype(*stands)
+    return {
+        name: catalogue.methods["to"](given[name], wanted)
+        for name in names
+        if call.whole[name] and not call.ranks[name] and given[name].dtype is not wanted
+    }
+
+
+DIM_NAMES = ("dim", "dims", "dim0", "dim1", "dim2", "dimension")
+
+
+def along(call: Call) -> Any:
+    """Dimensions that the call names are counted one further; none named means all of a sample's."""
+    first = call.row.tensors[0].name
+    rank = call.ranks[first]
+    if rank == 0:
+        return NotImplemented
+    changed: dict[str, Any] = {}
+    for p in call.row.signature.parameters:
+        if p.name in DIM_NAMES:
+            dims = call.values[p.name]
+            if dims is None and p.kind == "int":
+                return NotImplemented  # of all elements, which are to be told apart by sample
+            changed[p.name] = _shifted(dims, rank)
+    if not changed:
+        return NotImplemented
+    if len(call.ranks) > 1:
+        changed |= {name: call.spread_out(name) for name in call.ranks}
+    elif not call.whole[first]:
+        return NotImplemented
+    return call.run(**changed)
+
+
+def _shifted(dims: Any, rank: int) -> Any:
+    if dims is None or dims == ():
+        return tuple(range(1, rank + 1))
+    if isinstance(dims, tuple | list):
+        return tuple(wrap_dim(dim, rank) + 1 for dim in dims)
+    return wrap_dim(dims, rank) + 1
+
+
+def leading(call: Call) -> Any:
+    """Kernels that take any number of dimensions in front: those of the samples too."""
+    return call.run(**{name: call.spread_out(name) for name in call.ranks})
+
+
+LISTED: frozenset[Any] = frozenset({batching_rules.cat, batching_rules.stack})
+_RULES: dict[Row, Rule | None] = {}
+
+
+def rule_of(row: Row) -> Rule | None:
+    if row not in _RULES:
+        _RULES[row] = _rule(row)
+    return _RULES[row]
+
+
+def _rule(row: Row) -> Rule | None:
+    key = row.signature.name + ("." + row.signature.overload if row.signature.overload else "")
+    if key in batching_rules.OWN:
+        return batching_rules.OWN[key]  # type: ignore[no-any-return]
+    if row.name in batching_rules.RANDOM:
+        return batching_rules.random
+    several = row.output_count > 1 or any(p.kind != "Tensor" for p in row.tensors)
+    if (row.broadcasts and not several and row.name != "dist") or (
+        row.name in batching_rules.POINTWISE
+    ):
+        return pointwise
+    if row.name in batching_rules.ALONG:
+        return along
+    if row.name in batching_rules.LEADING:
+        return leading
+    return None
+
+
+def manufacture(factory: Factory, values: Sequence[Any], level: int) -> Any:
+    """zeros_like(x) and its like: what is the same for all samples is made once."""
+    stands = []
+    for value in values:
+        if isinstance(value, Batched):
+            kind = value._kind
+            empty = kind.xp.broadcast_to(
+                kind.xp.zeros((), dtype=kind.array_dtype), value._data.shape
+            )
+            value = plain(empty, kind)
+        stands.append(value)
+    return run(factory, stands) if _carried(stands) else factory.run(*stands)
+
+
+def _carried(values: Sequence[Any]) -> bool:
+    return any(isinstance(value, Carrier) for value in values)

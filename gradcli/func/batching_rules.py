@@ -1,0 +1,265 @@
+"""Func: batching rules: which rows go by which rule, and the rules of those with one of their own.
+
+A test runs every sample of these rows both by its rule and sample by sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..engine.catalogue import catalogue
+from ..engine.kind import wrap_dim
+from .carrier import run
+
+if TYPE_CHECKING:
+    from .batching import Call
+
+# Element by element, although nothing broadcasts; the other operands have self's shape.
+POINTWISE = frozenset(
+    "relu threshold threshold_backward leaky_relu leaky_relu_backward _leaky_relu_result elu "
+    "elu_backward celu _elu_result _celu_result hardtanh hardtanh_backward hardsigmoid "
+    "hardsigmoid_backward hardswish hardswish_backward hardshrink hardshrink_backward softshrink "
+    "softshrink_backward gelu gelu_backward silu mish softplus softplus_backward "
+    "log_sigmoid_backward clone angle _conj _conj_physical floor ceil trunc round frac sign sgn "
+    "nan_to_num neg abs logical_not isnan isinf isfinite isposinf isneginf isreal signbit clamp "
+    "bitwise_not sigmoid_backward tanh_backward ones_as zeros_as number_as _to_copy _zero_places "
+    "_equal_places masked_fill alias log_sigmoid_forward".split()
+)
+# Names dimensions, counted from the sample.
+ALONG = frozenset(
+    "sum mean _softmax _softmax_backward_data _safe_softmax _log_softmax "
+    "_log_softmax_backward_data glu glu_backward amax amin prod all any logsumexp cumsum cumprod "
+    "logcumsumexp cummax cummin argmax argmin max min sort argsort topk kthvalue median nanmedian "
+    "mode std var std_mean var_mean std_mean var_mean vector_norm norm nansum count_nonzero "
+    "select slice narrow_copy unbind split split_with_sizes diagonal diagonal_copy flip roll "
+    "transpose gather scatter scatter_add unfold select_scatter slice_scatter renorm".split()
+)
+# Any number of dimensions in front.
+LEADING = frozenset(
+    "tril triu linalg_inv_ex inv_ex _linalg_det _linalg_slogdet linalg_cholesky_ex cholesky_ex "
+    "_linalg_eigh _linalg_svd matrix_exp bmm_leading".split()
+)
+RANDOM = frozenset(
+    "bernoulli native_dropout normal uniform exponential cauchy log_normal geometric random "
+    "multinomial rrelu_with_noise _fused_dropout".split()
+)
+DYNAMIC = frozenset("nonzero _unique2 unique_dim unique_consecutive masked_select".split())
+
+
+def _rows(key: str) -> Any:
+    return catalogue.rows[key]
+
+
+def _front(call: Call) -> tuple[int, ...]:
+    return (call.samples,)
+
+
+def _single(call: Call) -> bool:
+    """Is self, the only tensor, batched, and more than a number?"""
+    return call.whole[call.row.tensors[0].name]
+
+
+def resized(call: Call) -> Any:
+    """view and its like: the size of a sample, with the samples in front."""
+    return call.run(size=(*_front(call), *call.values["size"]))
+
+
+def expand(call: Call) -> Any:
+    value, size = call.values["self"], tuple(call.values["size"])
+    missing = len(size) - call.ranks["self"]
+    if missing > 0:
+        shape = value._data.shape
+        value = catalogue.functions["reshape"](value, (shape[0], *(1,) * missing, *shape[1:]))
+    return call.run(self=value, size=(call.samples, *size))
+
+
+def permute(call: Call) -> Any:
+    rank = call.ranks["self"]
+    return call.run(dims=(0, *(wrap_dim(dim, rank) + 1 for dim in call.values["dims"])))
+
+
+def transposed(call: Call) -> Any:
+    """t: the two dimensions of a sample."""
+    value = call.values["self"]
+    if call.ranks["self"] < 2:
+        return run(_rows("alias"), (value,))
+    return run(_rows("transpose.int"), (value, 1, 2))
+
+
+def squeeze(call: Call) -> Any:
+    value = call.values["self"]
+    ones = tuple(at for at, size in enumerate(value._data.shape) if size == 1 and at)
+    return run(_rows("squeeze.dims"), (value, ones))
+
+
+def squeeze_dim(call: Call) -> Any:
+    rank = call.ranks["self"]
+    if rank == 0:
+        return run(_rows("alias"), (call.values["self"],))
+    dims = call.values["dim"]
+    if isinstance(dims, int):
+        return call.run(dim=wrap_dim(dims, rank) + 1)
+    return call.run(dim=tuple(wrap_dim(dim, rank) + 1 for dim in dims))
+
+
+def unsqueeze(call: Call) -> Any:
+    return call.run(dim=wrap_dim(call.values["dim"], call.ranks["self"] + 1) + 1)
+
+
+def zeros_of(call: Call) -> Any:
+    return call.run(size=(call.samples, *call.values["size"]))
+
+
+def placed_back(call: Call) -> Any:
+    """select_backward and its like: the sizes of the input, dimensions counted by them."""
+    sizes = call.values["input_sizes"]
+    changed: dict[str, Any] = {"input_sizes": (call.samples, *sizes)}
+    for name in ("dim", "dim1", "dim2"):
+        if name in call.values:
+            changed[name] = wrap_dim(call.values[name], len(sizes)) + 1
+    return call.run(**changed)
+
+
+def full(key: str) -> Any:
+    """A reduction of everything: of all dimensions of a sample."""
+
+    def rule(call: Call) -> Any:
+        rank = call.ranks["self"]
+        if rank == 0:
+            return NotImplemented
+        values = [call.values["self"], tuple(range(1, rank + 1)), False]
+        values += [call.values["dtype"]] if "dtype" in call.values else []
+        return run(_rows(key), values)
+
+    return rule
+
+
+def dot(call: Call) -> Any:
+    names = call.row.signature.names
+    return (call.values[names[0]] * call.values[names[1]]).sum(-1)
+
+
+def product(call: Call) -> Any:
+    """mm, bmm and mv as the matrix product that takes samples in front."""
+    first, second = call.row.signature.names[:2]
+    a, b = call.values[first], call.values[second]
+    matmul = catalogue.functions["matmul"]
+    if call.row.name == "mv":
+        if not call.whole[second]:
+            return matmul(a, b)
+        return run(_rows("squeeze.dim"), (matmul(a, run(_rows("unsqueeze"), (b, -1))), -1))
+    if call.row.name == "bmm" and not (call.whole[first] and call.whole[second]):
+        a, b = call.spread_out(first), call.spread_out(second)
+    return matmul(a, b)
+
+
+def addmm(call: Call) -> Any:
+    values = call.values
+    matmul = catalogue.functions["matmul"]
+    out = matmul(values["mat1"], values["mat2"])
+    bias = values["self"]
+    if call.whole["self"] and call.ranks["self"] < 2:
+        shape = bias._data.shape
+        bias = catalogue.functions["reshape"](
+            bias, (shape[0], *(1,) * (2 - call.ranks["self"]), *shape[1:])
+        )
+    if values["alpha"] != 1:
+        out = out * values["alpha"]
+    return out + (bias if values["beta"] == 1 else bias * values["beta"])
+
+
+def linear(call: Call) -> Any:
+    """Only the input batched: it takes any number of dimensions in front."""
+    if call.whole.get("weight") or call.whole.get("bias") or not call.ranks["input"]:
+        return NotImplemented
+    return call.run()
+
+
+def cat(call: Call) -> Any:
+    return _joined(call, 0)
+
+
+def stack(call: Call) -> Any:
+    return _joined(call, 1)
+
+
+def _joined(call: Call, more: int) -> Any:
+    from .batched import is_batched
+
+    tensors = call.values["tensors"]
+    samples = next(t.samples for t in tensors if is_batched(t, call.level))
+    expanded = _rows("expand")
+    whole = [
+        t.in_front()
+        if is_batched(t, call.level)
+        else run(expanded, (t, (samples, *t._data.shape), False))
+        for t in tensors
+    ]
+    rank = max(t._data.ndim for t in whole) - 1 + more
+    return run(call.row, (whole, wrap_dim(call.values["dim"], rank) + 1))
+
+
+def index_select(call: Call) -> Any:
+    if call.whole["index"] or not call.ranks["self"]:
+        return NotImplemented
+    return call.run(dim=wrap_dim(call.values["dim"], call.ranks["self"]) + 1)
+
+
+def embedding(call: Call) -> Any:
+    return NotImplemented if call.whole["weight"] else call.run()
+
+
+def folded(call: Call) -> Any:
+    """Kernels over pictures: samples times pictures are more pictures."""
+    name = call.row.tensors[0].name
+    if not call.whole[name] or any(
+        whole for other, whole in call.whole.items() if other != name
+    ):
+        return NotImplemented
+    value = call.values[name]
+    shape = value._data.shape
+    reshape = catalogue.functions["reshape"]
+    out = call.run(**{name: reshape(value, (shape[0] * shape[1], *shape[2:]))})
+
+    def unfolded(tensor: Any) -> Any:
+        return reshape(tensor, (shape[0], shape[1], *tensor._data.shape[1:]))
+
+    return tuple(map(unfolded, out)) if isinstance(out, tuple) else unfolded(out)
+
+
+def random(call: Call) -> Any:
+    """Random numbers: each sample its own where vmap was asked for that."""
+    from .vmap import randomness_at
+
+    if randomness_at(call.level) == "different":
+        return call.run(**{name: call.spread_out(name) for name in call.ranks})
+    if call.row.name == "native_dropout":
+        return _same_dropout(call)
+    raise RuntimeError(
+        "Vmap does not currently support same randomness with a batched tensor input. Please file "
+        "an issue with functorch"
+    )
+
+
+def _same_dropout(call: Call) -> Sequence[Any]:
+    values = call.values
+    whole = values["input"]
+    one = catalogue.functions["ones"](tuple(whole._data.shape[1:]), dtype=whole.dtype)
+    kept, mask = run(call.row, [one, *list(values.values())[1:]])
+    mask = run(_rows("expand"), (mask, tuple(whole._data.shape), False))
+    return whole * kept, mask
+
+
+OWN: dict[str, Any] = {
+    "view": resized, "_unsafe_view": resized, "_reshape_alias": resized, "expand": expand,
+    "permute": permute, "t": transposed, "squeeze": squeeze, "squeeze.dim": squeeze_dim,
+    "squeeze.dims": squeeze_dim, "unsqueeze": unsqueeze, "zeros_of": zeros_of,
+    "select_backward": placed_back, "slice_backward": placed_back,
+    "diagonal_backward": placed_back, "sum": full("sum.dim_IntList"), "mean": full("mean.dim"),
+    "dot": dot, "mm": product, "bmm": product,
+    "mv": product, "addmm": addmm, "linear": linear, "cat": cat, "stack": stack,
+    "index_select": index_select, "embedding.table": embedding, "max_pool2d_with_indices": folded,
+    "avg_pool2d.kernel": folded, "_adaptive_avg_pool2d": folded, "convolution": folded,
+    "max": full("amax"), "min": full("amin"), "all": full("all.dims"), "any": full("any.dims"),
+}  # fmt: skip

@@ -1,0 +1,278 @@
+"""Func: carriers: tensors that take part in a transformation, and how operators meet them.
+
+A carrier is a tensor of a subclass: `Dual` comes with a tangent, `Batched` stands for one sample of
+many. The engine's fast lanes ask for tensors of exactly the class Tensor, so a carrier falls through
+to the end of the slow way, where `call` waits. Nothing is asked of ordinary tensors before that.
+
+Every open transformation has a level, counted from 1 (0 is torch.autograd.forward_ad's). Carriers
+contain tensors of lower levels; an operator is run by the highest level among its arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..engine.catalogue import Function
+from ..engine.dunders import install
+from ..engine.mode import state
+from ..engine.operator import Composite, Factory, Row, catalogue
+from ..engine.row import CARRIERS, Inplace
+from ..engine.signature import misfit
+from ..engine.tensor import Tensor
+
+NUMBERS = (float, int, bool, complex)
+
+
+class Carrier(Tensor):
+    """Base of the tensors that a transformation carries; see Dual and Batched."""
+
+    __slots__ = ()
+
+    @property
+    def level(self) -> int:
+        raise AssertionError("every kind of carrier knows its level")
+
+    @classmethod
+    def operate(cls, overload: Any, values: Sequence[Any], level: int) -> Any:
+        """Runs a row or the in-place twin of one, this class's carriers of `level` among values."""
+        raise AssertionError("every kind of carrier runs operators")
+
+    @classmethod
+    def manufacture(cls, factory: Factory, values: Sequence[Any], level: int) -> Any:
+        """Runs a creation function that takes after a carrier."""
+        raise AssertionError("every kind of carrier runs creation functions")
+
+    def stand_in(self) -> Tensor:
+        """An ordinary tensor of the same shape and type, for whoever asks no more than that."""
+        raise AssertionError("every kind of carrier has a stand-in")
+
+
+def carriers_in(values: Sequence[Any]) -> Iterator[Carrier]:
+    for value in values:
+        if isinstance(value, Carrier):
+            yield value
+        elif value.__class__ is list or value.__class__ is tuple:
+            for item in value:
+                if isinstance(item, Carrier):
+                    yield item
+
+
+def highest(values: Sequence[Any]) -> Carrier | None:
+    """The carrier of the highest level among arguments."""
+    found: Carrier | None = None
+    for carrier in carriers_in(values):
+        if found is None or carrier.level > found.level:
+            found = carrier
+    return found
+
+
+def run(overload: Any, values: Sequence[Any]) -> Any:
+    """Runs an overload whose arguments are bound, by whoever carries them."""
+    top = highest(values)
+    if top is None:
+        return straight(overload)(*values)
+    if isinstance(overload, Composite):
+        return overload.body(*values)
+    if isinstance(overload, Factory):
+        return type(top).manufacture(overload, values, top.level)
+    return type(top).operate(overload, values, top.level)
+
+
+def straight(overload: Any) -> Callable[..., Any]:
+    """The function of an overload for ordinary tensors."""
+    function = overload.run
+    return getattr(function, "straight", function)  # type: ignore[no-any-return]
+
+
+def call(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A call that no overload takes as it is: with carriers among the arguments it is bound by
+    tensors that stand in for them; without, it is PyTorch's TypeError."""
+    stands: dict[int, Carrier] = {}
+
+    def stand(value: Any) -> Any:
+        if isinstance(value, Carrier):
+            tensor = value.stand_in()
+            stands[id(tensor)] = value
+            return tensor
+        if value.__class__ in (list, tuple):
+            return value.__class__([stand(item) for item in value])
+        return value
+
+    def back(value: Any) -> Any:
+        if value.__class__ is Tensor:
+            return stands.get(id(value), value)
+        return [back(item) for item in value] if value.__class__ is list else value
+
+    arguments = [stand(value) for value in args]
+    keywords = {key: stand(value) for key, value in kwargs.items()}
+    if stands:
+        for overload in function.overloads:
+            values = overload.signature.bind(arguments, keywords)
+            if values is not None:
+                return run(overload, [back(value) for value in values])
+    signatures = [overload.signature for overload in function.overloads]
+    raise misfit(function.name, signatures, arguments, keywords, function.method)
+
+
+# ---- from here on declarations meet carriers
+
+
+class _Guarded:
+    """The function of a row while transformations may be open: looks for carriers first."""
+
+    __slots__ = ("overload", "found")
+
+    def __init__(self, overload: Any) -> None:
+        self.overload = overload
+        self.found: Callable[..., Any] | None = None
+
+    @property
+    def straight(self) -> Callable[..., Any]:
+        if self.found is None:
+            if isinstance(self.overload, Row):
+                from ..engine.call import specialise
+
+                self.found = specialise(self.overload)
+            else:
+                inplace = Inplace(self.overload.row)
+                self.found = inplace.run
+        return self.found
+
+    def __call__(self, *values: Any) -> Any:
+        if CARRIERS.levels and (top := highest(values)) is not None:
+            return type(top).operate(self.overload, values, top.level)
+        return (self.found or self.straight)(*values)
+
+
+def _guard() -> None:
+    for row in catalogue.rows.values():
+        if isinstance(row, Row):
+            guarded = _Guarded(row)
+            guarded.found = row.__dict__.get("run")
+            row.__dict__["run"] = guarded
+        elif isinstance(row, Inplace):
+            guarded = _Guarded(row)
+            guarded.found = row._run
+            row._run = guarded
+
+
+def manufacture(factory: Factory, values: Sequence[Any]) -> Any:
+    """A creation function while a transformation is open."""
+    top = highest(values)
+    if top is not None:
+        return type(top).manufacture(factory, values, top.level)
+    for made in makers:
+        answer = made(factory, values)
+        if answer is not NotImplemented:
+            return answer
+    from ..engine.construct import manufacture as ordinary
+
+    return ordinary(factory, values)
+
+
+makers: list[Callable[[Factory, Sequence[Any]], Any]] = []  # vmap has a say in random numbers
+
+
+# ---- Python's operators
+
+
+def _binary(name: str, key: str, extra: tuple[Any, ...] = ()) -> None:
+    table = catalogue.rows
+
+    def forward(self: Any, other: Any) -> Any:
+        if isinstance(other, Tensor):
+            return run(table[f"{key}.Tensor"], (self, other, *extra))
+        if other.__class__ not in NUMBERS:
+            return catalogue.methods[key](self, other) if _number(other) else NotImplemented
+        overload = f"{key}.Scalar" if state.formula else f"{key}.Tensor"
+        return run(table[overload], (self, other, *extra))
+
+    def backward(self: Any, other: Any) -> Any:
+        if isinstance(other, Tensor):
+            return run(table[f"{key}.Tensor"], (other, self, *extra))
+        if other.__class__ not in NUMBERS:
+            return catalogue.functions[key](other, self) if _number(other) else NotImplemented
+        if key == "sub":
+            overload = table["rsub.Scalar" if state.formula else "rsub.Tensor"]
+            return run(overload, (self, other, 1))
+        if key == "div":
+            return catalogue.methods["reciprocal"](self) * other
+        return forward(self, other)
+
+    setattr(Carrier, f"__{name}__", forward)
+    setattr(Carrier, f"__r{name}__", backward)
+
+
+def _number(value: Any) -> bool:
+    return value.__class__.__module__ == "numpy" and hasattr(value, "item")
+
+
+def _of_function(name: str, key: str, swapped: bool = False) -> None:
+    def forward(self: Any, other: Any) -> Any:
+        if not isinstance(other, Tensor) and other.__class__ not in NUMBERS:
+            return NotImplemented
+        return catalogue.functions[key](self, other)
+
+    def backward(self: Any, other: Any) -> Any:
+        if not isinstance(other, Tensor) and other.__class__ not in NUMBERS:
+            return NotImplemented
+        return catalogue.functions[key](other, self)
+
+    setattr(Carrier, f"__{name}__", forward)
+    if swapped:
+        setattr(Carrier, f"__r{name}__", backward)
+
+
+def _powers() -> None:
+    rows = catalogue.rows
+
+    def forward(self: Any, other: Any) -> Any:
+        if isinstance(other, Tensor):
+            return run(rows["pow.Tensor_Tensor"], (self, other))
+        return run(rows["pow.Tensor_Scalar"], (self, other)) if _is_number(other) else NotImplemented
+
+    def backward(self: Any, other: Any) -> Any:
+        if isinstance(other, Tensor):
+            return run(rows["pow.Tensor_Tensor"], (other, self))
+        return run(rows["pow.Scalar"], (other, self)) if _is_number(other) else NotImplemented
+
+    Carrier.__pow__ = forward  # type: ignore[attr-defined]
+    Carrier.__rpow__ = backward  # type: ignore[attr-defined]
+
+
+def _is_number(value: Any) -> bool:
+    return value.__class__ in NUMBERS or _number(value)
+
+
+def _operators() -> None:
+    for name, key, extra in (
+        ("add", "add", (1,)), ("sub", "sub", (1,)), ("mul", "mul", ()), ("truediv", "div", ()),
+    ):  # fmt: skip
+        _binary(name, key, extra)
+    _powers()
+    for name, key in (
+        ("floordiv", "floor_divide"), ("mod", "remainder"), ("and", "bitwise_and"),
+        ("or", "bitwise_or"), ("xor", "bitwise_xor"), ("lshift", "bitwise_left_shift"),
+        ("rshift", "bitwise_right_shift"), ("matmul", "matmul"),
+    ):  # fmt: skip
+        _of_function(name, key, swapped=True)
+    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        _of_function(name, name)
+    rows = catalogue.rows
+    Carrier.__neg__ = lambda self: run(rows["neg"], (self,))  # type: ignore[attr-defined]
+    for name, key in (
+        ("add", "add_"), ("sub", "sub_"), ("mul", "mul_"), ("truediv", "div_"), ("pow", "pow_"),
+        ("floordiv", "floor_divide_"), ("mod", "remainder_"), ("and", "bitwise_and_"),
+        ("or", "bitwise_or_"), ("xor", "bitwise_xor_"),
+    ):  # fmt: skip
+        twin = catalogue.methods[key]
+        setattr(Carrier, f"__i{name}__", lambda self, other, twin=twin: twin(self, other))
+    Carrier.__hash__ = object.__hash__  # type: ignore[method-assign]
+
+
+install()
+_operators()
+_guard()
+CARRIERS.call = call
+CARRIERS.factory = manufacture
