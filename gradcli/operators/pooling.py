@@ -71,8 +71,9 @@ def _put_back(xp: Any, grad: Any, x: Any, indices: Any, ndim: int) -> Any:
     sizes = x.shape[-ndim:]
     lead = _product(x.shape[:-ndim])
     out = xp.zeros((lead, _product(sizes)), dtype=grad.dtype)
-    rows = xp.broadcast_to(xp.arange(lead)[:, None], (lead, grad.size // lead if lead else 0))
-    xp.add.at(out, (rows, indices.reshape(lead, -1)), grad.reshape(lead, -1))
+    count = grad.size // lead if lead else 0
+    rows = xp.broadcast_to(xp.arange(lead)[:, None], (lead, count))
+    xp.add.at(out, (rows, indices.reshape(lead, count)), grad.reshape(lead, count))
     return out.reshape(x.shape)
 
 

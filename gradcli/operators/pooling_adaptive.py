@@ -77,16 +77,15 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         2: lambda grad, grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1: average(
             grad, (grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1)
         ),
-        3: lambda grad,
-        grad_output_sym_argsize_minus_3,
-        grad_output_sym_argsize_minus_2,
-        grad_output_sym_argsize_minus_1: average(
-            grad,
-            (
-                grad_output_sym_argsize_minus_3,
-                grad_output_sym_argsize_minus_2,
-                grad_output_sym_argsize_minus_1,
-            ),
+        3: lambda grad, grad_output_sym_argsize_minus_3, grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1: (  # noqa: E501
+            average(
+                grad,
+                (
+                    grad_output_sym_argsize_minus_3,
+                    grad_output_sym_argsize_minus_2,
+                    grad_output_sym_argsize_minus_1,
+                ),
+            )
         ),
     }
     average_backward = operator(

@@ -94,7 +94,7 @@ pdist_backward = operator(
     where="hidden",
     dtype=lambda grad, self, p, pdist: self.dtype,
     forward=_pdist_backward,
-    joint={("grad", "self", "pdist"): lambda p: _underivable()},
+    joint={("grad", "self", "pdist"): lambda: _underivable()},
     doc="The gradient of pdist.",
     samples=("torch.autograd.grad(F.pdist(a).sum(), a)[0]",),
 )
