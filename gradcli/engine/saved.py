@@ -74,7 +74,8 @@ def _damaged(
     changed_at = getattr(value._storage, "changed_at", None)
     return because(
         RuntimeError(_changed(node, value, version, expected)),
-        Cause("saved", origin, node, name=name, version=expected, leaf=leaf),
+        Cause("saved", origin, node, name=name, version=expected, leaf=leaf,
+              tensor=None if isinstance(value, SavedOutput) else value),  # fmt: skip
         Cause("changed", changed_at, version=version, times=version - expected),
     )
 
