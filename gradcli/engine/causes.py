@@ -16,8 +16,9 @@ class Cause:
     """One fact behind an error. The kinds, and what `detail` has:
 
     freed      `origin` is the backward call that freed what `node` had saved; names
-    saved      `node`, made at `origin`, saved a tensor; name, version, leaf (of a leaf?). A
-               user's function saves at `origin` itself, without a node or a name
+    saved      `node`, made at `origin`, saved a tensor; name, version, leaf (of a leaf?),
+               tensor (None for the node's own result). A user's function saves at `origin` itself,
+               without a node or a name
     changed    `origin` is the operation that changed that tensor last; version, times
     constant   a tensor that does not require grad and would have to; tensor
     unused     a tensor that the graph does not reach; tensor, index
