@@ -249,7 +249,7 @@ class Walk:
         grads: tuple[Any, ...] = (value,)
         if node.hooks is not None:
             grads = call_pre_hooks(node, grads, self.tensors)
-        if grads[0] is not None:
+        if grads[0] is not None and variable._requires_grad:  # turned off since: nothing is stored
             self._add_to_grad(variable, as_tensor(grads[0]))
             if state.observer is not None:
                 state.observer.stored(variable)
