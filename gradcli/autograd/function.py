@@ -196,6 +196,7 @@ class Function:
         if any(out is a for a in args):
             out = plain(out._need_array(), out._kind)
         out._requires_grad, out._grad_fn, out._output_nr = True, node, place
+        out._form = None
         return out
 
 

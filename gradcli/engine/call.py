@@ -2,9 +2,10 @@
 
 A call of an ordinary operator costs about a microsecond, so nothing may be looked up, bound or
 looped over that the row already decides. The function is therefore written out as source from the
-row, once, at first use. A row of two tensors gets three lanes: one for two tensors of one kind, one
-for a tensor and a Python number, and a general one, where types and devices meet by PyTorch's rules
-(`promotion`). All lanes come from the same lines here; they differ in the questions they leave out.
+row, once, at first use. A row whose operands broadcast gets several lanes: one for tensors of one
+form (`kind.Form`), one for two tensors of one kind, one for a tensor and a Python number, and a
+general one, where types and devices meet by PyTorch's rules (`promotion`). All lanes come from the
+same lines here; they differ in the questions they leave out. Each is written when a call needs it.
 """
 
 from __future__ import annotations
@@ -18,16 +19,17 @@ import numpy
 
 from . import dtypes
 from .kernels import SMALL
+from .kind import LARGE
 from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
 from .node import Node, SavedOutput, SharedOutput
 from .promotion import meet, one_device, shape_error
-from .results import LARGE, finish, guard, infer, make_view, refused, versions_of, watch
+from .results import finish, guard, infer, make_view, refused, versions_of, watch
 from .row import Row
 from .signature import Parameter
-from .tensor import Tensor
+from .tensor import Tensor, formed
 
-GENERAL, ORDINARY, NUMBER = "general", "ordinary", "number"
+GENERAL, ORDINARY, NUMBER, ALIKE = "general", "ordinary", "number", "alike"
 SIDE = 1 << 8  # two operands with no more elements than this make at most LARGE
 
 # What formulas may ask about an argument (`self_sym_sizes`), and the source that answers it.
@@ -54,28 +56,39 @@ DERIVED = {
 
 def specialise(row: Row) -> Callable[..., Any]:
     """Writes and compiles the function that runs one overload; arguments come bound, in order."""
-    given = ", ".join(row.signature.names)
+    given, names = ", ".join(row.signature.names), _names(row)
     if not _has_lanes(row):
-        return compiled(row, "run", Lane(row, GENERAL).function("run", given), _names(row))
-    number = row.tensors[1].number
-    lines = Lane(row, GENERAL).function("general", given)
-    otherwise = f"general({given})"
-    if number:
-        lines += Lane(row, NUMBER).function("number", given, otherwise)
-        otherwise = (
-            f"(number({given}) if {row.tensors[1].name}.__class__ in NUMBERS else {otherwise})"
-        )
-    lines += Lane(row, ORDINARY).function("run", given, otherwise)
-    return compiled(row, "run", lines, _names(row))
+        return compiled(row, "run", Lane(row, GENERAL).function("run", given), names)
+    otherwise = f"{GENERAL}({given})"
+    _later(row, GENERAL, "", names)
+    if len(row.tensors) == 2:
+        if row.tensors[1].number:
+            _later(row, NUMBER, otherwise, names)
+            second = row.tensors[1].name
+            otherwise = f"({NUMBER}({given}) if {second}.__class__ in NUMBERS else {otherwise})"
+        _later(row, ORDINARY, otherwise, names)
+        otherwise = f"{ORDINARY}({given})"
+    return compiled(row, "run", Lane(row, ALIKE).function("run", given, otherwise), names)
+
+
+def _later(row: Row, lane: str, otherwise: str, names: dict[str, Any]) -> None:
+    """A lane that is written when the first call comes through it, under its name in `names`."""
+    given = ", ".join(row.signature.names)
+
+    def first(*arguments: Any) -> Any:
+        written = compiled(row, lane, Lane(row, lane).function(lane, given, otherwise), names)
+        return written(*arguments)
+
+    names[lane] = first
 
 
 def python_operator(
     row: Row, constants: dict[str, Any], otherwise: Callable[[Any, Any], Any]
 ) -> Callable[[Any, Any], Any]:
-    """The row's ordinary lane as the function behind `x + y`; others go to `otherwise`."""
+    """The row's first lane as the function behind `x + y`; others go to `otherwise`."""
     names = _names(row) | constants | {"otherwise": otherwise}
     pair = ", ".join(p.name for p in row.tensors)
-    lane = Lane(row, ORDINARY, plain_symbol=True)
+    lane = Lane(row, ALIKE, plain_symbol=True)
     return compiled(row, "operator", lane.function("operator", pair, f"otherwise({pair})"), names)
 
 
@@ -115,18 +128,19 @@ def _names(row: Row) -> dict[str, Any]:
         "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
         "bool_": dtypes.bool_, "int64": dtypes.int64, "watch": watch, "make_view": make_view,
         "mark_inference": mark_inference, "check": row.check, "check_mixed": row.check_mixed,
-        "NUMBERS": frozenset({float, int, bool}),
+        "NUMBERS": frozenset({float, int, bool}), "formed": formed,
     }  # fmt: skip
 
 
 def _has_lanes(row: Row) -> bool:
-    """Two tensors of one kind, or a tensor and a number, are what most calls have."""
+    """One tensor, two of one kind, or a tensor and a number, are what most calls have."""
     return (
         row.broadcasts
-        and [p.kind for p in row.tensors] == ["Tensor", "Tensor"]
-        and not any(p.optional for p in row.tensors)
+        and len(row.tensors) <= 2
+        and all(p.kind == "Tensor" and not p.optional for p in row.tensors)
         and not row.tensors[0].number
         and row.output_count == 1
+        and not row.view
     )
 
 
@@ -135,8 +149,8 @@ class Lane:
 
     def __init__(self, row: Row, mode: str, plain_symbol: bool = False) -> None:
         self.row, self.mode = row, mode
-        # Only the two operands vary: the kernel is Python's operator itself.
-        self.plain_symbol = plain_symbol or len(row.signature.parameters) == 2
+        # Only the operands vary: the kernel is Python's operator itself.
+        self.plain_symbol = plain_symbol or len(row.signature.parameters) == len(row.tensors)
         self.given = ", ".join(row.signature.names)
         self.first = row.tensors[0].name
         self.several = row.output_count > 1 or row.view == "multi"
@@ -152,11 +166,12 @@ class Lane:
             )
         if row.check is not None:
             write(f"check({self.given})")
-        if row.check_mixed is not None and self.mode != ORDINARY:
+        if row.check_mixed is not None and self.mode not in (ORDINARY, ALIKE):
             write(f"check_mixed({self.given})")
         if self.mode == GENERAL:
             self.operands()
-        if row.refuse and row.broadcasts:  # what counts is the type that the operands meet in
+        plain = self.mode == ALIKE and not {"Float", "Double"} & row.refuse.keys()
+        if row.refuse and row.broadcasts and not plain:  # the type counts that operands meet in
             write("if kind.dtype.word in row.refuse: refused(row, kind)")
         write(f"result_kind = {self.result_kind()}")
         self.memory()
@@ -173,13 +188,20 @@ class Lane:
 
     def a_tensor(self, p: Parameter) -> bool:
         """Is this argument surely a tensor in this lane?"""
-        return p.kind == "Tensor" and (self.mode == ORDINARY or not (p.number or p.optional))
+        sure = self.mode in (ORDINARY, ALIKE)
+        return p.kind == "Tensor" and (sure or not (p.number or p.optional))
 
     # ---- operands
 
     def entry(self, otherwise: str) -> None:
         """The question that lets a call into the lane, and its operands' arrays."""
+        unasked = " or ".join(f"{p.name}._form is None" for p in self.row.tensors)
+        tensors, given = ", ".join(p.name for p in self.row.tensors), self.given
+        if self.mode == ALIKE:
+            return self.alike(otherwise)
         if self.mode == GENERAL:
+            if _has_lanes(self.row) and len(self.row.tensors) == 1:
+                self.write(f"if {unasked} and formed({tensors}): return run({given})")
             return
         x, y = (p.name for p in self.row.tensors)
         self.write(f"kind = {x}._kind")
@@ -191,7 +213,22 @@ class Lane:
         )
         tests += ["not kind.differentiable"] if floating else []
         self.write(f"if {' or '.join(tests)}: return {otherwise}")
-        self.write(f"a_{x} = {x}._data; a_{y} = {y}{'._data' if self.mode == ORDINARY else ''}")
+        if self.mode == ORDINARY:
+            self.write(f"if ({unasked}) and formed({tensors}): return run({given})")
+        if self.mode == ORDINARY:
+            self.write(f"a_{x} = {x}._data; a_{y} = {y}._data")
+        else:
+            self.write(f"a_{x} = {x}._data; a_{y} = kind.number({y}) if a_{x}.ndim else {y}")
+
+    def alike(self, otherwise: str) -> None:
+        """The entry of tensors that share a form, which answers every other question."""
+        x, *others = (p.name for p in self.row.tensors)
+        self.write(f"form = {x}._form")
+        tests = [f"{y}.__class__ is not Tensor" for y in others]
+        tests += ["not form", *(f"{y}._form is not form" for y in others)]
+        self.write(f"if {' or '.join(tests)}: return {otherwise}")
+        self.write("kind = form.kind")
+        self.write("; ".join(f"a_{name} = {name}._data" for name in (x, *others)))
 
     def operands(self) -> None:
         """Arrays `a_<name>` of the tensor arguments, and `kind`, that they meet in."""
@@ -244,6 +281,8 @@ class Lane:
     def memory(self) -> None:
         """Asks for the result's memory where it may be large."""
         row = self.row
+        if self.mode == ALIKE:
+            return
         ask = f"guard(row, kind, ({self.given},))"
         if row.cost is not None:
             self.write(ask)
@@ -270,7 +309,7 @@ class Lane:
         call = f"kernel(kind.xp, {arguments})"
         if row.symbol and self.plain_symbol:
             call = f" {row.symbol} ".join(f"a_{p.name}" for p in row.tensors)
-        if row.broadcasts and len(row.tensors) > 1 and self.mode != NUMBER:
+        if row.broadcasts and len(row.tensors) > 1 and self.mode not in (NUMBER, ALIKE):
             arrays = "".join(f"a_{p.name}, " for p in row.tensors)
             write("try:")
             write(f"data = {call}", 2)
@@ -278,7 +317,8 @@ class Lane:
             write(f"raise shape_error(({arrays}), error) from None", 2)
         elif hasattr(row.forward, "ufunc"):  # a function of the array library: `transcendental`
             array = f"a_{self.first}"
-            write(f"if kind.xp is numpy and {array}.size > {SMALL}: data = ufunc({array})")
+            few = "form.few" if self.mode == ALIKE else f"{array}.size <= {SMALL}"
+            write(f"if kind.xp is numpy and not {few}: data = ufunc({array})")
             write("else:")
             write(f"data = {call}", 2)
         else:
@@ -288,11 +328,13 @@ class Lane:
         if self.mode == ORDINARY and row.formulas:  # as many elements each and one rank: one shape
             x, y = (p.name for p in row.tensors)
             write(f"same = 0 < n_{x} == n_{y} == data.size and a_{x}.ndim == a_{y}.ndim")
-        if not (row.symbol and self.mode == ORDINARY):  # + - * / of one type give that type
+        typed = row.symbol or hasattr(row.forward, "ufunc")
+        if not (typed and self.mode in (ORDINARY, ALIKE)):  # + - * / of one type give that type
             self.cast()
+        alike = self.mode == ALIKE and self.result_kind() == "kind"
         write("out = new(Tensor)")
         write("out._data = data; out._kind = result_kind; out._output_nr = 0")
-        write("out._storage = out._meta = None")
+        write(f"out._form = {'form' if alike else 'None'}; out._storage = out._meta = None")
         if row.view:
             write(f"make_view(out, {self.first})")
 
@@ -344,12 +386,12 @@ class Lane:
             self.write(text, 2)
 
         edges, numbers, numbered = self.edges(write)
-        write("node = new(Node)")
+        write("node = Node()")
         write("node.row = row; node.origin = state.origin; node.rest = node.buffer = None")
         if row.underivable:  # PyTorch lists only inputs that ask
             edges, numbered = f"tuple([edge for edge in {edges} if edge is not None])", ""
         write(f"node.edges = {edges}; node.sequence = next_sequence()")
-        if numbered:
+        if numbered and self.mode != ALIKE:  # what has a form is an output 0
             write(f"if {numbered}: node.numbers = {numbers}")
         self.saved(write)
         self.inputs(write)
@@ -468,7 +510,7 @@ class Lane:
         """Shapes and kinds of the inputs, where a gradient must be summed or cast back."""
         row = self.row
         given = [p for p in row.tensors if p.name in row.differentiable or not row.formulas]
-        if not row.broadcasts or not given or self.mode == NUMBER:
+        if not row.broadcasts or not given or self.mode in (NUMBER, ALIKE):
             return
         if any(p.kind == "Tensor[]" for p in given):
             write(f"node.inputs = tuple([(t._data.shape, t._kind) for t in {given[0].name}])")
@@ -491,6 +533,8 @@ class Lane:
         row = self.row
         if row.view:
             write("kept = SharedOutput(out, 0)")
+        elif self.mode == ALIKE:  # the array alone: see Tensor._need_storage
+            write("kept = data")
         else:
             write("kept = out._storage = new(SavedOutput)")
             write("kept.version = 0; kept.data = data; kept.kind = result_kind")

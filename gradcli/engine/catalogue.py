@@ -93,17 +93,16 @@ class Function:
 
     def as_function(self) -> Body:
         """A plain function that does the same: Python calls those fastest, and binds them."""
-        tensor = CARRIERS.tensor
+        tensor, absent = CARRIERS.tensor, object()
 
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if not kwargs:
-                if len(args) == 1:
-                    if args[0].__class__ is tensor and self.one is not None:
-                        return self.one(args[0])
-                elif len(args) == 2 and self.two is not None:
-                    if args[0].__class__ is tensor and args[1].__class__ is tensor:
-                        return self.two(*args)
-            return self(*args, **kwargs)
+        def call(first: Any = absent, *more: Any, **named: Any) -> Any:
+            if first.__class__ is tensor and not named:
+                if not more:
+                    if self.one is not None:
+                        return self.one(first)
+                elif len(more) == 1 and more[0].__class__ is tensor and self.two is not None:
+                    return self.two(first, *more)
+            return self(*more, **named) if first is absent else self(first, *more, **named)
 
         call.__name__ = call.__qualname__ = self.name
         return call

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .arrays import on_arrays, plain_expression
 from .call import compiled
 from .catalogue import catalogue
 from .causes import Freed
@@ -74,11 +75,11 @@ def specialise_step(row: Row) -> Callable[..., Any]:
 
 def _names(row: Row) -> dict[str, Any]:
     """What generated source may refer to."""
-    formulas = {f"formula{number}": f.function for number, f in enumerate(row.formulas)}
+    formulas = {f"formula{number}": on_arrays(f) for number, f in enumerate(row.formulas)}
     return formulas | {
         "Tensor": Tensor, "SavedOutput": SavedOutput, "Freed": Freed, "freed": freed,
         "unpack": unpack, "check_version": check_version, "fit": fit, "alike": alike,
-        "is_complex": _is_complex, "conjugate": _conjugate,
+        "ARRAYS": CARRIERS.arrays, "is_complex": _is_complex, "conjugate": _conjugate,
     }  # fmt: skip
 
 
@@ -138,7 +139,7 @@ def _unpacking(row: Row) -> list[str]:
                 f"    if {key}.__class__ is SavedOutput:",
                 f"        if {key}.version: check_version(node, {place})",
                 f"        {key} = {key}.data",
-                f"    elif {key} is not None: {unpacked}",
+                f"    elif {key}.__class__ not in ARRAYS and {key} is not None: {unpacked}",
             ]
         elif key in tensors:
             changed = f"{key}._storage is not None and {key}._storage.version"
@@ -166,7 +167,7 @@ def _gradients(
         lines.append(f"    needs = {{{needs}}}")
     results: dict[str, str] = {}
     for number, formula in enumerate(row.formulas):
-        call = f"formula{number}({', '.join(formula.needs)})"
+        call = plain_expression(formula) or f"formula{number}({', '.join(formula.needs)})"
         asked = " or ".join(wanted[name] for name in formula.inputs)
         if formula.joint:
             nothing = (None,) * len(formula.inputs)

@@ -8,12 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy
-
 from .catalogue import catalogue
-from .device import Device, cpu
-from .dtypes import OF_ARRAY
-from .kind import Kind, kind_of
+from .kind import kind_of_array
 from .mode import state
 from .node import Node
 from .tensor import Tensor, plain
@@ -23,14 +19,8 @@ def as_tensor(value: Any) -> Tensor:
     """A gradient as hooks see it: an array's own element type, on its own device."""
     if value.__class__ is Tensor:
         return value  # type: ignore[no-any-return]
-    kind = _kind_of_array(value)
+    kind = kind_of_array(value)
     return plain(kind.xp.asarray(value), kind)
-
-
-def _kind_of_array(value: Any) -> Kind:
-    host = isinstance(value, numpy.ndarray | numpy.generic)
-    device = cpu if host else Device("cuda", value.device.id)
-    return kind_of(OF_ARRAY[value.dtype.name], device)
 
 
 def _given(values: Sequence[Any]) -> tuple[Tensor | None, ...]:
@@ -43,9 +33,7 @@ def _taken(result: Any, tensors: bool) -> tuple[Any, ...]:
     return tuple(None if v is None else v if tensors else v._data for v in values)
 
 
-def call_one(
-    node: Node, hook: Callable[..., Any], number: int, value: Any, tensors: bool
-) -> Any:
+def call_one(node: Node, hook: Callable[..., Any], number: int, value: Any, tensors: bool) -> Any:
     """A tensor's hook: it may replace the gradient."""
     before = as_tensor(value)
     if state.observer is not None:

@@ -35,6 +35,13 @@ def precise(function: Body, *arrays: Any) -> Any:
     return function(*arrays)
 
 
+def one(array: Any) -> Any:
+    """The number 1 as an operand for `array`. A 0-dim array of its type costs NumPy half of what a
+    Python number does."""
+    made = CARRIERS.ones.get(array.dtype)
+    return 1 if made is None or not array.ndim else made
+
+
 def transcendental(name: str) -> Body:
     """The forward of a row that is one function of the array library, as `precise` computes it."""
 

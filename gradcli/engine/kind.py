@@ -7,7 +7,8 @@ from typing import Any
 import numpy
 
 from .device import Device, array_module, cpu
-from .dtypes import COMPLEX, FLOATING, DType
+from .dtypes import COMPLEX, FLOATING, OF_ARRAY, DType
+from .kernels import SMALL
 from .row import CARRIERS
 
 Array = Any  # numpy.ndarray or cupy.ndarray
@@ -16,7 +17,7 @@ Array = Any  # numpy.ndarray or cupy.ndarray
 class Kind:
     """An element type on a device; there is one object for each pair, compared by `is`."""
 
-    __slots__ = ("dtype", "device", "xp", "array_dtype", "differentiable")
+    __slots__ = ("dtype", "device", "xp", "array_dtype", "differentiable", "is_plain", "_numbers")
 
     _made: dict[tuple[str, str], Kind] = {}
 
@@ -25,6 +26,22 @@ class Kind:
         self.xp = array_module(device)
         self.array_dtype = numpy.dtype(dtype.numpy)
         self.differentiable = dtype.category >= FLOATING
+        self.is_plain = self.xp is numpy and dtype.name in ("float32", "float64")
+        self._numbers: dict[float, Any] = {}
+
+    def number(self, value: Any) -> Any:
+        """A Python number as an operand for arrays of this kind.
+
+        NumPy takes a 0-dim array in half the time that it needs for a number; programs use few.
+        """
+        made = self._numbers.get(value)
+        if made is None:
+            if value.__class__ is not float or not value or not self.is_plain:
+                return value  # 0.0 and -0.0 are one key; integers are exact as they are
+            if len(self._numbers) >= NUMBERS:
+                self._numbers.clear()
+            made = self._numbers[value] = numpy.array(value, self.array_dtype)
+        return made if value.__class__ is float else value
 
     def of(self, dtype: DType) -> Kind:
         return self if dtype is self.dtype else kind_of(dtype, self.device)
@@ -40,6 +57,45 @@ def kind_of(dtype: DType, device: Device = cpu) -> Kind:
 
             complex_appears()
     return kind
+
+
+def kind_of_array(array: Array) -> Kind:
+    """The kind that an array's own element type and device amount to."""
+    host = isinstance(array, numpy.ndarray | numpy.generic)
+    return kind_of(OF_ARRAY[array.dtype.name], cpu if host else Device("cuda", array.device.id))
+
+
+class Form:
+    """A kind and a shape; there is one object for each pair that is common, compared by `is`.
+
+    Two tensors of one form need no more questions: nothing is cast, broadcast or asked memory for.
+    Only ordinary tensors have one: float32 or float64, not empty, and not large.
+    """
+
+    __slots__ = ("kind", "few")
+
+    _made: dict[tuple[Kind, tuple[int, ...]], Form] = {}
+
+    def __init__(self, kind: Kind, few: bool) -> None:
+        self.kind, self.few = kind, few
+
+
+LARGE = 1 << 16  # elements from which memory is asked for before a kernel runs
+FORMS = NUMBERS = 4096  # so many are kept
+
+
+def form_of(data: Array, kind: Kind) -> Form | bool:
+    """The form of a tensor, or False where it has none."""
+    if kind.dtype.name not in ("float32", "float64") or not 0 < data.size <= LARGE:
+        return False
+    made = Form._made
+    key = kind, data.shape
+    form = made.get(key)
+    if form is None:
+        if len(made) >= FORMS:
+            made.clear()
+        form = made[key] = Form(kind, data.size <= SMALL)
+    return form
 
 
 class Layout:

@@ -231,6 +231,11 @@ class Node:
     def freed(self) -> bool:
         return self.saved.__class__ is Freed
 
+    @property
+    def saves_output(self) -> bool:
+        """Does it keep its only output?"""
+        return self.row.output_count == 1 and self.row.signature.outputs[0] in self.row.saved_keys
+
     def kept(self) -> tuple[tuple[str, Any], ...]:
         """(name, array) for every tensor that is kept for backward; what hooks packed is not."""
         from .saved import kept

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .catalogue import Function, catalogue
-from .kernels import SMALL, precise, transcendental
+from .kernels import SMALL, one, precise, transcendental
 from .mode import state
 from .row import Body, Composite, Factory, Formula, Row
 

@@ -7,14 +7,12 @@ from typing import Any
 
 from . import dtypes
 from .causes import Freed
-from .kind import Kind, kind_of
+from .kind import LARGE, Kind, kind_of
 from .leaf import refuse_inference
 from .mode import state
 from .node import Node, Several, SharedOutput
 from .row import Row
 from .tensor import Tensor, plain
-
-LARGE = 1 << 16  # elements from which memory is asked for before the kernel runs
 
 
 def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:

@@ -155,12 +155,23 @@ class _Carriers:
     """What a formula may run on. The engine's tensor module fills this in: naming the classes here
     would load an array library wherever only names are wanted."""
 
-    __slots__ = ("tensor", "arrays", "double", "complex", "levels", "call", "factory", "draw")
+    __slots__ = (
+        "tensor",
+        "arrays",
+        "double",
+        "ones",
+        "complex",
+        "levels",
+        "call",
+        "factory",
+        "draw",
+    )
 
     def __init__(self) -> None:
         self.tensor: Any = None
         self.arrays: dict[type, Any] = {}
         self.double: Any = "float64"
+        self.ones: dict[Any, Any] = {}  # by array type: see kernels.one
         # Transformations (torch.func, forward_ad): how many are open, and who takes the calls that
         # no overload takes, the creation functions and the random numbers inside them.
         self.levels = 0

@@ -7,9 +7,10 @@ from typing import Any, NoReturn
 
 from .causes import Cause, Freed, because
 from .dtypes import bool_, float64, int64
-from .kind import kind_of
+from .kind import kind_of, kind_of_array
 from .mode import state
 from .node import FREED_MESSAGE, Node, Packed, SavedOutput
+from .row import CARRIERS
 from .tensor import Tensor, plain
 
 
@@ -74,8 +75,15 @@ def _damaged(
     changed_at = getattr(value._storage, "changed_at", None)
     return because(
         RuntimeError(_changed(node, value, version, expected)),
-        Cause("saved", origin, node, name=name, version=expected, leaf=leaf,
-              tensor=None if isinstance(value, SavedOutput) else value),  # fmt: skip
+        Cause(
+            "saved",
+            origin,
+            node,
+            name=name,
+            version=expected,
+            leaf=leaf,
+            tensor=None if isinstance(value, SavedOutput) else value,
+        ),  # fmt: skip
         Cause("changed", changed_at, version=version, times=version - expected),
     )
 
@@ -128,10 +136,28 @@ def _unpacked(node: Node, value: Any, expected: int, as_tensor: bool, place: int
     if value.__class__ is Tensor:
         _check_one(node, value, expected, place)
         return value if as_tensor else value._data
+    if value.__class__ in CARRIERS.arrays and node.saves_output:
+        kept = saved_output(node)
+        if kept is not None and kept.data is value:
+            value = kept
     if isinstance(value, SavedOutput):
         _check_one(node, value, expected, place)
         return _restored(node, value) if as_tensor else value.data
     return value
+
+
+def saved_output(node: Node) -> SavedOutput | None:
+    """The output that an ordinary node keeps; what was kept as an array alone is told apart now."""
+    if isinstance(node.saved, Freed):
+        return None
+    place = node.row.saved_keys.index(node.row.signature.outputs[0])
+    value = node.saved[place]
+    if value.__class__ in CARRIERS.arrays:
+        kept = SavedOutput()
+        kept.data, kept.kind = value, kind_of_array(value)
+        node.saved = (*node.saved[:place], kept, *node.saved[place + 1 :])
+        return kept
+    return value if value.__class__ is SavedOutput else None
 
 
 def _restored(node: Node, value: SavedOutput) -> Tensor:
@@ -147,6 +173,8 @@ def kept(node: Node) -> tuple[tuple[str, Any], ...]:
     """(name, array) for every tensor that an ordinary node keeps for backward."""
     if isinstance(node.saved, Freed) or not node.saved:
         return ()
+    if node.saves_output:
+        saved_output(node)
     found: list[tuple[str, Any]] = []
     for name, value in zip(node.row.saved_keys, node.saved, strict=True):
         for item in value if value.__class__ is list else (value,):
@@ -171,6 +199,8 @@ def pack_node(node: Node) -> None:
         return value
 
     assert not isinstance(node.saved, Freed)
+    if node.row.saves_tensors and node.saves_output:
+        saved_output(node)
     node.saved = tuple(packed(value) for value in node.saved)
 
 

@@ -10,7 +10,9 @@ import numpy
 
 from .device import Device, cpu, to_numpy
 from .dtypes import FLOATING, OF_ARRAY, DType
-from .kind import Array, Kind, Layout, kind_of, offset_in, strided, torch_strides, wrap_dim
+from .kind import (
+    Array, Form, Kind, Layout, form_of, kind_of, offset_in, strided, torch_strides, wrap_dim,
+)  # fmt: skip
 from .leaf import NON_LEAF_GRAD, check_new_grad, edge_of, mark_inference
 from .mode import state
 from .node import AccumulateGrad, Node, Storage
@@ -52,6 +54,7 @@ class Tensor:
     __slots__ = (
         "_data",
         "_kind",
+        "_form",
         "_requires_grad",
         "_grad_fn",
         "_output_nr",
@@ -62,6 +65,7 @@ class Tensor:
 
     _data: Array
     _kind: Kind
+    _form: Form | bool | None  # None: not asked yet, see `formed`
     _requires_grad: bool
     _grad_fn: Node | None
     _output_nr: int
@@ -272,7 +276,7 @@ class Tensor:
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        self._data, self._kind = value._data, value._kind
+        self._data, self._kind, self._form = value._data, value._kind, None
         if state.observer is not None:
             state.observer.changed(self)
 
@@ -309,8 +313,15 @@ class Tensor:
         return self._data
 
     def _need_storage(self) -> Storage:
+        """The version counter. A node that saved this result has it too: they must be one."""
         if self._storage is None:
-            self._storage = Storage()
+            node = self._grad_fn
+            kept = None
+            if node.__class__ is Node and self._output_nr == 0 and node.saves_output:  # type: ignore[union-attr]
+                from .saved import saved_output
+
+                kept = saved_output(node)  # type: ignore[arg-type]
+            self._storage = Storage() if kept is None else kept
         return self._storage
 
     def _bump(self) -> None:
@@ -482,10 +493,21 @@ def plain(data: Array, kind: Kind) -> Tensor:
     out: Tensor = object.__new__(Tensor)
     out._data, out._kind = data, kind
     out._requires_grad, out._grad_fn, out._output_nr = False, None, 0
-    out._storage = out._meta = None
+    out._form = out._storage = out._meta = None
     if state.inference:
         mark_inference(out)
     return out
+
+
+def formed(*tensors: Tensor) -> bool:
+    """Asks for the forms of tensors that were not asked before; may a call have gained by it?"""
+    gained = False
+    for tensor in tensors:
+        if tensor._form is None:
+            form = False if tensor._output_nr else form_of(tensor._data, tensor._kind)
+            tensor._form = form
+            gained = gained or form is not False
+    return gained
 
 
 def write_into(tensor: Tensor, data: Any) -> None:
@@ -510,6 +532,7 @@ def from_array(array: Array, device: Device = cpu) -> Tensor:
 
 CARRIERS.tensor = Tensor
 CARRIERS.double = numpy.float64
+CARRIERS.ones.update({a.dtype: a for a in (numpy.array(1, "f4"), numpy.array(1, "f8"))})
 CARRIERS.arrays.update(
     dict.fromkeys((numpy.ndarray, *(numpy.dtype(d.numpy).type for d in OF_ARRAY.values())), numpy)
 )

@@ -291,7 +291,7 @@ def view_inplace(row: Row) -> Callable[..., Any]:
         tracked = tensor.requires_grad
         check_inplace(tensor, tracked)
         out = row.run(*values)
-        tensor._data = out._data
+        tensor._data, tensor._form = out._data, None
         tensor._bump()
         if tensor._meta is not None and tensor._meta.base is not None:
             tensor._meta.view_version = tensor._version

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import composite, operator, transcendental
+from ..engine.operator import composite, one, operator, transcendental
 from .constants import number_as
 from .power import rsqrt
 
@@ -35,7 +35,7 @@ tanh_backward = operator(
     node="TanhBackwardBackward0",
     dtype="promote",
     where="hidden",
-    forward=lambda xp, grad_output, output: grad_output * (1 - output * output),
+    forward=lambda xp, grad_output, output: grad_output * (one(output) - output * output),
     grad_output=lambda grad, output: tanh_backward(grad, output),
     output=lambda grad, output, grad_output: grad * (output * -2 * grad_output),
     doc="The gradient of tanh, with a node of its own for second order.",
@@ -122,7 +122,7 @@ sigmoid_backward = operator(
     node="SigmoidBackwardBackward0",
     dtype="promote",
     where="hidden",
-    forward=lambda xp, grad_output, output: grad_output * (1 - output) * output,
+    forward=lambda xp, grad_output, output: grad_output * (one(output) - output) * output,
     grad_output=lambda grad, output: sigmoid_backward(grad, output),
     output=lambda grad, output, grad_output: grad * grad_output * (output * -2 + 1),
     doc="The gradient of sigmoid, with a node of its own for second order.",

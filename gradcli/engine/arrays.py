@@ -1,0 +1,88 @@
+"""Engine: formulas on arrays: the rows that they name become straight ways to their kernels.
+
+A formula is a Python function over rows, which run on any carrier. On arrays alone, looking the
+carrier up at every call would cost as much as the kernel itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy
+
+from .kernels import SMALL
+from .row import CARRIERS, Body, Formula, Row
+
+SHORT = len((lambda grad, other: grad * other).__code__.co_code)
+# Formulas that are written into the function of the way back as they are.
+PLAIN = ("grad", "-grad", "grad * {0}", "{0} * grad")
+
+
+def plain_expression(formula: Formula) -> str | None:
+    """The source of a formula that is one of a few plain ones; found by comparing what it runs."""
+    code = formula.function.__code__
+    if formula.joint or len(code.co_code) > SHORT:
+        return None
+    other = next((name for name in formula.needs if name != "grad"), "grad")
+    for pattern in PLAIN:
+        text = pattern.format(other)
+        twin = eval(f"lambda {', '.join(formula.needs)}: {text}").__code__
+        if (code.co_code, code.co_varnames, code.co_names, code.co_freevars) == (
+            twin.co_code, twin.co_varnames, twin.co_names, twin.co_freevars,
+        ):  # fmt: skip
+            return f"({text})"
+    return None
+
+
+def on_arrays(formula: Formula) -> Callable[..., Any]:
+    """The formula's own code, with `straight` in the place of each row that it names."""
+    function: Any = formula.function
+    known = function.__globals__
+    named = {name: known[name] for name in function.__code__.co_names if name in known}
+    rows = {name: straight(value) for name, value in named.items() if isinstance(value, Row)}
+    if not rows:
+        return function  # type: ignore[no-any-return]
+    scope = {"__builtins__": known["__builtins__"], **named, **rows}
+    return FunctionType(
+        function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
+    )
+
+
+def straight(row: Row) -> Body:
+    """row(...) where the first argument is an array: its kernel, nothing asked."""
+    known = _straight.get(id(row))
+    if known is None:
+        known = _straight[id(row)] = _written(row)
+    return known
+
+
+_straight: dict[int, Body] = {}
+
+
+def _written(row: Row) -> Body:
+    modules, kernel = CARRIERS.arrays, row.forward
+    name = getattr(kernel, "ufunc", None)
+    if name is not None:
+        ufunc, array = getattr(numpy, name), numpy.ndarray
+
+        def one(value: Any) -> Any:
+            if value.__class__ is array and value.size > SMALL:
+                return ufunc(value)
+            return row(value)
+
+        return one
+
+    def several(*values: Any) -> Any:
+        xp = modules.get(values[0].__class__)
+        return row(*values) if xp is None else kernel(xp, *values)
+
+    if len(row.signature.parameters) != 2:
+        return several
+
+    def two(first: Any, second: Any) -> Any:
+        xp = modules.get(first.__class__)
+        return row(first, second) if xp is None else kernel(xp, first, second)
+
+    return two
