@@ -134,6 +134,9 @@ class Passes(Observer):
         if len(self.passes) > FIRST + LAST and self.passes[FIRST] is not self.first_bad:
             del self.passes[FIRST]
 
+    def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
+        self.flow.last_return = None
+
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         current = self.passes[-1]
         if current.applied is None:

@@ -1,0 +1,174 @@
+"""pipeline: `gradcli why`: a run is kept in a chronicle, a verdict found, its advice tried."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..diagnostics import Label, Span
+from ..engine.tensor import Tensor
+from ..opening import Unusable
+from ..report.collect import numbers
+from ..report.model import LabelFact
+from ..report.model.reasons import TrialFact, WhyReport
+from .chronicle import Chronicle
+from .cure import Clock, attempt, gradient_of
+from .reports import error_fact
+from .request import Ran, Request
+from .run import execute
+from .why_case import Case, Finding, Remark, Trial
+from .why_names import Asked, asked_of, names_in
+from .why_none import none_finding
+from .why_number import number_finding
+from .why_present import present_finding
+
+MOST_TRIALS = 3
+
+
+def why_report(
+    request: Request, question: str, write: Callable[[str], None] | None
+) -> tuple[Ran, WhyReport]:
+    """Runs the program and says why a gradient is what it is."""
+    clock = Clock(request.limits.timeout, time.monotonic())
+    chronicle = Chronicle()
+    ran = execute(request, write, chronicle)
+    report = WhyReport(request.name, request.device, question, output=ran.output,
+                       warnings=ran.warnings, error=error_fact(ran.error))  # fmt: skip
+    if ran.outcome is None:
+        return ran, report
+    asked = _asked(ran, chronicle, question)
+    if asked is None:
+        return ran, report
+    report = report._replace(name=asked.name, element=asked.element)
+    if not isinstance(asked.value, Tensor):
+        finding, case = number_finding(ran, chronicle, asked), None
+        return ran, _told(report, ran, finding, None)
+    case = Case(ran, chronicle, asked.name, asked.value, asked.element)
+    finding = none_finding(case) if case.gradient is None else present_finding(case)
+    report = _told(_with_gradient(report, case), ran, finding, _tried(case, finding, clock))
+    return ran, report
+
+
+def _asked(ran: Ran, chronicle: Chronicle, question: str) -> Asked | None:
+    """What is asked for; None where the program failed before the name was bound."""
+    assert ran.outcome is not None and ran.program is not None
+    bindings = ran.outcome.bindings
+    others = {name: tensor for name, (tensor, _) in chronicle.flow.locals.items()}
+    try:
+        asked = asked_of(question, bindings, others)
+    except Unusable:
+        first = question.partition(".")[0].partition("[")[0].strip()
+        if ran.error is not None and first in ran.program.bindings:
+            return None
+        raise
+    value = asked.value
+    if isinstance(value, Tensor) or type(value) in (int, float, bool):
+        return asked
+    inner = [name for name in names_in(bindings, others) if name.startswith(asked.name)]
+    kind = "a list" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
+    advice = f"the tensors in it are {', '.join(inner[:8])}" if inner else ""
+    raise Unusable(f"{question}: {asked.name} is {kind}, not a tensor", advice)
+
+
+def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
+    """The gradient that was asked for, as numbers and as PyTorch prints it."""
+    tensor, gradient = case.tensor, case.gradient
+    report = report._replace(
+        shape=tuple(tensor.shape), dtype=str(tensor.dtype).removeprefix("torch.")
+    )
+    if gradient is None:
+        return report
+    held = gradient.detach()
+    for place in case.element or ():
+        held = held[place]
+    return report._replace(grad=numbers(held), grad_text=repr(held))
+
+
+# ---------------------------------------------------------------- trials
+
+
+def _tried(case: Case, finding: Finding, clock: Clock) -> TrialFact | None:
+    """The first advice that helps; else what came of the first one."""
+    failed: TrialFact | None = None
+    for trial in finding.trials[:MOST_TRIALS]:
+        told = _try(case, trial, clock)
+        if told.helped:
+            return told
+        failed = failed or told
+    if failed is None and finding.advice:
+        return TrialFact(finding.advice, None)
+    return failed
+
+
+def _try(case: Case, trial: Trial, clock: Clock) -> TrialFact:
+    again = attempt(case.ran, trial.edits, clock)
+    if again is None or again.outcome is None:
+        return TrialFact(trial.advice, None)
+    try:
+        others: dict[str, Any] = {}
+        value = asked_of(case.name, again.outcome.bindings, others).value
+    except Unusable:
+        value = None
+    gradient = gradient_of(value) if isinstance(value, Tensor) else None
+    helped = _holds(gradient, case.element, trial.goal)
+    if gradient is None:
+        if again.error is not None:
+            return TrialFact(trial.advice, None)
+        return TrialFact(trial.advice, False, f"{case.name}.grad stays None")
+    shown = gradient.detach()
+    for place in case.element or ():
+        shown = shown[place]
+    inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
+    word = "becomes" if helped else "is then"
+    return TrialFact(trial.advice, helped, f"{case.name}.grad{inside} {word} {repr(shown)}")
+
+
+def _holds(gradient: Tensor | None, element: tuple[int, ...] | None, goal: str) -> bool:
+    """Whether a trial's gradient is what its advice promises."""
+    if gradient is None:
+        return False
+    data = gradient._data
+    data = data[element] if element else data
+    xp = gradient._kind.xp
+    if goal == "there":
+        return True
+    if goal == "nonzero":
+        return bool(xp.isfinite(data).all()) and bool((data != 0).any())
+    return bool(xp.isfinite(data).all())
+
+
+# ---------------------------------------------------------------- words
+
+
+def _told(report: WhyReport, ran: Ran, finding: Finding, trial: TrialFact | None) -> WhyReport:
+    """The finding with its places as plain facts."""
+    assert ran.program is not None
+    source = ran.program.source
+    labels: list[LabelFact] = []
+    lines: list[int] = []
+    for place, remark in enumerate((*finding.causes, *finding.others)):
+        span = _span(ran, remark)
+        if span is None:
+            continue
+        cause = place < len(finding.causes)
+        if cause and span.line not in lines:
+            lines.append(span.line)
+        label = Label(span, remark.text, primary=cause and not labels)
+        labels.append(
+            LabelFact(span.line, span.column, span.end_line, span.end_column, label.text,
+                      label.primary)
+        )  # fmt: skip
+    del source
+    return report._replace(
+        verdict=finding.verdict, sentence=finding.sentence, labels=tuple(labels),
+        lines=tuple(sorted(lines)), facts=tuple(finding.facts), trial=trial,
+    )  # fmt: skip
+
+
+def _span(ran: Ran, remark: Remark) -> Span | None:
+    assert ran.program is not None
+    node = remark.node
+    if not hasattr(node, "lineno") or hasattr(node, "of_option"):
+        return None
+    return ran.program.source.span_of(node)

@@ -1,0 +1,146 @@
+"""pipeline: names that stood for a leaf once: rebound to something computed, or cast."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .cure import Edit
+from .why_case import Case, Finding, Remark, Trial
+from .why_edits import advised, insert_after, replace, then
+from .why_flow import Step, name_of
+
+CASTS = frozenset(
+    "to type double float half bfloat16 cuda cpu type_as cfloat cdouble float64 float32".split()
+)
+
+
+def rebound_finding(case: Case) -> Finding | None:
+    """The name means something computed now: by a cast, or from what it meant before."""
+    made = case.made
+    if made is None or case.tensor.retains_grad:
+        return None
+    cast = _cast(case, made)
+    before = _before(case)
+    if cast is not None:
+        return _cast_finding(case, cast)
+    if before is None:
+        return None
+    return _rebound_finding(case, *before)
+
+
+def _cast(case: Case, made: Step) -> Step | None:
+    """The conversion that made the tensor of a leaf; of anything else it is just computed."""
+    if name_of(made.node) not in CASTS or len(made.live) != 1:
+        return None
+    return made
+
+
+def _before(case: Case) -> tuple[Any, Any] | None:
+    """(statement that bound the name to a leaf, statement that rebound it)."""
+    held = case.flow.bindings.get(case.name.partition("[")[0], [])
+    if case.name.isidentifier():
+        place = next((i for i, one in enumerate(held) if one[2] is case.tensor), None)
+        if place is None:
+            return None
+        behind = case.behind([case.value])
+        for number, node, tensor in reversed(held[:place]):
+            if number in behind and tensor.requires_grad and tensor.grad_fn is None:
+                return node, _statement(case, held[place][1])
+        return None
+    made = case.made
+    statement = None if made is None else case.statement(made.node)
+    if isinstance(statement, ast.Assign):
+        target, value = case.whole(statement.targets[0]), case.whole(statement.value)
+        if target == case.name and target in value:
+            return None, statement
+    return None
+
+
+def _statement(case: Case, node: ast.AST) -> ast.AST:
+    return case.statement(node) or node
+
+
+def _cast_finding(case: Case, made: Step) -> Finding:
+    name = case.name
+    called = name_of(made.node)
+    sentence = f"{name}.grad is None: {called}() made a new tensor, which is no leaf."
+    finding = Finding("cast", sentence, [Remark(made.node, "a copy of another type, computed")])
+    source = case.flow.values[made.live[0]]
+    leaf = source.tensor() if source.tensor is not None else None
+    if leaf is not None and leaf.grad_fn is None and id(leaf) in case.names:
+        finding.facts.append(f"the leaf is {case.names[id(leaf)]}")
+    maker = case.step_of(made.live[0])
+    if maker is not None and case.is_here(maker.node):
+        finding.others.append(Remark(maker.node, "the leaf"))
+    edits = [insert_after(case, made.node, ".detach().requires_grad_()")]
+    finding.trials.append(Trial(advised(case, made.node, edits), tuple(edits)))
+    return finding
+
+
+def _rebound_finding(case: Case, leaf: Any, statement: Any) -> Finding:
+    name = case.name
+    line = case.line(statement)
+    sentence = (
+        f"{name}.grad is None: since line {line} {name} means a computed tensor, which is no leaf."
+    )
+    finding = Finding("rebound", sentence)
+    finding.causes.append(Remark(statement, f"{name} is bound again"))
+    if leaf is not None:
+        finding.others.append(Remark(leaf, "the leaf that it meant before"))
+    updated = _update(case, statement)
+    if updated is not None:
+        finding.trials.append(updated)
+    renamed = _renamed(case, statement)
+    if renamed is not None:
+        finding.trials.append(renamed)
+    if not finding.trials:
+        edits = then(case, statement, f"{name}.retain_grad()")
+        if edits:
+            finding.trials.append(Trial(f"{name}.retain_grad() after line {line}", tuple(edits)))
+    return finding
+
+
+def _update(case: Case, statement: Any) -> Trial | None:
+    """x = x - lr * x.grad is an update, which belongs under no_grad and in place."""
+    if not isinstance(statement, ast.Assign) or f"{case.name}.grad" not in case.whole(statement):
+        return None
+    value = statement.value
+    signs = {ast.Sub: "-=", ast.Add: "+="}
+    if not isinstance(value, ast.BinOp) or type(value.op) not in signs:
+        return None
+    if case.whole(value.left) != case.name:
+        return None
+    update = f"{case.name} {signs[type(value.op)]} {case.whole(value.right)}"
+    indent = " " * (case.span(statement).column - 1)
+    text = f"with torch.no_grad():\n{indent}    {update}"
+    edits = (replace(case, statement, text),)
+    return Trial(f"with torch.no_grad(): {update}", edits)
+
+
+def _renamed(case: Case, statement: Any) -> Trial | None:
+    """The computed tensor under a name of its own, from this statement on."""
+    if not isinstance(statement, ast.Assign) or not case.name.isidentifier():
+        return None
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name) or statement not in case.program.body:
+        return None
+    fresh = _fresh(case)
+    edits: list[Edit] = [replace(case, target, fresh)]
+    later = case.program.body[case.program.body.index(statement) + 1 :]
+    for part in later:
+        for node in ast.walk(part):
+            if isinstance(node, ast.Name) and node.id == case.name:
+                if type(node.ctx) is not ast.Load:
+                    return None
+                edits.append(replace(case, node, fresh))
+    advice = f"{advised(case, statement, edits[:1])}, and {fresh} below"
+    return Trial(advice, tuple(edits))
+
+
+def _fresh(case: Case) -> str:
+    taken = set(case.program.bindings) | set(case.program.inputs)
+    number = 2
+    while f"{case.name}{number}" in taken:
+        number += 1
+    return f"{case.name}{number}"
