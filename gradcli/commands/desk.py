@@ -112,17 +112,21 @@ class Desk:
     def finish(self, ran: Ran) -> int:
         """The file, the warnings, the error; the exit code."""
         keep(ran)
+        self.save()
+        if not self.common.quiet and self.common.format == "text":
+            tell(_warnings(ran.warnings))
+        if ran.error is None:
+            return ExitStatus.OK
+        return self.fail(ran.error, ran.error_text)
+
+    def save(self) -> None:
+        """The answer goes into the file of --out, if there is one."""
         if self.common.out is not None and self.common.quiet < 2:
             try:
                 save(self.common.out, self.pieces)
             except OSError as error:
                 why = error.strerror or str(error)
                 raise Unusable(f"--out {self.common.out} can't be written: {why}") from None
-        if not self.common.quiet and self.common.format == "text":
-            tell(_warnings(ran.warnings))
-        if ran.error is None:
-            return ExitStatus.OK
-        return self.fail(ran.error, ran.error_text)
 
     def fail(self, diagnostic: Diagnostic, text: str | None = None) -> int:
         """Tells the error."""

@@ -187,9 +187,10 @@ def _gradients(
         try:
             leaves.extend(checked(tape, asked))
         except Unrepeatable as error:
-            notes.append(f"{result.name} is not checked numerically: {error}")
+            why = str(error).split(". Hint")[0]
+            notes.append(f"{result.name} is not checked numerically: {why}")
     if wishes.gradients and not results:
-        notes.append("no leaf requires grad: there is no gradient to check")
+        notes.append("no gradient to check: no result requires grad")
     fact = fact._replace(leaves=tuple(leaves), notes=(*fact.notes, *notes))
     for leaf in leaves:
         fact = _judged(fact, leaf, allow)
@@ -217,8 +218,8 @@ def _gradient_problem(leaf: LeafCheck, told: str) -> Problem:
         numeric = "there is no derivative"
     message = f"{told}{element}{along} is {leaf.analytic:.6g}, {numeric}"
     shown = tuple(
-        f"{edge.node}: {edge.argument}{list(edge.element) if edge.element else ''}: "
-        f"hands back {edge.analytic:.6g}, the quotient is {edge.numeric:.6g}"
+        f"{edge.node} hands {edge.analytic:.6g} to {edge.argument}"
+        f"{f' at {list(edge.element)}' if edge.element else ''}, the slope is {edge.numeric:.6g}"
         for edge in leaf.edges
     )
     advice = (f"cause: {leaf.cause}",)
@@ -229,7 +230,7 @@ def _gradient_problem(leaf: LeafCheck, told: str) -> Problem:
                    shown, advice)  # fmt: skip
 
 
-def defect(name: str, message: str, status: int, text: str = "") -> FileCheck:
+def defect(name: str, message: str, status: int, advice: str = "") -> FileCheck:
     """A program that could not be checked at all."""
-    fact = FileCheck(name, "error", 0, text=text)
-    return _with(fact, Problem("error", message), status)
+    notes = (advice if advice.startswith("did ") else f"do: {advice}",) if advice else ()
+    return _with(FileCheck(name, "error", 0), Problem("error", message, advice=notes), status)

@@ -26,7 +26,7 @@ class Result(NamedTuple):
 
 
 def results_of(ran: Ran, tape: Tape, found: Collected) -> tuple[list[Result], Names]:
-    """What backward was called on (the last call of each line), then what nothing else uses."""
+    """What the program differentiated (the last call of each line); if nothing, its results."""
     assert ran.outcome is not None
     names = tensor_names(ran, found)
     by_id = {id(out): out for step in tape.steps for out, _ in step.outs if out is not None}
@@ -40,7 +40,7 @@ def results_of(ran: Ran, tape: Tape, found: Collected) -> tuple[list[Result], Na
         if name == NAMELESS:
             name, at = _in_words(call.text), line
         results.setdefault((id(tensor._grad_fn), tensor._output_nr), Result(tensor, name, at))
-    for i in collecting.results(found.tensors, found.nodes):
+    for i in () if results else collecting.results(found.tensors, found.nodes):
         fact, held = found.tensors[i], found.held[i]
         if held._grad_fn is not None:
             key = (id(held._grad_fn), held._output_nr)

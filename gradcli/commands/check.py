@@ -1,0 +1,154 @@
+"""commands: `gradcli check`: the gate: programs, their recorded answers, their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..options import (
+    Command,
+    Misuse,
+    Option,
+    Shared,
+    count,
+    flag,
+    number,
+    one_of,
+    shared,
+    words,
+)
+from .desk import Desk, guarded
+
+if TYPE_CHECKING:
+    from ..report.model.check import FileCheck
+
+GATES = ("nan", "inf", "none", "zero", "stale")
+ALLOWED = ("kink", *GATES)
+
+
+class Asked(NamedTuple):
+    """The options of check."""
+
+    files: list[str]
+    update: bool
+    fail_on: list[str]
+    allow: list[str]
+    against: str | None
+    no_numeric: bool
+    rtol: float
+    atol: float
+    jobs: int
+
+
+def _some_of(*known: str) -> Callable[[str], str]:
+    """A parser that takes these words, with commas between them."""
+
+    def parse(text: str) -> str:
+        for word in words([text]):
+            if word not in known:
+                raise Misuse(f"{word!r} is not one of {', '.join(known)}")
+        return text
+
+    return parse
+
+
+COMMAND = Command(
+    "check",
+    """Check programs: asserts, recorded answers, gradients.
+
+    Runs each program; compares what it prints with the file beside it (chain.out for
+    chain.expr); compares every gradient with difference quotients in double precision.
+    A folder stands for the .expr files below it.
+
+    \b
+    gradcli check formulas/
+    gradcli check formulas/ --fail-on nan,none --jobs 4 --format junit -o report.xml
+    gradcli check chain.expr --update           records what it prints
+    gradcli check chain.expr --against torch    compares with PyTorch itself
+    """,
+    Asked,
+    (
+        Option("files", (), "Programs, or folders of them; - is standard input.", (), many=True,
+               metavar="[FILE]..."),
+        flag("update", "--update", help="Record what each program prints, in FILE.out."),
+        Option("fail_on", ("--fail-on",), "Gradients that fail the check: nan, inf, none, zero "
+               "(all elements), stale (added to after an update, without a reset).", (),
+               _some_of(*GATES), many=True, gather=words, metavar="nan,inf,none,zero,stale"),
+        Option("allow", ("--allow",), "What is let through: kink (a gradient where there is no "
+               "derivative), or what --fail-on names.", (), _some_of(*ALLOWED), many=True,
+               gather=words, metavar="kink,..."),
+        Option("against", ("--against",), "Run the same checked program on PyTorch's own tensors, "
+               "and compare.", None, one_of("torch"), metavar="torch"),
+        flag("no_numeric", "--no-numeric", help="Leave out the difference quotients."),
+        Option("rtol", ("--rtol",), "How far a gradient may be off, relative to its size.", "1e-5",
+               number, metavar="R", show_default=True),
+        Option("atol", ("--atol",), "How far it may be off in any case.", "1e-7", number,
+               metavar="A", show_default=True),
+        Option("jobs", ("--jobs", "-j"), "Check with N processes.", "1", count, metavar="N",
+               show_default=True),
+    ),
+    shared("text", "json", "junit", "github", arguments=()),
+)  # fmt: skip
+
+
+def command(common: Shared, asked: Asked) -> int:
+    """Checks every program; of their exit codes the largest."""
+    several = max(1, len(asked.files)) * 1000
+    whole = common._replace(timeout=min(10.0**7, common.timeout * several))
+
+    def body(desk: Desk) -> int:
+        from ..pipeline.check import Wishes
+        from ..pipeline.check_files import each, places
+        from ..pipeline.numeric_points import Tolerance
+        from ..pipeline.request import Limits
+
+        found = places(asked.files, common.max_source)
+        limits = Limits(
+            common.timeout, common.max_steps, common.max_nodes, common.max_memory,
+            common.max_output, common.max_source, common.max_depth,
+        )  # fmt: skip
+        wishes = Wishes(
+            limits, tuple(common.sets), tuple(common.no_grad), common.device, common.dtype,
+            Tolerance(asked.rtol, asked.atol), tuple(asked.fail_on), tuple(asked.allow),
+            asked.update, asked.against, not asked.no_numeric, len(found) > 1,
+        )  # fmt: skip
+        if asked.against is not None:
+            from ..pipeline.against import require_torch
+
+            require_torch()
+        return _told(desk, each(found, wishes, asked.jobs), [place.name for place in found])
+
+    return guarded(whole, body)
+
+
+def _told(desk: Desk, facts: Iterable[FileCheck], names: list[str]) -> int:
+    """Writes the answer in the form that was asked for."""
+    form, quiet = desk.common.format, desk.common.quiet
+    done: list[FileCheck] = []
+
+    def kept() -> Iterable[FileCheck]:
+        for fact in facts:
+            done.append(fact)
+            yield fact
+
+    if form == "text":
+        from ..render import check as page
+
+        desk.answer(page.pieces(kept(), names, desk.look, quiet=quiet > 0))
+    elif form == "github":
+        from ..render import github
+
+        desk.answer(github.pieces(kept()))
+    done.extend(facts)  # what nobody wanted to read is checked too
+    status = max((fact.exit_code for fact in done), default=0)
+    if form == "junit":
+        from ..render import junit
+
+        desk.answer([junit.text(done)])
+    elif form == "json":
+        from ..render.json.check import check
+        from ..report.model.check import CheckReport
+
+        desk.answer(check(CheckReport(desk.common.device, tuple(done), status)))
+    desk.save()
+    return status

@@ -1,0 +1,140 @@
+"""Render: the page of `gradcli check`: a line for each program, below it what does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..diagnostics import Diagnostic, Label, Span
+from ..report.model.check import FileCheck, Problem
+from .error import text as error_text
+from .escape import Terminal
+from .text import Cell, Line, Look, cell, cut, ellipsis, pad, paint, width_of
+
+DETAILS = 26  # columns that the details get at least
+WORDS = {"passed": "passed", "failed": "FAILED", "error": "ERROR", "limit": "LIMIT"}
+STYLES = {"passed": "good", "failed": "error", "error": "error", "limit": "error"}
+
+
+def pieces(
+    facts: Iterable[FileCheck], names: Sequence[str], look: Look, *, quiet: bool = False
+) -> Iterator[Terminal]:
+    """The page, program by program as they are done; `quiet` leaves out those that passed."""
+    longest = max((width_of(cell(name).text) for name in names), default=0)
+    wide = max(12, min(longest, look.width - DETAILS - 10))
+    done: list[FileCheck] = []
+    for fact in facts:
+        done.append(fact)
+        if quiet and fact.status == "passed":
+            continue
+        yield paint([_row(fact, wide, look)], look)
+        for note in fact.notes:
+            if not note.startswith("no "):  # the row says it
+                yield paint(_wrapped("note: ", note, look), look)
+        for problem in fact.problems:
+            yield _problem(fact, problem, look)
+    yield paint([(), _summary(done)] if done else [], look)
+
+
+def _row(fact: FileCheck, wide: int, look: Look) -> Line:
+    room = look.width - 10 - wide
+    name = _end_of(cell(fact.file).text, wide, ellipsis(look))
+    return (
+        Cell(pad(WORDS[fact.status], 8), STYLES[fact.status]),
+        Cell(pad(name, wide) + "  "),
+        Cell(cut(_details(fact), room, ellipsis(look)), "dim"),
+    )
+
+
+def _end_of(path: str, wide: int, mark: str) -> str:
+    """A long path is told by its end."""
+    return path if width_of(path) <= wide else mark + cut(path[::-1], wide - len(mark), "")[::-1]
+
+
+def _details(fact: FileCheck) -> str:
+    """What was looked at, in a few words."""
+    if fact.status in ("error", "limit"):
+        return ""
+    parts = [{
+        "equal": "same output", "different": "other output", "missing": "no record",
+        "written": "recorded", "unchanged": "same output",
+    }[fact.recorded]]  # fmt: skip
+    if fact.asserts:
+        parts.append(counted(fact.asserts, "assert"))
+    if fact.leaves:
+        parts.append(counted(len(fact.leaves), "gradient"))
+    elif not fact.problems:
+        parts.append("no gradients")
+    if fact.against is not None:
+        parts.append(fact.against)
+    return ", ".join(parts)
+
+
+def counted(number: int, word: str) -> str:
+    """1 gradient, 2 gradients."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _wrapped(head: str, words: str, look: Look) -> list[Line]:
+    import textwrap
+
+    lines = textwrap.wrap(cell(words).text, look.width - 10 - len(head)) or [""]
+    return [
+        (Cell(" " * 10 + (head if number == 0 else " " * len(head)), "dim"), Cell(line, "dim"))
+        for number, line in enumerate(lines)
+    ]
+
+
+def diagnostic_of(fact: FileCheck, problem: Problem) -> Diagnostic:
+    """The problem as an error is told: place, source line with carets, advice, what it is."""
+    kind, message = problem.kind, problem.message
+    if kind in ("error", "assert"):
+        kind, _, message = problem.message.partition(": ")
+    labels: tuple[Label, ...] = ()
+    said = problem.shown[0] if problem.kind == "gradient" and problem.shown else ""
+    source = fact.text.split("\n")
+    if problem.line is not None and 0 < problem.line <= len(source):
+        if problem.column is None:
+            line = source[problem.line - 1]
+            start = len(line) - len(line.lstrip()) + 1
+            span = Span(problem.line, start, problem.line, len(line.rstrip()) + 1)
+        else:
+            span = Span(problem.line, problem.column, problem.end_line or problem.line,
+                        problem.end_column or problem.column + 1)  # fmt: skip
+        labels = (Label(span, said, True),)
+    return Diagnostic(kind, message, labels, problem.advice, fact.file)
+
+
+def _problem(fact: FileCheck, problem: Problem, look: Look) -> Terminal:
+    narrow = look._replace(width=look.width - 2)
+    page = ""
+    rest = problem.shown
+    if problem.kind == "gradient":
+        rest = rest[1:]
+    if rest:
+        page += paint([_shown(line, narrow, problem.kind) for line in rest], narrow)
+    page += error_text(diagnostic_of(fact, problem), fact.text, narrow)
+    return Terminal("".join(f"  {line}\n" for line in page.splitlines()))
+
+
+def _shown(line: str, look: Look, kind: str) -> Line:
+    """A line of a difference."""
+    style = ""
+    if kind in ("output", "against"):
+        style = {"+": "good", "-": "mark", "@": "note"}.get(line[:1], "")
+    return (Cell(cut(cell(line).text, look.width, ellipsis(look)), style),)
+
+
+def _summary(done: Sequence[FileCheck]) -> Line:
+    return (Cell(summary(done)),)
+
+
+def summary(done: Sequence[FileCheck]) -> str:
+    """How many of each: the last line."""
+    numbers = {word: sum(fact.status == word for fact in done) for word in STYLES}
+    said = {"passed": "passed", "failed": "failed", "error": "with an error",
+            "limit": "over a limit"}  # fmt: skip
+    parts = [f"{number} {said[word]}" for word, number in numbers.items() if number]
+    leaves = [leaf for fact in done for leaf in fact.leaves]
+    agree = sum(leaf.status == "equal" for leaf in leaves)
+    line = f"{counted(len(done), 'program')}: {', '.join(parts)}"
+    return line + (f"; {agree} of {counted(len(leaves), 'gradient')} agree" if leaves else "")

@@ -1,0 +1,64 @@
+"""Render: JUnit's XML, which every CI server reads: one test case for each program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..report.model.check import FileCheck, Problem
+from . import escape
+from .check import diagnostic_of
+from .error import text as error_text
+from .escape import Terminal
+from .text import Look
+
+PLAIN = Look(color=False, unicode=True, width=80)
+
+
+def text(facts: Sequence[FileCheck]) -> Terminal:
+    """The document."""
+    failures = sum(fact.status == "failed" for fact in facts)
+    errors = sum(fact.status in ("error", "limit") for fact in facts)
+    counts = f'tests="{len(facts)}" failures="{failures}" errors="{errors}"'
+    cases = "".join(map(_case, facts))
+    return Terminal(
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuites name="gradcli" {counts}>\n'
+        f'  <testsuite name="gradcli check" {counts} skipped="0">\n'
+        f"{cases}"
+        "  </testsuite>\n</testsuites>\n"
+    )
+
+
+def _case(fact: FileCheck) -> str:
+    folder, _, name = fact.file.replace("\\", "/").rpartition("/")
+    place = folder.strip("./").replace("/", ".") or "programs"
+    head = f'    <testcase classname="{_attribute(place)}" name="{_attribute(name)}"'
+    parts = []
+    if fact.problems:
+        first = fact.problems[0]
+        tag = "failure" if fact.status == "failed" else "error"
+        words = "\n".join(_told(fact, problem) for problem in fact.problems)
+        parts.append(
+            f'      <{tag} type="{_attribute(first.kind)}" message="{_attribute(first.message)}">'
+            f"{_words(words)}</{tag}>\n"
+        )
+    if fact.notes:
+        parts.append(f"      <system-out>{_words(chr(10).join(fact.notes))}</system-out>\n")
+    return f"{head}>\n{''.join(parts)}    </testcase>\n" if parts else f"{head}/>\n"
+
+
+def _told(fact: FileCheck, problem: Problem) -> str:
+    shown = problem.shown[1:] if problem.kind == "gradient" else problem.shown
+    return "".join(f"{line}\n" for line in shown) + error_text(
+        diagnostic_of(fact, problem), fact.text, PLAIN
+    )
+
+
+def _words(words: str) -> str:
+    """Text between tags. Control characters, which XML can't hold, were made visible before."""
+    made = escape.block(words)
+    return made.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _attribute(words: str) -> str:
+    return _words(escape.line(words)).replace('"', "&quot;")
