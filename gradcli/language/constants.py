@@ -162,10 +162,35 @@ class Search:
                 yield from self._copied(value) or self._made(value, name, tensor)
                 return
         if called is not None and called[0] in places.program.bindings:
-            return  # a function of the program: what it does is not said here
+            yield from self._of_function(called[0], depth)
+            return
         parts = [value.operand] if isinstance(value, ast.UnaryOp) else places.operands(value)
         for part in parts:
             yield from self.of_value(part, None, None, depth + 1)
+
+    def _of_function(self, name: str, depth: int) -> Iterator[Reason]:
+        """A function of the program: what its text alone tells of its answer."""
+        function = self.places.bound_by.get(name)
+        if not isinstance(function, ast.FunctionDef) or name in self.followed:
+            return
+        self.followed.add(name)
+        for item in function.decorator_list:
+            called = self.places.called(item)
+            word = called[0] if called is not None else getattr(item, "attr", "")
+            if word in MODES:
+                yield Reason(item, f"no graph is made in {name}",
+                             f"leave out the decorator on line {self.places.line(item)}",
+                             edits=self._without_decorator(item))  # fmt: skip
+                return
+        last = function.body[-1]
+        if isinstance(last, ast.Return) and last.value is not None:
+            yield from self.of_binding(last.value, None, None, depth + 1)
+
+    def _without_decorator(self, item: ast.expr) -> list[Edit] | None:
+        span = self.places.span(item)
+        if span is None or span.line != span.end_line:
+            return None
+        return [(Span(span.line, span.column - 1, span.line, span.end_column), "")]
 
     def _is_library(self, function: ast.expr) -> bool:
         """torch.ones or ones, unless the program has a function of that name."""
@@ -200,10 +225,10 @@ class Search:
             held = places.tensor(node)
             if held is not None and held.requires_grad:
                 text = "torch.tensor copies the numbers and leaves the graph behind"
-                whole = node is value.args[0] and isinstance(node, ast.Name)
-                if whole and isinstance(node, ast.Name):
-                    advice = f"{node.id} itself on line {places.line(value)}"
-                    return [Reason(value, text, advice, edits=replaced(places, value, node.id))]
+                code = places.text(value.args[0])
+                if code is not None and not isinstance(value.args[0], (ast.List, ast.Tuple)):
+                    advice = f"{code} itself on line {places.line(value)}"
+                    return [Reason(value, text, advice, edits=replaced(places, value, code))]
                 if isinstance(value.args[0], ast.List) and len(value.args) == 1:
                     advice = f"torch.stack in the place of torch.tensor on line {value.lineno}"
                     return [Reason(value, text, advice,

@@ -60,8 +60,11 @@ def _retain(out: Explanation, call: Any, is_backward: bool, carried: bool) -> No
     added = ""
     if is_backward and isinstance(out.place, ast.Call):
         one, two = _root_of(places, call), _root_of(places, out.place)
-        twice = one is None or one == two
-        added = "gradients are then added twice" if twice else "gradients of both calls then add up"
+        added = "gradients are then added twice"
+        if one is not None and one != two:
+            added = "gradients of both calls then add up"
+        elif _is_another(places, out.place, one):
+            added = "gradients of all calls then add up"
     if carried:
         added = "each turn then goes back through all turns before"
     given = [word.arg for word in call.keywords]
@@ -77,6 +80,14 @@ def _retain(out: Explanation, call: Any, is_backward: bool, carried: bool) -> No
         out.advise(f"{RETAINED} in the call on line {line}", edits, added)
     else:
         out.advise(f"{with_keyword(code, RETAINED)} on line {line}", edits, added)
+
+
+def _is_another(places: Places, call: ast.AST, root: str | None) -> bool:
+    """Whether a name stands for another tensor in each turn of the loop around a call."""
+    loop = places.loop_around(call)
+    return loop is not None and any(
+        loop in places.ancestors(node) for node in places.bindings.get(root or "", ())
+    )
 
 
 def _root_of(places: Places, call: ast.AST) -> str | None:

@@ -27,10 +27,22 @@ def saved(out: Explanation, cause: Cause) -> None:
         text = "saved"
     else:
         key = cause.detail["name"]
-        what = saved_text(places, cause.node, key) or f"its {key}"
+        what = saved_text(places, cause.node, key) or _held(out, cause) or f"its {key}"
         text = f"{cause.node.name().split('::')[-1]} saved {what}"
     out.put(cause.origin, f"{text} for backward here (version {version})")
     out.primary = f"needs version {version}"
+
+
+def _held(out: Explanation, cause: Cause) -> str | None:
+    """The name of the tensor that was saved, or of the one that it is a view of."""
+    tensor = cause.detail["tensor"]
+    if tensor is None:
+        return None
+    name = out.places.name_of(tensor)
+    if name is None and tensor._base is not None:
+        base = out.places.name_of(tensor._base)
+        return None if base is None else f"a view of {base}"
+    return name
 
 
 def changed(out: Explanation, cause: Cause) -> None:
@@ -54,9 +66,15 @@ def damage_advice(out: Explanation, saved: Cause, changed: Cause) -> None:
     if times > 1:
         out.advise(f"out-of-place operations for the {times} changes, the last on line {line}")
         return
+    for word in changed.origin.keywords if isinstance(changed.origin, ast.Call) else ():
+        if word.arg == "inplace":
+            edits = replaced(places, word.value, "False")
+            out.advise(f"inplace=False on line {line}, which makes a new tensor", edits)
+            return
     plain = _out_of_place(out, statement, changed.origin)
     if plain is not None:
-        text = f"{plain} on line {line}, which makes a new tensor"
+        code = plain if len(plain) <= LONGEST else f"{plain.partition('(')[0]}(...)"
+        text = f"{code} on line {line}, which makes a new tensor"
         out.advise(text, replaced(places, statement, plain))
         return
     target = changed.origin
@@ -117,7 +135,7 @@ def _outermost(out: Explanation, statement: ast.stmt | None) -> ast.stmt | None:
 def _out_of_place(out: Explanation, statement: ast.stmt, origin: object) -> str | None:
     """`a = a * 2` for `a *= 2`, `a = a.mul(2)` for `a.mul_(2)`."""
     text: str | None = None
-    if out.places.text(statement, LONGEST) is None:
+    if out.places.text(statement, 2 * LONGEST) is None:
         return None
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
         name = statement.target.id
@@ -130,7 +148,7 @@ def _out_of_place(out: Explanation, statement: ast.stmt, origin: object) -> str 
             if isinstance(function.value, ast.Name) and word in catalogue.methods:
                 call = ast.Call(ast.Attribute(function.value, word), origin.args, origin.keywords)
                 text = f"{function.value.id} = {ast.unparse(call)}"
-    return text if text is not None and len(text) <= LONGEST else None
+    return text if text is not None and (len(text) <= LONGEST or "(" in text) else None
 
 
 def leaf(out: Explanation, cause: Cause) -> None:

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
 from ..engine.tensor import Tensor
 from ..nn.module import Module
 from .classes import ModuleInstance
-from .explained import ENCLOSED, Explanation, suffixed
+from .explained import ENCLOSED, Explanation, node_words, suffixed, with_argument
 
 _ROOM = __file__.rpartition("explain_operands.py")[0]
 _CALL = Module.__call__.__code__
 _ABOUT_SHAPES = re.compile(
-    r"\b(?:sizes?|shapes?|dimensions?|dim|numel|elements|index|out of range|ambiguous)\b", re.I
+    r"\b(?:sizes?|shapes?|dimensions?|dim|numel|elements|index|ambiguous|out of (?:range|bounds))"
+    r"\b",
+    re.IGNORECASE,
 )
 _ABOUT_TYPES = re.compile(
     r"dtype|scalar type|data ?type|result type|not implemented for '|\b(?:Float|Double|Long|Int|"
     r"Half|Bool|ByteTensor|FloatTensor)\b|floating point"
 )
+_CONDITION = "Boolean value of Tensor"
 _BROADCAST = "The size of tensor a ("
 _PRODUCTS = frozenset({"matmul", "mm", "mv", "dot", "bmm"})
+_CASTS = {".long()": "int64", ".float()": "float32", ".double()": "float64"}
 LONGEST = 40
 
 
@@ -38,6 +42,10 @@ def operands(out: Explanation, error: BaseException) -> None:
     """What the operands of the failing operation were."""
     message = str(error)
     if not isinstance(error, (RuntimeError, ValueError, IndexError, TypeError)):
+        return
+    special = next((tell for start, tell in _SPECIAL.items() if message.startswith(start)), None)
+    if special is not None:
+        special(out)
         return
     about_types = _ABOUT_TYPES.search(message) and "shape" not in message
     if not about_types and not _ABOUT_SHAPES.search(message):
@@ -54,7 +62,16 @@ def operands(out: Explanation, error: BaseException) -> None:
     for node, tensor in shown:
         kind = tensor.dtype.name if about_types else f"shape {list(tensor.shape)}"
         out.put(node, kind)
-    if len(shown) == 2 and not about_types:
+    if about_types:
+        _types(out, shown)
+    elif message.startswith(_CONDITION):
+        code = out.places.text(out.place)
+        if code is not None:
+            code = f"({code})" if isinstance(out.place, ENCLOSED) else code
+            out.advise(f"{code}.any() or {code}.all()")
+    elif isinstance(out.place, ast.Subscript):
+        _index(out, out.place.slice)
+    elif len(shown) == 2:
         if message.startswith(_BROADCAST):
             _broadcast(out, shown[0], shown[1])
         elif _is_product(out, called):
@@ -68,7 +85,17 @@ def _operands(out: Explanation, error: BaseException) -> list[Operand]:
     nodes = places.operands(place)
     if is_object and isinstance(place, ast.Call):
         nodes = list(place.args)
-    pairs = list(zip(nodes, values, strict=False))
+    if str(error).startswith(_CONDITION) and isinstance(place, ast.expr):
+        nodes = [place]
+    pairs = [
+        pair
+        for node, value in zip(nodes, values, strict=False)
+        for pair in (
+            zip(node.elts, value, strict=False)
+            if isinstance(node, (ast.List, ast.Tuple)) and isinstance(value, (list, tuple))
+            else [(node, value)]
+        )
+    ]
     told = [shape for cause in getattr(error, "causes", ()) for shape in cause.detail["shapes"]]
     if isinstance(place, ast.Call) and told:  # an inner layer failed: its input says nothing
         if not any(isinstance(v, Tensor) and tuple(v.shape) in told for _, v in pairs):
@@ -80,6 +107,33 @@ def _operands(out: Explanation, error: BaseException) -> list[Operand]:
         if known is not None and known is not value:
             return []
     return [Operand(node, value) for node, value in pairs if isinstance(value, Tensor)]
+
+
+def _types(out: Explanation, shown: Sequence[Operand]) -> None:
+    """A cast of one operand may be all that is missing."""
+    for node, tensor in reversed(shown):
+        for word in _CASTS:
+            if tensor.dtype.name != _CASTS[word]:
+                code = out.places.text(node)
+                edits = suffixed(out.places, node, word)
+                if code is not None and edits:
+                    shape = f"({code})" if isinstance(node, ENCLOSED) else code
+                    out.or_else(f"{shape}{word} on line {out.places.line(node)}", edits)
+
+
+def _index(out: Explanation, index: ast.expr) -> None:
+    """What a name that stands as an index held."""
+    value = held(out, index)
+    if isinstance(value, int) and isinstance(index, ast.Name):
+        out.put(index, str(value))
+
+
+def held(out: Explanation, node: ast.AST) -> Any:
+    """The value of a name at the moment of the error."""
+    if not isinstance(node, ast.Name):
+        return None
+    table = out.places.local if node.id in out.places.local else out.places.values
+    return table.get(node.id)
 
 
 def arguments(trace: TracebackType | None) -> tuple[list[Any], bool]:
@@ -110,7 +164,6 @@ def _seed(out: Explanation, message: str, nodes: Sequence[ast.expr]) -> None:
         out.put(nodes[0], f"shape {told[1]}")
         if len(nodes) == 2 and out.places.called(out.place)[0] == "backward":  # type: ignore[index]
             out.put(nodes[1], f"shape {told[0]}")
-        out.primary = f"a gradient of the shape {told[0]} for a root of the shape {told[1]}"
 
 
 # ---------------------------------------------------------------- layers of a network
@@ -213,6 +266,8 @@ def _changes(shape: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
     """What a tensor can become without losing its numbers: the words, and the shape."""
     if len(shape) == 2 and shape[0] != shape[1]:
         yield ".T", shape[::-1]
+    elif len(shape) > 2 and shape[-1] != shape[-2]:
+        yield ".mT", (*shape[:-2], shape[-1], shape[-2])
     for place in range(1, len(shape) + 1):
         yield f".unsqueeze({place})", (*shape[:place], 1, *shape[place:])
 
@@ -221,7 +276,7 @@ def _fitting(out: Explanation, first: Operand, second: Operand, fits: Any) -> No
     """What would make the shapes fit, where there is one way to do it."""
     one, two = tuple(first.tensor.shape), tuple(second.tensor.shape)
     ways = [(second, word, shape) for word, shape in _changes(two) if fits(one, shape)]
-    ways += [(first, word, shape) for word, shape in _changes(one) if fits(shape, two)]
+    ways = ways or [(first, word, shape) for word, shape in _changes(one) if fits(shape, two)]
     if len(ways) != 1:
         return
     operand, word, shape = ways[0]
@@ -255,5 +310,60 @@ def _product(out: Explanation, first: Operand, second: Operand) -> None:
     lines += table([(two.ljust(head), right)], [inner])
     lines[-1] += f" {a} and {b} have to be equal"
     out.note("\n      ".join(["a product of matrices adds up over the inner sizes", *lines]))
-    if len(left) == len(right) == 2:
-        _fitting(out, first, second, lambda x, y: len(x) == len(y) == 2 and x[1] == y[0])
+    if len(left) == len(right) > 1:
+        rank = len(left)
+        _fitting(
+            out, first, second,
+            lambda x, y: len(x) == len(y) == rank and x[-1] == y[-2] and x[:-2] == y[:-2],
+        )  # fmt: skip
+
+
+# ---------------------------------------------------------------- errors of one message
+
+
+def _needs_floats(out: Explanation) -> None:
+    """requires_grad=True for whole numbers."""
+    place = out.place
+    if isinstance(place, ast.Call) and any(word.arg == "requires_grad" for word in place.keywords):
+        edits = with_argument(out.places, place, "dtype=torch.float32")
+        line = out.places.line(place)
+        out.advise(f"dtype=torch.float32 in the call on line {line}, or numbers with a dot", edits)
+
+
+def _numpy(out: Explanation) -> None:
+    """x.numpy() of what requires grad."""
+    called = out.places.called(out.place)
+    if called is not None and called[1]:
+        line = out.places.line(out.place)
+        edits = suffixed(out.places, called[1][0], ".detach()")
+        out.advise(f".detach().numpy() on line {line}", edits)
+
+
+def _float_index(out: Explanation) -> None:
+    """x[i] with floats in i."""
+    index = out.place.slice if isinstance(out.place, ast.Subscript) else None
+    tensor = None if index is None else held(out, index)
+    if index is not None and isinstance(tensor, Tensor):
+        out.put(index, tensor.dtype.name)
+        line, code = out.places.line(index), out.places.text(index)
+        out.advise(f"{code}.long() on line {line}", suffixed(out.places, index, ".long()"))
+
+
+def _flag(out: Explanation) -> None:
+    """requires_grad of a result."""
+    node: ast.AST | None = None
+    if isinstance(out.place, ast.Attribute):
+        node = out.place.value
+    elif (called := out.places.called(out.place)) is not None and called[1]:
+        node = called[1][0]
+    tensor = None if node is None else held(out, node)
+    if isinstance(tensor, Tensor) and tensor.grad_fn is not None:
+        out.primary = f"{node_words(out.places, tensor.grad_fn)} made it: it is no leaf"
+
+
+_SPECIAL: dict[str, Callable[[Explanation], None]] = {
+    "Only Tensors of floating point and complex dtype can require gradients": _needs_floats,
+    "Can't call numpy() on Tensor that requires grad": _numpy,
+    "tensors used as indices must be": _float_index,
+    "you can only change requires_grad flags of leaf variables": _flag,
+}

@@ -23,6 +23,8 @@ def constant(out: Explanation, cause: Cause) -> None:
         found = reasons(places, expression, None)
     else:
         found = [] if name is None else reasons(places, ast.Name(name, ast.Load()), tensor)
+    cuts = [reason for reason in found if not reason.is_leaf]
+    found = cuts or found  # what was cut off had a gradient; a constant beside it is no reason
     for reason in found:
         out.put(reason.node, reason.text)
     made = [reason for reason in found if reason.is_leaf]

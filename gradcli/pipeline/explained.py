@@ -35,20 +35,17 @@ def with_trials(ran: Ran, started: float) -> Ran:
     clock = Clock(ran.request.limits.timeout, started)
     clock.end = min(clock.end, started + MOST_SECONDS)
     answers: dict[str, str | None] = {}
-    for cure in error.cures[:MOST_CURES]:
-        if not cure.last_resort:
+    for cure in sorted(error.cures, key=lambda cure: cure.last_resort)[:MOST_CURES]:
+        if not cure.last_resort or not any(answers.values()):
             answers[cure.note] = _answer(error, cure, attempt(ran, cure.edits, clock))
-        elif not any(answers.values()):
-            answer = _answer(error, cure, attempt(ran, cure.edits, clock))
-            answers |= {cure.note: answer} if answer else {}
-    resorts = [note for note in answers if note not in error.notes]
+    resorts = [note for note in answers if note not in error.notes and answers[note]]
     notes = []
     for note in (*error.notes, *resorts):
         answer = answers.get(note)
-        if answer is None:
-            notes.append(note)
-        elif answer:
+        if answer:
             notes.append(f"{note}{TRIED}{answer}")
+        elif answer is None and not (resorts and note.startswith("do: ")):
+            notes.append(note)
     return ran._replace(error=replace(error, notes=tuple(notes), cures=()))
 
 
