@@ -9,6 +9,7 @@ from ..engine.catalogue import catalogue
 from ..engine.mode import no_grad
 from ..engine.row import CARRIERS
 from ..func.dual import alive, become_plain, dual, is_dual
+from ..func.reverse import Identity, gradient
 
 __all__ = [
     "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual",
@@ -43,6 +44,7 @@ def enter_dual_level() -> int:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _open.level = LEVEL
     CARRIERS.levels += 1
+    CARRIERS.gradients = gradients_of_duals
     return LEVEL
 
 
@@ -58,6 +60,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
         )
     _open.level = -1
     CARRIERS.levels -= 1
+    CARRIERS.gradients = None
     for tensor in list(alive):
         become_plain(tensor)
     alive.clear()
@@ -124,7 +127,9 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         return UnpackedDualTensor(tensor, None)
     primal = tensor.primal
     if primal.requires_grad:
-        primal = catalogue.rows["alias"](primal)
+        shown = primal.detach()
+        shown._grad_fn, shown._requires_grad = Identity(primal, "Identity"), True
+        primal = shown
     return UnpackedDualTensor(primal, tensor.tangent)
 
 
@@ -132,14 +137,9 @@ def gradients_of_duals(
     outputs: Any, inputs: Any, given: Any, create_graph: bool
 ) -> list[Any] | None:
     """autograd.grad where a tangent takes part: the gradients come with tangents too."""
-    values = [*outputs, *inputs, *(g for g in given if g is not None)]
-    if not any(is_dual(value, LEVEL) for value in values):
+    if not any(is_dual(value, LEVEL) for value in (*outputs, *inputs, *given)):
         return None
-    from ..func.reverse import gradient
-
-    ones = catalogue.functions["ones_like"]
-    seeds = [ones(o) if g is None else g for o, g in zip(outputs, given, strict=True)]
-    found = gradient(outputs, inputs, seeds, True)
+    found = gradient(outputs, inputs, given, True)
     if create_graph:
         return found
     with no_grad():

@@ -8,6 +8,7 @@ from typing import Any
 from .catalogue import catalogue
 from .causes import Cause, because
 from .mode import state
+from .row import CARRIERS
 from .tensor import Tensor, plain
 from .walk import Walk
 
@@ -28,6 +29,8 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """torch.autograd.backward: accumulates into the .grad of leaves (or of `inputs`)."""
+    if CARRIERS.forbid is not None:
+        CARRIERS.forbid("backward")
     roots = _listed(tensors)
     if inputs is not None:
         inputs = _listed(inputs)
@@ -77,7 +80,11 @@ def grad(
             raise _constant("One of the differentiated Tensors does not require grad", tensor)
     create_graph = create_graph or state.create_graph
     keep = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
-    results = _walk(roots, gradients, keep, create_graph, wanted, capture=True)
+    results = None
+    if CARRIERS.gradients is not None:
+        results = CARRIERS.gradients(roots, wanted, gradients, create_graph)
+    if results is None:
+        results = _walk(roots, gradients, keep, create_graph, wanted, capture=True)
     for place, result in enumerate(results):
         if result is None and not allow_unused:
             message = (

@@ -165,6 +165,8 @@ class _Carriers:
         "call",
         "factory",
         "draw",
+        "forbid",
+        "gradients",
     )
 
     def __init__(self) -> None:
@@ -178,6 +180,8 @@ class _Carriers:
         self.call: Body | None = None
         self.factory: Body | None = None
         self.draw: Body | None = None
+        self.forbid: Body | None = None  # raises for what a transformed function must not call
+        self.gradients: Body | None = None  # of tensors that have tangents
         self.complex = False  # has a complex number appeared? see formula.complex_appears
 
 

@@ -194,6 +194,8 @@ class Tensor:
             self._requires_grad = value
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        if CARRIERS.forbid is not None:
+            CARRIERS.forbid("requires_grad_")
         if (
             self._meta is not None
             and self._meta.inference

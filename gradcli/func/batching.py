@@ -18,7 +18,8 @@ from ..engine.row import Inplace
 from ..engine.tensor import Tensor, plain
 from . import batching_rules
 from .batched import Batched, batched, is_batched, split
-from .carrier import Carrier, run
+from .carrier import Carrier, highest, run
+from .levels import randomness_at
 
 Rule = Callable[["Call"], Any]
 
@@ -97,6 +98,11 @@ def wrapped(answer: Any, level: int) -> Any:
 
 def one_by_one(row: Row, values: Sequence[Any], level: int) -> Any:
     """Each sample for itself; the results are stacked."""
+    if row.name == "index" and _masked(values, level):
+        raise RuntimeError(
+            "vmap: We do not support batching operators that can support dynamic shape. Attempting "
+            "to batch over indexing with a boolean mask."
+        )
     if row.name in batching_rules.DYNAMIC:
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted "
@@ -105,6 +111,15 @@ def one_by_one(row: Row, values: Sequence[Any], level: int) -> Any:
         )
     results = [run(row, given) for given in _samples(values, level)]
     return _stacked(results, level)
+
+
+def _masked(values: Sequence[Any], level: int) -> bool:
+    return any(
+        is_batched(item, level) and item._kind.dtype.category == 0
+        for value in values
+        if value.__class__ is list
+        for item in value
+    )
 
 
 def _samples(values: Sequence[Any], level: int) -> list[list[Any]]:
@@ -161,6 +176,8 @@ def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
     target = values[0]
     if not is_batched(target, level):
         raise _too_small(row, target, values, level)
+    if row.name in batching_rules.RANDOM:
+        return _drawn_in_place(twin, values, level)
     call = Call(row, values, level)
     tensors = [p.name for p in row.tensors]
     pointwise = row.broadcasts or row.name in batching_rules.POINTWISE | {"copy", "zero"}
@@ -174,6 +191,19 @@ def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
         return target
     for given in _samples(values, level):
         run(twin, given)
+    return target
+
+
+def _drawn_in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
+    """x.normal_() and its like: for each sample its own numbers, or once for all of them."""
+    target = values[0]
+    if randomness_at(level) == "different":
+        run(twin, list(Call(twin.row, values, level).values.values()))
+        return target
+    if any(is_batched(value, level) for value in values[1:]):
+        raise RuntimeError(batching_rules.SAME_RANDOMNESS)
+    drawn = run(twin, [catalogue.functions["zeros_like"](_shaped_like(target)), *values[1:]])
+    catalogue.methods["copy_"](target, drawn)
     return target
 
 
@@ -310,18 +340,35 @@ def _rule(row: Row) -> Rule | None:
 
 
 def manufacture(factory: Factory, values: Sequence[Any], level: int) -> Any:
-    """zeros_like(x) and its like: what is the same for all samples is made once."""
-    stands = []
-    for value in values:
-        if isinstance(value, Batched):
-            kind = value._kind
-            empty = kind.xp.broadcast_to(
-                kind.xp.zeros((), dtype=kind.array_dtype), value._data.shape
-            )
-            value = plain(empty, kind)
-        stands.append(value)
-    return run(factory, stands) if _carried(stands) else factory.run(*stands)
+    """zeros_like(x), x.new_empty(2) and their like: memory for each sample."""
+    names = factory.signature.names
+    first = values[0]
+    if not is_batched(first, level):
+        return factory.run(*values)
+    given = [*values]
+    if "generator" in names and randomness_at(level) != "different":
+        given[0] = _shaped_like(first)
+        drawn = _made(factory, given)
+        size = (first.samples, *drawn._data.shape)
+        whole = run(catalogue.rows["expand"], (drawn, size, False))
+        return batched(catalogue.functions["clone"](whole), 0, level)
+    given[0] = first.in_front()
+    if "size" in names:
+        at = names.index("size")
+        given[at] = (first.samples, *values[at])
+    return batched(_made(factory, given), 0, level)
 
 
-def _carried(values: Sequence[Any]) -> bool:
-    return any(isinstance(value, Carrier) for value in values)
+def _made(factory: Factory, values: Sequence[Any]) -> Any:
+    if highest(values) is not None:
+        return run(factory, values)
+    from ..engine.construct import manufacture as ordinary
+
+    return ordinary(factory, values)
+
+
+def _shaped_like(sample: Batched) -> Tensor:
+    """An ordinary tensor of a sample's shape and type; creation functions ask for no more."""
+    kind = sample._kind
+    empty = kind.xp.broadcast_to(kind.xp.zeros((), dtype=kind.array_dtype), sample._data.shape)
+    return plain(empty, kind)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine.catalogue import catalogue
 from ..engine.kind import wrap_dim
 from .carrier import run
+from .levels import randomness_at
 
 if TYPE_CHECKING:
     from .batching import Call
@@ -45,6 +46,12 @@ RANDOM = frozenset(
     "multinomial rrelu_with_noise _fused_dropout".split()
 )
 DYNAMIC = frozenset("nonzero _unique2 unique_dim unique_consecutive masked_select".split())
+
+
+SAME_RANDOMNESS = (
+    "Vmap does not currently support same randomness with a batched tensor input. Please file an "
+    "issue with functorch"
+)
 
 
 def _rows(key: str) -> Any:
@@ -136,8 +143,11 @@ def full(key: str) -> Any:
 
 
 def dot(call: Call) -> Any:
-    names = call.row.signature.names
-    return (call.values[names[0]] * call.values[names[1]]).sum(-1)
+    first, second = (call.values[name] for name in call.row.signature.names)
+    lying = run(_rows("unsqueeze"), (first, -2))
+    standing = run(_rows("unsqueeze"), (second, -1))
+    out = catalogue.functions["matmul"](lying, standing)
+    return run(_rows("squeeze.dim"), (run(_rows("squeeze.dim"), (out, -1)), -1))
 
 
 def product(call: Call) -> Any:
@@ -230,16 +240,11 @@ def folded(call: Call) -> Any:
 
 def random(call: Call) -> Any:
     """Random numbers: each sample its own where vmap was asked for that."""
-    from .vmap import randomness_at
-
     if randomness_at(call.level) == "different":
         return call.run(**{name: call.spread_out(name) for name in call.ranks})
     if call.row.name == "native_dropout":
         return _same_dropout(call)
-    raise RuntimeError(
-        "Vmap does not currently support same randomness with a batched tensor input. Please file "
-        "an issue with functorch"
-    )
+    raise RuntimeError(SAME_RANDOMNESS)
 
 
 def _same_dropout(call: Call) -> Sequence[Any]:

@@ -42,11 +42,38 @@ def batches() -> list[Level]:
     return [level for level in stack if level.kind == "vmap"]
 
 
+def randomness_at(number: int) -> str:
+    """What the vmap of a level says about random numbers."""
+    return next((level.randomness for level in stack if level.number == number), "same")
+
+
 def _refresh() -> None:
     """Random functions ask only while a vmap is open that forbids them."""
+    CARRIERS.forbid = _refuse if stack else None
     forbidden = any(level.randomness == "error" for level in stack if level.kind == "vmap")
     CARRIERS.draw = _forbid if forbidden else None
 
 
 def _forbid() -> None:
     raise RuntimeError(RANDOM_ERROR)
+
+
+def _refuse(what: str) -> None:
+    """Inside a transformed function gradients are the transformation's business."""
+    raise RuntimeError(REFUSED[what])
+
+
+REFUSED = {
+    "backward": (
+        "backward() called inside a functorch transform. This is not supported, please use "
+        "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+        "transforms."
+    ),
+    "requires_grad_": (
+        "You are attempting to call Tensor.requires_grad_() (or perhaps using "
+        "torch.autograd.functional.* APIs) inside of a function being transformed by a functorch "
+        "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, "
+        "vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
+        "transformed instead."
+    ),
+}

@@ -21,14 +21,15 @@ from .carrier import highest, run
 from .dual import dual, is_dual
 
 
-class AliasNode(CustomNode):
-    """Where a transformed function's input hangs on the tensor that was given."""
+class Identity(CustomNode):
+    """Hands gradients on: where a transformed function's input hangs on the tensor that was given,
+    and where the primal of a dual hangs on what it was."""
 
     __slots__ = ()
 
-    def __init__(self, tensor: Tensor) -> None:
+    def __init__(self, tensor: Tensor, name: str = "AliasBackward0") -> None:
         number = tensor._output_nr
-        super().__init__("AliasBackward0", (edge_of(tensor),), (number,) if number else None)
+        super().__init__(name, (edge_of(tensor),), (number,) if number else None)
 
     def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
         return grads
@@ -46,7 +47,7 @@ def alias(value: Any, pairs: list[tuple[Tensor, Tensor]], connected: bool) -> An
         out = plain(value._need_array(), value._kind)
         out._storage = value._need_storage()
         if connected and value.requires_grad:
-            out._grad_fn = AliasNode(value)
+            out._grad_fn = Identity(value)
         out._requires_grad = True
         pairs.append((out, value))
         return out
@@ -221,7 +222,7 @@ def at_once(
 
 def _is_plain(outputs: Sequence[Tensor]) -> bool:
     for node in nodes_below(outputs):
-        if node.hooks is not None or node.__class__ not in (Node, AliasNode, AccumulateGrad):
+        if node.hooks is not None or node.__class__ not in (Node, Identity, AccumulateGrad):
             return False
         if node.__class__ is AccumulateGrad and _watched_leaf(node):
             return False

@@ -208,10 +208,6 @@ def _unwrapped(name: str, out: Any, place: Any, samples: int, level: int) -> Any
 # ---- random numbers
 
 
-def randomness_at(number: int) -> str:
-    return next((level.randomness for level in batches() if level.number == number), "same")
-
-
 def _each_its_own(factory: Factory, values: Sequence[Any]) -> Any:
     """rand, randn and their like where every sample draws its own numbers."""
     level = next((level for level in reversed(batches()) if level.randomness == "different"), None)

@@ -157,7 +157,7 @@ def _taken_apart(self: Any, items: Sequence[Any]) -> tuple[Any, list[Any]]:
         elif item is True or item is False:
             result, dim = _with_flag(result, dim, item, rest), dim + 1
         elif _is_tensor(item):
-            if item.ndim == 0 and item.dtype.category < 2:
+            if item.ndim == 0 and item.dtype.category < 2 and not hasattr(item._data, "level"):
                 if item.dtype.name in ("bool", "uint8"):
                     result, dim = _with_flag(result, dim, bool(item.item()), rest), dim + 1
                 else:
