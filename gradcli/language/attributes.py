@@ -16,6 +16,7 @@ from ..engine.returns import Named
 from ..engine.size import Size
 from ..engine.tensor import METHODS, PROPERTIES, Tensor
 from ..operators import catalogue
+from .libraries import HOMES, TENSORS, published, publishes
 from .names import suggest_member, suggestion
 from .operations import type_handlers, type_name
 from .session import session
@@ -50,7 +51,11 @@ TABLES: dict[type, Members] = {}
 
 
 def members_of(value: Any) -> Members:
-    kind = type(value)
+    return members_of_type(type(value))
+
+
+def members_of_type(kind: type) -> Members:
+    """The table of a type, made at the first question."""
     members = TABLES.get(kind)
     if members is None:
         members = TABLES[kind] = _build(kind)
@@ -107,7 +112,7 @@ def set_attribute(value: Any, name: str, new: Any) -> None:
     if special is not None:
         special(value, name, new)
         return
-    if hasattr(type(value), "PUBLIC") and not name.startswith("_"):
+    if publishes(type(value)) and not name.startswith("_"):
         setattr(value, name, new)  # a module of nn: it registers parameters and modules itself
         return
     if name in members.properties:
@@ -120,14 +125,14 @@ def set_attribute(value: Any, name: str, new: Any) -> None:
 
 
 def _owner_name(value: Any) -> str:
-    return "torch._C.TensorBase" if type(value) is Tensor else type_name(value)
+    return "torch._C.TensorBase" if type(value) in TENSORS else type_name(value)
 
 
 def delete_attribute(value: Any, name: str) -> None:
     special = SPECIAL_DELETE.get(type(value))
     if special is not None:
         special(value, name)
-    elif type(value) is Tensor and name == "grad":
+    elif type(value) in TENSORS and name == "grad":
         value.grad = None
     else:
         raise missing(value, name)
@@ -161,17 +166,18 @@ def _universal(value: Any, name: str) -> Any:
 # ---------------------------------------------------------------- types of the library
 
 
-def _public(kind: type) -> set[str]:
-    names: set[str] = set()
-    for base in kind.__mro__:
-        names.update(base.__dict__.get("PUBLIC", ()))
-    return names
+# How other libraries' types say what they offer; None for a type that is not theirs.
+BUILDERS: list[Callable[[type], Members | None]] = []
 
 
 def _build(kind: type) -> Members:
     """The table of a type of the library: of a node, a named tuple, or what its class publishes."""
     if issubclass(kind, Node):
         return NODE if kind is not AccumulateGrad else ACCUMULATE
+    for build in BUILDERS:
+        built = build(kind)
+        if built is not None:
+            return built
     if issubclass(kind, Named):
         base = dict(TABLES[tuple].methods)
         return Members(base, {name: attrgetter(name) for name in kind.fields})
@@ -180,7 +186,7 @@ def _build(kind: type) -> Members:
         return Members(dict(TABLES[tuple].methods), {name: attrgetter(name) for name in fields})
     methods: dict[str, Method] = {}
     properties: dict[str, Callable[[Any], Any]] = {}
-    for name in sorted(_public(kind)):
+    for name in sorted(published(kind)):
         found = getattr(kind, name, None)
         if callable(found):
             methods[name] = _adopting(found)
@@ -191,7 +197,7 @@ def _build(kind: type) -> Members:
 
 def _library_attribute(value: Any, name: str) -> tuple[Any] | None:
     """A parameter, buffer, submodule or own attribute of a module of nn."""
-    if name.startswith("_") or not hasattr(type(value), "PUBLIC"):
+    if name.startswith("_") or not publishes(type(value)):
         return None
     own = getattr(value, "__dict__", {})
     for table in ("_parameters", "_buffers", "_modules"):
@@ -210,7 +216,7 @@ def is_library(value: Any) -> bool:
 def _from_library(kind: type) -> bool:
     homes = [base.__module__ for base in kind.__mro__]
     return any(
-        home.startswith("gradcli.") and not home.startswith("gradcli.language.") for home in homes
+        home.startswith(tuple(HOMES)) and not home.startswith("gradcli.language.") for home in homes
     )
 
 
@@ -348,7 +354,7 @@ def _type_attribute(value: Type, name: str) -> Any:
         return Builtin(name, static)
     hosts = value.host if isinstance(value.host, tuple) else (value.host,)
     members = TABLES.get(hosts[0])
-    if members is None and hasattr(hosts[0], "PUBLIC"):
+    if members is None and publishes(hosts[0]):
         members = _build(hosts[0])
     if members is not None and name in members.methods:
         return Builtin(name, members.methods[name], f"<method '{name}' of '{value.name}' objects>")

@@ -14,7 +14,7 @@ from .classes import (
     OBJECT,
     ClassValue,
     Instance,
-    ModuleInstance,
+    ProgramModule,
     call_special,
     construct,
     is_instance,
@@ -66,7 +66,7 @@ def _hook(name: str, previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return previous(value)
         found = kind_of(value).find(name)
         if found is MISSING:
-            return previous(value) if type(value) is ModuleInstance else None
+            return previous(value) if isinstance(value, ProgramModule) else None
         return lambda *args, **kwargs: call(found, args, kwargs)
 
     return find
@@ -146,7 +146,7 @@ def custom_text(value: Any, method: str) -> str | None:
             if type(shown) is not str:
                 raise TypeError(f"{name} returned non-string (type {quoted(type(shown).__name__)})")
             return shown
-    if kind is ModuleInstance:
+    if isinstance(value, ProgramModule):
         return None
     return f"<__main__.{value.kind.qualified} object at {session.address_of(value)}>"
 

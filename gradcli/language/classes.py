@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from ..autograd.function import Function as HostFunction
 from ..autograd.function import FunctionContext
 from ..nn.module import Module
-from .attributes import SPECIAL, SPECIAL_DELETE, SPECIAL_SET, TABLES, Members, adopt, missing
+from .attributes import (
+    SPECIAL,
+    SPECIAL_DELETE,
+    SPECIAL_SET,
+    TABLES,
+    Members,
+    adopt,
+    members_of_type,
+    missing,
+)
 from .builtins.prelude import PRELUDE
 from .builtins.types import OF_ERRORS
 from .calls import call
@@ -63,7 +73,7 @@ def _native(bases: tuple[Any, ...]) -> Any:
 
 
 def _may_be_base(base: Type) -> bool:
-    if base.host is Module or base.host is HostFunction:
+    if base.host in MODULES or base.host in FUNCTIONS:
         return True
     return (
         isinstance(base.host, type)
@@ -118,8 +128,8 @@ class Instance:
         return id(self)
 
 
-class ModuleInstance(Module):
-    """An object of a program's class that builds on nn.Module."""
+class ProgramModule:
+    """What an object of a program's class that builds on nn.Module answers for it."""
 
     def __init__(self, kind: ClassValue) -> None:
         self.__dict__["_program_class"] = kind
@@ -138,6 +148,10 @@ class ModuleInstance(Module):
 
     def _get_name(self) -> str:
         return kind_of(self).name
+
+
+class ModuleInstance(ProgramModule, Module):
+    """The same, built on our own nn.Module."""
 
 
 class StaticMethod:
@@ -180,7 +194,7 @@ def kind_of(value: Any) -> ClassValue:
 
 
 def is_instance(value: Any) -> bool:
-    return type(value) is Instance or type(value) is ModuleInstance
+    return type(value) is Instance or isinstance(value, ProgramModule)
 
 
 # ---------------------------------------------------------------- making
@@ -190,15 +204,15 @@ def construct(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
     """Net(...)"""
     if kind.kind is not None:
         return _error_instance(kind, args)
-    if kind.native is HostFunction:
+    if kind.native in FUNCTIONS:
         raise TypeError(f"use {kind.name}.apply: a Function of autograd has no instances")
-    value: Any = Instance(kind) if kind.native is None else ModuleInstance(kind)
+    value: Any = Instance(kind) if kind.native is None else MODULES[kind.native](kind)
     start = kind.find("__init__")
     if start is not MISSING:
         if call(start, (value, *args), kwargs) is not None:
             raise TypeError("__init__() should return None")
-    elif kind.native is Module:
-        Module.__init__(value, *args, **kwargs)
+    elif kind.native in MODULES:
+        kind.native.__init__(value, *args, **kwargs)
     elif args or kwargs:
         raise TypeError(f"{kind.name}() takes no arguments")
     return value
@@ -254,8 +268,8 @@ def _instance_attribute(value: Any, name: str) -> Any:
             return own
     if found is not MISSING:
         return _from_class(value, kind, found)
-    if type(value) is ModuleInstance and name in MODULE.methods:
-        return Bound(name, value, MODULE.methods[name])
+    if isinstance(value, ProgramModule) and name in module_methods(kind.native):
+        return Bound(name, value, module_methods(kind.native)[name])
     if name == "__class__":
         return kind
     if name == "__doc__":
@@ -264,7 +278,7 @@ def _instance_attribute(value: Any, name: str) -> Any:
     raise error
 
 
-def _module_attribute(value: ModuleInstance, name: str) -> Any:
+def _module_attribute(value: ProgramModule, name: str) -> Any:
     own = value.__dict__
     for held in ("_parameters", "_buffers", "_modules"):
         if name in (own.get(held) or ()):
@@ -299,7 +313,7 @@ def _set_instance(value: Any, name: str, new: Any) -> None:
 
 def _delete_instance(value: Any, name: str) -> None:
     table = value.table if type(value) is Instance else value.__dict__
-    if type(value) is ModuleInstance and _module_attribute(value, name) is not MISSING:
+    if isinstance(value, ProgramModule) and _module_attribute(value, name) is not MISSING:
         delattr(value, name)
     elif name in table and not _is_internal(name):
         del table[name]
@@ -315,10 +329,10 @@ def _class_attribute(value: ClassValue, name: str) -> Any:
         if type(found) is StaticMethod or type(found) is ClassMethod:
             return _from_class(value, value, found)
         return found
-    if value.native is HostFunction and name == "apply":
-        return Builtin("apply", _applied(value))
-    if value.native is Module and (name in MODULE.methods or name == "__init__"):
-        return _module_method(name)
+    if value.native in FUNCTIONS and name == "apply":
+        return Builtin("apply", FUNCTIONS[value.native](value))
+    if value.native in MODULES and (name in module_methods(value.native) or name == "__init__"):
+        return _module_method(value.native, name)
     if name == "__doc__":
         return None
     error = missing(value, name)
@@ -334,20 +348,20 @@ def _super_attribute(value: Super, name: str) -> Any:
     found = kind.find(name, after=value.behind)
     if found is not MISSING:
         return _from_class(value.object, kind, found)
-    if kind.native is Module:
-        return Bound(name, value.object, _module_method(name).function)
+    if kind.native in MODULES:
+        return Bound(name, value.object, _module_method(kind.native, name).function)
     if name == "__init__":
         return Builtin("__init__", lambda *args, **kwargs: None)
     raise missing(value, name)
 
 
-def _module_method(name: str) -> Builtin:
+def _module_method(native: type, name: str) -> Builtin:
     """nn.Module's own method, for super().train() and Module.__init__(self)."""
     if name == "__init__":
-        return Builtin("__init__", lambda value, *args: Module.__init__(value))
-    if name == "__setattr__" or name not in MODULE.methods:
+        return Builtin("__init__", lambda value, *args: native.__init__(value))  # type: ignore[misc]
+    if name == "__setattr__" or name not in module_methods(native):
         raise AttributeError(f"'super' object has no attribute '{name}'")
-    return Builtin(name, MODULE.methods[name])
+    return Builtin(name, module_methods(native)[name])
 
 
 class _Adapter:
@@ -371,7 +385,9 @@ def _applied(kind: ClassValue) -> Callable[..., Any]:
     return lambda *args: apply.__func__(_Adapter(kind), *args)
 
 
-MODULE: Members = Members()
+# The classes that a program's own may build on: what an object of one is, how one is applied.
+MODULES: dict[Any, Callable[[ClassValue], ProgramModule]] = {Module: ModuleInstance}
+FUNCTIONS: dict[Any, Callable[[ClassValue], Callable[..., Any]]] = {HostFunction: _applied}
 
 
 def _context_attribute(value: FunctionContext, name: str) -> Any:
@@ -393,17 +409,26 @@ def _property_attribute(value: Property, name: str) -> Any:
     raise missing(value, name)
 
 
-SPECIAL[Instance] = SPECIAL[ModuleInstance] = _instance_attribute
+SPECIAL[Instance] = _instance_attribute
 SPECIAL[ClassValue] = _class_attribute
 SPECIAL[Super] = _super_attribute
 SPECIAL[Property] = _property_attribute
 SPECIAL[FunctionContext] = _context_attribute
-SPECIAL_SET[Instance] = SPECIAL_SET[ModuleInstance] = _set_instance
+SPECIAL_SET[Instance] = _set_instance
 SPECIAL_SET[ClassValue] = _set_class
 SPECIAL_SET[FunctionContext] = _set_context
-SPECIAL_DELETE[Instance] = SPECIAL_DELETE[ModuleInstance] = _delete_instance
-for _record in (Instance, ModuleInstance, ClassValue, Super, Property, StaticMethod, ClassMethod):
+SPECIAL_DELETE[Instance] = _delete_instance
+for _record in (Instance, ClassValue, Super, Property, StaticMethod, ClassMethod):
     TABLES[_record] = Members()
+
+
+def know_module(kind: type) -> None:
+    """Objects of this type are those of a program's own module class."""
+    SPECIAL[kind], SPECIAL_SET[kind] = _instance_attribute, _set_instance
+    SPECIAL_DELETE[kind], TABLES[kind] = _delete_instance, Members()
+
+
+know_module(ModuleInstance)
 TABLES[FunctionContext] = Members(
     {name: getattr(FunctionContext, name) for name in (
         "save_for_backward", "mark_non_differentiable", "mark_dirty", "set_materialize_grads")},
@@ -411,14 +436,11 @@ TABLES[FunctionContext] = Members(
 )  # fmt: skip
 
 
-def _fill_module() -> None:
-    from .attributes import _build
-
-    built = _build(Module)
-    MODULE.methods = {name: method for name, method in built.methods.items() if name != "forward"}
-
-
-_fill_module()
+@functools.cache
+def module_methods(native: type) -> dict[str, Callable[..., Any]]:
+    """The methods of nn.Module that a program's module has."""
+    methods = members_of_type(native).methods
+    return {name: method for name, method in methods.items() if name != "forward"}
 
 
 def call_special(value: Any, name: str, *args: Any, **kwargs: Any) -> Any:

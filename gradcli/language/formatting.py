@@ -10,6 +10,7 @@ from typing import Any
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.module import Module
+from .libraries import TENSORS
 from .operations import DICTS, VIEWS, type_name
 from .session import session
 from .values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Set, Type
@@ -189,10 +190,10 @@ _SCALARS = frozenset({int, float, bool, str, complex})
 def formatted(value: Any, spec: str) -> str:
     """format(value, spec); a tensor of no dimension is formatted as its number, also without."""
     kind: Any = type(value)
-    if not spec and kind is not Tensor:
+    if not spec and kind not in TENSORS:
         return text(value)
     _charge_widths(spec)
-    if kind in _SCALARS or kind is Tensor:
+    if kind in _SCALARS or kind in TENSORS:
         return format(value, spec)
     raise TypeError(f"unsupported format string passed to {type_name(value)}.__format__")
 
@@ -354,7 +355,7 @@ def _percent_one(spec: str, letter: str, value: Any, place: int) -> str:
         raise ValueError(
             f"unsupported format character '{shown}' (0x{ord(letter):x}) at index {place}"
         )
-    if type(value) is Tensor and letter != "c":
+    if type(value) in TENSORS and letter != "c":
         value = float(value) if letter in "eEfFgG" else int(value)
     elif type(value) not in (int, float, bool, str):
         if letter in "eEfFgG":

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.tensor import Tensor
+from .libraries import TENSORS
 from .session import session
 from .values import UNBOUND, Lazy, Set
 
@@ -114,7 +115,7 @@ def _repeat_in_place(a: Any, b: Any) -> Any:
         _repetition(a, b)
         a *= b
         return a
-    if type(a) is Tensor and type(b) not in SEQUENCES:
+    if type(a) in TENSORS and type(b) not in SEQUENCES:
         a *= b
         return a
     return multiply(a, b)
@@ -131,7 +132,7 @@ def _or_in_place(a: Any, b: Any) -> Any:
 
 def _in_place(light: Callable[[Any, Any], Any], guarded: Callable[[Any, Any], Any]) -> Any:
     def run(a: Any, b: Any) -> Any:
-        return light(a, b) if type(a) is Tensor else guarded(a, b)
+        return light(a, b) if type(a) in TENSORS else guarded(a, b)
 
     return run
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ..libraries import TENSORS
 from ..names import MATH_NAMES, NUMPY_NAMES
 from ..operations import BIG, charge_integer, collect, type_name
 from ..session import session
@@ -20,7 +20,7 @@ def number(value: Any) -> Any:
     """A real number for a function of math: plain, or a tensor with one element."""
     if type(value) in (int, float, bool):
         return value
-    if type(value) is Tensor:
+    if type(value) in TENSORS:
         return float(value)
     raise TypeError(f"must be real number, not {type_name(value)}")
 

@@ -6,10 +6,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.tensor import Tensor
 from ..attributes import get_attribute, set_attribute
 from ..calls import call
 from ..formatting import formatted, quoted, text
+from ..libraries import TENSORS
 from ..names import BUILTIN_NAMES, FLAT, ROOTS, torch_names
 from ..operations import BIG, charge_integer, power, type_name
 from ..session import session
@@ -38,7 +38,7 @@ def abs_(value: Any) -> Any:
 
 def round_(value: Any, ndigits: Any = None) -> Any:
     kind = type(value)
-    if kind is Tensor:
+    if kind in TENSORS:
         return call(
             get_attribute(value, "round"), (), {} if ndigits is None else {"decimals": ndigits}
         )
@@ -59,7 +59,7 @@ def pow_(base: Any, exp: Any, mod: Any = None) -> Any:
 
 
 def divmod_(a: Any, b: Any) -> Any:
-    if type(a) is Tensor or type(b) is Tensor:
+    if type(a) in TENSORS or type(b) in TENSORS:
         return (a // b, a % b)
     return divmod(a, b)
 
@@ -67,7 +67,7 @@ def divmod_(a: Any, b: Any) -> Any:
 def make_int(value: Any = 0, base: Any = UNBOUND) -> int:
     if base is not UNBOUND:
         return int(value, base)
-    if type(value) in (int, float, bool, str, Tensor):
+    if type(value) in (int, float, bool, str) or type(value) in TENSORS:
         return int(value)
     raise TypeError(
         "int() argument must be a string, a bytes-like object or a real number, "
@@ -76,7 +76,7 @@ def make_int(value: Any = 0, base: Any = UNBOUND) -> int:
 
 
 def make_float(value: Any = 0.0) -> float:
-    if type(value) in (int, float, bool, str, Tensor):
+    if type(value) in (int, float, bool, str) or type(value) in TENSORS:
         return float(value)
     raise TypeError(f"float() argument must be a string or a real number, not '{type_name(value)}'")
 

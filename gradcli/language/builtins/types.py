@@ -13,6 +13,7 @@ from ...engine.node import Node
 from ...engine.size import Size
 from ...engine.tensor import Tensor
 from ..attributes import ArrayValue, adopt
+from ..libraries import Library, libraries, publishes
 from ..names import known_paths
 from ..operations import VIEWS, type_name
 from ..session import session
@@ -81,7 +82,7 @@ NEVER: frozenset[type] = frozenset({DType, Node})
 
 def _library_constructor(kind: type) -> Callable[..., Any]:
     def construct(*args: Any, **kwargs: Any) -> Any:
-        if kind not in CONSTRUCTIBLE and not hasattr(kind, "PUBLIC"):
+        if kind not in CONSTRUCTIBLE and not publishes(kind):
             raise TypeError(f"cannot create '{host_type(kind).name}' instances")
         return adopt(kind(*args, **kwargs))
 
@@ -160,10 +161,13 @@ def type_call(*args: Any) -> Any:
 CONSTRUCT["type"] = type_call
 
 
-@functools.cache
 def resolve_path(path: str) -> Any:
     """The value behind a full dotted name: "torch.nn.Linear", "math.pi", "torch.nn"."""
-    from ... import namespace
+    return _resolved(path, libraries.current)
+
+
+@functools.cache
+def _resolved(path: str, library: Library) -> Any:
     from .mathematics import MATH, NUMPY
 
     values, spaces = known_paths()
@@ -177,7 +181,7 @@ def resolve_path(path: str) -> Any:
         return MATH[rest]
     if root == "numpy":
         return NUMPY[rest]
-    return library_value(rest, namespace.resolve(rest))
+    return library_value(rest, library.resolve(rest))
 
 
 def library_value(name: str, found: Any) -> Any:
