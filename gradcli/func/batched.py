@@ -42,6 +42,57 @@ class Outline:
     def item(self) -> Any:
         raise RuntimeError(ITEM)
 
+    @property
+    def flags(self) -> Any:
+        return _CONTIGUOUS
+
+    # Checks of arguments look at values: there they look at those of all samples.
+
+    def __eq__(self, other: object) -> Any:
+        return self.value._data == other
+
+    def __ne__(self, other: object) -> Any:
+        return self.value._data != other
+
+    def __lt__(self, other: Any) -> Any:
+        return self.value._data < other
+
+    def __gt__(self, other: Any) -> Any:
+        return self.value._data > other
+
+    def __le__(self, other: Any) -> Any:
+        return self.value._data <= other
+
+    def __ge__(self, other: Any) -> Any:
+        return self.value._data >= other
+
+    __hash__ = object.__hash__
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.value._data[index]
+
+    def min(self) -> Any:
+        return self.value._data.min()
+
+    def max(self) -> Any:
+        return self.value._data.max()
+
+    def sum(self) -> Any:
+        return self.value._data.sum()
+
+    def any(self) -> Any:
+        return self.value._data.any()
+
+    def all(self) -> Any:
+        return self.value._data.all()
+
+
+class _Contiguous:
+    c_contiguous = True
+
+
+_CONTIGUOUS = _Contiguous()
+
 
 class Batched(Carrier):
     """A tensor of one dimension less than its value: that dimension is mapped over."""

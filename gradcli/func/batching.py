@@ -18,7 +18,7 @@ from ..engine.row import Inplace
 from ..engine.tensor import Tensor, plain
 from . import batching_rules
 from .batched import Batched, batched, is_batched, split
-from .carrier import Carrier, highest, run
+from .carrier import highest, run, standing
 from .levels import randomness_at
 
 Rule = Callable[["Call"], Any]
@@ -60,7 +60,7 @@ class Call:
 def operate(overload: Any, values: Sequence[Any], level: int) -> Any:
     """Runs a row, or its in-place twin, for all samples of the batched arguments."""
     row = overload.row if isinstance(overload, Inplace) else overload
-    stands = [_standing(value) for value in values]
+    stands = [standing(value) for value in values]
     if row.refuse and row.tensors[0].kind == "Tensor" and not row.broadcasts:
         from ..engine.results import refused
 
@@ -71,18 +71,14 @@ def operate(overload: Any, values: Sequence[Any], level: int) -> Any:
         row.check(*stands)
     if isinstance(overload, Inplace):
         return _in_place(overload, values, level)
+    if row.name in batching_rules.SHARED:
+        return row.run(_shaped_like(values[0]), *values[1:])
     rule = rule_of(row)
     if rule is not None and all(p.kind != "Tensor[]" or rule in LISTED for p in row.tensors):
         answer = rule(Call(row, values, level))
         if answer is not NotImplemented:
             return wrapped(answer, level)
     return one_by_one(row, values, level)
-
-
-def _standing(value: Any) -> Any:
-    if isinstance(value, Carrier):
-        return value.stand_in()
-    return [_standing(item) for item in value] if value.__class__ is list else value
 
 
 def wrapped(answer: Any, level: int) -> Any:
@@ -103,7 +99,9 @@ def one_by_one(row: Row, values: Sequence[Any], level: int) -> Any:
             "vmap: We do not support batching operators that can support dynamic shape. Attempting "
             "to batch over indexing with a boolean mask."
         )
-    if row.name in batching_rules.DYNAMIC:
+    if row.name in batching_rules.DYNAMIC or (
+        row.name == "masked_select" and is_batched(values[1], level)
+    ):
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted "
             f"to vmap over aten::{row.name}. Please file an issue at "
@@ -180,8 +178,9 @@ def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
         return _drawn_in_place(twin, values, level)
     call = Call(row, values, level)
     tensors = [p.name for p in row.tensors]
-    pointwise = row.broadcasts or row.name in batching_rules.POINTWISE | {"copy", "zero"}
-    if pointwise and all(p.kind == "Tensor" for p in row.tensors):
+    if row.name in ("copy", "zero") or (
+        batching_rules.is_pointwise(row) and row.name != "masked_fill"
+    ):
         rank = call.ranks[tensors[0]]
         aligned = {name: _aligned(call, name, rank) for name in tensors if name in call.ranks}
         run(twin, list((call.values | aligned).values()))
@@ -255,6 +254,7 @@ def pointwise(call: Call) -> Any:
 
 def _promoted(call: Call, names: Sequence[str], rank: int, given: dict[str, Any]) -> dict[str, Any]:
     """A sample without dimensions counts less in type promotion; the whole value would not."""
+    names = [name for name in names if name != "condition"]
     kinds = {call.values[name]._kind for name in names}
     if len(kinds) < 2 or call.row.dtype == "compare":
         return {}
@@ -327,10 +327,7 @@ def _rule(row: Row) -> Rule | None:
         return batching_rules.OWN[key]  # type: ignore[no-any-return]
     if row.name in batching_rules.RANDOM:
         return batching_rules.random
-    several = row.output_count > 1 or any(p.kind != "Tensor" for p in row.tensors)
-    if (row.broadcasts and not several and row.name != "dist") or (
-        row.name in batching_rules.POINTWISE
-    ):
+    if batching_rules.is_pointwise(row):
         return pointwise
     if row.name in batching_rules.ALONG:
         return along
@@ -352,6 +349,8 @@ def manufacture(factory: Factory, values: Sequence[Any], level: int) -> Any:
         size = (first.samples, *drawn._data.shape)
         whole = run(catalogue.rows["expand"], (drawn, size, False))
         return batched(catalogue.functions["clone"](whole), 0, level)
+    if "size" not in names and not factory.name.endswith("_like"):
+        return factory.run(_shaped_like(first), *values[1:])
     given[0] = first.in_front()
     if "size" in names:
         at = names.index("size")

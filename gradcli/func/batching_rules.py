@@ -14,6 +14,7 @@ from .carrier import run
 from .levels import randomness_at
 
 if TYPE_CHECKING:
+    from ..engine.operator import Row
     from .batching import Call
 
 # Element by element, although nothing broadcasts; the other operands have self's shape.
@@ -24,7 +25,7 @@ POINTWISE = frozenset(
     "softshrink_backward gelu gelu_backward silu mish softplus softplus_backward "
     "log_sigmoid_backward clone angle _conj _conj_physical floor ceil trunc round frac sign sgn "
     "nan_to_num neg abs logical_not isnan isinf isfinite isposinf isneginf isreal signbit clamp "
-    "bitwise_not sigmoid_backward tanh_backward ones_as zeros_as number_as _to_copy _zero_places "
+    "bitwise_not sigmoid_backward tanh_backward ones_as zeros_as _to_copy _zero_places "
     "_equal_places masked_fill alias log_sigmoid_forward".split()
 )
 # Names dimensions, counted from the sample.
@@ -41,11 +42,28 @@ LEADING = frozenset(
     "tril triu linalg_inv_ex inv_ex _linalg_det _linalg_slogdet linalg_cholesky_ex cholesky_ex "
     "_linalg_eigh _linalg_svd matrix_exp bmm_leading".split()
 )
+# The same for all samples: only shape and type of self count.
+SHARED = frozenset("number_as _scalar_like".split())
 RANDOM = frozenset(
     "bernoulli native_dropout normal uniform exponential cauchy log_normal geometric random "
     "multinomial rrelu_with_noise _fused_dropout".split()
 )
-DYNAMIC = frozenset("nonzero _unique2 unique_dim unique_consecutive masked_select".split())
+DYNAMIC = frozenset("nonzero _unique2 unique_dim unique_consecutive".split())
+
+
+NOT_POINTWISE = frozenset(("dist", "logsumexp", "cosine_similarity"))
+REDUCING = frozenset(("dim", "dims", "reduction", "axis"))
+
+
+def is_pointwise(row: Row) -> bool:
+    """Does every element of the result depend on one element of each operand?"""
+    if row.name in POINTWISE:
+        return True
+    if row.output_count > 1 or row.name in NOT_POINTWISE or not row.broadcasts:
+        return False
+    return all(p.kind == "Tensor" for p in row.tensors) and REDUCING.isdisjoint(
+        row.signature.names
+    )
 
 
 SAME_RANDOMNESS = (
@@ -238,6 +256,17 @@ def folded(call: Call) -> Any:
     return tuple(map(unfolded, out)) if isinstance(out, tuple) else unfolded(out)
 
 
+def masked_fill(call: Call) -> Any:
+    """A number for each sample: chosen by where, which broadcasts."""
+    if not call.whole["value"]:
+        return call.run(self=call.spread_out("self"), mask=call.spread_out("mask"))
+    rank = call.ranks["self"]
+    value = call.values["value"]
+    value = catalogue.functions["reshape"](value, (call.samples, *(1,) * rank))
+    given = (call.spread_out("mask"), value, call.spread_out("self"))
+    return run(_rows("where.self"), given)
+
+
 def random(call: Call) -> Any:
     """Random numbers: each sample its own where vmap was asked for that."""
     if randomness_at(call.level) == "different":
@@ -266,5 +295,5 @@ OWN: dict[str, Any] = {
     "mv": product, "addmm": addmm, "linear": linear, "cat": cat, "stack": stack,
     "index_select": index_select, "embedding.table": embedding, "max_pool2d_with_indices": folded,
     "avg_pool2d.kernel": folded, "_adaptive_avg_pool2d": folded, "convolution": folded,
-    "max": full("amax"), "min": full("amin"), "all": full("all.dims"), "any": full("any.dims"),
+    "max": full("amax"), "min": full("amin"), "masked_fill.Tensor": masked_fill, "all": full("all.dims"), "any": full("any.dims"),
 }  # fmt: skip

@@ -67,12 +67,32 @@ def highest(values: Sequence[Any]) -> Carrier | None:
     return found
 
 
+_BOOLEAN = {
+    "allclose": (
+        "vmap over torch.allclose isn't supported yet. Please file an issue at "
+        "https://github.com/pytorch/pytorch/issues if you need this feature."
+    ),
+    "equal": (
+        "Batching rule not implemented for aten::equal. We could not generate a fallback."
+    ),
+}
+
+
+def standing(value: Any) -> Any:
+    """A value with ordinary tensors of the same shape and type in place of carriers."""
+    if isinstance(value, Carrier):
+        return value.stand_in()
+    return [standing(item) for item in value] if value.__class__ is list else value
+
+
 def run(overload: Any, values: Sequence[Any]) -> Any:
     """Runs an overload whose arguments are bound, by whoever carries them."""
     top = highest(values)
     if top is None:
         return straight(overload)(*values)
     if isinstance(overload, Composite):
+        if overload.name in _BOOLEAN and hasattr(top._data, "level"):
+            raise RuntimeError(_BOOLEAN[overload.name])
         return overload.body(*values)
     if isinstance(overload, Factory):
         return type(top).manufacture(overload, values, top.level)
@@ -138,6 +158,11 @@ class _Guarded:
                 inplace = Inplace(self.overload.row)
                 self.found = inplace.run
         return self.found
+
+    @property
+    def __globals__(self) -> dict[str, Any]:
+        """Where the row's lanes stand: the engine adds to them when a call needs one."""
+        return self.straight.__globals__
 
     def __call__(self, *values: Any) -> Any:
         if CARRIERS.levels and (top := highest(values)) is not None:

@@ -15,14 +15,14 @@ from typing import Any
 from ..engine.call import facts_of
 from ..engine.catalogue import catalogue
 from ..engine.dtypes import FLOATING
-from ..engine.formula import underivable
 from ..engine.mode import state
 from ..engine.operator import Factory, Row
 from ..engine.returns import Named
 from ..engine.row import Inplace
 from ..engine.tensor import Meta, Tensor, plain
-from .batching_rules import POINTWISE
-from .carrier import Carrier, run
+from .batching_rules import is_pointwise
+from .carrier import Carrier, run, standing
+from .composed import COMPOSED
 
 
 class DualMeta(Meta):
@@ -200,11 +200,20 @@ def push_forward(row: Row, values: Sequence[Any], level: int) -> Any:
         if name in row.differentiable and (tangent := tangent_of(value, level)) is not None
     }
     if row.underivable and any(tangent_of(value, level) is not None for value in values):
-        underivable(row)
+        raise NotImplementedError(_no_forward(row))
     if not tangents:
         return out
     outs = list(out) if isinstance(out, tuple) else [out]
-    pushed = _pushed(row, primals, tangents, outs)
+    try:
+        if row.name in COMPOSED:
+            composed = tangent_of(COMPOSED[row.name](*values), level)
+            pushed: Sequence[Any] = [composed, *[None] * (len(outs) - 1)]
+        else:
+            pushed = _pushed(row, primals, tangents, outs)
+    except (RuntimeError, NotImplementedError) as error:
+        if "is not implemented" not in str(error):
+            raise
+        raise NotImplementedError(_no_forward(row)) from None
     results = [
         item if tangent is None else dual(item, tangent, level)
         for item, tangent in zip(outs, pushed, strict=True)
@@ -212,6 +221,15 @@ def push_forward(row: Row, values: Sequence[Any], level: int) -> Any:
     if not isinstance(out, tuple):
         return results[0]
     return type(out)(results) if isinstance(out, Named) else tuple(results)
+
+
+def _no_forward(row: Row) -> str:
+    return (
+        f"Trying to use forward AD with {row.name} that does not support it because it has not "
+        "been implemented yet.\nPlease file an issue to PyTorch at "
+        "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can "
+        "prioritize its implementation or submit a PR adding the implementation to derivatives.yaml"
+    )
 
 
 def _pushed(
@@ -227,22 +245,23 @@ def _pushed(
     if not any(floating):
         return [None] * len(outs)
     values = _formula_values(row, primals, outs)
-    real = all(o._kind.dtype.category == FLOATING for o, f in zip(outs, floating, strict=True) if f)
-    if real and is_pointwise(row):
+    real = _is_real([*tangents.values(), *outs, *primals])
+    if is_pointwise(row) and (real or row.holomorphic):
         return [_pointwise(row, values, tangents, outs[0])]
     return _transposed(row, values, tangents, outs, floating)
 
 
-def is_pointwise(row: Row) -> bool:
-    """Does every element of the result depend on one element of each operand?"""
-    if row.output_count > 1 or any(p.kind != "Tensor" for p in row.tensors):
-        return False
-    return (row.broadcasts and row.name != "dist") or row.name in POINTWISE
+def _is_real(tensors: Sequence[Any]) -> bool:
+    return all(
+        tensor._kind.dtype.category <= FLOATING for tensor in tensors if isinstance(tensor, Tensor)
+    )
 
 
 def _formula_values(row: Row, primals: list[Any], outs: list[Any]) -> dict[str, Any]:
     """What a formula may ask for, by name: arguments, results, facts about them."""
-    values: dict[str, Any] = dict(zip(row.saved_keys, facts_of(row)(*primals), strict=True))
+    values: dict[str, Any] = dict(
+        zip(row.saved_keys, facts_of(row)(*map(standing, primals)), strict=True)
+    )
     tensors = {p.name for p in row.tensors}
     kind = next(o._kind for o in outs if o is not None)
     for name, value in zip(row.signature.names, primals, strict=True):
@@ -298,6 +317,8 @@ def _transposed(
         if name in undifferentiable and place < len(chosen):
             chosen[place] = None
     several = row.output_count > 1 or row.view == "multi"
+    if row.holomorphic and not _is_real(outs):
+        values = {key: _conjugated(value) for key, value in values.items()}
     values["grads" if several else "grad"] = tuple(chosen) if several else chosen[0]
     values["needs"] = {name: name in tangents for name in row.differentiable}
     backs: list[Any] = []
@@ -328,6 +349,15 @@ def _transposed(
     return results
 
 
+def _conjugated(value: Any) -> Any:
+    """The formula of a holomorphic function, written for real numbers, takes conjugates back."""
+    if isinstance(value, complex):
+        return value.conjugate()
+    if isinstance(value, Tensor) and value._kind.dtype.is_complex:
+        return catalogue.functions["conj"](value)
+    return value
+
+
 def _paired(value: Any, back: Any, tangent: Any, backs: list[Any], given: list[Any]) -> None:
     """An input's backward and its tangent, brought to one shape and type."""
     if back is None or tangent is None:
@@ -338,6 +368,8 @@ def _paired(value: Any, back: Any, tangent: Any, backs: list[Any], given: list[A
         return
     if back._data.shape != tangent._data.shape:
         back = catalogue.methods["sum_to_size"](back, tuple(tangent._data.shape))
+    if back._kind.dtype.is_complex and not tangent._kind.dtype.is_complex:
+        back = catalogue.functions["real"](back)
     if back._kind is not tangent._kind:
         tangent = catalogue.methods["to"](tangent, back.dtype)
     backs.append(back)
@@ -359,13 +391,9 @@ def in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
         target._meta.primal, target._meta.tangent = primal, moved
         mirror(target)
         return target
-    with _Quiet():
-        stands = [
-            value._meta.primal.detach() if at == 0 and is_dual(value, level) else value
-            for at, value in enumerate(values)
-        ]
-        first = dual(catalogue.functions["clone"](stands[0]), target._meta.tangent, level)
-        pushed = push_forward(row, [first, *values[1:]], level)
+    clone = catalogue.functions["clone"]  # what is about to be overwritten
+    before = dual(clone(target._meta.primal), clone(target._meta.tangent), level)
+    pushed = push_forward(row, [before, *values[1:]], level)
     tangent = tangent_of(pushed, level)
     run(twin, [primal_of(value, level) for value in values])
     copied = catalogue.methods["copy_"]
@@ -374,17 +402,6 @@ def in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
     copied(target._meta.tangent, tangent)
     mirror(target)
     return target
-
-
-class _Quiet:
-    """Nothing is recorded: the in-place twin itself makes the node."""
-
-    def __enter__(self) -> None:
-        self.before = state.grad_enabled
-        state.grad_enabled = False
-
-    def __exit__(self, *error: object) -> None:
-        state.grad_enabled = self.before
 
 
 def _made_dual(tensor: Any, level: int) -> Any:
