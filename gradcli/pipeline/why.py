@@ -121,7 +121,7 @@ def _try(case: Case, trial: Trial, clock: Clock) -> TrialFact:
         shown = shown[place]
     inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
     word = "becomes" if helped else "is then"
-    return TrialFact(trial.advice, helped, f"{case.name}.grad{inside} {word} {repr(shown)}")
+    return TrialFact(trial.advice, helped, f"{case.name}.grad{inside} {word} {shown!r}")
 
 
 def _holds(gradient: Tensor | None, element: tuple[int, ...] | None, goal: str) -> bool:

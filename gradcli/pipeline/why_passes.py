@@ -24,12 +24,16 @@ SMALL = 65_536  # elements of a gradient that is copied
 
 
 class Applied(NamedTuple):
-    """A node in a pass: gradients of its outputs, and of its inputs."""
+    """A node in a pass: gradients of its outputs, and of its inputs, and what it had saved.
+
+    `returned` is the return statement of a user's function that was reached last.
+    """
 
     node: Any
     grads: tuple[Any, ...]
     results: Sequence[Any]
     returned: ast.AST | None
+    saved: Any
 
 
 class Hooked(NamedTuple):
@@ -78,6 +82,7 @@ class Passes(Observer):
 
     __slots__ = (
         "flow", "passes", "count", "running", "entries", "registered_at", "first_bad", "refusals",
+        "saved",
     )  # fmt: skip
 
     def __init__(self, flow: Flow) -> None:
@@ -89,6 +94,7 @@ class Passes(Observer):
         self.registered_at: dict[int, Any] = {}
         self.first_bad: Pass | None = None
         self.refusals: list[tuple[ast.AST, int]] = []
+        self.saved: Any = None
 
     def refuse(self, node: ast.AST, root: Tensor) -> None:
         """A call that would have begun a pass, had its root required grad."""
@@ -136,6 +142,7 @@ class Passes(Observer):
 
     def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
         self.flow.last_return = None
+        self.saved = node.saved
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         current = self.passes[-1]
@@ -147,7 +154,7 @@ class Passes(Observer):
             current.applied = None
             return
         returned = self.flow.last_return if hasattr(node, "owner") else None
-        current.applied[id(node)] = Applied(node, grads, list(results), returned)
+        current.applied[id(node)] = Applied(node, grads, list(results), returned, self.saved)
 
     def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
         current = self.passes[-1]

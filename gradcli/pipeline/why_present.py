@@ -2,8 +2,52 @@
 
 from __future__ import annotations
 
-from .why_case import Case, Finding
+from typing import Any
+
+from ..engine.device import to_numpy
+from .why_bad import INF, NAN, bad_finding, root_finding
+from .why_case import Case, Finding, Remark
+from .why_size import size_finding
+from .why_zero import zero_finding
 
 
 def present_finding(case: Case) -> Finding:
-    return Finding("fine", "")
+    """The one thing that is remarkable about it."""
+    gradient = case.gradient
+    assert gradient is not None
+    data: Any = to_numpy(gradient._data)
+    if case.element is not None:
+        data = data[case.element]
+    finding = None
+    if (data != data).any():
+        finding = bad_finding(case, NAN)
+    elif (abs(data) == float("inf")).any():
+        finding = bad_finding(case, INF)
+    else:
+        finding = root_finding(case)
+        if finding is None and not (data != 0).any() and getattr(data, "size", 1):
+            finding = zero_finding(case)
+        elif finding is None:
+            finding = size_finding(case, data)
+    return finding if finding is not None else _fine(case)
+
+
+def _fine(case: Case) -> Finding:
+    """Nothing is wrong; the calls that brought the gradient."""
+    inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
+    finding = Finding("fine", f"{case.name}.grad{inside} is what it should be: nothing is wrong.")
+    since: list[Any] = []
+    for entry in case.entries:
+        if entry.kind == "clear":
+            since.clear()
+        else:
+            since.append(entry)
+    for entry in since:
+        if case.is_here(entry.origin):
+            known = any(remark.node is entry.origin for remark in finding.others)
+            if not known and len(finding.others) < 4:
+                word = "assigned here" if entry.kind == "assign" else "brought it"
+                finding.others.append(Remark(entry.origin, word))
+    if len(since) > 1:
+        finding.facts.append(f"{len(since)} backward calls added to it")
+    return finding
