@@ -176,6 +176,9 @@ def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
         raise _too_small(row, target, values, level)
     if row.name in batching_rules.RANDOM:
         return _drawn_in_place(twin, values, level)
+    if row.view:
+        target._data = operate(row, values, level)._data
+        return target
     call = Call(row, values, level)
     tensors = [p.name for p in row.tensors]
     if row.name in ("copy", "zero") or (
@@ -243,10 +246,13 @@ def _aligned(call: Call, name: str, rank: int) -> Any:
 def pointwise(call: Call) -> Any:
     """Operands that broadcast: aligned, so that samples meet samples."""
     names = [p.name for p in call.row.tensors if p.name in call.ranks]
-    if not call.row.broadcasts:
-        return call.run(**{name: call.spread_out(name) for name in names})
     rank = max(call.ranks[name] for name in names)
+    if not call.row.broadcasts:
+        for name in names:
+            call.values[name], call.whole[name] = call.spread_out(name), True
     changed = {name: _aligned(call, name, rank) for name in names}
+    if not call.row.broadcasts:
+        return call.run(**changed)
     if len(names) > 1:
         changed |= _promoted(call, names, rank, changed)
     return call.run(**changed)
