@@ -22,7 +22,7 @@ from .kernels import SMALL
 from .kind import LARGE
 from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
-from .node import Node, SavedOutput, SharedOutput
+from .node import Node, SavedOutput, SharedOutput, inputs_of
 from .promotion import meet, one_device, shape_error
 from .results import finish, guard, infer, make_view, refused, versions_of, watch
 from .row import Row
@@ -85,11 +85,21 @@ def _later(row: Row, lane: str, otherwise: str, names: dict[str, Any]) -> None:
 def python_operator(
     row: Row, constants: dict[str, Any], otherwise: Callable[[Any, Any], Any]
 ) -> Callable[[Any, Any], Any]:
-    """The row's first lane as the function behind `x + y`; others go to `otherwise`."""
-    names = _names(row) | constants | {"otherwise": otherwise}
-    pair = ", ".join(p.name for p in row.tensors)
+    """The row's first lane as the function behind `x + y`, in front of its other lanes.
+
+    What is no tensor and no number goes to `otherwise`. So do numbers inside a formula: PyTorch's
+    C++ takes the Scalar overload where its Python bindings wrap the number.
+    """
+    names = row.run.__globals__  # so that a lane is written once
+    names.update(constants, otherwise=otherwise)
+    x, y = (p.name for p in row.tensors)
+    given = ", ".join(row.signature.names)
+    others = (
+        f"({ORDINARY}({given}) if {y}.__class__ is Tensor else {NUMBER}({given})"
+        f" if {y}.__class__ in NUMBERS and not state.formula else otherwise({x}, {y}))"
+    )
     lane = Lane(row, ALIKE, plain_symbol=True)
-    return compiled(row, "operator", lane.function("operator", pair, f"otherwise({pair})"), names)
+    return compiled(row, "operator", lane.function("operator", f"{x}, {y}", others), names)
 
 
 def compiled(
@@ -129,6 +139,7 @@ def _names(row: Row) -> dict[str, Any]:
         "bool_": dtypes.bool_, "int64": dtypes.int64, "watch": watch, "make_view": make_view,
         "mark_inference": mark_inference, "check": row.check, "check_mixed": row.check_mixed,
         "NUMBERS": frozenset({float, int, bool}), "formed": formed,
+        "inputs_of": inputs_of,
     }  # fmt: skip
 
 
@@ -331,10 +342,11 @@ class Lane:
         typed = row.symbol or hasattr(row.forward, "ufunc")
         if not (typed and self.mode in (ORDINARY, ALIKE)):  # + - * / of one type give that type
             self.cast()
-        alike = self.mode == ALIKE and self.result_kind() == "kind"
+        form = "form" if self.mode == ALIKE else f"{self.first}._form"
+        alike = self.mode in (ALIKE, NUMBER) and self.result_kind() == "kind"
         write("out = new(Tensor)")
         write("out._data = data; out._kind = result_kind; out._output_nr = 0")
-        write(f"out._form = {'form' if alike else 'None'}; out._storage = out._meta = None")
+        write(f"out._form = {form if alike else 'None'}; out._storage = out._meta = None")
         if row.view:
             write(f"make_view(out, {self.first})")
 
@@ -516,7 +528,7 @@ class Lane:
             write(f"node.inputs = tuple([(t._data.shape, t._kind) for t in {given[0].name}])")
         elif self.mode == ORDINARY:
             values = ", ".join(f"(a_{p.name}.shape, kind)" for p in given)
-            write(f"if not same: node.inputs = ({values},)")
+            write(f"if not same: node.rest = inputs_of(node.rest, ({values},))")
         elif len(row.tensors) == 1:
             x = self.first
             write(f"if {x}._kind is not kind: node.inputs = (({x}._data.shape, {x}._kind),)")
@@ -526,7 +538,7 @@ class Lane:
                 + ("" if self.a_tensor(p) else f" if {p.name}.__class__ is Tensor else None")
                 for p in given
             )
-            write(f"node.inputs = ({values},)")
+            write(f"node.rest = inputs_of(node.rest, ({values},))")
 
     def saved_output(self, write: Callable[[str], None]) -> None:
         """The result itself, saved without its tensor: see SavedOutput."""

@@ -11,6 +11,7 @@ from .mode import state
 from .tensor import Tensor
 
 NUMBERS = (float, int, bool, complex)
+COMMON = frozenset({float, int, bool})  # what the lane for numbers takes
 
 
 def _is_operand(value: Any) -> bool:
@@ -77,7 +78,6 @@ def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
         if other.__class__ is Tensor:
             return row.run(self, other, *extra)
         if other.__class__ in NUMBERS:
-            # PyTorch's C++ takes the Scalar overload where its Python bindings wrap the number.
             overload = catalogue.rows[f"{key}.Scalar"] if state.formula else row
             return overload.run(self, other, *extra)
         if not _is_operand(other):
@@ -91,7 +91,7 @@ def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
         return written(self, other)
 
     def backward(self: Any, other: Any) -> Any:
-        if not _is_operand(other):
+        if other.__class__ not in COMMON and not _is_operand(other):
             return NotImplemented
         if key == "sub":
             if state.formula:
@@ -99,6 +99,8 @@ def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
             return catalogue.functions["rsub"](self, other)
         if key == "div":
             return catalogue.methods["reciprocal"](self) * other
+        if other.__class__ in COMMON and not state.formula:
+            return row.run.__globals__["number"](self, other, *extra)
         return otherwise(self, other)
 
     setattr(Tensor, f"__{name}__", first)

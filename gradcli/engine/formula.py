@@ -14,6 +14,7 @@ from .arrays import on_arrays, plain_expression
 from .call import compiled
 from .catalogue import catalogue
 from .causes import Freed
+from .dtypes import BOOL
 from .kind import Kind
 from .mode import state
 from .node import Node, SavedOutput, Several
@@ -225,21 +226,28 @@ def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     """Sums broadcast dimensions away and casts back, for inputs that differ from the result."""
     inputs = node.inputs
     assert inputs is not None
-    return tuple(
-        grad if grad is None or given is None else reduce_to(grad, *given)
-        for grad, given in zip(grads, inputs, strict=True)
-    )
+    fitted = []
+    for grad, given in zip(grads, inputs):
+        if grad is not None and given is not None:
+            shape, kind = given
+            if grad.shape != shape or grad.dtype is not kind.array_dtype:
+                grad = reduce_to(grad, shape, kind)
+        fitted.append(grad)
+    return tuple(fitted)
 
 
 def reduce_to(grad: Any, shape: tuple[int, ...], kind: Kind) -> Any:
+    """Sums over the dimensions that were broadcast, in PyTorch's order; casts to the input's type."""
     if grad.shape != shape:
         lead = grad.ndim - len(shape)
         axes = tuple(range(lead)) + tuple(
             lead + i for i, size in enumerate(shape) if size == 1 and grad.shape[lead + i] != 1
         )
-        grad = grad.sum(axis=axes, keepdims=True, dtype=grad.dtype)
-        if lead:
-            grad = grad.reshape(shape)
+        if kind.dtype.category == BOOL or grad.dtype.kind not in "fc":
+            grad = grad.sum(axis=axes, dtype=grad.dtype)
+        else:
+            grad = catalogue.rows["sum.dim_IntList"].forward(kind.xp, grad, axes, False, None)
+        grad = grad.reshape(shape)
     if grad.dtype != kind.array_dtype:
         grad = grad.real if grad.dtype.kind == "c" and kind.array_dtype.kind != "c" else grad
         grad = grad.astype(kind.array_dtype)

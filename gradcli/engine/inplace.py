@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import dtypes
-from .call import facts_of
+from .call import compiled, facts_of
 from .catalogue import catalogue
 from .causes import Freed, mismatch
 from .kind import Kind
@@ -16,12 +16,71 @@ from .node import Node, SharedOutput
 from .promotion import broadcast_message, meet, shape_error
 from .results import guard, infer, refused, versions_of, watch
 from .row import Row
-from .tensor import Tensor, write_into
+from .tensor import Tensor, formed, write_into
 from .views import check_inplace, named_row, rebase
 
 
 def specialise(row: Row) -> Callable[..., Any]:
-    """The function behind `x.mul_(y)`: all arguments given in order, self first."""
+    """The function behind `x.mul_(y)`: all arguments given in order, self first.
+
+    Updates that nothing records (of parameters, gradients, running sums) are most of them, and get
+    a lane of their own in front of the general way.
+    """
+    general = _general(row)
+    if row.check is not None or row.view or row.output_count > 1:
+        return general
+    names = {
+        "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
+        "write_into": write_into, "formed": formed,
+    }  # fmt: skip
+    given = ", ".join(row.signature.names)
+    first, *others = row.signature.names
+    bump = [
+        f"    storage = {first}._storage or {first}._need_storage()",
+        "    storage.version += 1; storage.changed_at = state.origin",
+        f"    return {first}",
+    ]
+    head = [
+        f"def run({given}):",
+        f"    if {first}._form is None: formed({first})",
+        f"    form = {first}._form",
+    ]
+    if row.symbol and row.dtype != "compare":
+        y = others[0]
+        ordinary = "".join(f" or {name} != 1" for name in others[1:])
+        lines = [
+            *head,
+            f"    if not form or state.watched{ordinary}: return general({given})",
+            f"    if {y}.__class__ is Tensor:",
+            f"        if {y}._form is None: formed({y})",
+            f"        if {y}._form is not form or state.grad_enabled and "
+            f"({first}._requires_grad or {y}._requires_grad): return general({given})",
+            f"        operand = {y}._data",
+            f"    elif {y}.__class__ is not float or state.grad_enabled and {first}._requires_grad:",
+            f"        return general({given})",
+            f"    else: operand = {y} if form.few else form.kind.number({y})",
+            f"    data = {first}._data",
+            f"    data {row.symbol}= operand",  # an array changes in place, a scalar is replaced
+            f"    {first}._data = data",
+            *bump,
+        ]
+    elif not others and row.dtype in ("same", "promote", "promote_float") and not row.refuse:
+        lines = [
+            *head,
+            "    if not form or state.watched or state.grad_enabled and "
+            f"{first}._requires_grad: return general({given})",
+            f"    data = forward(form.kind.xp, {first}._data)",
+            f"    if data.shape != {first}._data.shape: return general({given})",
+            f"    write_into({first}, data)",
+            *bump,
+        ]
+    else:
+        return general
+    return compiled(row, "run", lines, names)
+
+
+def _general(row: Row) -> Callable[..., Any]:
+    """Every case, by looking at the arguments."""
     node_row = named_row(row)
 
     def run(*values: Any) -> Tensor:

@@ -133,6 +133,15 @@ class Rest:
         self.metadata: dict[Any, Any] | None = None
 
 
+def inputs_of(rest: Rest | None, inputs: tuple[Any, ...]) -> Rest:
+    """The rest of a node with its `inputs`."""
+    if rest is None:
+        rest = object.__new__(Rest)
+        rest.numbers = rest.versions = rest.hooks = rest.extra = rest.metadata = None
+    rest.inputs = inputs
+    return rest
+
+
 def _rare(name: str) -> Any:
     """A property of a node that lives in its `rest`."""
 

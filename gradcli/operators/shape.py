@@ -360,6 +360,9 @@ def _kind_word(self: Any) -> str:
 
 
 def _expanded(xp: Any, self: Any, size: Sequence[int]) -> Any:
+    if not self.ndim and min(size, default=0) > 0 and xp.__name__ == "numpy":  # one number
+        array = xp.asarray(self)
+        return xp.ndarray(size, array.dtype, array, 0, (0,) * len(size))
     size = expanded_size(self.shape, size, "")
     lead = len(size) - self.ndim
     shape, own = self.shape, element_strides(self)

@@ -18,6 +18,10 @@ def sum_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtyp
     """The sum over axes in the type asked for; integers add up as int64."""
     kind = self.dtype.char
     if dtype is None and kind == "f":
+        whole = axis is None or len(axis) == self.ndim
+        if whole and not keepdim and 5 <= self.size <= LONGEST and self.flags.c_contiguous:
+            if xp.__name__ == "numpy":
+                return _line(xp, self if self.ndim == 1 else self.reshape(-1))
         return _single(xp, self, axis, keepdim)
     if dtype is not None:
         self = self.astype(dtype.numpy)
@@ -120,11 +124,18 @@ def _four_sums(xp: Any, rows: Any) -> Any:
         return xp.add.reduce(rows, axis=0)
     whole = count // SIDE_BY_SIDE
     blocks = rows[: whole * SIDE_BY_SIDE].reshape(whole, SIDE_BY_SIDE, *rows.shape[1:])
+    left = count % SIDE_BY_SIDE
+    if left and whole < ROUNDS:  # one reduction does it all, where the other three add zeros
+        padded = xp.zeros((whole + left, *blocks.shape[1:]), rows.dtype)
+        padded[:whole] = blocks
+        padded[whole:, 0] = rows[whole * SIDE_BY_SIDE :]
+        return xp.add.reduce(xp.add.reduce(padded, axis=0), axis=0)
     partial = blocks[0] if whole == 1 else _rounds(xp, blocks)
-    first = partial[0]
-    for value in rows[whole * SIDE_BY_SIDE :]:
-        first = first + value
-    return ((first + partial[1]) + partial[2]) + partial[3]
+    if left:
+        first = partial[0, ...]  # a view, of a single number too
+        for value in rows[whole * SIDE_BY_SIDE :]:
+            xp.add(first, value, first)
+    return xp.add.reduce(partial, axis=0)
 
 
 def _columns(xp: Any, rows: Any) -> Any:
@@ -147,9 +158,11 @@ def _line(xp: Any, line: Any) -> Any:
         return _four_sums(xp, line)
     rest = line.shape[1:]
     sums = _four_sums(xp, line[: rows * LANES].reshape(rows, LANES, *rest))
-    total = line.dtype.type(0)
-    for value in line[rows * LANES :]:
-        total = total + value
-    for value in sums:
+    if line.shape[0] % LANES:
+        sums = xp.concatenate([line[rows * LANES :], sums])
+    if sums.ndim == 1:
+        return xp.add.accumulate(sums)[-1]  # strictly one after another
+    total = sums[0]
+    for value in sums[1:]:
         total = total + value
     return total
