@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..language.interpreter import Outcome
     from ..language.program import Program
     from .paths_names import Naming
+    from .steps_replay import Pause
     from .watching import Binder
 
 
@@ -51,6 +52,7 @@ class Request(NamedTuple):
     watched: bool = False  # hooks and backward calls are told
     values: bool = False  # so are the values and gradients of everything without a name
     stepped: bool = False  # every node that a backward pass runs is kept
+    pause: Pause | None = None  # where in such a pass the run stops
     named: bool = False  # which names stood for which tensors is kept, local names too
 
 

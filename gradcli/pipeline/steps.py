@@ -15,7 +15,7 @@ from .gradients import NOTHING_REQUIRES_GRAD, failure, result_of
 from .ledger import tensor_names
 from .reports import collected, error_fact
 from .request import Ran
-from .steps_facts import Namer, walk_fact
+from .steps_facts import Namer, same_passes, walk_fact
 from .values import grad_output
 
 
@@ -34,7 +34,7 @@ def steps_report(
                          warnings=ran.warnings)  # fmt: skip
     if ran.outcome is None or ran.program is None or ran.binder is None:
         return ran, report._replace(error=error_fact(ran.error))
-    watch = watch_of(ran)
+    watch, binder = watch_of(ran), ran.binder
     of: TensorFact | None = None
     if ran.error is None and (ran.request.of or not watch.count):
         ran, of = differentiated(ran)
@@ -42,16 +42,20 @@ def steps_report(
             chosen = watch.count
     assert ran.outcome is not None
     if ran.error is None:
-        ran.binder.complain()
+        binder.complain()
     if chosen is not None and not 1 <= chosen <= len(watch.walks):
         raise Unusable(f"--pass {chosen}: {_passes(watch.count)}")
     namer = Namer(ran, tensor_names(ran, collected(ran.outcome, texts=False)))
     numbers = range(1, len(watch.walks) + 1) if chosen is None else (chosen,)
+    alike = same_passes(watch.walks)
     walks = tuple(
-        walk_fact(number, watch.walks[number - 1], ran, namer, texts=texts) for number in numbers
+        walk_fact(
+            number, watch.walks[number - 1], ran, namer, texts=texts, same_as=alike[number - 1]
+        )
+        for number in numbers
     )
     return ran, report._replace(
-        of=of, walks=walks, count=watch.count, output=ran.output, error=error_fact(ran.error)
+        of=of, walks=walks, passes=watch.count, output=ran.output, error=error_fact(ran.error)
     )
 
 

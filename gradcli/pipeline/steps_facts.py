@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from ..engine.tensor import Tensor
@@ -20,27 +21,30 @@ from ..report.model.steps import (
 )
 from ..report.operands import reader
 from ..report.steps import Dropped, Local, Step, Walk
-from .ledger import NAMELESS, Names
+from .ledger import NAMELESS
+from .ledger import Names as TensorNames
 from .reports import places
 from .request import Ran
 from .watching import as_tensor
 
-LONGEST = 40  # characters of an expression that stands for a name
+_INNER = re.compile(r"Backward\d*$")
 
 
 class Namer:
     """What nodes and tensors are called."""
 
-    def __init__(self, ran: Ran, tensor_names: Names) -> None:
-        assert ran.binder is not None and ran.program is not None
+    def __init__(self, ran: Ran, tensor_names: TensorNames) -> None:
+        assert ran.binder is not None and ran.program is not None and ran.outcome is not None
+        self.values = ran.outcome.bindings
         self.nodes = ran.binder.names
         self.tensor_names = tensor_names
         self.place_of = places(ran.program)
         self.operands = reader()
         self.hooks: HookLog = ran.binder.watch.hooks
 
-    def name(self, node: Any) -> str:
-        """The name of the tensor that a node made, else the words that made it."""
+    def name(self, node: Any, user: Any = None) -> str:
+        """The name of the tensor that a node made, else the words that made it; of a node inside
+        the expression of the one that uses its result, what it does."""
         variable = getattr(node, "variable", None)
         if variable is not None:
             name = self.tensor_names(variable)[0]
@@ -49,20 +53,23 @@ class Namer:
         if name:
             return name
         place = self.place(node)
-        if place is None:
-            return short_name(node)
+        if place is None or (user is not None and user.origin is node.origin):
+            return _INNER.sub("", short_name(node))
         return place.target or " ".join(place.text.split())
 
     def place(self, node: Any) -> Place | None:
         return None if hasattr(node, "variable") else self.place_of(node)
 
-    def inputs(self, node: Any) -> tuple[str, ...]:
-        """The words of a node's inputs, where the text tells them."""
+    def constant(self, node: Any, at: int) -> str:
+        """The name of an input of a node that requires no gradient, where the text tells it."""
         place = self.place(node)
         if place is None:
-            return ()
+            return ""
         edges = tuple(None for _ in node.next_functions)
-        return self.operands(NodeFact(0, "", edges, place))
+        words = self.operands(NodeFact(0, "", edges, place))
+        name = words[at] if at < len(words) else ""
+        value = self.values.get(name)
+        return name if isinstance(value, Tensor) and not value.requires_grad else ""
 
     def root(self, tensor: Any) -> str:
         if tensor.grad_fn is None:
@@ -98,11 +105,25 @@ class Told(Sequence[StepFact]):
             line = namer.tensor_names(step.variable)[1]
         hooks = self._hooks(step)
         return StepFact(
-            number, namer.name(node), short_name(node), is_leaf, place, line,
+            number, namer.name(node, self._user(step)), short_name(node), is_leaf, place, line,
             self._incoming(step), self._parts(step), self._used(step), self._edges(number, step),
             hooks, self._outcome(number, step), self._value(step.before), self._value(step.after),
             step.retained, () if self.walk.retained else tuple(dict.fromkeys(step.kept)),
         )  # fmt: skip
+
+    def _user(self, step: Step) -> Any:
+        """The node that handed on to this one first."""
+        first = step.parts[0] if step.parts else ()
+        return self.walk.steps[first[0][0] - 1].node if first and first[0][0] else None
+
+    def name(self, at: int) -> str:
+        """What the step at this place is called."""
+        step = self.walk.steps[at]
+        return self.namer.name(step.node, self._user(step))
+
+    def node_name(self, at: int) -> str:
+        """What its node is called."""
+        return short_name(self.walk.steps[at].node)
 
     # ---- the incoming gradient
 
@@ -150,23 +171,18 @@ class Told(Sequence[StepFact]):
         children = node.next_functions
         if not children:
             return ()
-        words = self.namer.inputs(node)
         found = []
         for place, (child, _) in enumerate(children):
-            word = words[place] if place < len(words) else ""
-            if child is None:
-                if word:
-                    found.append(EdgeFact(word, "", None, None, "constant"))
-                continue
-            found.append(self._edge(number, step, place, child, word))
+            if child is not None:
+                found.append(self._edge(number, step, place, child))
+            elif word := self.namer.constant(node, place):
+                found.append(EdgeFact(word, "", None, None, "constant"))
         return tuple(found)
 
-    def _edge(self, number: int, step: Step, place: int, child: Any, word: str) -> EdgeFact:
+    def _edge(self, number: int, step: Step, place: int, child: Any) -> EdgeFact:
         walk = self.walk
-        name = self.namer.nodes.get(child) or word or self.namer.name(child)
+        name = self.namer.name(child, step.node)
         is_leaf = hasattr(child, "variable")
-        if is_leaf and self.namer.tensor_names(child.variable)[0] != NAMELESS:
-            name = self.namer.name(child)
         result = step.results[place] if place < len(step.results) else None
         at = walk.numbers.get(id(child))
         if not step.has_run:
@@ -175,7 +191,7 @@ class Told(Sequence[StepFact]):
             then, at = "nothing", None
         elif at is None:
             then = "kept back"
-        elif not is_leaf:
+        elif not is_leaf or walk.steps[at - 1].is_captured:
             then = "handed on"
         else:
             parts = walk.steps[at - 1].parts
@@ -231,7 +247,9 @@ def _dtype(dtype: Any) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def walk_fact(number: int, walk: Walk, ran: Ran, namer: Namer, *, texts: bool) -> WalkFact:
+def walk_fact(
+    number: int, walk: Walk, ran: Ran, namer: Namer, *, texts: bool, same_as: int | None
+) -> WalkFact:
     """A pass as it is reported."""
     told = Told(walk, namer, texts=texts)
     line, text = None, ""
@@ -246,7 +264,8 @@ def walk_fact(number: int, walk: Walk, ran: Ran, namer: Namer, *, texts: bool) -
             roots.append(RootFact(namer.root(root), value))
     return WalkFact(
         number, line, text, walk.is_grad, walk.retained, walk.created, walk.failed, tuple(roots),
-        _kinds(walk), told, _Names(walk, namer), walk.bytes, walk.freed,
+        _kinds(walk), told, Names(told.name, len(told)),
+        Names(told.node_name, len(told)), walk.bytes, walk.freed, same_as,
     )  # fmt: skip
 
 
@@ -256,21 +275,36 @@ def _kinds(walk: Walk) -> tuple[int, ...]:
     kinds = []
     for step in walk.steps:
         hooked = step.first_hook != step.last_hook
-        key = (step.node.name(), id(step.node.origin), len(step.parts), hooked)
+        key: tuple[object, ...] = (step.node.name(), id(step.node.origin), len(step.parts), hooked)
         if step.variable is not None:
-            key = (id(step.variable), step.first_hook, 0, hooked)
+            key = ("leaf", hooked)
         kinds.append(known.setdefault(key, len(known)))
     return tuple(kinds)
 
 
-class _Names(Sequence[str]):
+def same_passes(walks: Sequence[Walk]) -> list[int | None]:
+    """For each pass, the number of the first that went over nodes of the same places."""
+    first: dict[object, int] = {}
+    found: list[int | None] = []
+    for number, walk in enumerate(walks, start=1):
+        steps = tuple(
+            (id(step.node.origin), step.node.name()) if step.variable is None else id(step.variable)
+            for step in walk.steps
+        )
+        key = (id(walk.origin), walk.failed, steps)
+        known = first.setdefault(key, number)
+        found.append(None if known == number else known)
+    return found
+
+
+class Names(Sequence[str]):
     """The names of the steps, each looked up when it is asked for."""
 
-    def __init__(self, walk: Walk, namer: Namer) -> None:
-        self.walk, self.namer = walk, namer
+    def __init__(self, name: Callable[[int], str], count: int) -> None:
+        self.name, self.count = name, count
 
     def __len__(self) -> int:
-        return len(self.walk.steps)
+        return self.count
 
     @overload
     def __getitem__(self, at: int) -> str: ...
@@ -279,4 +313,4 @@ class _Names(Sequence[str]):
     def __getitem__(self, at: int | slice) -> str | Sequence[str]:
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
-        return self.namer.name(self.walk.steps[at].node)
+        return self.name(at)

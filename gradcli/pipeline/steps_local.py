@@ -23,8 +23,8 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 # What a node does with the incoming gradient, by the beginning of its name.
 STRUCTURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("Mm", "Mv", "Bmm", "Addmm", "Addmv", "Addbmm", "Baddbmm", "Linear", "Dot", "Vdot", "Ger"),
-     "matrix product of the gradient with the other factor, transposed"),
-    (("Conv", "Convolution", "MkldnnConvolution"), "convolution of the gradient, transposed"),
+     "matrix product with the other factor, transposed"),
+    (("Conv", "Convolution", "MkldnnConvolution"), "convolution, transposed"),
     (("Sum",), "the gradient spread over what was summed"),
     (("Mean",), "the gradient, spread evenly over what was averaged"),
     (("Select", "Slice", "Index", "Gather", "Take", "AsStrided", "Diagonal", "Embedding",
@@ -42,9 +42,12 @@ STRUCTURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("NllLoss",), "minus the weight at the target, zeros elsewhere"),
     (("AvgPool", "AdaptiveAvg"), "the gradient, spread evenly over each window"),
     (("MaxPool", "AdaptiveMax"), "the gradient put at each window's maximum"),
+    (("BackwardHookFunction",), "passed on as it is: a place for a module's hooks"),
     (("CopySlices",), "the part that was overwritten goes one way, the rest the other"),
 )  # fmt: skip
 OTHER = "vector-Jacobian product"
+# Inputs that are only added: where they stand among the inputs of such nodes.
+ADDED = {"Addmm": 0, "Addmv": 0, "Addbmm": 0, "Baddbmm": 0, "Addr": 0, "Conv": 2, "Linear": 2}
 
 
 def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, ...]:
@@ -60,18 +63,21 @@ def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, 
         found = _by_probes(node, grad)
     except Exception:  # it will say itself what is wrong with it
         return (None,) * count
-    words = _words(node)
-    return tuple(local or Local("structure", None, words) for local in found)
+    return tuple(
+        local or Local("structure", None, _words(node, place)) for place, local in enumerate(found)
+    )
 
 
 def _in_words(node: Any, count: int) -> tuple[Local | None, ...]:
-    user = type(node).__name__ == "FunctionNode"
-    words = f"whatever {node.name()} computes" if user else _words(node)
-    return (Local("structure", None, words),) * count
+    if type(node).__name__ == "FunctionNode":
+        return (Local("structure", None, "what the program's own backward computes"),) * count
+    return tuple(Local("structure", None, _words(node, place)) for place in range(count))
 
 
-def _words(node: Any) -> str:
+def _words(node: Any, place: int) -> str:
     name = node.name().rpartition("::")[2]
+    if any(name.startswith(start) and place == at for start, at in ADDED.items()):
+        return "the gradient, summed back to its shape"
     return next((words for starts, words in STRUCTURES if name.startswith(starts)), OTHER)
 
 

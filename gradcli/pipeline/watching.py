@@ -48,6 +48,8 @@ class Binder:
     def start(self, machine: Machine) -> None:
         """The program is about to run; its inputs are bound already."""
         self.machine = machine
+        if self.request.pause is not None:
+            self.watch.machine = machine  # type: ignore[attr-defined]
         for name, value in machine.globals.values.items():
             self.bound(name, value)
 
@@ -127,7 +129,13 @@ def _watch(request: Request, hook_words: Callable[[Any], str]) -> Watch:
     from ..report.steps import StepWatch
     from .steps_local import local_derivatives
 
-    watch = StepWatch(current_line, as_tensor, hook_words, memory=memory, values=False)
+    given = current_line, as_tensor, hook_words
+    if request.pause is None:
+        watch = StepWatch(*given, memory=memory, values=False)
+    else:
+        from .steps_replay import pausing
+
+        watch = pausing(request.pause, *given, memory=memory, values=False)
     watch.origin, watch.node_of = lambda: state.origin, edge_of
     watch.local = local_derivatives
     return watch

@@ -58,8 +58,8 @@ class Step:
 class Walk:
     """One pass, while it runs and afterwards."""
 
-    def __init__(self, origin: Any, roots: Sequence[Any], is_grad: bool) -> None:
-        self.origin, self.roots, self.is_grad = origin, roots, is_grad
+    def __init__(self, number: int, origin: Any, roots: Sequence[Any], is_grad: bool) -> None:
+        self.number, self.origin, self.roots, self.is_grad = number, origin, roots, is_grad
         self.seeds: tuple[Any, ...] = ()
         self.steps: list[Step] = []
         self.numbers: dict[int, int] = {}  # of the step of a node, by the node's identity
@@ -108,14 +108,14 @@ class StepWatch(Watch):
         inputs: Sequence[Any] | None, capture: bool,
     ) -> None:  # fmt: skip
         super().started(roots, gradients, keep, create_graph, inputs, capture)
-        walk = Walk(self.origin(), roots, capture)
+        self.count += 1
+        walk = Walk(self.count, self.origin(), roots, capture)
         walk.retained, walk.created = keep, create_graph
         walk.restricted = inputs is not None
         walk.seeds = tuple(self._held(gradient) for gradient in gradients)
         for place, root in enumerate(roots):
             walk.contribute(self.node_of(root), root.output_nr, 0, place)
         self.active.append(walk)
-        self.count += 1
         if len(self.walks) < PASSES:
             self.walks.append(walk)
 

@@ -47,7 +47,7 @@ def trace(report: Report) -> Iterator[Terminal]:
         "tensors": map(_tensor, report.tensors),
         "nodes": (_node(node, flows.get(node.id), saved.get(node.id)) for node in report.nodes),
         "backward": [_backward(report, i) for i in range(len(report.backwards))],
-        "hooks": list(map(_event, report.events)),
+        "hooks": list(map(event_row, report.events)),
         "output": report.output,
         "warnings": list(report.warnings),
         "missing": list(report.missing),
@@ -63,7 +63,7 @@ def grad(report: GradReport) -> Iterator[Terminal]:
         "device": report.device,
         "of": None if report.of is None else _tensor(report.of),
         "gradients": map(_gradient, report.gradients),
-        "hooks": list(map(_event, report.events)),
+        "hooks": list(map(event_row, report.events)),
         "output": report.output,
         "warnings": list(report.warnings),
         "error": error_row(report.error),
@@ -191,7 +191,7 @@ def _backward(report: Report, i: int) -> dict[str, Any]:
     return {"line": call.line, "retain_graph": call.retained, "create_graph": call.created}
 
 
-def _event(event: EventFact) -> dict[str, Any]:
+def event_row(event: EventFact) -> dict[str, Any]:
     return event._asdict()
 
 

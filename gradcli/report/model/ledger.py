@@ -44,13 +44,13 @@ class AccountFact(NamedTuple):
     line: int | None
     is_leaf: bool
     entries: tuple[EntryFact, ...]
-    count: int
+    total: int
     left_out: int = 0
 
     @property
     def is_eventful(self) -> bool:
         """Whether there is more to tell than that one backward call set it."""
-        return self.count > 1
+        return self.total > 1
 
 
 class BufferFact(NamedTuple):

@@ -111,9 +111,11 @@ class WalkFact(NamedTuple):
     roots: tuple[RootFact, ...]
     kinds: Sequence[int]
     steps: Sequence[StepFact]
-    names: Sequence[str] = ()
+    names: Sequence[str]
+    node_names: Sequence[str]
     bytes: int = 0
     freed: int = 0
+    same_as: int | None = None  # an earlier pass that ran the same nodes in the same order
 
 
 class StepsReport(NamedTuple):
@@ -123,7 +125,7 @@ class StepsReport(NamedTuple):
     device: str
     of: TensorFact | None = None
     walks: tuple[WalkFact, ...] = ()
-    count: int = 0
+    passes: int = 0
     output: str = ""
     warnings: tuple[str, ...] = ()
     error: ErrorFact | None = None

@@ -1,0 +1,253 @@
+"""commands: `gradcli step`: backward passes node by node, told at once or gone through."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..deadline import deadline
+from ..diagnostics import ExitStatus
+from ..ending import keep
+from ..opening import Unusable
+from ..options import Command, Misuse, Option, Shared, flag, names, shared
+from ..output import tell, write
+from ..render.escape import Terminal, block
+from .desk import Desk, guarded
+from .differentiation import GRAD_OUTPUT, GRAPH, OF
+
+if TYPE_CHECKING:
+    from ..pipeline.request import Ran, Request
+    from ..render.steps_session import Session
+    from ..report.model.steps import StepsReport
+
+PATIENT = 10.0**7  # seconds that somebody may think
+MOST = 8 * 2**20  # bytes of commands
+
+
+class Asked(NamedTuple):
+    """The options of step."""
+
+    of: list[str]
+    grad_output: str | None
+    chosen: int | None
+    stops: list[str]
+    commands: str | None
+    plain: bool
+    expand: bool
+    retain_graph: bool
+    create_graph: bool
+    retain_grad: list[str]
+    hooks: list[str]
+
+
+def _number(text: str) -> int:
+    """The number of a pass."""
+    if not text.isdigit() or int(text) < 1:
+        raise Misuse(f"{text!r} is not the number of a pass: 1 is the first")
+    return int(text)
+
+
+COMMAND = Command(
+    "step",
+    """Tell the backward pass node by node: the incoming gradient, the local derivative,
+    their product, and where it goes. On a terminal, step through it.
+
+    \b
+    gradcli step chain.expr
+    gradcli step chain.expr --of d --break b
+    gradcli step train.expr --pass 3 --plain
+    printf 'run b\\nshow a.grad\\n' | gradcli step chain.expr --commands -
+    """,
+    Asked,
+    (
+        OF,
+        GRAD_OUTPUT,
+        Option("chosen", ("--pass",), "Which backward pass of the program, where it has several.",
+               None, _number, metavar="N"),
+        names("stops", "--break", help="Tell the steps of these names, nodes or numbers only; when "
+              "stepping, stop there."),
+        Option("commands", ("--commands",), "Step through it with the commands of this file, one a "
+               "line; - is standard input.", metavar="FILE"),
+        flag("plain", "--plain", help="Tell it at once, on a terminal too."),
+        flag("expand", "--expand", help="Tell every step; fold nothing."),
+        *(option for option in GRAPH if option.field != "all"),
+    ),
+    shared(),
+)  # fmt: skip
+
+
+def command(common: Shared, asked: Asked) -> int:
+    """Runs the program and tells its passes; its exit code."""
+
+    def body(desk: Desk) -> int:
+        request = desk.request(
+            of=tuple(asked.of), retain_graph=asked.retain_graph, create_graph=asked.create_graph,
+            retain_grad=tuple(asked.retain_grad), hooks=tuple(asked.hooks),
+            grad_output=asked.grad_output, differentiated=bool(asked.of), watched=True,
+            stepped=True,
+        )  # fmt: skip
+        request = request._replace(limits=request.limits._replace(timeout=timeout))
+        lines = None if asked.commands is None else _commands(asked.commands, desk)
+        with deadline(timeout, lambda: "", ExitStatus.LIMIT_REACHED):
+            ran, report = _told(request, desk, asked)
+        if common.format != "text":
+            from ..render.json import steps as json
+
+            desk.answer(json.steps(report, _stops(report, asked)))
+        elif lines is not None:
+            _scripted(desk, ran, report, asked, lines)
+        elif patient and report.walks:
+            _stepped(desk, ran, report, asked)
+        else:
+            from ..render import steps as render_steps
+
+            stops = _stops(report, asked)
+            page = render_steps.text(report, desk.look, stops=stops, expand=asked.expand,
+                                     streamed=True)  # fmt: skip
+            desk.answer([page])
+        return desk.finish(ran)
+
+    timeout = common.timeout
+    patient = _is_interactive(common, asked)
+    return guarded(common._replace(timeout=PATIENT) if patient else common, body)
+
+
+def _is_interactive(common: Shared, asked: Asked) -> bool:
+    """Somebody sits there: both ends are a terminal, and nothing else was asked for."""
+    if asked.plain or asked.commands is not None or common.quiet or common.out is not None:
+        return False
+    if common.format != "text" or common.file == "-":
+        return False
+    try:
+        return sys.stdin.isatty() and sys.stdout.isatty()
+    except (AttributeError, ValueError):
+        return False
+
+
+def _told(request: Request, desk: Desk, asked: Asked) -> tuple[Ran, StepsReport]:
+    from ..pipeline.run import execute
+    from ..pipeline.steps import steps_report
+
+    streams = desk.common.format == "text"
+    ran = desk.explained(execute(request, desk.printer() if streams else None))
+    ran, report = steps_report(ran, texts=streams, chosen=asked.chosen)
+    keep(report)
+    return ran, report
+
+
+def _stops(report: StepsReport, asked: Asked) -> dict[int, frozenset[int]] | None:
+    """For each pass, the numbers of the steps that --break means."""
+    if not asked.stops:
+        return None
+    from ..render.steps_session import matching
+
+    found: dict[int, frozenset[int]] = {}
+    known: set[str] = set()
+    for walk in report.walks:
+        places: set[int] = set()
+        for word in asked.stops:
+            hits = matching(walk, word)
+            known.update([word] if hits else [])
+            places.update(hits)
+        found[walk.number] = frozenset(place + 1 for place in places)
+    for word in asked.stops:
+        if word not in known and report.walks:
+            raise Unusable(f"--break {word}: no step has this name", _near(word, report))
+    return found
+
+
+def _near(word: str, report: StepsReport) -> str:
+    from difflib import get_close_matches
+
+    steps = dict.fromkeys(name for walk in report.walks for name in walk.names)
+    near = get_close_matches(word, steps, 1, 0.5)
+    if near:
+        return f"did you mean {near[0]}?"
+    return "the steps are " + ", ".join(list(steps)[:8])
+
+
+# ---------------------------------------------------------------- step by step
+
+
+def _session(desk: Desk, ran: Ran, report: StepsReport, asked: Asked) -> Session:
+    from ..render.steps_session import Session
+
+    def show(walk: int, step: int, text: str) -> str:
+        from ..pipeline.steps_replay import value_at
+
+        with deadline(ran.request.limits.timeout, lambda: "", ExitStatus.LIMIT_REACHED):
+            return value_at(ran, walk, step, text)
+
+    session = Session(report, desk.look, show)
+    _stops(report, asked)  # says so if there is no such step
+    session.stops.update(dict.fromkeys(asked.stops))
+    return session
+
+
+def _commands(path: str, desk: Desk) -> list[str]:
+    """The lines of a file of commands."""
+    if path == "-":
+        if desk.common.file == "-" or (desk.program is not None and desk.program.path is None):
+            raise Unusable("--commands -: standard input is the program already",
+                           "gradcli step FILE --commands -")  # fmt: skip
+        return sys.stdin.read(MOST).splitlines()
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(MOST).splitlines()
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Unusable(f"--commands {path}: {why}") from None
+
+
+def _scripted(
+    desk: Desk, ran: Ran, report: StepsReport, asked: Asked, lines: Iterable[str]
+) -> None:
+    """Every command and its answer, as on a terminal."""
+    desk.answer(_script(desk, ran, report, asked, lines))
+
+
+def _script(
+    desk: Desk, ran: Ran, report: StepsReport, asked: Asked, lines: Iterable[str]
+) -> Iterator[Terminal]:
+    from ..render.text import paint
+
+    gap = "" if not report.output else "\n" if report.output.endswith("\n") else "\n\n"
+    if not report.walks:
+        return
+    session = _session(desk, ran, report, asked)
+    yield Terminal(gap + paint(session.begin(), desk.look))
+    for line in lines:
+        if line.lstrip().startswith("#"):
+            continue
+        yield Terminal("\n" + block(session.prompt + line.strip()) + "\n")
+        yield paint(session.answer(line), desk.look)
+        if session.is_over:
+            break
+
+
+def _stepped(desk: Desk, ran: Ran, report: StepsReport, asked: Asked) -> None:
+    """On a terminal: a prompt, a line, its answer, until quit or the end of the input."""
+    from ..render.text import paint
+
+    try:
+        import readline  # noqa: F401  # lines can be edited, and earlier ones come back
+    except ImportError:
+        pass
+    if report.output and not report.output.endswith("\n"):
+        write([Terminal("\n")])
+    session = _session(desk, ran, report, asked)
+    write([Terminal("\n" * bool(report.output) + paint(session.begin(), desk.look))])
+    if session.stops:
+        write([paint(session.answer("run"), desk.look)])
+    while not session.is_over:
+        try:
+            line = input(f"\n{session.prompt}")
+        except EOFError:
+            write([Terminal("\n")])
+            return
+        except KeyboardInterrupt:
+            tell(Terminal("\nquit leaves\n"))
+            continue
+        write([paint(session.answer(line), desk.look)])
+        sys.stdout.flush()

@@ -1,0 +1,103 @@
+"""Render: the JSON document of `gradcli step`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...report.model.steps import EdgeFact, LocalFact, StepFact, StepsReport, ValueFact, WalkFact
+from ..escape import Terminal
+from . import document, error_row, event_row, numbers
+
+STEP = "gradcli.step/1"
+
+
+def steps(
+    report: StepsReport, stops: Mapping[int, frozenset[int]] | None = None
+) -> Iterator[Terminal]:
+    """The document, in pieces; with `stops` only the steps of these numbers are in it."""
+    yield from document({
+        "schema": STEP,
+        "file": report.file,
+        "device": report.device,
+        "of": None if report.of is None else report.of.name,
+        "count": report.passes,
+        "passes": (_walk(walk, None if stops is None else stops[walk.number])
+                   for walk in report.walks),
+        "output": report.output,
+        "warnings": list(report.warnings),
+        "error": error_row(report.error),
+    })  # fmt: skip
+
+
+def _walk(walk: WalkFact, stops: frozenset[int] | None) -> dict[str, Any]:
+    chosen = range(len(walk.steps)) if stops is None else sorted(number - 1 for number in stops)
+    return {
+        "number": walk.number,
+        "line": walk.line,
+        "source": walk.text or None,
+        "call": "grad" if walk.is_grad else "backward",
+        "retain_graph": walk.retained,
+        "create_graph": walk.created,
+        "failed": walk.failed,
+        "same_as": walk.same_as,
+        "roots": [{"name": root.name, "grad": _value(root.value)} for root in walk.roots],
+        "freed_nodes": walk.freed,
+        "saved_bytes": walk.bytes,
+        "count": len(walk.steps),
+        "steps": [_step(walk.steps[place]) for place in chosen],
+    }
+
+
+def _step(step: StepFact) -> dict[str, Any]:
+    place = step.place
+    return {
+        "step": step.number,
+        "name": step.name,
+        "node": step.node_name,
+        "is_leaf": step.is_leaf,
+        "line": step.line,
+        "source": None if place is None else place.text,
+        "outcome": step.outcome,
+        "incoming": [_value(value) for value in step.grads],
+        "parts": [
+            [{"step": part.step, "grad": _value(part.value)} for part in parts]
+            for parts in step.parts
+        ],
+        "after_hooks": None if step.used is None else [_value(value) for value in step.used],
+        "edges": [_edge(edge) for edge in step.edges],
+        "hooks": [event_row(hook) for hook in step.hooks],
+        "retains_grad": step.retained,
+        "grad_before": _value(step.before),
+        "grad_after": _value(step.after),
+        "freed": step.freed,
+    }
+
+
+def _edge(edge: EdgeFact) -> dict[str, Any]:
+    return {
+        "to": edge.name,
+        "node": edge.node_name or None,
+        "is_leaf": edge.is_leaf,
+        "local": _local(edge.local),
+        "product": _value(edge.product),
+        "then": edge.then,
+        "step": edge.step,
+    }
+
+
+def _local(local: LocalFact | None) -> dict[str, Any] | None:
+    if local is None:
+        return None
+    return {"kind": local.kind, "value": _value(local.value), "words": local.words or None}
+
+
+def _value(value: ValueFact | None) -> dict[str, Any] | None:
+    """Shape, type and numbers; the numbers of a very large one are null."""
+    if value is None:
+        return None
+    return {
+        "shape": value.shape,
+        "dtype": value.dtype,
+        "value": numbers(value.value, value.dtype),
+    }

@@ -1,0 +1,170 @@
+"""Render: the text of `gradcli step`: backward passes told node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..report.model.steps import StepsReport, WalkFact
+from .escape import Terminal
+from .fold import repeats
+from .steps_block import Blocks
+from .steps_values import lines_of
+from .text import BLANK, Cell, Line, Look, after, cell, ellipsis, paint
+
+FEW_PASSES = 3  # so many are told in full, whether they are alike or not
+MOST_STEPS = 60  # of one pass, after folding
+LAST_STEPS = 10
+LEAST_HIDDEN = 4  # steps that are worth a fold
+
+
+def text(
+    report: StepsReport,
+    look: Look,
+    *,
+    stops: Mapping[int, frozenset[int]] | None = None,
+    expand: bool = False,
+    streamed: bool = False,
+) -> Terminal:
+    """The narration; with `stops` only the steps of these numbers are told, for each pass."""
+    lines: list[Line] = []
+    for walk in report.walks:
+        if lines:
+            lines.append(BLANK)
+        alike = walk.same_as is not None and len(report.walks) > FEW_PASSES and not expand
+        told = None if stops is None else stops[walk.number]
+        lines.extend(_same(walk, report) if alike else _walk(walk, report, look, told, expand))
+    if not report.walks and report.error is None:
+        lines.append((cell("there is no backward pass", "dim"),))
+    return after(report.output, paint(_joined(lines), look), streamed)
+
+
+def _joined(lines: list[Line]) -> list[Line]:
+    """Passes that are only mentioned stand close together."""
+    found: list[Line] = []
+    for i, line in enumerate(lines):
+        mentioned = [0 < j < len(lines) and lines[j][:1] == MENTION for j in (i - 1, i + 1)]
+        if line == BLANK and all(mentioned):
+            continue
+        found.append(line)
+    return found
+
+
+MENTION: tuple[Cell, ...] = (Cell("", "mention"),)
+
+
+def _same(walk: WalkFact, report: StepsReport) -> list[Line]:
+    told = f"the same steps as pass {walk.same_as}; --pass {walk.number} tells them"
+    return [(*MENTION, *title(walk, report), cell(f"   {told}", "dim"))]
+
+
+def title(walk: WalkFact, report: StepsReport) -> tuple[Cell, ...]:
+    """Which pass, who asked for it."""
+    words = walk.text or "after the program"
+    if report.of is not None and not walk.text:
+        words = f"{report.of.name}.backward(), after the program"
+    line = "" if walk.line is None else f"   line {walk.line}"
+    number = f"pass {walk.number:,} of {report.passes:,}"
+    return (cell(number, "name"), cell(f"   {words}{line}"))
+
+
+def opening(walk: WalkFact, report: StepsReport) -> list[Line]:
+    """The title of a pass and what it begins with."""
+    lines: list[Line] = [title(walk, report)]
+    for root in walk.roots:
+        head = f"  begins with d{root.name}/d{root.name} = "
+        first, *others = lines_of(root.value)
+        lines.append((cell(head, "dim"), cell(first)))
+        lines.extend((Cell(" " * len(head)), cell(other)) for other in others)
+    return lines
+
+
+def closing(walk: WalkFact) -> Line:
+    """How a pass ends."""
+    count = len(walk.steps)
+    steps = "one step" if count == 1 else f"{count:,} steps"
+    if walk.failed:
+        return (cell(f"  stopped in step {count:,} by an error", "error"),)
+    if walk.retained:
+        why = "create_graph" if walk.created else "retain_graph"
+        kept = f"{why} keeps what the nodes had saved, {walk.bytes:,} bytes"
+        return (cell(f"  {steps}; {kept}", "dim"),)
+    if not walk.freed:
+        return (cell(f"  {steps}; no node had saved anything", "dim"),)
+    nodes = f"{walk.freed:,} nodes gave up what they had saved"
+    if walk.freed == 1:
+        nodes = "one node gave up what it had saved"
+    return (cell(f"  {steps}; {nodes}, {walk.bytes:,} bytes", "dim"),)
+
+
+def _walk(
+    walk: WalkFact, report: StepsReport, look: Look, stops: frozenset[int] | None, expand: bool
+) -> list[Line]:
+    lines = opening(walk, report)
+    blocks = Blocks(walk, look)
+    for piece in chosen(walk.kinds, stops, expand=expand):
+        lines.append(BLANK)
+        if isinstance(piece, int):
+            lines.extend(blocks.lines(walk.steps[piece]))
+        else:
+            lines.append((cell(blocks.indent + _left_out(piece, look), "dim"),))
+    lines.append(BLANK)
+    lines.append(closing(walk))
+    return lines
+
+
+class Fold(tuple[int, int, str]):
+    """Steps from one number up to another that are not told, and why."""
+
+
+def _left_out(fold: Fold, look: Look) -> str:
+    start, end, why = fold
+    count = end - start
+    steps = f"step {start + 1:,}" if count == 1 else f"steps {start + 1:,} to {end:,}"
+    return f"{ellipsis(look)} {steps}{why}"
+
+
+def chosen(
+    kinds: Sequence[int], stops: frozenset[int] | None, *, expand: bool
+) -> Iterator[int | Fold]:
+    """Which steps are told, by place, and the folds between them."""
+    if expand:
+        yield from range(len(kinds))
+    elif stops is not None:
+        yield from _between(sorted(at - 1 for at in stops), len(kinds), "")
+    else:
+        told = list(_unrepeated(kinds))
+        inner = [piece for piece in told if isinstance(piece, int)]
+        if len(inner) <= MOST_STEPS:
+            yield from told
+            return
+        kept = {*inner[: MOST_STEPS - LAST_STEPS], *inner[-LAST_STEPS:]}
+        yield from _between(sorted(kept), len(kinds), "; --expand tells them")
+
+
+def _between(places: Sequence[int], count: int, why: str) -> Iterator[int | Fold]:
+    at = 0
+    for place in places:
+        if place > at:
+            yield Fold((at, place, why))
+        yield place
+        at = place + 1
+    if at < count:
+        yield Fold((at, count, why))
+
+
+def _unrepeated(kinds: Sequence[int]) -> Iterator[int | Fold]:
+    """Stretches that repeat themselves are told at their first and at their last time."""
+    at = 0
+    for repeat in repeats(kinds):
+        yield from range(at, repeat.start)
+        end = repeat.start + repeat.period * repeat.times
+        first, last = repeat.start + repeat.period, end - repeat.period
+        yield from range(repeat.start, first)
+        if last - first >= LEAST_HIDDEN:
+            what = "the step above" if repeat.period == 1 else f"the {repeat.period} steps above"
+            yield Fold((first, last, f": {what}, {repeat.times - 2:,} times more"))
+        else:
+            yield from range(first, last)
+        yield from range(last, end)
+        at = end
+    yield from range(at, len(kinds))

@@ -1,0 +1,354 @@
+"""Render: one step of a backward pass: incoming gradient, local derivative, product, and where it
+goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..report.model import EventFact
+from ..report.model.steps import EdgeFact, StepFact, ValueFact, WalkFact
+from .steps_values import beside, is_small, lines_of
+from .text import Cell, Line, Look, cell, cut, ellipsis, one_line, pad, width_of
+
+LABEL = 10  # columns of `incoming` and its like
+WORDS = 37
+NODE = 26
+LONGEST = 22  # characters of an expression that d.../d... names
+_BEFORE = frozenset({"tensor", "node pre", "module pre"})
+
+
+class Blocks:
+    """Draws the steps of one pass. `whole`: tensors are written out however large they are."""
+
+    def __init__(self, walk: WalkFact, look: Look, *, whole: bool = False) -> None:
+        self.walk, self.look, self.whole = walk, look, whole
+        self.digits = max(2, len(f"{len(walk.steps):,}"))
+        self.indent = " " * (self.digits + 3)
+        self.times = "·" if look.unicode else "*"
+        self.arrow = "→" if look.unicode else "->"
+        self.room = look.width - len(self.indent) - LABEL
+
+    def lines(self, step: StepFact) -> list[Line]:
+        """The whole block."""
+        early = [hook for hook in step.hooks if hook.kind in _BEFORE]
+        late = [hook for hook in step.hooks if hook.kind not in _BEFORE]
+        found = [self.head(step), *self._incoming(step), *self._hooks(early)]
+        if step.used is not None:
+            for value in step.used:
+                if value is not None:
+                    found.extend(self._labelled("goes on", lines_of(value, whole=self.whole)))
+        if step.retained:
+            name = step.name
+            found.extend(self._labelled("retained", [f"{name}.grad keeps it: retain_grad()"]))
+        found.extend(self._edges(step))
+        if step.is_leaf:
+            found.extend(self._stored(step))
+        found.extend(self._outcome(step))
+        found.extend(self._hooks(late))
+        return found
+
+    def head(self, step: StepFact) -> Line:
+        """Number, words, node, line."""
+        number = f"{step.number:,}".rjust(self.digits + 1)
+        words, style = self.words(step), "leaf" if step.is_leaf else "name"
+        room = max(12, WORDS - self.digits + self.look.width - 80)
+        shown = cut(cell(words).text, room, ellipsis(self.look))
+        line = "" if step.line is None else f"line {step.line}"
+        kind = cut(cell(step.node_name).text, NODE, ellipsis(self.look))
+        left = self.digits + 3 + room + 2 + NODE
+        gap = " " * max(2, self.look.width - left - len(line))
+        return (
+            cell(f"{number}  ", "dim"), Cell(pad(shown, room), style), Cell("  "),
+            Cell(pad(kind, NODE), "node"), Cell(gap), cell(line, "dim"),
+        )  # fmt: skip
+
+    def words(self, step: StepFact) -> str:
+        """`d = w3 * b + w4 * c`, or what there is of it."""
+        if step.is_leaf:
+            return f"{step.name}  leaf"
+        if step.place is None:
+            return step.name
+        source = one_line(step.place.text)
+        if step.place.statement or step.name == source:
+            return source
+        if _is_inner(step):
+            return f"inside {source}"
+        return f"{step.name} = {source}"
+
+    # ---- the gradient that comes in
+
+    def _incoming(self, step: StepFact) -> Iterator[Line]:
+        known = [(i, value) for i, value in enumerate(step.grads) if value is not None]
+        if not known:
+            yield from self._labelled("incoming", ["nothing: no gradient came"])
+            return
+        for i, value in known:
+            parts = step.parts[i] if i < len(step.parts) else ()
+            name = "" if _is_inner(step) else self.derivative(step.name)
+            if len(step.grads) > 1 and (len(known) > 1 or i):
+                name = f"output {i}"
+            yield from self._sum(f"{name} =" if name else "", value, parts)
+
+    def derivative(self, name: str) -> str:
+        """dL/dd for the names of the pass's root and of a tensor; nothing where these are long."""
+        roots = self.walk.roots
+        if len(roots) != 1 or len(name) > LONGEST or not roots[0].name.isidentifier():
+            return ""
+        whole = name if name.isidentifier() else f"({name})"
+        return f"d{roots[0].name}/d{whole}"
+
+    def _sum(self, name: str, value: ValueFact, parts: tuple[object, ...]) -> Iterator[Line]:
+        """What came, as the sum of what several steps handed on."""
+        blocks = [lines_of(part.value) for part in parts]  # type: ignore[attr-defined]
+        total = lines_of(value, whole=self.whole)
+        steps = [f"{part.step:,}" for part in parts]  # type: ignore[attr-defined]
+        if len(blocks) < 2:
+            yield from self._labelled("incoming", self._after(name, total))
+            return
+        shown = min(len(blocks), 6)
+        signed = [("" if i == 0 else "+", block) for i, block in enumerate(blocks[:shown])]
+        if shown < len(blocks):
+            signed.append(("+", [ellipsis(self.look)]))
+        signed.append(("=", total))
+        head = width_of(name) + 1 if name else 0
+        rows = beside(signed, self.room - head)
+        if rows is None:
+            rows = total
+        from_steps = _sources(steps, shown)
+        rows = self._after(name, rows)
+        if len(rows) == 1 and width_of(rows[0]) + len(from_steps) + 3 <= self.room:
+            yield (*self._label("incoming"), cell(rows[0]), cell(f"   {from_steps}", "dim"))
+            return
+        yield from self._labelled("incoming", rows)
+        yield from self._labelled("", [from_steps], "dim")
+
+    @staticmethod
+    def _after(name: str, rows: list[str]) -> list[str]:
+        """The rows behind `dL/dd =`."""
+        if not name:
+            return rows
+        space = " " * (width_of(name) + 1)
+        return [f"{name} {rows[0]}", *(space + row for row in rows[1:])]
+
+    # ---- local derivative, product, where it goes
+
+    def _edges(self, step: StepFact) -> Iterator[Line]:
+        edges = step.edges
+        given = self._given(step)
+        plain = [edge for edge in edges if self._is_short(edge, given)]
+        names = [self._to(edge) for edge in edges]
+        label = min(18, max([LABEL, *(width_of(name) + 2 for name in names)]))
+        rows = {id(edge): self._short(edge, given) for edge in plain}
+        widths = [max((width_of(row[i]) for row in rows.values()), default=0) for i in (0, 1)]
+        for edge, name in zip(edges, names, strict=True):
+            lead = self._label(name, label, "leaf" if edge.is_leaf else "")
+            if id(edge) in rows:
+                local, product = rows[id(edge)]
+                yield from self._row(lead, label, pad(local, widths[0]), pad(product, widths[1]),
+                                     self._then(edge))  # fmt: skip
+            else:
+                yield from self._tall(lead, label, edge, given)
+
+    def _given(self, step: StepFact) -> ValueFact | None:
+        """The gradient that the node worked with, where it is one."""
+        grads = [g for g in (step.used or step.grads) if g is not None]
+        return grads[0] if len(grads) == 1 == len(step.grads) else None
+
+    def _to(self, edge: EdgeFact) -> str:
+        return cut(cell(one_line(edge.name)).text, 16, ellipsis(self.look))
+
+    def _is_short(self, edge: EdgeFact, given: ValueFact | None) -> bool:
+        """One line says it."""
+        if edge.then in ("constant", "nothing") or edge.product is None:
+            return True
+        values = [edge.product, given, edge.local.value if edge.local is not None else None]
+        known = [value for value in values if value is not None]
+        return all(len(lines_of(value)) == 1 and len(lines_of(value)[0]) <= 12 for value in known)
+
+    def _short(self, edge: EdgeFact, given: ValueFact | None) -> tuple[str, str]:
+        """`local 20` and `product -1 · 20 = -20`."""
+        if edge.product is None:
+            return "", ""
+        product = lines_of(edge.product)[0]
+        local = edge.local
+        if local is None or local.value is None:
+            return (f"local: {local.words}" if local is not None else ""), f"product {product}"
+        number = lines_of(local.value)[0]
+        if given is None:
+            return f"local {number}", f"product {product}"
+        told = f"product {lines_of(given)[0]} {self.times} {number} = {product}"
+        if local.words:
+            told = f"product {product}, {local.words}"
+        return f"local {number}", told
+
+    def _row(
+        self, lead: tuple[Cell, ...], label: int, local: str, product: str, then: tuple[str, str]
+    ) -> Iterator[Line]:
+        text, style = then
+        pieces = [part for part in (local, product) if part.strip()]
+        body = "   ".join(pieces)
+        space = "   " if body else ""
+        room = self.look.width - len(self.indent) - label
+        if width_of(body) + len(space) + width_of(text) <= room:
+            yield (*lead, cell(body + space), cell(text, style))
+            return
+        below = Cell(" " * (len(self.indent) + label))
+        if width_of(body) > room and len(pieces) == 2:
+            yield (*lead, cell(cut(pieces[0].rstrip(), room, ellipsis(self.look))))
+            yield (below, cell(cut(pieces[1].rstrip(), room, ellipsis(self.look))))
+        else:
+            yield (*lead, cell(cut(body.rstrip(), room, ellipsis(self.look))))
+        yield (below, cell(text, style))
+
+    def _tall(
+        self, lead: tuple[Cell, ...], label: int, edge: EdgeFact, given: ValueFact | None
+    ) -> Iterator[Line]:
+        """Tensors: incoming · local = product beside each other, or one below the other."""
+        assert edge.product is not None
+        below = Cell(" " * (len(self.indent) + label))
+        room = self.look.width - len(self.indent) - label
+        rows = self._beside(edge, given, room)
+        if rows is None:
+            rows = self._stacked(edge)
+        rows.append(self._then(edge))
+        mark = ellipsis(self.look)
+        for i, (row, style) in enumerate(rows):
+            shown = row if self.whole else cut(cell(row).text, room, mark)
+            start = lead if i == 0 else (below,)
+            yield (*start, cell(shown, style))
+
+    def _beside(
+        self, edge: EdgeFact, given: ValueFact | None, room: int
+    ) -> list[tuple[str, str]] | None:
+        """incoming · local = product, where the page is wide enough."""
+        local = edge.local
+        if local is None or local.value is None or given is None or edge.product is None:
+            return None
+        if not (is_small(given) or self.whole):
+            return None
+        blocks = [
+            ("", lines_of(given, whole=self.whole)),
+            (self.times, lines_of(local.value, whole=self.whole)),
+            (self.arrow if local.words else "=", lines_of(edge.product, whole=self.whole)),
+        ]
+        rows = beside(blocks, room)
+        if rows is None:
+            return None
+        tail = [", element by element"] if local.kind == "elementwise" else []
+        tail += [f", {local.words}"] if local.words else []
+        head = f"incoming {self.times} local = product{''.join(tail)}"
+        return [(head, "dim"), *((row, "") for row in rows)]
+
+    def _stacked(self, edge: EdgeFact) -> list[tuple[str, str]]:
+        """local, and below it product."""
+        assert edge.product is not None
+        local, rows = edge.local, []
+        if local is not None:
+            values = [] if local.value is None else lines_of(local.value, whole=self.whole)
+            if local.kind == "elementwise":
+                values.append("element by element" + (f", {local.words}" if local.words else ""))
+            elif local.words:
+                values.append(local.words)
+            rows += self._after(pad("local", 8), values) if values else []
+        rows += self._after(pad("product", 8), lines_of(edge.product, whole=self.whole))
+        return [(row, "") for row in rows]
+
+    def _then(self, edge: EdgeFact) -> tuple[str, str]:
+        """What became of a product, and its style."""
+        at = f"step {edge.step:,}" if edge.step is not None else ""
+        return {
+            "handed on": (f"handed on to {at}", ""),
+            "stored": (f"stored in {edge.name}.grad, {at}", "leaf"),
+            "waits": (f"handed on to {at}, which waits", ""),
+            "kept back": (
+                "goes nowhere: not asked for"
+                if edge.is_leaf
+                else "goes nowhere: nothing behind it was asked for",
+                "dim",
+            ),
+            "nothing": ("no gradient", "dim"),
+            "constant": ("does not require grad", "dim"),
+        }[edge.then]
+
+    # ---- leaves, hooks, ends
+
+    def _stored(self, step: StepFact) -> Iterator[Line]:
+        if step.after is None:
+            return
+        name = f"{step.name}.grad"
+        value = step.used[0] if step.used is not None else step.grads[0]
+        if step.before is None or value is None:
+            yield from self._labelled("stored", self._printed(name, step.after))
+            return
+        blocks = [("", lines_of(step.before)), ("+", lines_of(value)), ("=", lines_of(step.after))]
+        rows = beside(blocks, self.room - width_of(name) - 3) or lines_of(step.after)
+        yield from self._labelled("added", self._after(f"{name} =", rows))
+
+    def _printed(self, name: str, value: ValueFact) -> list[str]:
+        """As print(name) would have it."""
+        if value.text is None or not (self.whole or is_small(value)):
+            return [f"{name} = {lines_of(value)[0]}"]
+        rows = value.text.split("\n")
+        if max(map(width_of, rows)) + width_of(name) + 3 > self.room:
+            return [f"{name} =", *(f"  {row}" for row in rows)]
+        return self._after(f"{name} =", rows)
+
+    def _outcome(self, step: StepFact) -> Iterator[Line]:
+        said = {
+            "captured": "this is what autograd.grad answers",
+            "reached": "not run: no input that was asked for lies behind it",
+            "no gradient": "nothing to hand on",
+            "failed": "the program's error comes from here",
+            "skipped": "not stored: it is not among the inputs that were asked for",
+        }.get(step.outcome)
+        if said:
+            label = {"captured": "answer", "failed": "stopped"}.get(step.outcome, "then")
+            yield from self._labelled(label, [said], "error" if step.outcome == "failed" else "dim")
+
+    def _hooks(self, hooks: Iterable[EventFact]) -> Iterator[Line]:
+        for hook in hooks:
+            at = "" if hook.line is None else f", line {hook.line}"
+            words = one_line(hook.hook)
+            yield from self._labelled("hook", [f"{words}   ({hook.kind} hook{at})"], "note")
+            before = _bare(hook.before)
+            after = "unchanged" if hook.after is None else _bare(hook.after)
+            yield from self._labelled("", [f"{before} {self.arrow} {after}"])
+
+    # ---- layout
+
+    def _label(self, text: str, width: int = LABEL, style: str = "dim") -> tuple[Cell, ...]:
+        shown = cell(text).text
+        return (Cell(self.indent), Cell(pad(shown, width), style))
+
+    def _labelled(self, label: str, rows: list[str], style: str = "") -> Iterator[Line]:
+        mark = ellipsis(self.look)
+        for i, row in enumerate(rows):
+            shown = row if self.whole else cut(cell(row).text, self.room, mark)
+            yield (*self._label(label if i == 0 else ""), cell(shown, style))
+
+
+def _is_inner(step: StepFact) -> bool:
+    """Whether it is one of several nodes that an expression made, and not the last of them."""
+    return not step.is_leaf and step.node_name.startswith(step.name)
+
+
+def _sources(steps: list[str], most: int) -> str:
+    """from steps 7 and 9; from step 3, twice"""
+    several = list(dict.fromkeys(steps))
+    if len(several) == 1:
+        times = "twice" if len(steps) == 2 else f"{len(steps)} times"
+        return f"from step {several[0]}, {times}"
+    more = len(several) - most
+    if more > 0:
+        return "from steps " + ", ".join(several[:most]) + f" and {more:,} more"
+    return "from steps " + ", ".join(several[:-1]) + f" and {several[-1]}"
+
+
+def _bare(text: str) -> str:
+    """A gradient in a hook's line."""
+    shown = one_line(text)
+    if shown.startswith("tensor(") and shown.endswith(")") and shown.count("tensor(") == 1:
+        shown = shown[len("tensor(") : -1]
+        if shown.endswith(".") and "[" not in shown:
+            shown = shown[:-1]
+    return shown

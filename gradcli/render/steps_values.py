@@ -1,0 +1,67 @@
+"""Render: gradients and derivatives as they stand in a told step: numbers, small tensors, sizes."""
+
+from __future__ import annotations
+
+import re
+
+from ..report.model.steps import ValueFact
+from .text import width_of
+
+SMALL = 64  # elements of a tensor that is written out
+TALL = 8  # lines of a tensor that is written out
+_NUMBER = re.compile(r"tensor\((.*?)(?:, (?:dtype|device)=.*)?\)", re.DOTALL)
+
+
+def is_small(value: ValueFact) -> bool:
+    """Whether it is written out rather than told by its size."""
+    count = 1
+    for size in value.shape:
+        count *= size
+    return value.text is not None and count <= SMALL and value.text.count("\n") < TALL
+
+
+def lines_of(value: ValueFact, *, whole: bool = False) -> list[str]:
+    """PyTorch's text without `tensor(...)` around it; a large one by its shape and range."""
+    if value.text is None or not (whole or is_small(value)):
+        return [size_of(value)]
+    if value.is_number:
+        match = _NUMBER.fullmatch(value.text)
+        return [_trimmed(match[1])] if match is not None else [value.text]
+    end = value.text.rfind("]") + 1
+    first, *others = value.text[len("tensor(") : end].split("\n")
+    return [first, *(line.removeprefix(" " * len("tensor(")) for line in others)]
+
+
+def _trimmed(number: str) -> str:
+    """-20. as -20, 0.2500 as 0.25."""
+    if "e" in number or "." not in number:
+        return number
+    return number.rstrip("0").rstrip(".")
+
+
+def size_of(value: ValueFact) -> str:
+    """(64, 10) from -0.31 to 0.42"""
+    shape = str(value.shape)
+    if value.range is None:
+        return shape if value.text is not None else f"{shape}, too large to be kept"
+    low, high = (f"{number:.4g}" for number in value.range)
+    return f"{shape} of {low}" if low == high else f"{shape} from {low} to {high}"
+
+
+def beside(blocks: list[tuple[str, list[str]]], room: int) -> list[str] | None:
+    """Tensors beside each other, each with a sign before it; None where they are too wide."""
+    widths = [max(map(width_of, lines)) for _, lines in blocks]
+    signs = [f"{sign} " if sign else "" for sign, _ in blocks]
+    between = "  " if any(len(lines) > 1 for _, lines in blocks) else " "
+    if sum(widths) + sum(map(len, signs)) + len(between) * (len(blocks) - 1) > room:
+        return None
+    rows = []
+    for i in range(max(len(lines) for _, lines in blocks)):
+        row = ""
+        for (_, lines), sign, width in zip(blocks, signs, widths, strict=True):
+            text = lines[i] if i < len(lines) else ""
+            shown = sign if i == 0 else " " * len(sign)
+            gap = between if row else ""
+            row += gap + shown + text + " " * (width - width_of(text))
+        rows.append(row.rstrip())
+    return rows
