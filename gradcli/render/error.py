@@ -31,18 +31,18 @@ def text(diagnostic: Diagnostic, source: str | None, look: Look) -> Terminal:
     """The whole message, ending in a line end."""
     lines: list[Line] = []
     if diagnostic.labels and source is not None:
-        lines.extend(_frame(diagnostic, source.split("\n"), look))
+        lines.extend(frame(diagnostic, source.split("\n"), look))
     elif diagnostic.file and diagnostic.file != "<input>" and diagnostic.labels:
         lines.append((cell(_position(diagnostic), "note"),))
-    for note in diagnostic.notes:
-        lines.extend(_note(note, look))
+    for said in diagnostic.notes:
+        lines.extend(note(said, look))
     page = paint(lines, look)
     return Terminal(page + _last(diagnostic, look))
 
 
-def _note(note: str, look: Look) -> list[Line]:
+def note(said: str, look: Look) -> list[Line]:
     """Advice: its word in colour, what trying gave behind it, a table below it as it stands."""
-    first, *rows = note.split("\n")
+    first, *rows = said.split("\n")
     first, tried, answer = first.partition(TRIED)
     word, colon, rest = first.partition(":")
     known = colon and word in ("do", "note", "did you mean")
@@ -69,7 +69,7 @@ def _last(diagnostic: Diagnostic, look: Look) -> Terminal:
     )
 
 
-def _frame(diagnostic: Diagnostic, source: Sequence[str], look: Look) -> list[Line]:
+def frame(diagnostic: Diagnostic, source: Sequence[str], look: Look) -> list[Line]:
     """The position, and every labelled line with its marks."""
     labels = sorted(diagnostic.labels, key=lambda label: (label.span.line, label.span.column))
     primary = next((label for label in labels if label.primary), labels[0])
