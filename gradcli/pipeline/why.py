@@ -27,9 +27,10 @@ MOST_TRIALS = 3
 
 
 def why_report(
-    request: Request, question: str, write: Callable[[str], None] | None
+    request: Request, question: str, write: Callable[[str], None] | None, *, trials: bool = True
 ) -> tuple[Ran, WhyReport]:
-    """Runs the program and says why a gradient is what it is."""
+    """Runs the program and says why a gradient is what it is; advice is tried by running it again.
+    """
     clock = Clock(request.limits.timeout, time.monotonic())
     chronicle = Chronicle()
     ran = execute(request, write, chronicle)
@@ -42,12 +43,18 @@ def why_report(
         return ran, report
     report = report._replace(name=asked.name, element=asked.element)
     if not isinstance(asked.value, Tensor):
-        finding, case = number_finding(ran, chronicle, asked), None
-        return ran, _told(report, ran, finding, None)
+        finding = number_finding(ran, chronicle, asked)
+        advised = TrialFact(finding.advice, None) if finding.advice else None
+        return ran, _told(report, ran, finding, advised)
     case = Case(ran, chronicle, asked.name, asked.value, asked.element)
     finding = none_finding(case) if case.gradient is None else present_finding(case)
-    report = _told(_with_gradient(report, case), ran, finding, _tried(case, finding, clock))
-    return ran, report
+    report = _with_gradient(report, case)
+    if trials:
+        trial = _tried(case, finding, clock)
+    else:
+        advice = finding.trials[0].advice if finding.trials else finding.advice
+        trial = TrialFact(advice, None) if advice else None
+    return ran, _told(report, ran, finding, trial)
 
 
 def _asked(ran: Ran, chronicle: Chronicle, question: str) -> Asked | None:
@@ -144,7 +151,6 @@ def _holds(gradient: Tensor | None, element: tuple[int, ...] | None, goal: str) 
 def _told(report: WhyReport, ran: Ran, finding: Finding, trial: TrialFact | None) -> WhyReport:
     """The finding with its places as plain facts."""
     assert ran.program is not None
-    source = ran.program.source
     labels: list[LabelFact] = []
     lines: list[int] = []
     for place, remark in enumerate((*finding.causes, *finding.others)):
@@ -159,7 +165,6 @@ def _told(report: WhyReport, ran: Ran, finding: Finding, trial: TrialFact | None
             LabelFact(span.line, span.column, span.end_line, span.end_column, label.text,
                       label.primary)
         )  # fmt: skip
-    del source
     return report._replace(
         verdict=finding.verdict, sentence=finding.sentence, labels=tuple(labels),
         lines=tuple(sorted(lines)), facts=tuple(finding.facts), trial=trial,

@@ -1,0 +1,86 @@
+"""commands: `gradcli why`: why a gradient is None, zero, NaN, or as large as it is."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from ..ending import keep
+from ..opening import Unusable
+from ..options import Command, Option, Shared, flag, shared
+from .desk import Desk, guarded
+
+
+class Asked(NamedTuple):
+    """The words and options of why."""
+
+    words: list[str]
+    no_try: bool
+
+
+COMMAND = Command(
+    "why",
+    """Explain one gradient: why it is None, zero, NaN, or as large as it is.
+
+    One verdict, the lines that caused it, and what to do; the advice is tried by running
+    the program once more with that change.
+
+    \b
+    gradcli why chain.expr a
+    gradcli why net.expr net.0.weight
+    gradcli why loss.expr x.grad[1,0]
+    echo 'x = tensor(3.0)' | gradcli why x
+    """,
+    Asked,
+    (
+        Option("words", (), "The program (- is standard input; may be left out as elsewhere), and "
+               "a tensor's name: x, x.grad[1,0], weights[0], net.0.weight.", (), many=True,
+               metavar="[FILE] NAME"),
+        flag("no_try", "--no-try", help="Do not run the program again to try the advice."),
+    ),
+    shared("text", "json", arguments=()),
+)  # fmt: skip
+
+
+def command(common: Shared, asked: Asked) -> int:
+    """Runs the program, finds the verdict; its exit code."""
+
+    def body(desk: Desk) -> int:
+        file, name = _words(asked.words)
+        desk.common = common._replace(file=file)
+        request = desk.request()
+        from ..pipeline.why import why_report
+
+        streams = common.format == "text"
+        ran, report = why_report(
+            request, name, desk.printer() if streams else None, trials=not asked.no_try
+        )
+        keep(report)
+        if report.verdict or report.error is None or not streams:
+            if streams:
+                from ..render import why as page
+
+                desk.answer([page.text(report, ran.text, desk.look, streamed=True)])
+            else:
+                from ..render.json import why as document
+
+                desk.answer(document.why(report))
+        return desk.finish(ran)
+
+    return guarded(common, body)
+
+
+def _words(words: list[str]) -> tuple[str | None, str]:
+    """(file or nothing, name), in either order where the file is known by its ending."""
+    if len(words) == 2:
+        first, second = words
+        if second.endswith(".expr") and not first.endswith(".expr") and not os.path.exists(first):
+            return second, first
+        return first, second
+    if len(words) == 1 and not words[0].endswith(".expr"):
+        return None, words[0]
+    if len(words) == 1:
+        raise Unusable(f"{words[0]}: whose gradient?", f"gradcli why {words[0]} x")
+    if not words:
+        raise Unusable("a tensor's name is missing", "gradcli why FILE x")
+    raise Unusable(f"one name at a time, not {len(words) - 1}", f"gradcli why {' '.join(words[:2])}")

@@ -1,0 +1,48 @@
+"""Render: the JSON document of `gradcli why`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...report.model.reasons import WhyReport
+from ..escape import Terminal
+from . import document, error_row
+
+WHY = "gradcli.why/1"
+
+
+def why(report: WhyReport) -> Iterator[Terminal]:
+    """The document, in pieces. Without a verdict the program failed before its name was bound."""
+    trial = report.trial
+    grad: Any = report.grad
+    if grad is not None and report.dtype.startswith("complex"):
+        grad = _pairs(grad)
+    yield from document({
+        "schema": WHY,
+        "file": report.file,
+        "device": report.device,
+        "name": report.name,
+        "element": None if report.element is None else list(report.element),
+        "shape": list(report.shape),
+        "dtype": report.dtype,
+        "grad": list(grad) if isinstance(grad, tuple) else grad,
+        "verdict": report.verdict or None,
+        "reason": report.sentence or None,
+        "lines": list(report.lines),
+        "labels": [label._asdict() for label in report.labels],
+        "confirmed": None if trial is None else trial.helped,
+        "cure": None if trial is None else trial.advice,
+        "tried": None if trial is None or not trial.outcome else trial.outcome,
+        "notes": list(report.facts),
+        "output": report.output,
+        "warnings": list(report.warnings),
+        "error": error_row(report.error),
+    })  # fmt: skip
+
+
+def _pairs(value: Any) -> Any:
+    """Complex numbers as pairs."""
+    if isinstance(value, tuple):
+        return [_pairs(item) for item in value]
+    return [value.real, value.imag]

@@ -1,0 +1,82 @@
+"""Render: the text of `gradcli why`: one sentence, the places that explain it, what to do.
+
+    a.grad is None: a does not require grad, so backward had nothing to store there.
+
+      chain.expr:1:5
+      1 | a = tensor(4.0)
+        |     ^^^^^^^^^^^ made without requires_grad=True
+
+    do: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(-53.)
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from ..diagnostics import Diagnostic, Label, Span
+from ..report.model.reasons import TrialFact, WhyReport
+from . import error
+from .escape import Terminal
+from .text import BLANK, Cell, Line, Look, after, cell, one_line, paint, width_of
+
+INDENT = "  "
+LONGEST = 3  # lines of a gradient that are shown
+
+
+def text(report: WhyReport, source: str, look: Look, *, streamed: bool = False) -> Terminal:
+    """The page, behind what the program printed."""
+    lines: list[Line] = [
+        (cell(row, "name"),) for row in textwrap.wrap(_sentence(report), look.width)
+    ]
+    lines.extend(_gradient(report))
+    if report.labels:
+        lines.append(BLANK)
+        lines.extend(_frame(report, source, look))
+    if report.facts or report.trial is not None:
+        lines.append(BLANK)
+    for fact in report.facts:
+        lines.extend(_wrapped(f"note: {fact}", look))
+    if report.trial is not None:
+        lines.extend(_advice(report.trial, look))
+    return after(report.output, paint(lines, look), streamed)
+
+
+def _sentence(report: WhyReport) -> str:
+    if report.sentence:
+        return report.sentence
+    return f"{report.name}: the program failed before {report.name} was bound."
+
+
+def _gradient(report: WhyReport) -> list[Line]:
+    """The numbers, where the sentence does not say them."""
+    if report.grad_text is None or report.grad_text in report.sentence:
+        return []
+    inside = "" if report.element is None else f"[{', '.join(map(str, report.element))}]"
+    head = f"{INDENT}{report.name}.grad{inside} = "
+    rows = report.grad_text.split("\n")
+    shown = rows if len(rows) <= LONGEST else [*rows[: LONGEST - 1], "..."]
+    pad = " " * width_of(head)
+    return [BLANK, *((cell((head if not i else pad) + row),) for i, row in enumerate(shown))]
+
+
+def _frame(report: WhyReport, source: str, look: Look) -> list[Line]:
+    """The places in the program, in the form in which errors show them."""
+    labels = tuple(
+        Label(Span(fact.line, fact.column, fact.end_line, fact.end_column), fact.text, fact.primary)
+        for fact in report.labels
+    )
+    lines = error.frame(Diagnostic("", "", labels, (), report.file), source.split("\n"), look)
+    return [(Cell(INDENT), *lines[0]), *lines[1:]]
+
+
+def _advice(trial: TrialFact, look: Look) -> list[Line]:
+    """What to do, and what came of it when it was tried."""
+    if not trial.outcome:
+        return _wrapped(f"do: {trial.advice}", look)
+    outcome = one_line(trial.outcome)
+    return error.note(f"do: {trial.advice}{error.TRIED} {outcome}", look)
+
+
+def _wrapped(said: str, look: Look) -> list[Line]:
+    first, *rest = textwrap.wrap(said, look.width, subsequent_indent="    ") or [""]
+    return [*error.note(first, look), *((cell(row),) for row in rest)]
