@@ -23,6 +23,7 @@ class Asked(NamedTuple):
     saved: bool
     depth: int | None
     expand: bool
+    profile: bool
 
 
 COMMAND = Command(
@@ -44,6 +45,8 @@ COMMAND = Command(
              help="What is saved for backward: value, version, bytes, alive or freed."),
         Option("depth", ("--depth",), "Draw N levels of nodes.", None, count, metavar="N"),
         flag("expand", "--expand", help="Draw everything; fold nothing."),
+        flag("profile", "--profile",
+             help="Time and bytes of every line, forward and backward."),
     ),
     shared(),
 )  # fmt: skip
@@ -58,7 +61,7 @@ def command(common: Shared, asked: Asked) -> int:
             of=tuple(asked.of), wrt=tuple(asked.wrt), retain_graph=asked.retain_graph,
             create_graph=asked.create_graph, retain_grad=tuple(asked.retain_grad),
             hooks=tuple(asked.hooks), all=asked.all, saved=asked.saved, drawn=True, watched=True,
-            values=streams or asked.all,
+            values=streams or asked.all, profiled=asked.profile,
         )  # fmt: skip
         from ..pipeline.reports import trace_report
         from ..pipeline.run import execute

@@ -17,6 +17,7 @@ from ..report import collect as collecting
 from ..report import operands, saved
 from ..report.collect import Collected
 from ..report.model import AliasFact, ErrorFact, LabelFact, Place, Report, TensorFact
+from ..report.model.profile import ProfileFact
 from .request import Ran
 
 
@@ -51,10 +52,20 @@ def trace_report(ran: Ran, *, texts: bool) -> Report:
             backwards=tuple(watch.backwards) if watch is not None else (),
             events=watch.told(names_of(found)) if watch is not None else (),
             missing=ran.missing,
+            profile=_profile(ran),
         )
     if ran.binder is not None and ran.error is None:
         ran.binder.complain()
     return _without_values(report) if ran.missing else report
+
+
+def _profile(ran: Ran) -> ProfileFact | None:
+    """What each line of the program cost, if that was asked for."""
+    if ran.profile is None or ran.program is None:
+        return None
+    from .profile import facts
+
+    return facts(ran.program, ran.profile)
 
 
 def _aliases(ran: Ran, found: Collected) -> tuple[AliasFact, ...]:

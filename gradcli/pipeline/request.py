@@ -10,6 +10,7 @@ from ..engine.mode import state
 if TYPE_CHECKING:
     from ..language.interpreter import Outcome
     from ..language.program import Program
+    from ..report.profile import Profile
     from .paths_names import Naming
     from .steps_replay import Pause
     from .watching import Binder
@@ -54,6 +55,7 @@ class Request(NamedTuple):
     stepped: bool = False  # every node that a backward pass runs is kept
     pause: Pause | None = None  # where in such a pass the run stops
     named: bool = False  # which names stood for which tensors is kept, local names too
+    profiled: bool = False  # every line is timed
 
 
 class Ran(NamedTuple):
@@ -69,6 +71,7 @@ class Ran(NamedTuple):
     binder: Binder | None = None
     missing: tuple[str, ...] = ()
     naming: Naming | None = None
+    profile: Profile | None = None
 
     @property
     def output(self) -> str:

@@ -22,7 +22,6 @@ from .values import Values, values_of
 if TYPE_CHECKING:
     from .chronicle import Chronicle
     from .paths_names import Naming
-    from .watching import Binder
 
 
 def execute(
@@ -132,6 +131,11 @@ def _run(
     observer: Any = None if binder is None else binder.watch
     if chronicle is not None:
         observer = chronicle.passes
+    profile = None
+    if request.profiled:
+        from .profile import started
+
+        profile = observer = started(machine, observer)
     with _watched(request, budget, warned, observer):
         if binder is not None:
             binder.start(machine)
@@ -143,7 +147,7 @@ def _run(
         error = missing_inputs(program, list(values.missing))
     missing = values.missing if drawn else ()
     return Ran(request, program, program.source.text, outcome, printed,
-               tuple(warned.lines), error, binder, missing, naming)  # fmt: skip
+               tuple(warned.lines), error, binder, missing, naming, profile)  # fmt: skip
 
 
 def _named(machine: Machine, values: Values) -> Naming:

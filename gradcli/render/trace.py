@@ -31,6 +31,10 @@ def text(
     if report.events:
         parts.append(events(report.events, look, None if expand else MOST_EVENTS))
     parts.append(list(_footer(report, drawing)))
+    if report.profile is not None:
+        from . import profile
+
+        parts.append(profile.table(report.profile, look, expand=expand))
     lines: list[Line] = []
     for part in parts:
         if part:

@@ -22,6 +22,7 @@ from ...report.model import (
     TensorFact,
 )
 from ..escape import Terminal
+from .profile import profile
 
 TRACE = "gradcli.trace/1"
 GRAD = "gradcli.grad/1"
@@ -51,6 +52,7 @@ def trace(report: Report) -> Iterator[Terminal]:
         "output": report.output,
         "warnings": list(report.warnings),
         "missing": list(report.missing),
+        "profile": profile(report.profile),
         "error": error_row(report.error),
     })  # fmt: skip
 

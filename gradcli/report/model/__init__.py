@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from .profile import ProfileFact
+
 Number: TypeAlias = "float | int | bool | complex"
 Nested: TypeAlias = "Number | tuple[Nested, ...]"
 Edge: TypeAlias = "tuple[int, int] | None"
@@ -192,6 +194,7 @@ class Report(NamedTuple):
     warnings: tuple[str, ...] = ()
     error: ErrorFact | None = None
     missing: tuple[str, ...] = ()
+    profile: ProfileFact | None = None
 
 
 class GradReport(NamedTuple):

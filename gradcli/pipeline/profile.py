@@ -1,0 +1,58 @@
+"""pipeline: a program that is timed line by line while it runs."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ..engine.observer import Observer
+from ..language.compile_statements import StatementCompiler
+from ..language.interpreter import Machine
+from ..language.names import Scope
+from ..language.program import Program
+from ..language.values import Closure, Function
+from ..report.model.profile import ProfileFact
+from ..report.profile import Profile, Stopwatch
+
+
+class TimedCompiler(StatementCompiler):
+    """Every statement, and every function that is one expression, runs on its line's account."""
+
+    watch: Stopwatch
+
+    def statement(self, node: Any, scope: Scope) -> Closure | None:
+        """The closure of a statement, timed."""
+        part = super().statement(node, scope)
+        return None if part is None else self.watch.timed(node.lineno, part)
+
+    def function(self, node: Any, scope: Scope, name: str, doc: str | None) -> Any:
+        """What makes a function; one that only returns an expression has no statement."""
+        make = super().function(node, scope, name, doc)
+        body = node.body if isinstance(node, ast.Lambda) else node.body[-1]
+        timed = False
+
+        def made(frame: list[Any]) -> Function:
+            nonlocal timed
+            function: Function = make(frame)
+            if function.code.value is not None and not timed:
+                timed = True
+                function.code.value = self.watch.timed(body.lineno, function.code.value)
+            return function
+
+        return made
+
+
+def started(machine: Machine, observer: Observer | None) -> Profile:
+    """The machine is about to run: its statements will be timed, and passes over graphs too."""
+    profile = Profile(observer)
+    before = machine.compiler
+    compiler = TimedCompiler(machine.program, machine.globals, machine.overrides)
+    compiler.dynamic.update(before.dynamic)
+    compiler.watch = profile.watch
+    machine.compiler = compiler
+    return profile
+
+
+def facts(program: Program, profile: Profile) -> ProfileFact:
+    """What was measured, with the text of each line."""
+    return profile.watch.facts(lambda line: program.source.line(line).strip())

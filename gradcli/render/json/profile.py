@@ -1,0 +1,30 @@
+"""Render: the `profile` of a JSON document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...report.model.profile import ProfileFact
+
+
+def profile(fact: ProfileFact | None) -> dict[str, Any] | None:
+    """Seconds and bytes, line by line in the order in which lines ran first."""
+    if fact is None:
+        return None
+    return {
+        "forward_seconds": fact.forward_seconds,
+        "backward_seconds": fact.backward_seconds,
+        "heaviest": fact.heaviest,
+        "lines": [
+            {
+                "line": line.line,
+                "text": line.text,
+                "times": line.times,
+                "forward_seconds": line.forward_seconds,
+                "forward_bytes": line.forward_bytes,
+                "backward_seconds": line.backward_seconds,
+                "backward_bytes": line.backward_bytes,
+            }
+            for line in fact.lines
+        ],
+    }
