@@ -8,6 +8,7 @@ from typing import Any
 from ..engine.mode import enable_grad, state
 from ..engine.tensor import Tensor
 from ..operators import catalogue
+from .whole_jacobian import all_rows, forward_hessian, forward_jacobian
 
 __all__ = ["vjp", "jvp", "vhp", "hvp", "jacobian", "hessian"]
 
@@ -255,7 +256,13 @@ def jacobian(
             "supported together. Please either set `strict=False` or `vectorize=False`."
         )
     if strategy == "forward-mode":
-        return _forward_jacobian(func, inputs, create_graph, vectorize)
+        if create_graph:
+            raise NotImplementedError(
+                "torch.autograd.functional.jacobian: `create_graph=True` and "
+                '`strategy="forward-mode"` are not supported together (yet). Please either set '
+                '`create_graph=False` or `strategy="reverse-mode"`.'
+            )
+        return forward_jacobian(func, inputs, strict, vectorize)
     with enable_grad():
         several, given = _tuple(inputs, "inputs", "jacobian")
         tracked = _tracked(given, create_graph)
@@ -274,7 +281,11 @@ def jacobian(
 def _rows(
     output: Any, number: int, inputs: tuple[Any, ...], create_graph: bool, strict: bool
 ) -> tuple[Any, ...]:
-    """One backward pass for each element of an output, stacked to the Jacobian's shape."""
+    """The gradients of all elements of an output, stacked to the Jacobian's shape."""
+    if not strict and output.requires_grad and output.numel() > 1:
+        found = all_rows(output, inputs, create_graph)
+        if found is not None:
+            return found
     pieces: tuple[list[Any], ...] = tuple([] for _ in inputs)
     flat = output.reshape([output.numel()])
     for element in range(output.numel()):
@@ -296,11 +307,9 @@ def _rows(
             pieces[place].append(given.detach().new_zeros(tuple(given.shape)))
     stack = catalogue.functions["stack"]
     return tuple(
-        (
-            stack(piece, dim=0) if piece else given.new_zeros((0, *given.shape))
-        ).view([*output.shape, *given.shape])
+        stack(piece, dim=0).view([*output.shape, *given.shape])
         for piece, given in zip(pieces, inputs, strict=True)
-    )  # fmt: skip
+    )
 
 
 def _element_gradients(element: Any, inputs: tuple[Any, ...], create_graph: bool) -> Any:
@@ -309,18 +318,6 @@ def _element_gradients(element: Any, inputs: tuple[Any, ...], create_graph: bool
     from . import grad
 
     return grad(element, inputs, retain_graph=True, create_graph=create_graph, allow_unused=True)
-
-
-def _forward_jacobian(
-    func: Callable[..., Any], inputs: Any, create_graph: bool, vectorize: bool
-) -> Any:
-    """Column by column; PyTorch insists on vectorize=True here."""
-    if not vectorize:
-        raise NotImplementedError(
-            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly "
-            "implemented for `vectorize=True`."
-        )
-    return jacobian(func, inputs, create_graph=create_graph)
 
 
 def _check_scalar(output: Any, several: bool, name: str) -> None:
@@ -352,7 +349,11 @@ def hessian(
         _must_require(rows, strict, "jacobian")
         return rows
 
-    answer = jacobian(first, given, create_graph=create_graph, strict=strict)
+    if outer_jacobian_strategy == "forward-mode":
+        if create_graph:
+            return jacobian(first, given, True, strict, vectorize, outer_jacobian_strategy)
+        return forward_hessian(single, given, several, strict, vectorize)
+    answer = jacobian(first, given, create_graph, strict, vectorize)
     return answer if several else answer[0][0]
 
 

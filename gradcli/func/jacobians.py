@@ -8,7 +8,7 @@ from typing import Any
 
 from ..engine.catalogue import catalogue
 from ..engine.tensor import Tensor, plain
-from .transforms import _chosen, _jvp, _vjp
+from .transforms import chosen, pulled_back, pushed_forward
 from .tree import Spec, flatten, unflatten
 from .vmap import vmapped
 
@@ -29,10 +29,10 @@ def jacrev(
 
     @functools.wraps(func)
     def wrapper(*args: Any) -> Any:
-        answer = _vjp(func, args, argnums, has_aux)
+        answer = pulled_back(func, args, argnums, has_aux)
         output, pull = answer[:2]
         outs, out_spec = flatten(output)
-        inputs = _chosen(args, argnums)
+        inputs = chosen(args, argnums)
         leaves, spec = flatten(inputs)
         columns = _pulled(pull, outs, out_spec, chunk_size)
         jacobian = unflatten(
@@ -58,7 +58,7 @@ def _pulled(
 ) -> list[list[Any]]:
     """For each output the gradients of its elements, along a new first dimension."""
     count = sum(out.numel() for out in outs)
-    basis = _basis(outs, count)
+    basis = basis_of(outs, count)
 
     def product(*seeds: Any) -> Any:
         return tuple(flatten(pull(unflatten(list(seeds), out_spec)))[0])
@@ -70,7 +70,7 @@ def _pulled(
     return [list(row) for row in zip(*parts, strict=True)]
 
 
-def _basis(tensors: Sequence[Any], count: int) -> list[Any]:
+def basis_of(tensors: Sequence[Any], count: int) -> list[Any]:
     """For each tensor the part of the identity that meets its elements, samples in front."""
     found, offset = [], 0
     for tensor in tensors:
@@ -95,20 +95,22 @@ def jacfwd(
 
     @functools.wraps(func)
     def wrapper(*args: Any) -> Any:
-        inputs = _chosen(args, argnums)
+        inputs = chosen(args, argnums)
         several = isinstance(argnums, tuple)
         leaves, spec = flatten(inputs if several else (inputs,))
         kept: dict[str, Any] = {}
 
         def push(*basis: Any) -> Any:
-            answer = _jvp(func, args, unflatten(list(basis), spec), argnums, False, has_aux)
+            answer = pushed_forward(
+                func, args, unflatten(list(basis), spec), argnums, False, has_aux
+            )
             outs, kept["spec"] = flatten(answer[1])
             kept["aux"] = answer[2] if has_aux else None
             kept["outs"] = flatten(answer[0])[0]
             return tuple(outs)
 
         count = sum(leaf.numel() for leaf in leaves)
-        pushed = vmapped(push, 0, 0, randomness, None, tuple(_basis(leaves, count)), {})
+        pushed = vmapped(push, 0, 0, randomness, None, tuple(basis_of(leaves, count)), {})
         split = catalogue.methods["split_with_sizes"]
         sizes = tuple(leaf.numel() for leaf in leaves)
         rows = []

@@ -52,7 +52,7 @@ def _checked(argnums: Any, count: int) -> None:
         raise RuntimeError(f"argnums elements must be unique, got {argnums}")
 
 
-def _chosen(args: Sequence[Any], argnums: Any) -> Any:
+def chosen(args: Sequence[Any], argnums: Any) -> Any:
     _checked(argnums, len(args))
     return args[argnums] if argnums.__class__ is int else tuple(args[n] for n in argnums)
 
@@ -102,7 +102,7 @@ def grad_and_value(func: F, argnums: Any = 0, has_aux: bool = False) -> F:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         session = Session()
         with Level("grad"), _Recording():
-            leaves, spec = flatten(_chosen(args, argnums))
+            leaves, spec = flatten(chosen(args, argnums))
             tracked = [_tracked(leaf, session, False) for leaf in leaves]
             given = _replaced(args, argnums, unflatten(tracked, spec))
             output = func(*given, **kwargs)
@@ -157,13 +157,13 @@ def grad(func: F, argnums: Any = 0, has_aux: bool = False) -> F:
 
 def vjp(func: F, *primals: Any, has_aux: bool = False) -> Any:
     """What func gives, and a function from cotangents to their products with the Jacobian."""
-    return _vjp(func, primals, None, has_aux)
+    return pulled_back(func, primals, None, has_aux)
 
 
-def _vjp(func: F, primals: Sequence[Any], argnums: Any, has_aux: bool) -> Any:
+def pulled_back(func: F, primals: Sequence[Any], argnums: Any, has_aux: bool) -> Any:
     session = Session()
     with Level("grad"), _Recording():
-        leaves, spec = flatten(tuple(primals) if argnums is None else _chosen(primals, argnums))
+        leaves, spec = flatten(tuple(primals) if argnums is None else chosen(primals, argnums))
         tracked = [_tracked(leaf, session, True) for leaf in leaves]
         inputs = unflatten(tracked, spec)
         given = inputs if argnums is None else _replaced(primals, argnums, inputs)
@@ -233,13 +233,19 @@ def jvp(
             "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to "
             "call f(*primals)."
         )
-    return _jvp(func, primals, tangents, None, strict, has_aux)
+    return pushed_forward(func, primals, tangents, None, strict, has_aux)
 
 
-def _jvp(
-    func: F, primals: Sequence[Any], tangents: Any, argnums: Any, strict: bool, has_aux: bool
+def pushed_forward(
+    func: F,
+    primals: Sequence[Any],
+    tangents: Any,
+    argnums: Any = None,
+    strict: bool = False,
+    has_aux: bool = False,
 ) -> Any:
-    differing = tuple(primals) if argnums is None else _chosen(primals, argnums)
+    """jvp with respect to the chosen arguments, or to all of them."""
+    differing = tuple(primals) if argnums is None else chosen(primals, argnums)
     if argnums is not None and not isinstance(argnums, tuple):
         differing, tangents = (differing,), tangents
     leaves, spec = flatten(differing)
