@@ -10,6 +10,7 @@ can hold some that are meant to fail:
 from __future__ import annotations
 
 import ast
+import math
 import re
 import time
 from typing import NamedTuple
@@ -17,10 +18,11 @@ from typing import NamedTuple
 from ..diagnostics import Diagnostic, ExitStatus
 from ..language.budget import LimitReached
 from ..opening import Unusable
-from ..report.model.check import FileCheck, LeafCheck, Problem
+from ..report.model.check import EdgeCheck, FileCheck, LeafCheck, Problem
 from .check_answer import compared
 from .check_gates import gates
 from .check_results import results_of
+from .fresh import as_new
 from .numeric import checked
 from .numeric_points import Asked, Tolerance
 from .numeric_tape import Tape, Unrepeatable, recording
@@ -29,6 +31,7 @@ from .request import Limits, Ran, Request
 from .run import execute, program_of
 
 _DIRECTIVE = re.compile(r"#\s*check:\s*(raises|allow)\s+(.*\S)\s*$")
+_NAME = re.compile(r"[\w.]+(\[[^\]]*\])*")
 ALLOWED = ("kink", "nan", "inf", "none", "zero", "stale")
 
 
@@ -64,8 +67,15 @@ def check(path: str | None, name: str, data: bytes, wishes: Wishes) -> FileCheck
     )  # fmt: skip
     started = time.monotonic()
     tape = Tape()
-    with recording(tape):
-        ran = execute(request, None)
+    with as_new():
+        with recording(tape):
+            ran = execute(request, None)
+        return _answered(request, ran, tape, wishes, started)
+
+
+def _answered(request: Request, ran: Ran, tape: Tape, wishes: Wishes, started: float) -> FileCheck:
+    """What is to be said of a run."""
+    name, path = request.name, request.path
     said = directives(ran.text)
     fact = FileCheck(name, "passed", 0, output=ran.output, warnings=ran.warnings, text=ran.text)
     if ran.program is not None:
@@ -73,13 +83,13 @@ def check(path: str | None, name: str, data: bytes, wishes: Wishes) -> FileCheck
         asserts = sum(isinstance(node, ast.Assert) for node in nodes)
         fact = fact._replace(asserts=asserts)
     fact = _ended(fact, ran, said)
-    if fact.exit_code not in (0, ExitStatus.CHECK_FAILED):
-        return fact
-    fact = compared(fact, ran, path, wishes, said.raises)
-    if wishes.against is not None:
+    if wishes.against is not None and ran.outcome is not None and fact.status != "limit":
         from .against import compared_with_torch
 
         fact = compared_with_torch(fact, ran, request)
+    if fact.exit_code not in (0, ExitStatus.CHECK_FAILED):
+        return fact
+    fact = compared(fact, ran, path, wishes, said.raises)
     if not any(problem.kind == "assert" for problem in fact.problems):
         allow = frozenset((*wishes.allow, *said.allow))
         try:
@@ -201,12 +211,23 @@ def _gradients(
 
 def _judged(fact: FileCheck, leaf: LeafCheck, allow: frozenset[str]) -> FileCheck:
     """A gradient that is wrong fails; what is merely worth knowing is noted."""
-    told = f"d{leaf.result}/d{leaf.leaf}"
+    told = f"d{_of(leaf.result)}/d{_of(leaf.leaf)}"
     if leaf.status == "different" and not (leaf.cause.startswith("kink") and "kink" in allow):
         return _with(fact, _gradient_problem(leaf, told), ExitStatus.CHECK_FAILED)
     if leaf.status in ("equal", "undefined") and not leaf.cause:
         return fact
     return fact._replace(notes=(*fact.notes, f"{told}: {leaf.cause}"))
+
+
+def _of(name: str) -> str:
+    """The name behind a d: whole expressions in brackets."""
+    return name if _NAME.fullmatch(name) else f"({name})"
+
+
+def _slope(edge: EdgeCheck) -> str:
+    if math.isfinite(edge.numeric):
+        return f"the slope is {edge.numeric:.6g}"
+    return "the slope has no bound"
 
 
 def _gradient_problem(leaf: LeafCheck, told: str) -> Problem:
@@ -219,7 +240,7 @@ def _gradient_problem(leaf: LeafCheck, told: str) -> Problem:
     message = f"{told}{element}{along} is {leaf.analytic:.6g}, {numeric}"
     shown = tuple(
         f"{edge.node} hands {edge.analytic:.6g} to {edge.argument}"
-        f"{f' at {list(edge.element)}' if edge.element else ''}, the slope is {edge.numeric:.6g}"
+        f"{f' at {list(edge.element)}' if edge.element else ''}, {_slope(edge)}"
         for edge in leaf.edges
     )
     advice = (f"cause: {leaf.cause}",)

@@ -52,3 +52,8 @@ def _in_words(text: str) -> str:
     """What stands in front of .backward()."""
     head = text.rpartition(".backward")[0].strip()
     return head if head and "\n" not in head and len(head) <= 40 else "the result"
+
+
+def first_line(text: str) -> str:
+    """A text's first line."""
+    return text.partition("\n")[0]

@@ -163,7 +163,7 @@ class _Result:
         """Who is to blame: an operation, the step size, or nobody who can be named."""
         if self.findings is None:
             with undisturbed(grad=True):
-                self.findings = edges(self.steps, self.asked)
+                self.findings = edges(self.steps, self.root.key, self.asked)
         on_the_way = depending(self.steps, leaf)
         wrong = tuple(edge for number, edge in self.findings.wrong if number in on_the_way)
         if wrong:
@@ -172,7 +172,7 @@ class _Result:
             poles = tuple(e for number, e in self.findings.unbounded if number in on_the_way)
             said = f"the gradient is {analytic} where the slope is {found.value:.6g}"
             if poles:
-                said += f": {poles[0].cause}, and what comes after multiplies it by 0"
+                said = f"{poles[0].cause}, and 0 times that is nan"
             return fact._replace(status="different", cause=said, edges=poles)
         tolerance = self.asked.tolerance.around(analytic)
         if found.is_kink(tolerance) and not self.findings.complete:

@@ -45,18 +45,22 @@ class Findings(NamedTuple):
     complete: bool  # every element of every operand was looked at
 
 
-def edges(steps: list[Step], asked: Asked) -> Findings:
+def edges(steps: list[Step], root: Key | None, asked: Asked) -> Findings:
     """Looks at each operation alone, with the operands that it had."""
+    used = {one.key for step in steps for _, _, operand in operands_of(step)
+            for one in (operand, operand.base) if one is not None}  # fmt: skip
+    used.add(root)
     wrong: list[tuple[int, EdgeCheck]] = []
     unbounded: list[tuple[int, EdgeCheck]] = []
     complete = len(steps) <= MOST_STEPS
     for number, step in enumerate(steps[:MOST_STEPS]):
         asked.look()
+        places = [place for place, (_, key) in enumerate(step.outs) if key in used]
         for place, inner, operand in operands_of(step):
             if not operand.connected and not (step.inplace and place == 0):
                 continue
             try:
-                found, gap, whole = _operand(step, place, inner, operand, asked)
+                found, gap, whole = _operand(step, place, inner, operand, places, asked)
             except (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError):
                 complete = False
                 continue
@@ -86,7 +90,7 @@ def depending(steps: list[Step], leaf: Tensor) -> set[int]:
 
 
 def _operand(
-    step: Step, place: int, inner: int | None, operand: Operand, asked: Asked
+    step: Step, place: int, inner: int | None, operand: Operand, places: list[int], asked: Asked
 ) -> tuple[EdgeCheck | None, float, bool]:
     """The element of one operand with the largest difference, if that is too large to be none; the
     difference in terms of what is allowed; whether every element was looked at."""
@@ -95,7 +99,7 @@ def _operand(
         return None, 0.0, True
     given = [_constant(value) for value in step.arguments]
     leaf = plain(start._data, start._kind).requires_grad_()
-    outs = _outputs(_called(step, _with(given, place, inner, leaf)))
+    outs = _outputs(_called(step, _with(given, place, inner, leaf)), places)
     if not outs:
         return None, 0.0, True
     weights = [weights_of(out) for out in outs]
@@ -115,7 +119,9 @@ def _operand(
                 again = _called(step, _with(given, place, inner, plain(moved, start._kind)))
             finally:
                 state.grad_enabled = before
-            return sum(weighted(o, w) for o, w in zip(_outputs(again), weights, strict=True))
+            return sum(
+                weighted(o, w) for o, w in zip(_outputs(again, places), weights, strict=True)
+            )
 
         found = quotient(function, middle, size, lambda v: 0.01 * asked.tolerance.around(v))
         gap = gap_of(slope, found, asked.tolerance)
@@ -180,10 +186,11 @@ def _called(step: Step, given: list[Any]) -> Any:
     return apply.__func__(step.function, *given)
 
 
-def _outputs(result: Any) -> list[Tensor]:
-    """The outputs that can have a gradient."""
+def _outputs(result: Any, places: list[int]) -> list[Tensor]:
+    """The outputs that something came of and that can have a gradient."""
     listed = result if isinstance(result, (tuple, list)) else (result,)
-    return [t for t in listed if isinstance(t, Tensor) and t._kind.differentiable]
+    chosen = [listed[place] for place in places] or listed
+    return [t for t in chosen if isinstance(t, Tensor) and t._kind.differentiable]
 
 
 def _fact(

@@ -65,7 +65,7 @@ def _details(fact: FileCheck) -> str:
     elif not fact.problems:
         parts.append("no gradients")
     if fact.against is not None:
-        parts.append(fact.against)
+        parts[0] = fact.against  # more than the output is compared then
     return ", ".join(parts)
 
 
@@ -106,13 +106,13 @@ def diagnostic_of(fact: FileCheck, problem: Problem) -> Diagnostic:
 
 def _problem(fact: FileCheck, problem: Problem, look: Look) -> Terminal:
     narrow = look._replace(width=look.width - 2)
-    page = ""
-    rest = problem.shown
-    if problem.kind == "gradient":
-        rest = rest[1:]
-    if rest:
-        page += paint([_shown(line, narrow, problem.kind) for line in rest], narrow)
-    page += error_text(diagnostic_of(fact, problem), fact.text, narrow)
+    diagnostic = diagnostic_of(fact, problem)
+    page = error_text(diagnostic, fact.text, narrow)
+    rest = problem.shown[1:] if problem.kind == "gradient" else problem.shown
+    if rest:  # between the source line and what it comes to
+        last = error_text(Diagnostic(diagnostic.type, diagnostic.message), None, narrow)
+        shown = paint([_shown(line, narrow, problem.kind) for line in rest], narrow)
+        page = Terminal(page.removesuffix(last) + shown + last)
     return Terminal("".join(f"  {line}\n" for line in page.splitlines()))
 
 

@@ -71,6 +71,8 @@ def _printed(kind: type) -> tuple[str, str]:
     if isinstance(shown, str):
         module, _, name = shown.rpartition(".")
         return module, name
+    if not kind.__module__.startswith("gradcli."):
+        return kind.__module__, kind.__qualname__
     home = kind.__module__.removeprefix("gradcli.")
     return f"torch.{home}", kind.__name__
 

@@ -1,0 +1,29 @@
+"""pipeline: the engine as a new process has it, for programs that follow each other in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..engine import dtypes, repr
+from ..engine.mode import state
+from ..engine.random import default_generator
+from ..engine.twister import DEFAULT_SEED
+
+
+@contextmanager
+def as_new() -> Iterator[None]:
+    """Within it a program finds PyTorch's defaults, and what it changes ends with it."""
+    _reset()
+    try:
+        yield
+    finally:
+        _reset()
+
+
+def _reset() -> None:
+    default_generator.manual_seed(DEFAULT_SEED)
+    dtypes.set_default_dtype(dtypes.float32)
+    repr.reset_printoptions()
+    state.grad_enabled, state.inference, state.anomaly = True, False, False
+    state.saved_hooks.clear()
