@@ -13,10 +13,11 @@ from ..opening import Unusable
 from ..report import collect as collecting
 from ..report.model import Nested
 from ..report.model.paths import PathsReport
-from ..report.paths import Chain
+from ..report.paths import Chain, number_of
 from ..report.paths_graph import Position, Ways
 from .gradients import NOTHING_REQUIRES_GRAD, failure
 from .paths_facts import Facts, Seeds
+from .paths_formula import formula_of
 from .paths_labels import Labels, Spot, shown
 from .reports import error_fact
 from .request import Ran
@@ -49,7 +50,7 @@ class Ends(NamedTuple):
 def paths_report(ran: Ran, asked: Asked) -> tuple[Ran, PathsReport]:
     """Every path between --of and --wrt; an error on the way ends up in what is returned."""
     request = ran.request
-    report = PathsReport(request.name, request.device, by_edges=asked.edges, output=ran.output,
+    report = PathsReport(request.name, request.device, by_edges=asked.edges, symbolic=asked.formula, output=ran.output,
                          warnings=ran.warnings, missing=ran.missing)  # fmt: skip
     if ran.outcome is None or ran.error is not None or ran.naming is None:
         return ran, report._replace(error=error_fact(ran.error))
@@ -194,10 +195,13 @@ def _walked(
     model = kind.xp.ones(tuple(of.shape), dtype=kind.array_dtype)
     chain = Chain(ways, None if asked.edges else names, run_node, model, kind.xp.ones_like)
     words = labels.texts(ways, names) if asked.edges else names
+    listed = chain
+    if asked.edges:
+        chain = Chain(ways, names, run_node, model, kind.xp.ones_like)
     wrt = _tensor(ends.wrt, chain.models[-1])
     seeds = Seeds(of, wrt, ran.request.grad_output, asked.jacobian, asked.element)
     reverse, reverse_text = seeds.reverse()
-    found = Facts(chain, words, seeds, ran, asked.top).all()
+    found = Facts(listed, words, seeds, ran, asked.top).all()
     dtype = str(wrt.dtype).removeprefix("torch.")
     report = report._replace(
         single=found.single, wrt_shape=tuple(wrt.shape), jacobian=asked.jacobian, dtype=dtype,
@@ -208,19 +212,14 @@ def _walked(
     if not found.unknown:
         report = report._replace(
             sum=found.total, sum_text=found.total_text, reverse=reverse, reverse_text=reverse_text,
-            equal=_equal(found.total, reverse, found.scale, chain.longest(), dtype),
+            equal=_equal(found.total, reverse, found.scale, listed.longest(), dtype),
         )  # fmt: skip
-    return _formula(labels, ran, asked, ends, chain, names, report)
-
-
-def _formula(
-    labels: Labels, ran: Ran, asked: Asked, ends: Ends, chain: Chain,
-    names: dict[Position, str], report: PathsReport,
-) -> PathsReport:  # fmt: skip
-    """The gradient in the names of the program: asked for, or short enough to stand below."""
-    from .paths_formula import formula_of
-
-    formula, why = formula_of(labels, ran, ends, chain, names, report, asked)
+    rows = seeds.arrays
+    if asked.jacobian or asked.element is not None:
+        why = "no formula: ask for it without --jacobian and --element" if asked.formula else ""
+        return report._replace(no_formula=why)
+    expected = chain.total()[0] * number_of(rows[0]) if found.single else found.raw
+    formula, why = formula_of(labels, chain, names, rows[0], expected, report, asked.formula)
     return report._replace(formula=formula, no_formula=why)
 
 

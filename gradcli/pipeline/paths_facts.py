@@ -121,6 +121,7 @@ class Found(NamedTuple):
     scale: float
     by_estimate: bool = False
     unknown: bool = False
+    raw: Any = None  # the sum as the array it is
 
 
 class Facts:
@@ -220,7 +221,7 @@ class Facts:
             ))  # fmt: skip
         value, text = seeds.shown(rows)
         scale = self._scale(gains)
-        return Found(False, tuple(facts), value, text, scale, count > len(paths) > 0)
+        return Found(False, tuple(facts), value, text, scale, count > len(paths) > 0, raw=rows[0])
 
     def _weights(self, rows: list[Any]) -> list[Any]:
         """The numbers that shares are worked out from."""

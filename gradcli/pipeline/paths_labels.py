@@ -11,8 +11,8 @@ from ..opening import Unusable
 from ..report.collect import parameters, short_name
 from ..report.paths_graph import Position, Ways
 from .paths_names import Bound, Naming
-from .request import Ran
 from .reports import places
+from .request import Ran
 
 LONGEST = 30  # characters of an expression that serves as a name
 

@@ -45,7 +45,7 @@ def text(report: PathsReport, look: Look, *, streamed: bool = False) -> Terminal
     if report.reverse is not None and not (report.paths and _columned(report)):
         lines += _sum(report, look)
     lines += _notes(report, look)
-    formula = formula_lines(report, look)
+    formula = formula_lines(report, look, derivative_of(report))
     if formula:
         lines += [*([BLANK] if lines[-1] != BLANK else []), *formula]
     while lines and lines[-1] == BLANK:

@@ -2,9 +2,44 @@
 
 from __future__ import annotations
 
+import re
+
 from ..report.model.paths import PathsReport
-from .text import Line, Look
+from .text import BLANK, Cell, Line, Look, cell, pad, width_of
 
 
-def formula_lines(report: PathsReport, look: Look) -> list[Line]:
-    return []
+def formula_lines(report: PathsReport, look: Look, name: str) -> list[Line]:
+    """The lines it needs, the formula, the numbers put in; where asked for, each local one."""
+    formula = report.formula
+    if formula is None:
+        return [(cell(report.no_formula, "dim"),)] if report.no_formula else []
+    lines: list[Line] = []
+    if report.symbolic and formula.steps:
+        heads = [f"d{of}/d{wrt}" for of, wrt, _, _ in formula.steps]
+        width = max(map(width_of, heads))
+        lines += [(Cell("  "), cell(pad(head, width), "dim"), cell(f" = {text}"))
+                  for head, (_, _, text, _) in zip(heads, formula.steps, strict=True)]  # fmt: skip
+        lines.append(BLANK)
+    for left, right in formula.lines:
+        lines += _equation(left, right, look, "")
+    lines += _equation(name, formula.text, look, "name")
+    space = " " * width_of(name)
+    if formula.numbers and formula.numbers != formula.text:
+        lines += _equation(space, formula.numbers, look, "")
+    return lines
+
+
+def _equation(left: str, right: str, look: Look, style: str) -> list[Line]:
+    """left = right, a long right side in several lines, broken at spaces and behind *."""
+    room = look.width - width_of(left) - 3
+    if width_of(right) <= room:
+        return [(cell(left, style), cell(f" = {right}"))]
+    parts = [""]
+    for word in re.findall(r"[^ *]+\**|\*+| +", right):
+        if parts[-1] and width_of(parts[-1]) + width_of(word) > room:
+            parts.append(word.lstrip(" "))
+        else:
+            parts[-1] += word
+    space = " " * (width_of(left) + 3)
+    return [(cell(left, style), cell(f" = {parts[0]}")),
+            *((Cell(space), cell(part)) for part in parts[1:])]  # fmt: skip

@@ -33,15 +33,11 @@ class Entry:
         self.kind, self.line, self.amount, self.after = kind, line, amount, after
 
     def fact(self, full: bool) -> EntryFact:
-        amount, after = self.amount, self.after
-        return EntryFact(
-            self.kind,
-            self.line,
-            None if amount is None else text_of(amount),
-            None if after is None else text_of(after),
-            numbers(amount) if full and amount is not None else None,
-            numbers(after) if full and after is not None else None,
-        )
+        told = numbers if full else text_of
+        amount, after = (None if v is None else told(v) for v in (self.amount, self.after))
+        if full:
+            return EntryFact(self.kind, self.line, None, None, amount, after)
+        return EntryFact(self.kind, self.line, amount, after)
 
 
 class Account:
@@ -230,7 +226,7 @@ class Book:
         self, names: Callable[[Any], tuple[str, Line]], *, full: bool = False
     ) -> tuple[AccountFact, ...]:
         """The accounts, in the order of their first entry. `names` gives a tensor's name and the
-        line that bound it; `full` asks for the numbers too."""
+        line that bound it; `full` asks for numbers in place of texts."""
         found = []
         for account in self.accounts.values():
             if account.count:

@@ -89,6 +89,7 @@ class PathsReport(NamedTuple):
     hooked: tuple[str, ...] = ()
     formula: FormulaFact | None = None
     no_formula: str = ""
+    symbolic: bool = False  # formulas were asked for
     others: tuple[str, ...] = ()  # tensors of the same name that could have been meant
     reason: str = ""
     output: str = ""
