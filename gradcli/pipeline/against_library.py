@@ -172,7 +172,7 @@ def _context(kind: Any) -> Members:
         setattr(value, name, new)
 
     SPECIAL[kind], SPECIAL_SET[kind] = read, write
-    methods = {name: functools.partial(_method, name) for name in _CONTEXT}
+    methods: dict[str, Callable[..., Any]] = {n: functools.partial(_method, n) for n in _CONTEXT}
     methods |= {n: functools.partial(_method, n)
                 for n in ("name", "register_hook", "register_prehook")}  # fmt: skip
     names = ("saved_tensors", "needs_input_grad", "next_functions", "metadata")
@@ -190,7 +190,7 @@ def _know_classes(torch: Any) -> None:
 
 def _applied(torch: Any, kind: classes.ClassValue) -> Callable[..., Any]:
     """The apply of a real class with the program's functions."""
-    made = _MADE.get(kind)
+    made: Any = _MADE.get(kind)
     if made is None:
         body: dict[str, Any] = {}
         for name in ("forward", "backward", "setup_context"):
@@ -202,7 +202,7 @@ def _applied(torch: Any, kind: classes.ClassValue) -> Callable[..., Any]:
             kind.name, (torch.autograd.Function,), exec_body=lambda space: space.update(body)
         )
         _MADE[kind] = made
-    apply: Callable[..., Any] = made.apply  # type: ignore[attr-defined]
+    apply: Callable[..., Any] = made.apply
     return apply
 
 

@@ -101,7 +101,8 @@ def _answered(request: Request, ran: Ran, tape: Tape, wishes: Wishes, started: f
 
 def directives(text: str) -> Directives:
     """The `# check:` lines of the comment block at the top."""
-    raises, allow = None, []
+    raises: str | None = None
+    allow: list[str] = []
     for line in text.splitlines():
         if line.strip() and not line.lstrip().startswith("#"):
             break

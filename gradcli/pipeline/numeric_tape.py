@@ -38,7 +38,7 @@ class Operand(NamedTuple):
     key: Key | None
     is_leaf: bool
     data: Any
-    window: tuple[Any, ...] | None  # shape, strides, offset of a view
+    window: tuple[Any, ...]  # shape, strides, offset of a view
     base: Any = None
 
     @property
@@ -116,7 +116,7 @@ class Tape:
         base = tensor._base
         key = _key_of(tensor)
         leaf = key is None and tensor._requires_grad
-        window = None
+        window: tuple[Any, ...] = ()
         if base is not None:
             window = (tuple(tensor.shape), tensor.stride(), tensor.storage_offset())
         return Operand(
@@ -127,16 +127,16 @@ class Tape:
     def _base(self, base: Tensor) -> Operand:
         key = _key_of(base)
         leaf = key is None and base._requires_grad
-        return Operand(base, key, leaf, self._snapshot(base._data), None)
+        return Operand(base, key, leaf, self._snapshot(base._data), ())
 
     def _target(self, node: Any, tensor: Tensor, before: Any) -> Operand:
         """The tensor that an operation changed: its history is the one before."""
         base = tensor._base
         if base is None:
-            return Operand(tensor, _edge(node, 0), False, before, None)
+            return Operand(tensor, _edge(node, 0), False, before, ())
         window = (tuple(tensor.shape), tensor.stride(), tensor.storage_offset())
         slices = base._grad_fn
-        inner = Operand(base, _edge(slices, 0), False, self._snapshot(base._data), None)
+        inner = Operand(base, _edge(slices, 0), False, self._snapshot(base._data), ())
         self._kept.append(slices)
         return Operand(tensor, None, False, before, window, inner)
 
