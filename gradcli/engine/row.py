@@ -167,6 +167,7 @@ class _Carriers:
         "draw",
         "forbid",
         "gradients",
+        "text",
     )
 
     def __init__(self) -> None:
@@ -182,6 +183,7 @@ class _Carriers:
         self.draw: Body | None = None
         self.forbid: Body | None = None  # raises for what a transformed function must not call
         self.gradients: Body | None = None  # of tensors that have tangents
+        self.text: Body | None = None  # how a tensor prints inside
         self.complex = False  # has a complex number appeared? see formula.complex_appears
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from .device import to_numpy
 from .repr import tensor_text
+from .row import CARRIERS
 from .tensor import Tensor
 
 
 def text_of(tensor: Tensor) -> str:
     """The text that print(tensor) shows."""
+    if CARRIERS.text is not None and (inside := CARRIERS.text(tensor)) is not None:
+        return str(inside)
     node = tensor.grad_fn
     device = str(tensor.device)
     return tensor_text(

@@ -15,11 +15,12 @@ RANDOM_ERROR = (
 class Level:
     """One open transformation; a context manager."""
 
-    __slots__ = ("kind", "number", "samples", "randomness")
+    __slots__ = ("kind", "number", "samples", "randomness", "pairs")
 
     def __init__(self, kind: str, samples: int = 0, randomness: str = "") -> None:
         self.kind, self.samples, self.randomness = kind, samples, randomness
         self.number = 0
+        self.pairs: list[tuple[Any, Any]] = []  # aliases, and what they stand for
 
     def __enter__(self) -> Level:
         self.number = len(stack) + 1
@@ -50,8 +51,16 @@ def randomness_at(number: int) -> str:
 def _refresh() -> None:
     """Random functions ask only while a vmap is open that forbids them."""
     CARRIERS.forbid = _refuse if stack else None
+    CARRIERS.text = _text if any(level.kind == "grad" for level in stack) else None
     forbidden = any(level.randomness == "error" for level in stack if level.kind == "vmap")
     CARRIERS.draw = _forbid if forbidden else None
+
+
+def _text(tensor: Any) -> str | None:
+    """A tensor that depends on inputs of open transformations shows their levels around it."""
+    from .shown import tracked_text
+
+    return tracked_text(tensor, stack)
 
 
 def _forbid() -> None:

@@ -101,7 +101,8 @@ def grad_and_value(func: F, argnums: Any = 0, has_aux: bool = False) -> F:
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         session = Session()
-        with Level("grad"), _Recording():
+        with Level("grad") as level, _Recording():
+            level.pairs = session.pairs
             leaves, spec = flatten(chosen(args, argnums))
             tracked = [_tracked(leaf, session, False) for leaf in leaves]
             given = _replaced(args, argnums, unflatten(tracked, spec))
@@ -162,7 +163,8 @@ def vjp(func: F, *primals: Any, has_aux: bool = False) -> Any:
 
 def pulled_back(func: F, primals: Sequence[Any], argnums: Any, has_aux: bool) -> Any:
     session = Session()
-    with Level("grad"), _Recording():
+    with Level("grad") as level, _Recording():
+        level.pairs = session.pairs
         leaves, spec = flatten(tuple(primals) if argnums is None else chosen(primals, argnums))
         tracked = [_tracked(leaf, session, True) for leaf in leaves]
         inputs = unflatten(tracked, spec)

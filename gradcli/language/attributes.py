@@ -178,6 +178,8 @@ def _build(kind: type) -> Members:
         built = build(kind)
         if built is not None:
             return built
+    if issubclass(kind, Tensor):
+        return _tensor_members(kind)  # one that a transformation of torch.func carries
     if issubclass(kind, Named):
         base = dict(TABLES[tuple].methods)
         return Members(base, {name: attrgetter(name) for name in kind.fields})
@@ -300,15 +302,15 @@ def _stable_address(tensor: Tensor) -> int:
     return 4096 * session.number_of_pointer(pointer)
 
 
-def _tensor_members() -> Members:
+def _tensor_members(kind: type = Tensor) -> Members:
     methods: dict[str, Method] = {}
-    # __dict__ alone holds the names that are looked up: they come from closed lists.
+    # The names that are looked up come from closed lists.
     for name in METHODS | set(catalogue.methods):
-        found = Tensor.__dict__.get(name) or catalogue.methods.get(name)
+        found = getattr(kind, name, None) or catalogue.methods.get(name)
         if found is not None and not name.startswith("__"):
             methods[name] = found
     methods["data_ptr"] = _stable_address
-    methods["numpy"] = _adopting(Tensor.numpy)
+    methods["numpy"] = _adopting(kind.numpy)  # type: ignore[attr-defined]
     methods["__len__"] = len
     properties: dict[str, Callable[[Any], Any]] = {
         name: attrgetter(name) for name in PROPERTIES | set(catalogue.properties)
@@ -427,6 +429,8 @@ def _host_name(value: Any) -> str | None:
         return value.kind.name
     if isinstance(value, Node):
         return value.name().split("::")[-1]
+    if isinstance(value, Tensor):
+        return "Tensor"
     return {Device: "torch.device", DType: "torch.dtype"}.get(type(value))
 
 

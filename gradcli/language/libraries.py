@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from ..engine.tensor import Tensor
 
 TENSORS: set[type] = {Tensor}
+# Below these names the library makes tensors of other classes: samples, and duals.
+CARRYING = ("func.", "autograd.forward_ad.", "autograd.functional.")
 HOMES: list[str] = ["gradcli."]  # modules whose classes a library made
 # What a class offers that does not say it itself, as our own do with PUBLIC.
 PUBLISHED: dict[type, frozenset[str]] = {}
@@ -29,6 +31,11 @@ class Library(NamedTuple):
 def _own(path: str) -> Any:
     from .. import namespace
 
+    if path.startswith(CARRYING):
+        from ..func.batched import Batched
+        from ..func.dual import Dual
+
+        TENSORS.update((Batched, Dual))
     return namespace.resolve(path)
 
 

@@ -117,7 +117,7 @@ def type_of(value: Any) -> Any:
     if isinstance(value, Node):
         name = value.name().split("::")[-1]
         return _OF_NODES.setdefault(name, Type(name, kind, _constructor(name)))
-    return host_type(kind)
+    return host_type(Tensor if isinstance(value, Tensor) else kind)
 
 
 custom_isinstance: list[Callable[[Any, Any], bool | None]] = []
