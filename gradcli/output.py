@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TextIO
 
+from . import progress
 from .render.escape import Terminal
 from .render.text import Look
 
@@ -63,6 +64,7 @@ class Unwritable(BaseException):
 
 def put(text: Terminal) -> None:
     """A piece of what the program prints, on standard output."""
+    progress.erase()
     try:
         sys.stdout.write(text)
     except OSError as error:
@@ -71,6 +73,7 @@ def put(text: Terminal) -> None:
 
 def write(pieces: Iterable[Terminal]) -> None:
     """The answer, on standard output."""
+    progress.end()
     put = sys.stdout.write
     for piece in pieces:
         put(piece)
@@ -94,6 +97,7 @@ def save(path: str, pieces: Iterable[Terminal]) -> None:
 
 def tell(text: Terminal) -> None:
     """A message, on standard error, after what the program printed."""
+    progress.erase()
     with suppress(ValueError, OSError):
         sys.stdout.flush()
     sys.stderr.write(text)

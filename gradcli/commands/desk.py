@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from .. import progress
 from ..deadline import OutOfTime, address_space, deadline
 from ..defects import message_of, notes_of
 from ..diagnostics import Diagnostic, ExitStatus, ProgramError
@@ -161,6 +162,7 @@ def guarded(common: Shared, body: Callable[[Desk], int]) -> int:
                 )
             )
             limits.enter_context(address_space(common.max_memory))
+            limits.enter_context(progress.progress(not common.quiet, _so_far))
             status = body(desk)
         sys.stdout.flush()
         return status
@@ -209,6 +211,18 @@ def _limit(desk: Desk, what: str, option: str) -> Diagnostic:
     where = f" on line {line}" if line else ""
     return Diagnostic("LimitReached", f"{what} is reached{where}; {option} raises it",
                       exit_status=ExitStatus.LIMIT_REACHED)  # fmt: skip
+
+
+def _so_far(seconds: float) -> str:
+    """How far the program has come; nothing before it has started and once it is over."""
+    session = sys.modules.get("gradcli.language.session")
+    mode = sys.modules.get("gradcli.engine.mode")
+    line = _line_in_progress()
+    if session is None or mode is None or line is None:
+        return ""
+    budget = session.session.budget
+    nodes = mode.next_sequence() - budget.first_node
+    return f"{seconds:.1f} s   {budget.steps:,} steps   {nodes:,} nodes   line {line}"
 
 
 def _line_in_progress() -> int | None:
