@@ -44,6 +44,7 @@ def install() -> None:
     for name, body in (
         ("invert", _inverted),
         ("matmul", _matrix_product),
+        ("rmatmul", _reflected_product),
         ("getitem", catalogue.rows["__getitem__"].body),
         ("setitem", catalogue.rows["__setitem__"].body),
     ):
@@ -68,6 +69,10 @@ def _unary(name: str, key: str) -> None:
 def _matrix_product(self: Any, other: Any) -> Any:
     """self @ other; numbers have no matrix product."""
     return catalogue.methods["matmul"](self, other) if other.__class__ is Tensor else NotImplemented
+
+
+def _reflected_product(self: Any, other: Any) -> Any:
+    return catalogue.methods["matmul"](other, self) if other.__class__ is Tensor else NotImplemented
 
 
 def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
@@ -105,6 +110,8 @@ def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
 
     setattr(Tensor, f"__{name}__", first)
     setattr(Tensor, f"__r{name}__", backward)
+    if key == "div":
+        Tensor.__rdiv__ = backward  # type: ignore[attr-defined]  # Python 2's name, kept by PyTorch
 
 
 def _power() -> None:
@@ -120,6 +127,8 @@ def _power() -> None:
         return catalogue.methods["pow"](self, other) if _is_operand(other) else NotImplemented
 
     def backward(self: Any, other: Any) -> Any:
+        if other.__class__ is Tensor:
+            return by_tensor.run(other, self)
         return of_number.run(other, self) if _is_operand(other) else NotImplemented
 
     for name, body in (("pow", forward), ("rpow", backward)):

@@ -210,6 +210,14 @@ zero = operator(
     samples=("x.clone().zero_()",),
 )
 
+composite(
+    "zero_.torch(Tensor self) -> Tensor",
+    lambda self: self.zero_(),
+    where="torch",
+    doc="Zeros in the place of every element.",
+    samples=("torch.zero_(x.clone())",),
+)
+
 
 def alike(grad: Any, dtype: Any) -> Any:
     """A gradient as the element type of the tensor that it belongs to."""

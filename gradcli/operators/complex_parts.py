@@ -127,7 +127,9 @@ conj_row = operator(
 conj_physical_row = operator(
     "_conj_physical(Tensor self) -> Tensor",
     node="ConjPhysicalBackward0",
-    where="hidden",
+    inplace="conj_physical_",
+    inplace_node="ConjPhysicalBackward1",
+    where="inplace",
     forward=lambda xp, self: xp.conj(self),
     self=lambda grad: conj_physical_row(grad),
     doc="The complex conjugate, carried out.",

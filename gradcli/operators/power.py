@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.dtypes import INTEGER
-from ..engine.operator import composite, operator, precise
+from ..engine.operator import catalogue, composite, operator, precise
 from .arithmetic import number_first
 from .constants import zeros_as
 from .conventions import Late
@@ -122,6 +122,15 @@ number_first(
     "div.Number_mode", ", *, str? rounding_mode", div_mode,
     ("torch.div(3, p, rounding_mode='floor')",), aliases=("divide",),
 )  # fmt: skip
+
+composite(
+    "true_divide_(Tensor self, Tensor other) -> Tensor",
+    lambda self, other: catalogue.methods["div_"](self, other),
+    numbers="other",
+    where="method",
+    doc="The quotient in the place of the dividend.",
+    samples=("x.clone().true_divide_(p)", "x.clone().true_divide_(2)"),
+)
 
 true_divide = composite(
     "true_divide(Tensor self, Tensor other) -> Tensor",
@@ -387,6 +396,26 @@ composite(
     where="torch",
     doc="Power of a number in double precision.",
     samples=("torch.float_power(2, x)", "torch.float_power(1.5, i)"),
+)
+
+
+def _float_power_into(self: Any, exponent: Any) -> Any:
+    if self.dtype.name != "float64":
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {self.dtype.word} but the operation's "
+            "result requires dtype Double"
+        )
+    return catalogue.methods["pow_"](self, exponent)
+
+
+composite(
+    "float_power_(Tensor self, Tensor exponent) -> Tensor",
+    _float_power_into,
+    numbers="exponent",
+    where="method",
+    doc="The power of a tensor of double precision, in its place.",
+    samples=("d.clone().float_power_(2)", "(d * d).float_power_(x)"),
+    errors=("x.clone().float_power_(2)",),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import factorial
 from typing import Any
 
-from ..engine.operator import composite, operator
+from ..engine.operator import catalogue, composite, operator
 from .circular import cos, sin
 from .comparison import logical_and
 from .constants import number_as, zeros_as
@@ -175,36 +175,34 @@ def _digamma(xp: Any, self: Any) -> Any:
     for place, bernoulli in enumerate(_BERNOULLI, 1):
         total = total - bernoulli / (2 * place * power)
         power = power * square
-    total = xp.where(negative, total - PI / xp.tan(PI * x), total)
+    total = xp.where(negative, total - PI / xp.tan(PI * (x - xp.trunc(x))), total)
     pole = xp.logical_and(x <= 0, x == xp.floor(x))
     total = xp.where(pole, xp.where(x == 0, xp.copysign(float("inf"), -x), float("nan")), total)
     return total.astype(self.dtype)
 
 
-def _hurwitz(xp: Any, order: int, x: Any) -> Any:
-    """The sum of (x + k) ** -order over k >= 0, for positive x."""
-    total = xp.zeros_like(x)
-    y = x
-    for _ in range(_SHIFT):
-        total = total + y**-order
-        y = y + 1
-    total = total + y ** (1 - order) / (order - 1) + 0.5 * y**-order
-    factor = order * y ** (-order - 1)
-    for place, bernoulli in enumerate(_BERNOULLI, 1):
-        total = total + bernoulli / factorial(2 * place) * factor
-        factor = factor * (order + 2 * place - 1) * (order + 2 * place) / (y * y)
-    return total
+def _trigamma(xp: Any, self: Any) -> Any:
+    """The derivative of digamma: six steps up, then three terms of the series, as in PyTorch."""
+    reflected = self < 0.5
+    total = xp.where(reflected, -((PI / xp.sin(PI * self)) ** 2), 0)
+    x = xp.where(reflected, 1 - self, self)
+    for _ in range(6):
+        total = total + 1 / (x * x)
+        x = x + 1
+    square = 1 / (x * x)
+    series = 1 / 6 - square * (1 / 30 - square * (1 / 42))
+    total = total + (1 + 1 / (2 * x) + square * series) / x
+    return xp.where(reflected, -total, total)
 
 
 def _polygamma(xp: Any, n: int, self: Any) -> Any:
     if n == 0:
         return _digamma(xp, self)
+    if n == 1:
+        return _trigamma(xp, self)
     x = self.astype("float64")
-    if n == 1:  # the only order that PyTorch continues to negative numbers
-        reflected = -_hurwitz(xp, 2, 1 - x) + (PI / xp.sin(PI * x)) ** 2
-        value = xp.where(x < 0.5, reflected, _hurwitz(xp, 2, xp.where(x < 0.5, 1.0, x)))
-        return value.astype(self.dtype)
-    return ((-1) ** (n + 1) * factorial(n) * _hurwitz(xp, n + 1, x)).astype(self.dtype)
+    zeta = catalogue.row("zeta").forward(xp, xp.full_like(x, n + 1), x)
+    return ((-1) ** (n + 1) * factorial(n) * zeta).astype(self.dtype)
 
 
 def _check_order(n: int, self: Any) -> None:
@@ -223,6 +221,21 @@ polygamma = operator(
     doc="The n-th derivative of digamma.",
     samples=("torch.polygamma(1, p)", "torch.polygamma(2, p)", "torch.special.polygamma(0, p)"),
     errors=("torch.polygamma(-1, p)",),
+)
+
+operator(
+    "polygamma.method(Tensor self, int n) -> Tensor",
+    node="PolygammaBackward0",
+    inplace="polygamma_",
+    inplace_node="PolygammaBackward1",
+    dtype="promote_float",
+    where="method",
+    check=lambda self, n: _check_order(n, self),
+    forward=lambda xp, self, n: _polygamma(xp, n, self),
+    self=lambda grad, self, n: grad * polygamma(n + 1, self),
+    doc="The n-th derivative of digamma.",
+    samples=("p.polygamma(1)", "p.polygamma(2)", "x.polygamma(3)"),
+    errors=("p.polygamma(-1)",),
 )
 
 digamma = operator(

@@ -151,6 +151,8 @@ def _moved_memory(
 as_strided = operator(
     "as_strided(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
     node="AsStridedBackward0",
+    inplace="as_strided_",
+    inplace_node="AsStridedBackward1",
     view=True,
     check=_check_strided,
     forward=lambda xp, self, size, stride, storage_offset: _restrided(
