@@ -52,19 +52,16 @@ def command(common: Shared, asked: Asked) -> int:
         from ..pipeline.why import why_report
 
         streams = common.format == "text"
-        ran, report = why_report(
-            request, name, desk.printer() if streams else None, trials=not asked.no_try
-        )
+        ran, report = why_report(request, name, None, trials=not asked.no_try)
         keep(report)
-        if report.verdict or report.error is None or not streams:
-            if streams:
-                from ..render import why as page
+        if streams:
+            from ..render import why as page
 
-                desk.answer([page.text(report, ran.text, desk.look, streamed=True)])
-            else:
-                from ..render.json import why as document
+            desk.answer([page.text(report, ran.text, desk.look)])
+        else:
+            from ..render.json import why as document
 
-                desk.answer(document.why(report))
+            desk.answer(document.why(report))
         return desk.finish(ran)
 
     return guarded(common, body)

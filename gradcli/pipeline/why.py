@@ -29,8 +29,7 @@ MOST_TRIALS = 3
 def why_report(
     request: Request, question: str, write: Callable[[str], None] | None, *, trials: bool = True
 ) -> tuple[Ran, WhyReport]:
-    """Runs the program and says why a gradient is what it is; advice is tried by running it again.
-    """
+    """Runs the program and says why a gradient is what it is; advice is tried by running it again."""
     clock = Clock(request.limits.timeout, time.monotonic())
     chronicle = Chronicle()
     ran = execute(request, write, chronicle)
@@ -44,13 +43,12 @@ def why_report(
     report = report._replace(name=asked.name, element=asked.element)
     if not isinstance(asked.value, Tensor):
         finding = number_finding(ran, chronicle, asked)
-        advised = TrialFact(finding.advice, None) if finding.advice else None
-        return ran, _told(report, ran, finding, advised)
-    case = Case(ran, chronicle, asked.name, asked.value, asked.element)
-    finding = none_finding(case) if case.gradient is None else present_finding(case)
-    report = _with_gradient(report, case)
+    else:
+        case = Case(ran, chronicle, asked.name, asked.value, asked.element)
+        finding = none_finding(case) if case.gradient is None else present_finding(case)
+        report = _with_gradient(report, case)
     if trials:
-        trial = _tried(case, finding, clock)
+        trial = _tried(ran, asked, finding, clock)
     else:
         advice = finding.trials[0].advice if finding.trials else finding.advice
         trial = TrialFact(advice, None) if advice else None
@@ -95,11 +93,11 @@ def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
 # ---------------------------------------------------------------- trials
 
 
-def _tried(case: Case, finding: Finding, clock: Clock) -> TrialFact | None:
+def _tried(ran: Ran, asked: Asked, finding: Finding, clock: Clock) -> TrialFact | None:
     """The first advice that helps; else what came of the first one."""
     failed: TrialFact | None = None
     for trial in finding.trials[:MOST_TRIALS]:
-        told = _try(case, trial, clock)
+        told = _try(ran, asked, trial, clock)
         if told.helped:
             return told
         failed = failed or told
@@ -108,27 +106,27 @@ def _tried(case: Case, finding: Finding, clock: Clock) -> TrialFact | None:
     return failed
 
 
-def _try(case: Case, trial: Trial, clock: Clock) -> TrialFact:
-    again = attempt(case.ran, trial.edits, clock)
+def _try(ran: Ran, asked: Asked, trial: Trial, clock: Clock) -> TrialFact:
+    again = attempt(ran, trial.edits, clock)
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None)
     try:
         others: dict[str, Any] = {}
-        value = asked_of(case.name, again.outcome.bindings, others).value
+        value = asked_of(asked.name, again.outcome.bindings, others).value
     except Unusable:
         value = None
     gradient = gradient_of(value) if isinstance(value, Tensor) else None
-    helped = _holds(gradient, case.element, trial.goal)
+    helped = _holds(gradient, asked.element, trial.goal)
     if gradient is None:
         if again.error is not None:
             return TrialFact(trial.advice, None)
-        return TrialFact(trial.advice, False, f"{case.name}.grad stays None")
+        return TrialFact(trial.advice, False, f"{asked.name}.grad stays None")
     shown = gradient.detach()
-    for place in case.element or ():
+    for place in asked.element or ():
         shown = shown[place]
-    inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
+    inside = "" if asked.element is None else f"[{','.join(map(str, asked.element))}]"
     word = "becomes" if helped else "is then"
-    return TrialFact(trial.advice, helped, f"{case.name}.grad{inside} {word} {shown!r}")
+    return TrialFact(trial.advice, helped, f"{asked.name}.grad{inside} {word} {shown!r}")
 
 
 def _holds(gradient: Tensor | None, element: tuple[int, ...] | None, goal: str) -> bool:

@@ -169,6 +169,19 @@ class Case:
             return None
         return next((part for part in self.ancestors(node) if isinstance(part, ast.stmt)), None)
 
+    def bound_by(self) -> ast.stmt | None:
+        """The statement that gave the asked name this tensor."""
+        for number, node, tensor in reversed(self.flow.bindings.get(self.name, [])):
+            if tensor is self.tensor:
+                return self.statement(node)
+            del number
+        made = self.made
+        statement = None if made is None else self.statement(made.node)
+        if isinstance(statement, ast.Assign):
+            if any(self.whole(target) == self.name for target in statement.targets):
+                return statement
+        return None
+
     def is_here(self, node: Any) -> bool:
         """Whether it is a place of the program's text."""
         return hasattr(node, "lineno") and not hasattr(node, "of_option")

@@ -166,6 +166,10 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
         if order is not None:
             sides = (case.whole(node.left), case.whole(node.comparators[0]))
             text = f"(({sides[order[0]]}) - ({sides[order[1]]})).sigmoid()"
+            outer = case.parents.get(id(node))
+            if isinstance(outer, ast.Call) and name_of(outer) == "where" and len(outer.args) == 3:
+                one, other = case.whole(outer.args[1]), case.whole(outer.args[2])
+                return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
             return [replace(case, node, text)]
     return []
 

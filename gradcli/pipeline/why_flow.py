@@ -135,6 +135,8 @@ class Flow(Listener):
         if state.grad_enabled is not self.enabled:
             self.enabled = state.grad_enabled
             self.switch = None if self.enabled else node
+        if type(node) is ast.Call and children and isinstance(children[0], Module):
+            children[0] = _callee(node, children[0])
         child = self._result(node, value, children)
         if self.pending:
             self._changed(node, children)
@@ -334,6 +336,10 @@ class Flow(Listener):
             self._container(node, value, children)
             return value
         if isinstance(value, Module):
+            if type(node) is ast.Call:
+                for parameter in value.parameters():
+                    if not self._is_known(parameter):
+                        self._made(node, parameter, ())
             return value
         return Sources(self.flat(children)) if kind is Lazy else None
 
@@ -451,6 +457,17 @@ class Flow(Listener):
         if len(self.marks) < MOST_STEPS:
             mark = Mark(kind, node, ref(tensor), on, self.passes.count, len(self.steps))
             self.marks.append(mark)
+
+
+def _callee(node: ast.Call, owner: Module) -> Module | None:
+    """What self.layer(x) calls: the layer; a method of the program's own tells of itself."""
+    function = node.func
+    if not isinstance(function, ast.Attribute):
+        return owner
+    inner = owner._modules.get(function.attr)
+    if inner is not None:
+        return inner
+    return owner if function.attr in ("forward", "__call__", *MARKS) else None
 
 
 def name_of(node: ast.AST) -> str:

@@ -259,7 +259,7 @@ def _required_late(case: Case) -> Finding | None:
     sentence = f"{name}.grad is None: {name} did not require grad yet when line {case.line(early[-1].node)} used it."
     finding = Finding("not-requires-grad", sentence)
     finding.causes.append(Remark(mark.node, "requires grad from here on"))
-    finding.others.append(Remark(early[-1].node, f"used {name} before"))
+    finding.causes.append(Remark(early[-1].node, f"used {name} before"))
     edits = first(case, case.statement(early[0].node), case.whole(mark.node))
     advice = f"{case.text(mark.node)} before line {case.line(early[0].node)}, not on line {line}"
     finding.trials.append(Trial(advice, tuple(edits)))

@@ -8,10 +8,10 @@ from typing import Any
 from ..engine.tensor import Tensor
 from .why_case import Case, Finding, Remark, Trial
 from .why_cuts import cut_behind, cut_finding
-from .why_edits import advised, first, floating, requiring, then, without
+from .why_edits import advised, first, floating, replace, requiring, then, without
 from .why_flow import Mark, name_of
 from .why_leaf import leaf_finding, uncalled
-from .why_rebound import rebound_finding
+from .why_rebound import rebound_finding, update_trial
 
 
 def none_finding(case: Case) -> Finding:
@@ -58,8 +58,20 @@ def constant_finding(case: Case) -> Finding:
         return _off_finding(case, off)
     cut = cut_behind(case, case.value)
     if cut is not None:
-        return cut_finding(case, [cut], f"{name}.grad is None: {name} does not require grad")
+        finding = cut_finding(case, [cut], f"{name}.grad is None: {name} does not require grad")
+        finding.trials = [_kept(case, trial) for trial in finding.trials]
+        update = update_trial(case, case.statement(cut.node), bare=finding.verdict == "no-grad")
+        if update is not None:
+            finding.trials.insert(0, update)
+        return finding
     return _never(case)
+
+
+def _kept(case: Case, trial: Trial) -> Trial:
+    """Without the cut it is an inner tensor, which has to be asked to keep its gradient."""
+    statement = case.bound_by()
+    edits = then(case, statement, f"{case.name}.retain_grad()")
+    return trial._replace(edits=(*trial.edits, *edits))
 
 
 def _was_on(case: Case, mark: Mark) -> bool:
@@ -75,6 +87,10 @@ def _off_finding(case: Case, mark: Mark) -> Finding:
     if mark.kind == "detach_":
         sentence = f"{name}.grad is None: detach_() took {name} out of the graph."
         finding = Finding("detached", sentence, [Remark(node, "leaves the graph here")])
+        if isinstance(statement, ast.Expr):
+            edits = (replace(case, statement, f"{name}.retain_grad()"),)
+            finding.trials.append(Trial(f"{name}.detach() where it is used", edits))
+            return finding
     else:
         line = case.line(node)
         sentence = f"{name}.grad is None: its requires_grad was turned off on line {line}."
@@ -197,26 +213,19 @@ def _plain(case: Case) -> Finding:
     sentence = f"{name}.grad is None: {name} is no leaf, and only leaves keep their gradient."
     finding = Finding("non-leaf", sentence)
     if made is not None:
+        assert case.tensor.grad_fn is not None
         kind = str(case.tensor.grad_fn.name()).rpartition("::")[2]
-        finding.causes.append(Remark(made.node, f"computed, by {kind}"))
-        statement = case.statement(made.node)
-        edits = then(case, statement, f"{name}.retain_grad()") if _named_by(case, statement) else []
-        if not edits:
-            edits = _before_backward(case)
-        finding.trials.append(
-            Trial(f"{name}.retain_grad() after line {case.line(made.node)}", tuple(edits))
-        )
+        statement = case.bound_by()
+        value = statement.value if isinstance(statement, ast.Assign) else made.node
+        finding.causes.append(Remark(value, f"computed, by {kind}"))
+        if value is not made.node and case.line(value) != case.line(made.node):
+            finding.others.append(Remark(made.node, "by this"))
+        edits = then(case, statement, f"{name}.retain_grad()") or _before_backward(case)
+        advice = f"{name}.retain_grad() after line {case.line(value)}"
+        finding.trials.append(Trial(advice, tuple(edits)))
     if not case.passes.passes and not case.passes.refusals:
         finding.facts.append("no backward was called either")
     return finding
-
-
-def _named_by(case: Case, statement: ast.stmt | None) -> bool:
-    """Whether a statement gives the asked name its value."""
-    if not isinstance(statement, (ast.Assign, ast.AugAssign)):
-        return False
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    return any(case.whole(target) == case.name for target in targets)
 
 
 def _before_backward(case: Case) -> list[Any]:
@@ -236,11 +245,11 @@ def captured_finding(case: Case, call: Any) -> Finding:
     roots = _root_text(call)
     statement = case.statement(call)
     if roots is not None:
-        text = f"{case.whole(roots)}.backward(retain_graph=True)"
+        root = case.whole(roots) if isinstance(roots, ast.Name) else f"({case.whole(roots)})"
+        kept = "" if case.tensor.grad_fn is None else f"{name}.retain_grad(); "
+        text = f"{kept}{root}.backward(retain_graph=True)"
         edits = first(case, statement, text)
-        finding.trials.append(
-            Trial(f"{case.whole(roots)}.backward(), which stores it", tuple(edits))
-        )
+        finding.trials.append(Trial(f"{root}.backward(), which stores it", tuple(edits)))
     else:
         finding.advice = "take what the call answers, or call backward()"
     return finding
@@ -254,7 +263,7 @@ def _root_text(call: Any) -> ast.expr | None:
         if keyword.arg == "outputs":
             return keyword.value
     root = call.args[0] if call.args else None
-    return root if isinstance(root, (ast.Name, ast.Call, ast.Attribute)) else None
+    return root if root is not None and not isinstance(root, (ast.List, ast.Tuple)) else None
 
 
 def _among(inputs: list[Any] | None, tensor: Tensor) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from ..language.interpreter import Outcome
 from .chronicle import Chronicle
 from .request import Ran
-from .why_case import Finding, Remark
+from .why_case import Finding, Remark, Trial
 from .why_flow import name_of
 from .why_names import Asked
 
@@ -33,13 +33,16 @@ def number_finding(ran: Ran, chronicle: Chronicle, asked: Asked) -> Finding:
             step = flow.steps[source.step]
         if step is not None:
             sentence = f"{asked.name} is {kind}: {name_of(step.node) or 'it'} left the graph."
-            return Finding("item", sentence, [Remark(step.node, "a Python number has no graph")])
+            finding = Finding("item", sentence, [Remark(step.node, "a Python number has no graph")])
+            finding.advice = f"keep the tensor: leave out {name_of(step.node) or 'the conversion'}"
+            return finding
     finding = Finding("not-requires-grad", sentence)
     if value is not None:
         finding.causes.append(Remark(value, f"{kind[2:].strip()} and no tensor"))
         if isinstance(value, ast.Constant):
-            text = f"{float(asked.value)}"
-            finding.advice = f"{asked.name} = torch.tensor({text}, requires_grad=True)"
+            leaf = f"torch.tensor({float(asked.value)}, requires_grad=True)"
+            edit = (ran.program.source.span_of(value), leaf)  # type: ignore[union-attr]
+            finding.trials.append(Trial(f"{asked.name} = {leaf}", (edit,)))
     elif node is not None:
         finding.causes.append(Remark(node, "no tensor"))
     return finding

@@ -10,6 +10,8 @@ from .why_case import Case, Finding, Remark
 from .why_size import size_finding
 from .why_zero import zero_finding
 
+SHORT = 40  # characters of a gradient that the sentence says
+
 
 def present_finding(case: Case) -> Finding:
     """The one thing that is remarkable about it."""
@@ -35,7 +37,15 @@ def present_finding(case: Case) -> Finding:
 def _fine(case: Case) -> Finding:
     """Nothing is wrong; the calls that brought the gradient."""
     inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
-    finding = Finding("fine", f"{case.name}.grad{inside} is what it should be: nothing is wrong.")
+    gradient = case.gradient
+    assert gradient is not None
+    shown = gradient.detach()
+    for place in case.element or ():
+        shown = shown[place]
+    text = repr(shown)
+    is_short = "\n" not in text and len(text) <= SHORT
+    said = f"is {text}" if is_short else "is as it should be"
+    finding = Finding("fine", f"{case.name}.grad{inside} {said}: nothing is wrong.")
     since: list[Any] = []
     for entry in case.entries:
         if entry.kind == "clear":

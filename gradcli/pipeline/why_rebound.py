@@ -88,7 +88,7 @@ def _rebound_finding(case: Case, leaf: Any, statement: Any) -> Finding:
     finding.causes.append(Remark(statement, f"{name} is bound again"))
     if leaf is not None:
         finding.others.append(Remark(leaf, "the leaf that it meant before"))
-    updated = _update(case, statement)
+    updated = update_trial(case, statement)
     if updated is not None:
         finding.trials.append(updated)
     renamed = _renamed(case, statement)
@@ -101,8 +101,8 @@ def _rebound_finding(case: Case, leaf: Any, statement: Any) -> Finding:
     return finding
 
 
-def _update(case: Case, statement: Any) -> Trial | None:
-    """x = x - lr * x.grad is an update, which belongs under no_grad and in place."""
+def update_trial(case: Case, statement: Any, bare: bool = False) -> Trial | None:
+    """x = x - lr * x.grad is an update, which belongs under no_grad (`bare`: it is) and in place."""
     if not isinstance(statement, ast.Assign) or f"{case.name}.grad" not in case.whole(statement):
         return None
     value = statement.value
@@ -112,6 +112,8 @@ def _update(case: Case, statement: Any) -> Trial | None:
     if case.whole(value.left) != case.name:
         return None
     update = f"{case.name} {signs[type(value.op)]} {case.whole(value.right)}"
+    if bare:
+        return Trial(update, (replace(case, statement, update),))
     indent = " " * (case.span(statement).column - 1)
     text = f"with torch.no_grad():\n{indent}    {update}"
     edits = (replace(case, statement, text),)

@@ -23,10 +23,12 @@ INDENT = "  "
 LONGEST = 3  # lines of a gradient that are shown
 
 
-def text(report: WhyReport, source: str, look: Look, *, streamed: bool = False) -> Terminal:
+def text(report: WhyReport, source: str, look: Look) -> Terminal:
     """The page, behind what the program printed."""
+    if not report.sentence:
+        return after(report.output, Terminal(""), streamed=False)  # the error says it
     lines: list[Line] = [
-        (cell(row, "name"),) for row in textwrap.wrap(_sentence(report), look.width)
+        (cell(row, "name"),) for row in textwrap.wrap(report.sentence, look.width)
     ]
     lines.extend(_gradient(report))
     if report.labels:
@@ -38,13 +40,7 @@ def text(report: WhyReport, source: str, look: Look, *, streamed: bool = False) 
         lines.extend(_wrapped(f"note: {fact}", look))
     if report.trial is not None:
         lines.extend(_advice(report.trial, look))
-    return after(report.output, paint(lines, look), streamed)
-
-
-def _sentence(report: WhyReport) -> str:
-    if report.sentence:
-        return report.sentence
-    return f"{report.name}: the program failed before {report.name} was bound."
+    return after(report.output, paint(lines, look), streamed=False)
 
 
 def _gradient(report: WhyReport) -> list[Line]:
