@@ -24,6 +24,7 @@ from ..report.model.check import FileCheck, Problem
 from .against_library import require_torch as require_torch
 from .against_library import torch_library
 from .check_results import first_line
+from .diff import with_parameters
 from .reports import collected
 from .request import Ran, Request, current_line
 from .run import Warned
@@ -124,8 +125,9 @@ def _translated(torch: Any, values: Values) -> Values:
 def _differences(ran: Ran, theirs: Theirs) -> Iterator[Difference]:
     torch = require_torch()
     assert ran.outcome is not None
-    ours = collected(ran.outcome, texts=False)
-    other = collecting.collect(theirs.outcome.bindings, torch.Tensor, lines=theirs.outcome.lines)
+    ours = collected(with_parameters(ran.outcome, Tensor), texts=False)
+    bindings = with_parameters(theirs.outcome, torch.Tensor).bindings
+    other = collecting.collect(bindings, torch.Tensor, lines=theirs.outcome.lines)
     yield from _errors(ran, theirs)
     yield from _printed(ran, theirs)
     yield from compared(ours.tensors, ours.nodes, other.tensors, other.nodes, "gradcli", "PyTorch")

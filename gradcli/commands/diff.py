@@ -1,0 +1,117 @@
+"""commands: `gradcli diff`: two programs, or two runs of one: where they part."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..diagnostics import ExitStatus
+from ..opening import Unusable, opened
+from ..options import Command, Option, Shared, number, one_of, several, shared, words
+from .desk import Desk, guarded
+
+TYPES = ("float16", "float32", "float64", "bfloat16", "half", "float", "double")
+
+
+class Asked(NamedTuple):
+    """The options of diff."""
+
+    files: list[str]
+    sets_a: list[str]
+    sets_b: list[str]
+    types: list[str]
+    rtol: float
+    atol: float
+
+
+def _types(text: str) -> list[str]:
+    """float32, or float32,float64 for the one run and the other."""
+    return [one_of(*TYPES)(word) for word in words([text])]
+
+
+COMMAND = Command(
+    "diff",
+    """Compare two programs, or two runs of one: nodes, values, gradients, and where
+    they part first. Exit code 0 where all is equal, 1 where something differs.
+
+    \b
+    gradcli diff old.expr new.expr
+    gradcli diff loss.expr --set-a w=2.0 --set-b w=2.5
+    gradcli diff loss.expr --dtype float32,float64 --rtol 1e-3
+    gradcli diff net.expr --device cpu,cuda
+    """,
+    Asked,
+    (
+        Option("files", (), "Two programs; or one, for two runs of it.", (), many=True,
+               metavar="A [B]"),
+        several("sets_a", "--set-a", help="Give an input a value in the first run only.",
+                metavar="NAME=VALUE"),
+        several("sets_b", "--set-b", help="In the second run only.", metavar="NAME=VALUE"),
+        Option("types", ("--dtype",), "What floats become; two types, one for each run: "
+               "float32,float64.", "", _types, metavar="TYPE[,TYPE]"),
+        Option("rtol", ("--rtol",), "Numbers may differ so much, relative to their size.", "1e-5",
+               number, metavar="R", show_default=True),
+        Option("atol", ("--atol",), "And so much in any case.", "1e-7", number, metavar="A",
+               show_default=True),
+    ),
+    tuple(option for option in shared(arguments=()) if option.field != "dtype"),
+)  # fmt: skip
+
+
+def command(common: Shared, asked: Asked) -> int:
+    """Runs both, compares them; its exit code."""
+
+    def body(desk: Desk) -> int:
+        files = list(asked.files)
+        if len(files) > 2:
+            raise Unusable(f"diff compares two programs, and {len(files)} were given")
+        devices, types = _two(common.device.split(","), "--device"), _two(asked.types, "--dtype")
+        if len(files) < 2 and not (
+            asked.sets_a or asked.sets_b or devices[0] != devices[1] or types[0] != types[1]
+        ):
+            raise Unusable("two programs are needed, or two runs of one", "gradcli diff A B, or "
+                           "gradcli diff A --set-a x=1.0 --set-b x=2.0")  # fmt: skip
+        first = opened(files[0] if files else None, common.max_source)
+        second = opened(files[1], common.max_source) if len(files) > 1 else first
+        requests = [
+            desk.request_for(program)._replace(
+                sets=(*common.sets, *sets), device=device, dtype=dtype or None
+            )
+            for program, sets, device, dtype in zip(
+                (first, second), (asked.sets_a, asked.sets_b), devices, types, strict=True
+            )
+        ]
+        from ..pipeline.diff import compared
+        from ..report.diff import Tolerance
+
+        tolerance = Tolerance(asked.rtol, asked.atol, types[0] == types[1],
+                              devices[0] == devices[1])  # fmt: skip
+        said = [
+            " ".join([*(f"--set {text}" for text in sets),
+                      *([f"--device {device}"] if devices[0] != devices[1] else []),
+                      *([f"--dtype {dtype}"] if types[0] != types[1] else [])])
+            for sets, device, dtype in zip((asked.sets_a, asked.sets_b), devices, types,
+                                           strict=True)
+        ]  # fmt: skip
+        report, ran = compared(requests[0], requests[1], (said[0], said[1]), tolerance)
+        if report is None:
+            assert ran.error is not None
+            return desk.fail(ran.error, ran.error_text)
+        if common.format == "text":
+            from ..render import diff as page
+
+            desk.answer([page.text(report, desk.look)])
+        else:
+            from ..render.json.diff import diff
+
+            desk.answer(diff(report))
+        desk.save()
+        return int(ExitStatus.OK if report.equal else ExitStatus.CHECK_FAILED)
+
+    return guarded(common, body)
+
+
+def _two(given: list[str], option: str) -> tuple[str, str]:
+    """One word for both runs, or one for each; nothing is the empty word."""
+    if len(given) > 2:
+        raise Unusable(f"{option}: one for both runs, or two with a comma between them")
+    return (given[0], given[-1]) if given else ("", "")

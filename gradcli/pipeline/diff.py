@@ -1,0 +1,104 @@
+"""pipeline: `gradcli diff`: two runs, each in an engine as new, and what differs in them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..diagnostics import Diagnostic
+from ..ending import keep
+from ..engine.tensor import Tensor
+from ..language.interpreter import Outcome
+from ..report import collect as collecting
+from ..report.diff import Comparison, Tolerance
+from ..report.model import Report
+from ..report.model.diff import DifferenceFact, DiffReport, SideFact
+from .fresh import as_new
+from .reports import trace_report
+from .request import Ran, Request
+from .run import execute
+
+MOST_SHOWN = 40  # lines of printed text that differs
+
+
+def compared(
+    a: Request, b: Request, settings: tuple[str, str], tolerance: Tolerance
+) -> tuple[DiffReport | None, Ran]:
+    """The comparison, and the run that decides about an error; no comparison where one of the two
+    could not start or ran into a limit."""
+    first, report_a = _run(a)
+    if _stopped(first):
+        return None, first
+    second, report_b = _run(b)
+    if _stopped(second):
+        return None, second
+    comparison = Comparison(report_a, report_b, tolerance)
+    found = (*_ends(first, second), *comparison.differences())
+    if tolerance.types and tolerance.devices:
+        found = (*found, *_printed(report_a, report_b))
+    sides = [
+        SideFact(ran.request.name, said, ran.request.device, ran.request.dtype or "float32",
+                 len(report.tensors), len(report.nodes), report.error, ran.text)
+        for ran, report, said in ((first, report_a, settings[0]), (second, report_b, settings[1]))
+    ]  # fmt: skip
+    first_of_all = comparison.first(found)
+    return DiffReport(sides[0], sides[1], found, first_of_all, comparison.same()), first
+
+
+def _run(request: Request) -> tuple[Ran, Report]:
+    with as_new():
+        ran = execute(request._replace(watched=True, values=True), None)
+        if ran.outcome is not None:
+            ran = ran._replace(outcome=with_parameters(ran.outcome, Tensor))
+        report = trace_report(ran, texts=False)
+        keep(ran)
+        return ran, report
+
+
+def with_parameters(outcome: Outcome, kind: type) -> Outcome:
+    """The parameters of modules as tensors with names of their own: `net.0.weight`."""
+    inner = dict(collecting.parameters(outcome.bindings, kind))
+    return replace(outcome, bindings={**outcome.bindings, **inner}) if inner else outcome
+
+
+def _stopped(ran: Ran) -> bool:
+    """Nothing to compare: not a program, or a limit ended it."""
+    if ran.outcome is None:
+        return True
+    return ran.error is not None and ran.error.type == "LimitReached"
+
+
+def _ends(first: Ran, second: Ran) -> Iterator[DifferenceFact]:
+    """How the two ended, and what they were warned of."""
+    said, heard = _words(first.error), _words(second.error)
+    if said != heard:
+        yield DifferenceFact(
+            "error", "", "error", said, heard,
+            None if first.error is None else first.error.line,
+            None if second.error is None else second.error.line,
+        )  # fmt: skip
+    for text in first.warnings:
+        if text not in second.warnings:
+            yield DifferenceFact("warning", "", "warning", text, None, None, None)
+    for text in second.warnings:
+        if text not in first.warnings:
+            yield DifferenceFact("warning", "", "warning", None, text, None, None)
+
+
+def _words(error: Diagnostic | None) -> str | None:
+    return None if error is None else f"{error.type}: {error.message}"
+
+
+def _printed(a: Report, b: Report) -> Iterator[DifferenceFact]:
+    if a.output == b.output:
+        return
+    lines = list(
+        difflib.unified_diff(
+            a.output.splitlines(), b.output.splitlines(), "A prints", "B prints", lineterm="", n=2
+        )
+    )
+    left = len(lines) - MOST_SHOWN
+    if left > 0:
+        lines[MOST_SHOWN:] = [f"... {left} more lines"]
+    yield DifferenceFact("output", "", "output", None, None, None, None, shown=tuple(lines))
