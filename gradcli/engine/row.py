@@ -146,7 +146,8 @@ class Row:
                 first = value[0].__class__
                 if first in CARRIERS.arrays:
                     return self.forward(CARRIERS.arrays[first], *args)
-            elif (operate := getattr(kind, "__operate__", None)) is not None:
+                kind = first
+            if (operate := getattr(kind, "__operate__", None)) is not None:
                 return operate(self, args)  # symbols
         return self.run(*args)
 
