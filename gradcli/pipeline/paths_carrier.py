@@ -73,6 +73,13 @@ class Symbol:
     def __getitem__(self, index: Any) -> Any:
         raise Unsayable("a part of a tensor")
 
+    def all(self) -> bool:
+        """Asked where a derivative looks at its operands: the formula is that of this case."""
+        return bool(self.value.all())
+
+    def any(self) -> bool:
+        return bool(self.value.any())
+
     # ---- arithmetic
 
     def _lift(self, other: Any) -> Symbol | None:
@@ -164,12 +171,23 @@ def written_out(symbol: Symbol) -> Expr:
         return expr
     sizes = [("", str(size)) for size in shape]
     if expr.kind == "number" and expr.data in (0, 1):
-        return algebra.call("ones" if expr.data else "zeros", "function", sizes, shape)
+        return constant(algebra, "ones" if expr.data else "zeros", shape, symbol.dtype)
     if expr.kind == "number":
         whole = f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
-        filled = repr(float(expr.data))
-        return algebra.call("full", "function", (("", whole), ("", filled)), shape)
+        given = [("", whole), ("", repr(float(expr.data))), *of_type(symbol.dtype)]
+        return algebra.call("full", "function", given, shape)
     return algebra.call("expand", "method", (("", expr), *sizes), shape)
+
+
+def constant(algebra: Algebra, name: str, shape: Sequence[int], dtype: Any) -> Expr:
+    """zeros(2, 3), ones(2, 3)."""
+    given = [*(("", str(size)) for size in shape), *of_type(dtype)]
+    return algebra.call(name, "function", given, tuple(shape))
+
+
+def of_type(dtype: Any) -> list[tuple[str, str]]:
+    """The argument that asks for another type than the default."""
+    return [("dtype", "torch.float64")] if dtype.char == "d" else []
 
 
 def reduced(symbol: Symbol, shape: tuple[int, ...], kind: Any) -> Symbol:
@@ -210,11 +228,13 @@ def operate(row: Row, args: Sequence[Any]) -> Any:
         if made is not None and made is not NotImplemented:
             return made
     algebra = next(a.algebra for a in _flat(args) if isinstance(a, Symbol))
-    if row.where in ("hidden", "inplace") or row.name.startswith("_"):
-        return row.forward(Library(algebra), *args)
     value = row(*[_value(a) for a in args])
     if isinstance(value, tuple):
-        raise Unsayable(f"{row.name}, which has several results")
+        raise Unsayable(f"{row.name}, which has several results,")
+    if row.where in ("hidden", "inplace") or row.name.startswith("_"):
+        from .paths_kernels import opened
+
+        return Symbol(algebra, opened(algebra, row, args, value), value)
     first = args[0]
     if isinstance(first, Symbol):
         kept = _spread(row, first, value)
@@ -236,8 +256,7 @@ def _value(argument: Any) -> Any:
 
 
 _MOVES = frozenset(
-    "expand view reshape t transpose permute squeeze unsqueeze _unsafe_view flip mT "
-    "contiguous clone".split()
+    "expand view reshape t transpose permute squeeze unsqueeze flip mT contiguous clone".split()
 )
 
 
@@ -321,97 +340,3 @@ def _arithmetic() -> dict[str, Callable[[Sequence[Any]], Any]]:
 
 
 ARITHMETIC = _arithmetic()
-
-# The array library's names for functions of the language.
-_ALIKE = {
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
-    "arctanh": "atanh", "arctan2": "atan2", "absolute": "abs", "sign": "sgn", "power": "pow",
-    "where": "where", "maximum": "maximum", "minimum": "minimum", "isnan": "isnan",
-}  # fmt: skip
-
-
-class Library:
-    """Stands for the array library where a kernel is run on symbols."""
-
-    def __init__(self, algebra: Algebra) -> None:
-        self.algebra = algebra
-
-    def __getattr__(self, name: str) -> Any:
-        import numpy
-
-        known = _ALIKE.get(name, name)
-        made = _SPECIAL.get(name)
-        if made is not None:
-            return lambda *args, **options: made(self.algebra, *args)
-        if known not in FUNCTIONS and known not in ("abs", "isnan"):
-            raise Unsayable(f"the kernel {name}")
-        of_arrays = getattr(numpy, name)
-
-        def function(*args: Any, **options: Any) -> Symbol:
-            lifted = [a if isinstance(a, Symbol) else Symbol(
-                self.algebra, self.algebra.number(a), numpy.asarray(a)) for a in args]  # fmt: skip
-            value = of_arrays(*(a.value for a in lifted))
-            exprs = [("", a.expr) for a in lifted]
-            shape = broadcast(e.shape for _, e in exprs)
-            text = "torch.abs" if known == "abs" else known
-            return Symbol(self.algebra, self.algebra.call(text, "function", exprs, shape), value)
-
-        function.__name__ = name
-        return function
-
-
-def _like(number: Any) -> Callable[..., Symbol]:
-    return lambda algebra, like, *more: Symbol(
-        algebra, algebra.number(number), like.value * 0 + number
-    )
-
-
-def _filled(number: Any) -> Callable[..., Symbol]:
-    def made(algebra: Algebra, shape: Any, *value: Any) -> Symbol:
-        import numpy
-
-        one = value[0] if number is None else number
-        return Symbol(algebra, algebra.number(one), numpy.full(shape, one, dtype=numpy.float32))
-
-    return made
-
-
-def _chosen(algebra: Algebra, test: Any, one: Any, other: Any) -> Symbol:
-    """where: the arguments are formulas that need not be spread."""
-    import numpy
-
-    parts = [a if isinstance(a, Symbol) else Symbol(algebra, algebra.number(a), numpy.float32(a))
-             for a in (test, one, other)]  # fmt: skip
-    value = numpy.where(*(part.value for part in parts))
-    # where(c, g*k, 0) is g*where(c, k, 0): what both sides share stands in front.
-    expr = _masked(algebra, *(part.expr for part in parts))
-    return Symbol(algebra, expr, value)
-
-
-_OPPOSITE = {">": "<=", "<=": ">", "<": ">=", ">=": "<", "==": "!=", "!=": "=="}
-
-
-def _masked(algebra: Algebra, test: Expr, one: Expr, other: Expr) -> Expr:
-    """where(test, g * k, 0) as g * k * where(test, 1.0, 0.0): factors stay in sight."""
-    if one.kind == "number" and one.data == 0 and test.kind == "call" and test.data[0] in _OPPOSITE:
-        sign, style, args = test.data
-        test = algebra.call(_OPPOSITE[sign], style, args, test.shape)
-        one, other = other, one
-    if other.kind == "number" and other.data == 0:
-        mask = algebra.call("where", "function", (("", test), ("", "1.0"), ("", "0.0")), test.shape)
-        return algebra.mul(one, mask)
-    args = (("", test), ("", one), ("", other))
-    shape = broadcast((test.shape, one.shape, other.shape))
-    return algebra.call("where", "function", args, shape)
-
-
-_SPECIAL: dict[str, Callable[..., Any]] = {
-    "zeros_like": _like(0), "ones_like": _like(1), "zeros": _filled(0), "ones": _filled(1),
-    "full": _filled(None), "where": _chosen,
-    "full_like": lambda algebra, like, value: _like(value)(algebra, like),
-    "asarray": lambda algebra, value, *more: value,
-    "true_divide": lambda algebra, one, other: one / other,
-    "multiply": lambda algebra, one, other: one * other,
-    "negative": lambda algebra, one: -one,
-    "square": lambda algebra, one: one * one,
-}  # fmt: skip

@@ -38,13 +38,13 @@ class Formulas:
         if row is None or not row.formulas:
             raise Unsayable(f"the derivative of {node.name()}")
         several = row.output_count > 1 or row.view == "multi"
-        if row.view == "multi":
-            raise Unsayable(f"the derivative of {node.name()}")
         outputs = row.signature.outputs
         number = self.ways.graph.ids[id(node)]
         values: dict[str, Any] = {"grad": grads.get(0)}
         if several:
-            values = {"grads": tuple(grads.get(nr) for nr in range(row.output_count))}
+            extra = node.extra
+            count = len(extra) if extra.__class__ is list else max(row.output_count, *grads, 1)
+            values = {"grads": tuple(grads.get(nr) for nr in range(count))}
         places = edge_places(row)
         edges = node.edges
         values["needs"] = {name: _asked(edges, place) for name, place in places.items()}

@@ -175,14 +175,22 @@ def _spot(bound: Bound, earlier: Any) -> Spot | None:
     if isinstance(thing, Tensor):
         if not thing.requires_grad:
             return None
-        node, output_nr = thing.grad_fn, thing.output_nr
+        node, output_nr = grad_fn_of(thing), thing.output_nr
         return Spot(bound.name, bound.scope, number, node, output_nr, thing, bound.clock)
     if bound.key is None:
         return None
     tensor = bound.tensor()
-    if tensor is not None and tensor.grad_fn is not thing:
+    if tensor is not None and grad_fn_of(tensor) is not thing:
         tensor = None  # changed in place since
     return Spot(bound.name, bound.scope, number, thing, bound.output_nr, tensor, bound.clock)
+
+
+def grad_fn_of(tensor: Tensor) -> Any:
+    """The node that made it; None too for a view whose base was changed in a forbidden way."""
+    try:
+        return tensor.grad_fn
+    except RuntimeError:
+        return None
 
 
 def _indexed(name: str) -> str:

@@ -88,7 +88,10 @@ class Naming:
 
     def _tensor(self, scope: Scope | None, name: str, tensor: Tensor) -> None:
         history = self._history(scope, name)
-        node = tensor.grad_fn
+        try:
+            node = tensor.grad_fn
+        except RuntimeError:  # a view whose base was changed: asking is an error of its own
+            return
         last = history.entries[-1] if history.entries else None
         if last is not None and last.key is not None:
             known = last.alive

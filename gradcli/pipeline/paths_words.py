@@ -12,7 +12,7 @@ from ..language.names import Scope
 from ..report.paths_graph import Position, Ways
 from ..report.symbols import Algebra, Expr
 from .paths_carrier import ARITHMETIC, FUNCTIONS, Symbol, Unsayable, operate
-from .paths_labels import Labels, Spot
+from .paths_labels import Labels, Spot, grad_fn_of
 from .paths_names import Bound
 
 LITERAL = 64  # elements of a tensor that is written out
@@ -57,12 +57,12 @@ class Words:
             value = self.globals[name]
             if spot.name != name or not isinstance(value, Tensor):
                 continue
-            found.setdefault((id(value.grad_fn or value), value.output_nr), spot.name)
+            found.setdefault((id(grad_fn_of(value) or value), value.output_nr), spot.name)
         for spot in self.labels.spots:
             if spot.scope is None and not spot.name.isidentifier() and spot.key not in found:
                 held = self._evaluated(spot.name)
                 if isinstance(held, Tensor) and (
-                    id(held.grad_fn or held), held.output_nr) == spot.key:  # fmt: skip
+                    id(grad_fn_of(held) or held), held.output_nr) == spot.key:  # fmt: skip
                     found[spot.key] = spot.name
         return found
 
@@ -186,7 +186,11 @@ class Words:
         )
         if isinstance(origin, ast.expr) and not inner and self._is_last(position, origin):
             try:
-                return self._from_text(origin, node.sequence)
+                made = self._from_text(origin, node.sequence)
+                row = getattr(node, "row", None)
+                if row is None or (row.output_count == 1 and row.view != "multi"):
+                    return made
+                return self.algebra.text((made, f"[{position[1]}]"), True, None)
             except Unsayable:
                 pass
         return self._from_row(position, node)
@@ -310,10 +314,14 @@ class Words:
                 if position is not None:
                     return self.position(position, thing)
             return self._constant(thing)
-        position = self.ways.inner(thing, bound.output_nr)
+        held, output_nr = bound.tensor(), bound.output_nr
+        now = None if held is None else grad_fn_of(held)
+        if held is not None and now is not None and now is not thing and now.sequence <= clock:
+            thing, output_nr = now, held.output_nr  # changed in place before this line
+        position = self.ways.inner(thing, output_nr)
         if position is None:
             raise Unsayable(f"what {node.id} stood for")
-        return self.position(position, bound.tensor())
+        return self.position(position, held)
 
     def _bound(self, node: ast.Name, clock: int) -> Bound | None:
         """What a name meant at its place when the expression ran."""
