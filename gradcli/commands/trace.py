@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..ending import keep
 from ..options import Command, Option, Shared, count, flag, shared
+from ..output import tell
 from .desk import Desk, guarded
 from .differentiation import GRAPH, OF, WRT
 
@@ -24,6 +25,7 @@ class Asked(NamedTuple):
     depth: int | None
     expand: bool
     profile: bool
+    ledger: bool
 
 
 COMMAND = Command(
@@ -47,6 +49,8 @@ COMMAND = Command(
         flag("expand", "--expand", help="Draw everything; fold nothing."),
         flag("profile", "--profile",
              help="Time and bytes of every line, forward and backward."),
+        flag("ledger", "--ledger", help="Every entry of every gradient, and what each backward "
+             "call freed."),
     ),
     shared(),
 )  # fmt: skip
@@ -74,9 +78,14 @@ def command(common: Shared, asked: Asked) -> int:
 
             page = render_trace.text(
                 report, desk.look, depth=asked.depth, expand=asked.expand, saved=asked.saved,
-                streamed=True,
+                ledger=asked.ledger, streamed=True,
             )  # fmt: skip
             desk.answer([page])
+            if report.ledger is not None and report.ledger.stale and not common.quiet:
+                from ..render.ledger import stale
+                from ..render.text import paint
+
+                tell(paint(stale(report.ledger.stale, desk.look_of_errors), desk.look_of_errors))
         else:
             from ..render import json
 

@@ -54,7 +54,7 @@ def grad_report(ran: Ran) -> tuple[Ran, GradReport]:
     facts = tuple(
         _fact(item, gradient, fact) for item, gradient in zip(wanted, gradients, strict=True)
     )
-    events = ran.binder.watch.told(names_of(found))
+    events = ran.binder.watch.told(names_of(found, ran.outcome.bindings))
     return ran, report._replace(gradients=facts, events=events, output=ran.output)
 
 

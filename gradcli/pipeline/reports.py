@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..report import collect as collecting
 from ..report import operands, saved
 from ..report.collect import Collected
 from ..report.model import AliasFact, ErrorFact, LabelFact, Place, Report, TensorFact
+from ..report.model.ledger import LedgerFact
 from ..report.model.profile import ProfileFact
 from .request import Ran
 
@@ -50,13 +51,23 @@ def trace_report(ran: Ran, *, texts: bool) -> Report:
             freed=gone,
             saving=inner,
             backwards=tuple(watch.backwards) if watch is not None else (),
-            events=watch.told(names_of(found)) if watch is not None else (),
+            events=() if watch is None else watch.told(names_of(found, outcome.bindings)),
             missing=ran.missing,
             profile=_profile(ran),
+            ledger=_ledger(ran, found, full=not texts),
         )
     if ran.binder is not None and ran.error is None:
         ran.binder.complain()
     return _without_values(report) if ran.missing else report
+
+
+def _ledger(ran: Ran, found: Collected, *, full: bool) -> LedgerFact | None:
+    """What happened to gradients and buffers."""
+    if ran.binder is None:
+        return None
+    from .ledger import ledger
+
+    return ledger(ran, found, full=full)
 
 
 def _profile(ran: Ran) -> ProfileFact | None:
@@ -147,19 +158,35 @@ def _targets(program: Program) -> dict[int, str]:
     return found
 
 
-def names_of(found: Collected) -> Callable[[Any], str]:
-    """What a node is called at the end: by a tensor that it made, or by the leaf it ends in."""
+def names_of(found: Collected, bindings: Mapping[str, Any]) -> Callable[[Any], str]:
+    """What a node is called at the end: by a tensor that it made, or by the leaf it ends in.
+
+    A module is called by the way that leads to it: `net.0`.
+    """
     by_node = {fact.node: fact.name for fact in reversed(found.tensors) if fact.node is not None}
     names = {id(node): by_node[i] for i, node in enumerate(found.alive) if i in by_node}
-    leaves = {id(t): fact.name for fact, t in zip(found.tensors, found.held, strict=True)}
+    leaves = {id(t): name for name, t in collecting.parameters(bindings, Tensor)}
+    leaves |= {id(t): fact.name for fact, t in zip(found.tensors, found.held, strict=True)}
+    modules = module_names(bindings)
 
     def name_of(node: Any) -> str:
         if hasattr(node, "_get_name"):  # a module's hook
-            return str(node._get_name())
+            return modules.get(id(node)) or str(node._get_name())
         variable = getattr(node, "variable", None)
         return names.get(id(node)) or leaves.get(id(variable), "") or collecting.short_name(node)
 
     return name_of
+
+
+def module_names(bindings: Mapping[str, Any]) -> dict[int, str]:
+    """The names of modules, and of the modules in them, by their identity."""
+    found: dict[int, str] = {}
+    for name, value in bindings.items():
+        inner = getattr(value, "named_modules", None)
+        if callable(inner) and not name.startswith("_"):
+            for path, module in inner():
+                found.setdefault(id(module), f"{name}.{path}" if path else name)
+    return found
 
 
 # ---------------------------------------------------------------- errors, missing values

@@ -23,7 +23,7 @@ from ..report.operands import reader
 from ..report.steps import Dropped, Local, Step, Walk
 from .ledger import NAMELESS
 from .ledger import Names as TensorNames
-from .reports import places
+from .reports import module_names, places
 from .request import Ran
 from .watching import as_tensor
 
@@ -36,6 +36,7 @@ class Namer:
     def __init__(self, ran: Ran, tensor_names: TensorNames) -> None:
         assert ran.binder is not None and ran.program is not None and ran.outcome is not None
         self.values = ran.outcome.bindings
+        self.modules = module_names(self.values)
         self.nodes = ran.binder.names
         self.tensor_names = tensor_names
         self.place_of = places(ran.program)
@@ -227,7 +228,9 @@ class Told(Sequence[StepFact]):
 
     def _hook_name(self, node: Any) -> str:
         named = getattr(node, "_get_name", None)
-        return str(named()) if named is not None else self.namer.name(node)
+        if named is None:
+            return self.namer.name(node)
+        return self.namer.modules.get(id(node)) or str(named())
 
     # ---- values
 

@@ -31,6 +31,7 @@ class Binder:
         self.request = request
         self.hooks = dict(map(_split_hook, request.hooks))
         self.hooked: set[str] = set()
+        self.is_hooking = False
         self.wrt = frozenset(request.wrt) if request.differentiated else frozenset()
         self.history: dict[str, list[Tensor]] = {}
         self.names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
@@ -91,13 +92,17 @@ class Binder:
         self.functions.append(function)  # its identity must stay its own
         self.words[id(function)] = text
         self.hooked.add(name)
+        self.is_hooking = True
         value.register_hook(function)
+        self.is_hooking = False
 
     def _name_of(self, node: Any) -> str | None:
         return self.names.get(node) if isinstance(node, Node) else None
 
     def _registration(self) -> Registration:
         """Where a hook is being registered, and the text of the lambda in that call."""
+        if self.is_hooking:
+            return Registration(None)  # an option's hook stands on no line
         origin: Any = state.origin
         if not isinstance(origin, ast.Call) or self.machine is None:
             return Registration(current_line())

@@ -259,7 +259,7 @@ class Blocks:
         return {
             "handed on": (f"handed on to {at}", ""),
             "stored": (f"stored in {edge.name}.grad, {at}", "leaf"),
-            "waits": (f"handed on to {at}, which waits", ""),
+            "waits": (f"handed on to {at} (waits)", ""),
             "kept back": (
                 "goes nowhere: not asked for"
                 if edge.is_leaf
@@ -309,7 +309,8 @@ class Blocks:
         for hook in hooks:
             at = "" if hook.line is None else f", line {hook.line}"
             words = one_line(hook.hook)
-            yield from self._labelled("hook", [f"{words}   ({hook.kind} hook{at})"], "note")
+            of = f" of {hook.name}" if hook.kind.startswith("module") else ""
+            yield from self._labelled("hook", [f"{words}   ({hook.kind} hook{of}{at})"], "note")
             before = _bare(hook.before)
             after = "unchanged" if hook.after is None else _bare(hook.after)
             yield from self._labelled("", [f"{before} {self.arrow} {after}"])

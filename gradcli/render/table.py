@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..report.model import EventFact, Report, TensorFact
-from .text import Cell, Line, Look, cell, columns, ellipsis, one_line
+from .text import Cell, Line, Look, cell, columns, ellipsis, one_line, width_of
 
 MOST_SAVED = 40
 MOST_ELEMENTS = 6  # of one list or dict; the others are counted
@@ -102,8 +102,22 @@ def events(facts: tuple[EventFact, ...], look: Look, most: int | None) -> list[L
     arrow = " → " if look.unicode else " -> "
     for number, fact in enumerate(facts[:most], start=1):
         after = "unchanged" if fact.after is None else one_line(fact.after)
-        words = "  ".join(part for part in (f"{number:>3}", fact.name, fact.hook) if part)
-        lines.append((cell(f"{words}  "), cell(one_line(fact.before)), Cell(arrow), cell(after)))
+        words = "  ".join(part for part in (f"{number:>3}", fact.name, one_line(fact.hook)) if part)
+        change = (cell(one_line(fact.before)), Cell(arrow), cell(after))
+        place = cell(_registered(fact), "dim")
+        head = cell(f"{words}  ")
+        if sum(width_of(piece.text) for piece in (head, *change, place)) <= look.width:
+            lines.append((head, *change, place))
+        else:
+            lines.extend(((cell(words), place), (Cell("     "), *change)))
     if most is not None and len(facts) > most:
         lines.append((cell(f"  {ellipsis(look)} {len(facts) - most:,} more", "dim"),))
     return lines
+
+
+def _registered(fact: EventFact) -> str:
+    """Of what kind a hook is, where it is no tensor's, and on which line it was registered."""
+    kind = "" if fact.kind == "tensor" else f"{fact.kind} hook"
+    line = "" if fact.line is None else f"line {fact.line}"
+    said = ", ".join(part for part in (kind, line) if part)
+    return f"   ({said})" if said else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..report.model import Report, TensorFact
+from . import ledger as ledgers
 from .escape import Terminal
 from .graph import Graph
 from .table import events, saved_table, tensor_table
@@ -19,7 +20,7 @@ SHORT = 14  # a value of more characters is told by its shape and range
 
 def text(
     report: Report, look: Look, *, depth: int | None = None, expand: bool = False,
-    saved: bool = False, streamed: bool = False,
+    saved: bool = False, ledger: bool = False, streamed: bool = False,
 ) -> Terminal:  # fmt: skip
     """The page that a person reads; `streamed` where the program's own output is there already."""
     parts: list[list[Line]] = []
@@ -30,7 +31,14 @@ def text(
     parts.append(tensor_table(report, look, expand=expand))
     if report.events:
         parts.append(events(report.events, look, None if expand else MOST_EVENTS))
+    if report.ledger is not None and ledger:
+        parts.append(ledgers.table(report.ledger, look, expand=expand))
+        parts.append(ledgers.passes(report.ledger, look))
+    elif report.ledger is not None:
+        parts.append(ledgers.short(report.ledger, look))
     parts.append(list(_footer(report, drawing)))
+    if report.ledger is not None and report.ledger.alive and not ledger:
+        parts[-1].extend(ledgers.alive(report.ledger, look))
     if report.profile is not None:
         from . import profile
 

@@ -22,6 +22,7 @@ from ...report.model import (
     TensorFact,
 )
 from ..escape import Terminal
+from .ledger import ledger_row
 from .profile import profile
 
 TRACE = "gradcli.trace/1"
@@ -53,6 +54,7 @@ def trace(report: Report) -> Iterator[Terminal]:
         "warnings": list(report.warnings),
         "missing": list(report.missing),
         "profile": profile(report.profile),
+        "ledger": ledger_row(report.ledger),
         "error": error_row(report.error),
     })  # fmt: skip
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from .profile import ProfileFact
+
+if TYPE_CHECKING:
+    from .ledger import LedgerFact
 
 Number: TypeAlias = "float | int | bool | complex"
 Nested: TypeAlias = "Number | tuple[Nested, ...]"
@@ -195,6 +198,7 @@ class Report(NamedTuple):
     error: ErrorFact | None = None
     missing: tuple[str, ...] = ()
     profile: ProfileFact | None = None
+    ledger: LedgerFact | None = None
 
 
 class GradReport(NamedTuple):

@@ -1,0 +1,247 @@
+"""Render: the ledger: which call added what to which gradient, stale gradients, buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..report.model.ledger import (
+    AccountFact,
+    BufferFact,
+    EntryFact,
+    LedgerFact,
+    PassFact,
+    StaleFact,
+)
+from .fold import repeats
+from .text import Cell, Line, Look, cell, columns, cut, ellipsis, one_line, width_of
+
+MOST = 12  # lines of the short form
+MOST_PASSES = 20
+MOST_ENTRIES = 24  # of one gradient in the table
+WIDEST = 46  # columns of a value
+NAMES = 4  # gradients of one history that are named in its line
+
+
+def short(ledger: LedgerFact, look: Look) -> list[Line]:
+    """`a.grad = line 6 + line 7` for every gradient that has more than one entry."""
+    groups: dict[str, list[AccountFact]] = {}
+    for account in ledger.accounts:
+        if account.is_eventful:
+            groups.setdefault(history(account, look), []).append(account)
+    if not groups:
+        return []
+    lines: list[Line] = [(cell("gradients, by the lines that added to them", "head"),)]
+    for told, accounts in list(groups.items())[:MOST]:
+        names = [f"{account.name}.grad" for account in accounts]
+        more = f" and {len(names) - NAMES:,} more" if len(names) > NAMES else ""
+        lines.extend(_wrapped(", ".join(names[:NAMES]) + more, told, look))
+    if len(groups) > MOST:
+        more = f"{len(groups) - MOST:,} more; --ledger tells all"
+        lines.append((cell(f"  {ellipsis(look)} {more}", "dim"),))
+    return lines
+
+
+def _wrapped(names: str, told: str, look: Look) -> Iterator[Line]:
+    """In one line, else the history below the names."""
+    if width_of(names) + width_of(told) + 5 <= look.width:
+        yield (Cell("  "), cell(names, "leaf"), cell(" = "), cell(told))
+        return
+    yield (Cell("  "), cell(cut(names, look.width - 4, ellipsis(look)), "leaf"), cell(" ="))
+    rest = told
+    while rest:
+        room = look.width - 6
+        if width_of(rest) > room:
+            at = max(rest.rfind(", ", 0, room), rest.rfind(" + ", 0, room), 0)
+            at = at + 2 if at else room
+        else:
+            at = len(rest)
+        yield (cell("      " + rest[:at].strip()),)
+        rest = rest[at:].strip()
+
+
+def history(account: AccountFact, look: Look) -> str:
+    """line 6 + line 7, None on line 8, line 6"""
+    entries = account.entries
+    if account.left_out:
+        half = len(entries) // 2
+        first, last = _joined(entries[:half], look), _joined(entries[half:], look)
+        return f"{first}, {ellipsis(look)} {account.left_out:,} more {ellipsis(look)}, {last}"
+    return _joined(entries, look)
+
+
+def _joined(entries: Sequence[EntryFact], look: Look) -> str:
+    known: dict[tuple[str, int | None], int] = {}
+    tokens = [known.setdefault((entry.kind, entry.line), len(known)) for entry in entries]
+    text, before, at = "", "", 0
+    times = "×" if look.unicode else "x"
+    for repeat in [*repeats(tokens), None]:
+        end = len(entries) if repeat is None else repeat.start
+        for entry in entries[at:end]:
+            text += _sign(before, entry.kind) + _word(entry)
+            before = entry.kind
+        if repeat is None:
+            break
+        unit = entries[repeat.start : repeat.start + repeat.period]
+        inner, last = "", ""
+        for entry in unit:
+            inner += _sign(last, entry.kind) + _word(entry)
+            last = entry.kind
+        inner = f"({inner})" if repeat.period > 1 else inner
+        text += _sign(before, unit[0].kind) + f"{inner} {times} {repeat.times:,}"
+        before, at = last, repeat.start + repeat.period * repeat.times
+    return text
+
+
+def _sign(before: str, kind: str) -> str:
+    """What stands between two entries."""
+    if not before:
+        return ""
+    return " + " if kind == "added" and before in ("added", "assigned", "changed") else ", "
+
+
+def _word(entry: EntryFact) -> str:
+    line = "?" if entry.line is None else str(entry.line)
+    return {
+        "added": f"line {line}",
+        "cleared": f"None on line {line}",
+        "zeroed": f"zeros on line {line}",
+        "assigned": f"set on line {line}",
+        "changed": f"changed on line {line}",
+    }[entry.kind]
+
+
+# ---------------------------------------------------------------- in full
+
+
+def table(ledger: LedgerFact, look: Look, *, expand: bool = False) -> list[Line]:
+    """Every entry, with what was added and what came out."""
+    heads = ("gradient", "line", "entry", "amount", ".grad afterwards")
+    rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
+    for account in ledger.accounts:
+        rows.extend(_rows(account, look, None if expand else MOST_ENTRIES))
+    if len(rows) == 1:
+        return [(cell("no gradient was stored", "dim"),)]
+    flexible = (((3, 12), (4, 12)), ((0, 12),))
+    return columns(rows, look, flexible=flexible, right=frozenset({1}))
+
+
+def _rows(account: AccountFact, look: Look, most: int | None) -> Iterator[tuple[Cell, ...]]:
+    entries = list(account.entries)
+    hidden, place = account.left_out, len(entries) // 2
+    if most is not None and len(entries) > most:
+        place = most // 2
+        hidden += len(entries) - 2 * place
+        entries = entries[:place] + entries[-place:]
+    for i, entry in enumerate(entries):
+        if hidden and i == place:
+            yield (cell(f"  {ellipsis(look)} {hidden:,} more entries", "dim"),)
+        yield (
+            cell(f"{account.name}.grad" if i == 0 else "", "leaf" if account.is_leaf else ""),
+            cell("" if entry.line is None else str(entry.line), "dim"),
+            cell({"cleared": "set to None", "zeroed": "set to zeros"}.get(entry.kind, entry.kind)),
+            cell(_value(entry.amount)),
+            cell("None" if entry.kind == "cleared" else _after(entry)),
+        )
+
+
+def _after(entry: EntryFact) -> str:
+    return "zeros" if entry.kind == "zeroed" else _value(entry.after)
+
+
+def _value(text: str | None) -> str:
+    if text is None:
+        return ""
+    shown = one_line(text)
+    if shown.startswith("tensor(") and shown.endswith(")"):
+        shown = shown[len("tensor(") : -1]
+    return cut(shown, WIDEST)
+
+
+def passes(ledger: LedgerFact, look: Look) -> list[Line]:
+    """What each pass gave up, or keeps alive."""
+    if not ledger.passes:
+        return []
+    lines: list[Line] = [(cell("what each pass did with the buffers of the graph", "head"),)]
+    shown = ledger.passes[-MOST_PASSES:]
+    if len(shown) < len(ledger.passes):
+        more = len(ledger.passes) - len(shown)
+        lines.append((cell(f"  {ellipsis(look)} {more:,} earlier passes", "dim"),))
+    for i, fact in enumerate(shown):
+        if i and fact == shown[i - 1]:
+            continue
+        times = next((n for n, other in enumerate(shown[i:]) if fact != other), len(shown) - i)
+        lines.extend(_pass(fact, times, look))
+    if ledger.alive:
+        lines.extend(alive(ledger, look))
+    return lines
+
+
+def _pass(fact: PassFact, times: int, look: Look) -> Iterator[Line]:
+    call = "autograd.grad" if fact.captured else "backward"
+    line = "after the program" if fact.line is None else f"line {fact.line}"
+    done = "kept" if fact.retained else "freed"
+    saved = sum(buffer.nodes for buffer in fact.buffers)
+    nodes = "one node" if saved == 1 else f"{saved:,} nodes"
+    said = f"{done} {fact.bytes:,} bytes of {nodes}" if saved else "nothing was saved"
+    ended = "; ended in an error" if fact.failed else ""
+    repeated = f" {'×' if look.unicode else 'x'} {times:,}" if times > 1 else ""
+    yield (cell(f"  {line}: {call} {said}{ended}{repeated}"),)
+    for row in _lines(fact.buffers, look):
+        yield (cell(f"      {row}", "dim"),)
+
+
+def alive(ledger: LedgerFact, look: Look) -> list[Line]:
+    """The bytes that a retained graph keeps alive, by line."""
+    total = sum(buffer.bytes for buffer in ledger.alive)
+    if not total:
+        said = "the retained graph keeps nothing alive that the program's names do not hold"
+        return [(cell(said, "dim"),)]
+    rows = list(_lines(ledger.alive, look, words=False))
+    head = f"the retained graph keeps {total:,} bytes alive that nothing else holds"
+    return [(cell(f"{head}: {rows[0]}" if len(rows) == 1 and width_of(head) + width_of(rows[0]) + 2
+                  <= look.width else head, "dim"),),
+            *((cell(f"    {row}", "dim"),) for row in rows
+              if len(rows) > 1 or width_of(head) + width_of(row) + 2 > look.width)]  # fmt: skip
+
+
+def _lines(buffers: Iterable[BufferFact], look: Look, words: bool = True) -> Iterator[str]:
+    """line 5: 20 bytes (self, other), line 3: 8 bytes; as many in a row as fit."""
+    row = ""
+    known = [buffer for buffer in buffers if buffer.bytes]
+    for buffer in known[:MOST]:
+        line = "?" if buffer.line is None else str(buffer.line)
+        names = f" ({', '.join(buffer.names)})" if words and buffer.names else ""
+        piece = f"line {line}: {buffer.bytes:,} bytes{names}"
+        if row and width_of(row) + width_of(piece) + 8 > look.width:
+            yield row + ","
+            row = ""
+        row += f", {piece}" if row else piece
+    if len(known) > MOST:
+        row += f" and {len(known) - MOST:,} more lines"
+    if row:
+        yield row
+
+
+# ---------------------------------------------------------------- stale gradients
+
+
+def stale(facts: Iterable[StaleFact], look: Look) -> list[Line]:
+    """For standard error: gradients that grew although their tensor had changed since."""
+    groups: dict[tuple[int | None, int | None, int | None, int], list[str]] = {}
+    for fact in facts:
+        key = fact.first, fact.update, fact.again, fact.times
+        groups.setdefault(key, []).append(fact.name)
+    lines: list[Line] = []
+    for (first, update, again, times), names in list(groups.items())[:MOST]:
+        many = f"{times:,} times " if times > 1 else ""
+        shown = ", ".join(f"{name}.grad" for name in names[:NAMES])
+        more = f" and {len(names) - NAMES:,} more" if len(names) > NAMES else ""
+        lines.append((cell(f"stale gradient: {shown}{more}", "error"),))
+        what = names[0] if len(names) == 1 else "its tensor"
+        lines.append(
+            (cell(f"  {many}line {again} added to what line {first} had left there; line {update} "
+                  f"changed {what} in between"),)
+        )  # fmt: skip
+        advice = f"{names[0]}.grad = None, or zero_grad() of the optimizer, before line {again}"
+        lines.append((cell(f"do: {advice}", "advice"),))
+    return lines
