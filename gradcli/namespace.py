@@ -68,6 +68,8 @@ PLACES: dict[str, str] = {
     "autograd.grad_mode.set_grad_enabled": _ENGINE + "mode:set_grad_enabled",
     "autograd.grad_mode.inference_mode": _ENGINE + "mode:inference_mode",
     "autograd.Function": "gradcli.autograd.function:Function",
+    "autograd.gradcheck": "gradcli.autograd.gradient_check:gradcheck",
+    "autograd.gradgradcheck": "gradcli.autograd.gradient_check:gradgradcheck",
     "autograd.graph.Node": _ENGINE + "node:Node",
     "autograd.graph.GradientEdge": "gradcli.autograd.graph:GradientEdge",
     "autograd.graph.get_gradient_edge": "gradcli.autograd.graph:get_gradient_edge",
@@ -121,6 +123,29 @@ def names() -> frozenset[str]:
     for space, package in PACKAGES.items():
         found.update(f"{space}.{name}" for name in import_module(package).__all__)
     return frozenset(found)
+
+
+def has(name: str) -> bool:
+    """Is it one of `names`? Without listing them all, and without loading what they stand for."""
+    from .operators import catalogue
+
+    if name in PLACES or name in CONSTANTS or name in catalogue.functions or name in SPACES:
+        return True
+    space, _, last = name.rpartition(".")
+    if space in PACKAGES:
+        return last in import_module(PACKAGES[space]).__all__
+    return name.endswith("Tensor") and name.removesuffix("Tensor") in LEGACY
+
+
+@functools.cache
+def is_space(name: str) -> bool:
+    """Does anything stand below this name?"""
+    from .operators import catalogue
+
+    below = name + "."
+    return name in SPACES or any(
+        path.startswith(below) for known in (PLACES, catalogue.functions) for path in known
+    )
 
 
 @functools.cache

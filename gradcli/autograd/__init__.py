@@ -37,4 +37,8 @@ def __getattr__(name: str) -> Any:
         from .function import Function
 
         return Function
+    if name in ("GradcheckError", "gradcheck", "gradgradcheck"):
+        from . import gradient_check
+
+        return getattr(gradient_check, name)
     raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
