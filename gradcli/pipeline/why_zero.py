@@ -74,6 +74,8 @@ def zero_finding(case: Case) -> Finding | None:
                 known = any(remark.node is entry.origin for remark in finding.causes)
                 if not known:
                     finding.causes.append(Remark(entry.origin, "adds its share"))
+        if finding.causes:
+            finding.trials += zero_trials(case, "hook", finding.causes[-1].node, None)
         return finding
     one = _pass(case, added)
     if one is None or one.applied is None:
@@ -259,7 +261,7 @@ def _verdict(case: Case, share: Share, element: tuple[int, ...] | None) -> str:
         if known(kind, node_name(node)):
             if kind in ("Softmax", "LogSoftmax") and _even(share):
                 return "cancelled"
-            if kind == "ClampMin" and saved_value(share.applied, "min") == 0:
+            if kind in ("Clamp", "ClampMin") and _is_relu(share):
                 return "dead-relu"
             return verdict
     factor = saved_value(share.applied, FACTORS.get((kind, share.place), ""))
@@ -286,6 +288,12 @@ def _even(share: Share) -> bool:
     """Whether softmax was given the same gradient everywhere: its outputs add up to 1."""
     grad = array_of(share.applied.grads[0])
     return grad is not None and grad.size > 0 and bool((grad == grad.reshape(-1)[0]).all())
+
+
+def _is_relu(share: Share) -> bool:
+    """clamp(min=0)"""
+    least, most = saved_value(share.applied, "min"), saved_value(share.applied, "max")
+    return not hasattr(least, "shape") and least == 0 and most is None
 
 
 def _is_zero_factor(factor: Any, element: tuple[int, ...] | None) -> bool:

@@ -78,11 +78,24 @@ def _other_branch(case: Case, origin: Any) -> list[Trial]:
         return []
     else:
         compared = [p for p in ast.walk(origin) if isinstance(p, ast.Compare)]
+        compared = compared or _compared(case, origin)
         if len(compared) != 1:
             return []
         condition = compared[0]
     edits = wrap(case, condition, "~(", ")")
     return [Trial(f"~({case.text(condition, 24)}) takes the other side", tuple(edits), "nonzero")]
+
+
+def _compared(case: Case, origin: Any) -> list[ast.Compare]:
+    """The comparisons that made an operand, on lines of their own."""
+    found: dict[int, ast.Compare] = {}
+    for step in case.flow.steps:
+        if step.node is origin:
+            for value in case.behind(step.dead):
+                made = case.step_of(value)
+                if made is not None and isinstance(made.node, ast.Compare):
+                    found[id(made.node)] = made.node
+    return list(found.values())
 
 
 def _other_factor(case: Case, origin: Any) -> list[Trial]:
@@ -104,6 +117,11 @@ def _other_factor(case: Case, origin: Any) -> list[Trial]:
 
 def _one_share(case: Case, origin: Any) -> list[Trial]:
     """One of the shares alone."""
+    named = [p for p in ast.walk(origin) if isinstance(p, ast.Name) and p.id == case.name]
+    if named:
+        edits = [replace(case, named[-1], f"{case.name}.detach()")]
+        place = f" of line {case.line(origin)}" if len(named) == 1 else ""
+        return [Trial(f"without the share{place or ' of ' + case.name}", tuple(edits), "nonzero")]
     if not isinstance(origin, ast.BinOp):
         return []
     edits = wrap(case, origin.right, "(", ").detach()")

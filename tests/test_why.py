@@ -1,0 +1,287 @@
+"""Tests of `gradcli why`: programs with the verdict and the lines that are right for them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import re
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from oracle import oracle, question
+from programs_under import sections
+
+from gradcli.opening import Unusable
+from gradcli.pipeline.request import Limits, Ran, Request
+from gradcli.pipeline.why import why_report
+from gradcli.render import why as page
+from gradcli.render.json import why as document
+from gradcli.render.text import Look
+from gradcli.report.model.reasons import WhyReport
+
+PROGRAMS = Path(__file__).parent / "programs"
+SCHEMA = Path(__file__).parent.parent / "gradcli" / "schemas" / "gradcli.why-1.json"
+CASES = [
+    (title, text)
+    for file in ("why_none.txt", "why_numbers.txt")
+    for title, text in sections(PROGRAMS / file).items()
+]
+# The advice for these verdicts changes what the program means, so it can't always be tried.
+UNPROVEN = {
+    "unused", "integer", "comparison", "masked", "zero-factor", "cancelled", "large", "tiny",
+    "nan-born-forward", "fine", "item",
+}  # fmt: skip
+
+
+def ask(text: str, name: str, **limits: Any) -> tuple[Ran, WhyReport]:
+    return why_report(Request(text.encode(), "p.expr", limits=Limits(**limits)), name, None)
+
+
+@cache
+def answer(title: str) -> WhyReport:
+    name = title.split("|")[1].strip()
+    return ask(dict(CASES)[title], name)[1]
+
+
+@cache
+def validator() -> Any:
+    return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
+
+
+def numbers_in(value: Any) -> Iterator[float]:
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from numbers_in(item)
+    elif value is not None:
+        yield float(value)
+
+
+def state_of(values: list[float] | None) -> str:
+    if values is None:
+        return "none"
+    if any(map(math.isnan, values)):
+        return "nan"
+    if any(map(math.isinf, values)):
+        return "inf"
+    return "zero" if not any(values) else "number"
+
+
+@question
+def gradient_state(torch: Any, program: str, name: str) -> list[Any]:
+    """What PyTorch has in .grad at the program's end, and whether it failed."""
+    import importlib
+
+    space = {
+        "torch": torch, "nn": torch.nn, "optim": torch.optim,
+        "F": importlib.import_module("torch.nn.functional"),
+    }  # fmt: skip
+    failed = False
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        try:
+            exec(program, space)
+        except Exception:
+            failed = True
+        finally:
+            torch.set_grad_enabled(True)
+        held = eval(re.sub(r"\.(\d+)", r"[\1]", name.partition(".grad")[0]), space)
+        grad = held.grad if isinstance(held, torch.Tensor) else None
+        picked = re.search(r"\.grad\[(.*)\]$", name)
+        if grad is not None and picked is not None:
+            grad = grad[tuple(map(int, picked[1].split(",")))]
+    values = None if grad is None else list(numbers_in(grad.detach().tolist()))
+    return [state_of(values), failed]
+
+
+@pytest.mark.parametrize("title", [title for title, _ in CASES])
+def test_verdict_and_lines(title: str) -> None:
+    verdict, _, lines, _ = (part.strip() for part in title.split("|"))
+    found = answer(title)
+    assert (found.verdict, list(found.lines)) == (verdict, [int(line) for line in lines.split()])
+    assert found.sentence.endswith(".")
+    assert sum(label.primary for label in found.labels) == bool(found.lines)
+
+
+@pytest.mark.parametrize("title", [title for title, _ in CASES])
+def test_confirmed_by_a_run_with_the_cure(title: str) -> None:
+    found = answer(title)
+    helped = None if found.trial is None else found.trial.helped
+    if found.verdict in UNPROVEN:
+        assert helped is not False
+    else:
+        assert found.trial is not None and helped, found.trial
+        assert f"{found.name}.grad" in found.trial.outcome
+
+
+@pytest.mark.parametrize("title", [title for title, _ in CASES])
+def test_pytorch_agrees_on_the_gradient(title: str) -> None:
+    name = title.split("|")[1].strip()
+    found = answer(title)
+    there = found.grad is not None
+    values = list(numbers_in(found.grad)) if there else None
+    assert [state_of(values), found.error is not None] == oracle.ask(
+        "gradient_state", dict(CASES)[title], name
+    )
+
+
+@pytest.mark.parametrize("title", [title for title, _ in CASES])
+def test_documents_keep_to_the_schema(title: str) -> None:
+    text = "".join(document.why(answer(title)))
+    validator().validate(json.loads(text))
+
+
+@pytest.mark.parametrize("title", [title for title, _ in CASES])
+def test_pages_fit_eighty_columns(title: str) -> None:
+    shown = page.text(answer(title), dict(CASES)[title], Look(width=80))
+    lines = shown.splitlines()
+    assert lines and "\x1b" not in shown
+    long = [line for line in lines if len(line) > 80 and not line.startswith(("do:", "      tried:"))]
+    assert long == []
+
+
+def test_all_verdicts_of_the_schema_are_tried() -> None:
+    known = set(json.loads(SCHEMA.read_text("utf-8"))["properties"]["verdict"]["enum"]) - {None}
+    assert {title.split("|")[0].strip() for title, _ in CASES} == known
+
+
+# ---------------------------------------------------------------- names
+
+
+def test_names_lead_to_tensors_of_all_places() -> None:
+    text = (
+        "net = nn.Sequential(nn.Linear(2, 1))\n"
+        "ws = [torch.ones(2, requires_grad=True)]\n"
+        "d = {'k': torch.ones(2, 2, requires_grad=True)}\n"
+        "def f(inner):\n    hidden = inner * 2\n    return hidden\n"
+        "L = net(f(ws[0])).sum() + d['k'].sum() * 3\n"
+        "L.backward()\n"
+    )
+    for name in ("net.0.weight", "net[0].weight", "ws[0].grad[1]", "d['k'].grad[1, 0]", "ws[0]"):
+        assert ask(text, name)[1].verdict == "fine", name
+    assert ask(text, "d['k'].grad[1][-1]")[1].element == (1, 1)
+    assert ask(text, "hidden")[1].verdict == "non-leaf"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("y", "no name y"), ("ws[4]", "no item 4"), ("net.0.wieght", "has no wieght"),
+        ("ws", "a list"), ("ws[0].grad[7]", "shape"), ("ws[0].grad[a]", "whole numbers"),
+        ("3x", "not a name"), ("ws[0].shape", "is a tensor"),
+    ],
+)  # fmt: skip
+def test_names_that_are_not_there(name: str, words: str) -> None:
+    text = "net = nn.Sequential(nn.Linear(2, 1))\nws = [torch.ones(2, requires_grad=True)]\n"
+    with pytest.raises(Unusable, match=words):
+        ask(text, name)
+
+
+def test_near_misses_are_suggested() -> None:
+    text = "weight = torch.ones(2, requires_grad=True)\n(weight * 2).sum().backward()\n"
+    with pytest.raises(Unusable) as caught:
+        ask(text, "wieght")
+    assert "did you mean weight?" in caught.value.advice
+
+
+# ---------------------------------------------------------------- limits and care
+
+
+def test_a_chain_of_many_nodes() -> None:
+    text = (
+        "x = torch.tensor(1.0, requires_grad=True)\ny = x\n"
+        "for i in range(20000):\n    y = y + 1\nz = y.detach() * x.detach()\n"
+        "w = torch.tensor(1.0, requires_grad=True)\n(z * w).backward()\n"
+    )
+    found = ask(text, "x")[1]
+    assert (found.verdict, found.lines) == ("detached", (5,))
+
+
+def test_trials_end_with_the_time() -> None:
+    text = (
+        "x = torch.tensor(1.0)\nw = torch.tensor(1.0, requires_grad=True)\nn = 0\n"
+        "for i in range(200000):\n    n = n + 1\n(x * w).backward()\n"
+    )
+    started = time.monotonic()
+    found = ask(text, "x", timeout=0.7)[1]
+    assert time.monotonic() - started < 5
+    assert found.verdict in ("not-requires-grad", "")
+
+
+def test_the_program_itself_is_run_once_and_left_alone() -> None:
+    text = "torch.manual_seed(3)\na = torch.rand(2)\nprint(a)\n(a * torch.ones(2, requires_grad=True)).sum().backward()\n"
+    found = ask(text, "a")[1]
+    assert found.output.count("tensor") == 1
+    assert found.trial is not None and found.trial.helped
+    assert ask(text, "a")[1] == found
+
+
+def test_a_program_that_fails_is_answered_as_far_as_possible() -> None:
+    ran, found = ask("x = torch.tensor(2.0)\ny = x * 2\ny.backward()\n", "x")
+    assert ran.error is not None and found.error is not None
+    assert found.verdict == "not-requires-grad" and found.trial is not None and found.trial.helped
+    ran, found = ask("y = torch.ones(2) * torch.ones(3)\nx = torch.tensor(2.0)\n", "x")
+    assert found.verdict == "" and found.error is not None
+    validator().validate(json.loads("".join(document.why(found))))
+
+
+def test_escape_characters_stay_harmless() -> None:
+    text = 'x = torch.tensor(1.0)  # \x1b[31m\nd = {"\x1b[2J": x}\n'
+    found = ask(text, "x")[1]
+    assert "\x1b" not in page.text(found, text, Look())
+
+
+# ---------------------------------------------------------------- the command
+
+
+def command(*words: str, text: str = "", cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gradcli", "why", *words],
+        input=text, capture_output=True, text=True, cwd=cwd, timeout=60,
+    )  # fmt: skip
+
+
+def test_the_command_and_its_exit_codes(tmp_path: Path) -> None:
+    program = "a = tensor(4.0)\nw = tensor(2.0, requires_grad=True)\nL = a * w\nL.backward()\n"
+    (tmp_path / "chain.expr").write_text(program)
+    done = command("chain.expr", "a", cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout == (
+        "a.grad is None: a does not require grad, so backward had nothing to store there.\n"
+        "\n"
+        "  chain.expr:1:5\n"
+        "  1 │ a = tensor(4.0)\n"
+        "    │     ^^^^^^^^^^^ made without requires_grad=True\n"
+        "\n"
+        "do: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(2.)\n"
+    )
+    piped = command("a", text=program, cwd=tmp_path)
+    assert piped.returncode == 0 and piped.stdout == done.stdout.replace("chain.expr", "<stdin>")
+    unknown = command("chain.expr", "aa", cwd=tmp_path)
+    assert unknown.returncode == 2 and "did you mean a?" in unknown.stderr
+    assert command("chain.expr", cwd=tmp_path).returncode == 2
+    failing = command("a", text=program + "L.backward()\n1 / 0\n", cwd=tmp_path)
+    assert failing.returncode == 3 and "a.grad is None" in failing.stdout
+    quick = command("--no-try", "chain.expr", "a", "--format", "json", cwd=tmp_path)
+    told = json.loads(quick.stdout)
+    assert told["verdict"] == "not-requires-grad" and told["confirmed"] is None
+    validator().validate(told)
+
+
+def test_ordinary_runs_load_nothing_of_it(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom gradcli.pipeline.request import Request\n"
+        "from gradcli.pipeline.run import execute\n"
+        "execute(Request(b'x = tensor(1.0)', 'p'), None)\n"
+        "print([m for m in sys.modules if 'tracing' in m or 'why' in m or 'chronicle' in m])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[]", done.stderr
