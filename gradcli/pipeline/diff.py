@@ -11,11 +11,13 @@ from ..ending import keep
 from ..engine.tensor import Tensor
 from ..language.interpreter import Outcome
 from ..report import collect as collecting
-from ..report.diff import Comparison, Tolerance
+from ..report.diff import Comparison, Tolerance, parting
 from ..report.model import Report
-from ..report.model.diff import DifferenceFact, DiffReport, SideFact
+from ..report.model.diff import DifferenceFact, DiffReport, SideFact, StepFact
+from .diff_trail import Trail
 from .fresh import as_new
-from .reports import trace_report
+from .numeric_tape import recording
+from .reports import places, trace_report
 from .request import Ran, Request
 from .run import execute
 
@@ -27,10 +29,10 @@ def compared(
 ) -> tuple[DiffReport | None, Ran]:
     """The comparison, and the run that decides about an error; no comparison where one of the two
     could not start or ran into a limit."""
-    first, report_a = _run(a)
+    first, report_a, steps_a = _run(a)
     if _stopped(first):
         return None, first
-    second, report_b = _run(b)
+    second, report_b, steps_b = _run(b)
     if _stopped(second):
         return None, second
     comparison = Comparison(report_a, report_b, tolerance)
@@ -43,17 +45,22 @@ def compared(
         for ran, report, said in ((first, report_a, settings[0]), (second, report_b, settings[1]))
     ]  # fmt: skip
     first_of_all = comparison.first(found)
+    if found:
+        first_of_all = parting(steps_a, steps_b, tolerance) or first_of_all
     return DiffReport(sides[0], sides[1], found, first_of_all, comparison.same()), first
 
 
-def _run(request: Request) -> tuple[Ran, Report]:
+def _run(request: Request) -> tuple[Ran, Report, tuple[StepFact, ...]]:
+    trail = Trail()
     with as_new():
-        ran = execute(request._replace(watched=True, values=True), None)
+        with recording(trail):
+            ran = execute(request._replace(watched=True, values=True), None)
         if ran.outcome is not None:
             ran = ran._replace(outcome=with_parameters(ran.outcome, Tensor))
         report = trace_report(ran, texts=False)
         keep(ran)
-        return ran, report
+        steps = () if ran.program is None else trail.facts(places(ran.program))
+        return ran, report, steps
 
 
 def with_parameters(outcome: Outcome, kind: type) -> Outcome:

@@ -379,8 +379,8 @@ class Repetition:
 
 
 @contextmanager
-def recording(tape: Tape) -> Iterator[None]:
-    """Within it the engine tells the tape."""
+def recording(tape: Any) -> Iterator[None]:
+    """Within it the engine tells the tape (or a trail) of its operations."""
     before, state.recorder = state.recorder, tape
     try:
         yield

@@ -80,7 +80,7 @@ def _table(rows: Sequence[DifferenceFact], look: Look) -> list[Line]:
             cell(row.name, "name"), cell(row.words), cell(row.a or "", "result"),
             cell(row.b or "", "result"), Cell(distance), Cell(_lines(row), "dim"),
         ])  # fmt: skip
-    lines = columns(table, look, flexible=[[(2, 8), (3, 8)], [(1, 8)], [(0, 8)]],
+    lines = columns(table, look, flexible=[[(0, 14)], [(2, 9), (3, 9)], [(1, 8)]],
                     right=frozenset({4}))  # fmt: skip
     if len(rows) > MOST_ROWS:
         lines.append((Cell(f"... {len(rows) - MOST_ROWS} more", "dim"),))

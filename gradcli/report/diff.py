@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from .compare import close
 from .model import FlowFact, NodeFact, Report, TensorFact
-from .model.diff import DifferenceFact, SameFact
+from .model.diff import DifferenceFact, SameFact, StepFact
 
 LONGEST = 40  # characters of a value that is told
 FLAGS = ("requires_grad", "is_leaf", "retains_grad")
@@ -170,7 +170,7 @@ class Comparison:
         """Two values that differ: the element with the largest difference."""
         element, a, b, count, total = _worst(mine, yours)
         distance = abs(a - b) if a is not None and b is not None else None
-        words = kind if total <= 1 else f"{kind}, {count} of {total} numbers"
+        words = kind if total <= 1 else f"{kind}, {count} of {total}"
         shown = name + (f"[{', '.join(map(str, element))}]" if element else "")
         return DifferenceFact(
             kind, shown if total > 1 else name, words, _told(a), _told(b), _line(node),
@@ -231,6 +231,27 @@ class Comparison:
     def _name(self, node: int) -> str:
         """The name that holds what a node made, else the node's own."""
         return self.names.get(node) or self.a.nodes[node].name
+
+
+Steps = tuple[StepFact, ...]
+
+
+def parting(a: Steps, b: Steps, tolerance: Tolerance) -> DifferenceFact | None:
+    """Where two runs of one shape part; None where they do not, or have another shape."""
+    if [step.node for step in a] != [step.node for step in b]:
+        return None
+    for number, (mine, yours) in enumerate(zip(a, b, strict=True), 1):
+        if tolerance.close(mine.value, yours.value):
+            continue
+        _, x, y, _, _ = _worst(mine.value, yours.value)
+        if x is None:  # another shape
+            continue
+        words = f"value of operation {number} of {len(a)}"
+        return DifferenceFact(
+            "value", mine.node, words, _told(x), _told(y), mine.line, yours.line, mine.text,
+            yours.text, distance=abs(x - y) if math.isfinite(abs(x - y)) else None,
+        )  # fmt: skip
+    return None
 
 
 def _order(nodes: tuple[NodeFact, ...]) -> list[int]:
@@ -300,7 +321,9 @@ def _worst(mine: Any, yours: Any) -> tuple[tuple[int, ...], Any, Any, int, int]:
     while pending:
         place, a, b = pending.pop()
         if isinstance(a, tuple):
-            pending.extend(((*place, i), x, y) for i, (x, y) in enumerate(zip(a, b, strict=True)))
+            if isinstance(b, tuple):
+                both = zip(a, b, strict=False)
+                pending.extend(((*place, i), x, y) for i, (x, y) in enumerate(both))
             continue
         total += 1
         if a == b or (a != a and b != b):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import ErrorFact
+from . import ErrorFact, Nested
 
 
 class SideFact(NamedTuple):
@@ -18,6 +18,15 @@ class SideFact(NamedTuple):
     nodes: int
     error: ErrorFact | None
     text: str = ""
+
+
+class StepFact(NamedTuple):
+    """An operation as it ran: its node, its place, what it gave."""
+
+    node: str
+    line: int | None
+    text: str
+    value: Nested
 
 
 class DifferenceFact(NamedTuple):
