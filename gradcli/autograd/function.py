@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..engine.catalogue import catalogue
 from ..engine.causes import Freed
 from ..engine.mode import state
 from ..engine.node import CustomNode
+from ..engine.row import CARRIERS
 from ..engine.saved import check_given, freed
 from ..engine.tensor import Tensor, edge_of, plain
 from ..engine.views import rebase
@@ -25,6 +27,7 @@ class FunctionContext:
         self._node: FunctionNode | None = None
         self._versions: tuple[int, ...] = ()
         self._origin: object = None
+        self._for_forward: tuple[Any, ...] = ()
         self._undifferentiable: tuple[Tensor, ...] = ()
         self._dirty: tuple[Tensor, ...] = ()
 
@@ -48,6 +51,16 @@ class FunctionContext:
                 check_given(value, version, self._origin)
         return self._saved
 
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """What jvp finds in saved_tensors."""
+        for value in tensors:
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    "save_for_forward can only save tensors, but argument "
+                    f"{tensors.index(value)} is of type {type(value).__name__}"
+                )
+        self._for_forward = tensors
+
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         self._undifferentiable = tensors
 
@@ -61,7 +74,7 @@ class FunctionContext:
 class FunctionNode(CustomNode):
     """The graph node of one application of a user's Function."""
 
-    __slots__ = ("context", "owner", "count", "kinds")
+    __slots__ = ("context", "owner", "count", "kinds", "given")
 
     def __init__(
         self, owner: type[Function], context: FunctionContext, tensors: Sequence[Any]
@@ -73,6 +86,9 @@ class FunctionNode(CustomNode):
         super().__init__(owner.__name__ + "Backward", edges, numbers if any(numbers) else None)
         self.owner, self.context, self.count = owner, context, 1
         self.kinds: list[Any] = []
+        self.given = [
+            (t._data.shape, t._kind) if isinstance(t, Tensor) else None for t in tensors
+        ]
 
     @property
     def outputs(self) -> int:
@@ -122,9 +138,31 @@ class FunctionNode(CustomNode):
                 f"{len(self.edges)}, got {len(results)})"
             )
         return tuple(
-            None if r is None or e is None else r if tensors else r._data
-            for r, e in zip(results, self.edges, strict=False)
+            None if r is None or e is None else self._fitted(r, place, tensors)
+            for place, (r, e) in enumerate(zip(results, self.edges, strict=False))
         )
+
+    def _fitted(self, value: Any, place: int, tensors: bool) -> Any:
+        """A gradient that backward returned, brought to its input's shape and type."""
+        if not isinstance(value, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {type(value).__name__})")
+        given = self.given[place]
+        assert given is not None  # it has an edge
+        shape, kind = given
+        if value._data.shape != shape:
+            lead = value._data.ndim - len(shape)
+            if lead < 0 or any(
+                size not in (1, found)
+                for size, found in zip(shape, value._data.shape[lead:], strict=True)
+            ):
+                raise RuntimeError(
+                    f"Function {self.name()} returned an invalid gradient at index {place} - got "
+                    f"{list(value._data.shape)} but expected shape compatible with {list(shape)}"
+                )
+            value = catalogue.methods["sum_to_size"](value, shape)
+        if value._kind is not kind:
+            value = catalogue.methods["to"](value, kind.dtype)
+        return value if tensors else value._data
 
     def _given(self, grad: Any, kind: Any, shape: tuple[int, ...]) -> Tensor | None:
         if grad is None:
@@ -140,6 +178,9 @@ class Function:
     forward: Callable[..., Any] = _UNSET
     backward: Callable[..., Any] = _UNSET
     setup_context: Callable[..., Any] = _UNSET
+    jvp: Callable[..., Any] = _UNSET
+    vmap: Callable[..., Any] = _UNSET
+    generate_vmap_rule: bool = False
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
@@ -147,6 +188,15 @@ class Function:
             raise RuntimeError(
                 "You must implement the forward function for custom autograd.Function."
             )
+        if CARRIERS.levels:
+            from .carried_function import apply
+
+            return apply(cls, args)
+        return cls.run(args)[0]
+
+    @classmethod
+    def run(cls, args: Sequence[Any]) -> tuple[Any, FunctionContext]:
+        """One application to ordinary tensors; what forward left for jvp comes beside it."""
         context = FunctionContext()
         context.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         tracked = state.grad_enabled and any(context.needs_input_grad)
@@ -174,7 +224,7 @@ class Function:
                 node.extra = list(node.kinds)
             if state.recorder is not None:
                 state.recorder.operation(node, wrapped, args, None)
-        return wrapped if isinstance(result, tuple) else wrapped[0]
+        return (wrapped if isinstance(result, tuple) else wrapped[0]), context
 
     @classmethod
     def _output(

@@ -12,7 +12,7 @@ from ..func.jacobians import basis_of
 from ..func.levels import Level
 from ..func.reverse import at_once, nodes_below
 from ..func.transforms import grad, pushed_forward
-from ..func.vmap import vmapped
+from ..func.vectorised import vmapped
 
 LARGEST = 1 << 22  # elements that one pass may hold for each tensor of the graph
 

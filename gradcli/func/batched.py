@@ -210,6 +210,7 @@ def batched(value: Any, place: int, level: int) -> Batched:
     out._kind = kind
     out._requires_grad, out._grad_fn, out._output_nr = False, None, 0
     out._storage = out._meta = None
+    out._form = False  # of no form that a fast lane takes
     return out
 
 

@@ -170,16 +170,15 @@ class _Guarded:
         return (self.found or self.straight)(*values)
 
 
-def _guard() -> None:
-    for row in catalogue.rows.values():
-        if isinstance(row, Row):
-            guarded = _Guarded(row)
-            guarded.found = row.__dict__.get("run")
-            row.__dict__["run"] = guarded
-        elif isinstance(row, Inplace):
-            guarded = _Guarded(row)
-            guarded.found = row._run
-            row._run = guarded
+def _guard(row: Any) -> None:
+    if isinstance(row, Row):
+        guarded = _Guarded(row)
+        guarded.found = row.__dict__.get("run")
+        row.__dict__["run"] = guarded
+    elif isinstance(row, Inplace):
+        guarded = _Guarded(row)
+        guarded.found = row._run
+        row._run = guarded
 
 
 def manufacture(factory: Factory, values: Sequence[Any]) -> Any:
@@ -298,6 +297,6 @@ def _operators() -> None:
 
 install()
 _operators()
-_guard()
+catalogue.rows.each(_guard)
 CARRIERS.call = call
 CARRIERS.factory = manufacture

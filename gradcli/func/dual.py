@@ -158,6 +158,7 @@ def mirror(tensor: Dual) -> None:
     tensor._data, tensor._kind = primal._data, primal._kind
     tensor._requires_grad, tensor._grad_fn = primal._requires_grad, primal._grad_fn
     tensor._output_nr, tensor._storage = primal._output_nr, primal._storage
+    tensor._form = False  # of no form that a fast lane takes
     if primal._meta is not None and primal._meta.base is not None:
         tensor._meta.view_version = primal._meta.view_version
 
@@ -167,6 +168,7 @@ def become_plain(tensor: Dual) -> None:
     primal = tensor._meta.primal
     mirror(tensor)
     tensor.__class__ = Tensor  # type: ignore[assignment]
+    tensor._form = None
     tensor._meta = primal._meta
 
 
@@ -429,6 +431,7 @@ def _turned(tensor: Any, tangent: Any, level: int) -> Any:
     primal: Tensor = object.__new__(Tensor)
     for name in ("_data", "_kind", "_requires_grad", "_grad_fn", "_output_nr", "_storage", "_meta"):
         setattr(primal, name, getattr(tensor, name))
+    primal._form, tensor._form = None, False
     tensor.__class__ = Dual
     tensor._meta = DualMeta(primal, tangent, level)
     if level == 0:

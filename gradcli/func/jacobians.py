@@ -10,7 +10,7 @@ from ..engine.catalogue import catalogue
 from ..engine.tensor import Tensor, plain
 from .transforms import chosen, pulled_back, pushed_forward
 from .tree import Spec, flatten, unflatten
-from .vmap import vmapped
+from .vectorised import vmapped
 
 F = Callable[..., Any]
 

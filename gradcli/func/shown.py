@@ -16,7 +16,7 @@ def tracked_text(tensor: Any, levels: Sequence[Level]) -> str | None:
     if not tensor.requires_grad:
         return None
     ends = {
-        id(edge_of(inside)): (level.number, outside)
+        edge_of(inside): (level.number, outside)
         for level in levels
         for inside, outside in level.pairs
     }
@@ -26,8 +26,8 @@ def tracked_text(tensor: Any, levels: Sequence[Level]) -> str | None:
         asking = [item for item in pending if item.requires_grad]
         pending = []
         for node in nodes_below(asking):
-            if id(node) in ends:
-                number, outside = ends[id(node)]
+            if node in ends:
+                number, outside = ends[node]
                 if number not in reached:
                     reached.add(number)
                     pending.append(outside)

@@ -369,11 +369,14 @@ class _Adapter:
 
     def __init__(self, kind: ClassValue) -> None:
         self.__name__ = kind.name
-        for name in ("forward", "backward", "setup_context"):
+        for name in ("forward", "backward", "setup_context", "jvp", "vmap"):
             found = kind.find(name)
             plain = found.function if type(found) in (StaticMethod, ClassMethod) else found
             setattr(self, name, getattr(HostFunction, name) if found is MISSING else _called(plain))
+        rule = kind.find("generate_vmap_rule")
+        self.generate_vmap_rule = rule is not MISSING and bool(rule)
         self._output = HostFunction._output
+        self.run = functools.partial(HostFunction.run.__func__, self)  # type: ignore[attr-defined]
 
 
 def _called(function: Any) -> Callable[..., Any]:
