@@ -277,12 +277,12 @@ def _qr_gradient(grads: Sequence[Any], Q: Any, R: Any, mode: str) -> Any:
         )
     if rows >= columns:
         return _square_qr(of_q, of_r, Q, R)
-    inner = None
-    if of_q is not None:
-        inner = matmul_of(mt(Q), of_q)
-    if of_r is not None:
-        part = -matmul_of(of_r, mt(R))
-        inner = part if inner is None else inner + part
+    turned = None if of_q is None else matmul_of(mt(Q), of_q)
+    if of_r is None:
+        inner = turned
+    else:
+        inner = matmul_of(of_r, mt(R))
+        inner = -(inner if turned is None else inner - turned)
     result = matmul_of(Q, tril(inner - mt(inner), 0))
     result = solve_triangular(mt(slice_(R, -1, 0, rows, 1)), result, False, False, False)
     result = cat([result, zeros_of(result, (*R.shape[:-2], rows, columns - rows))], -1)

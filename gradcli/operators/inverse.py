@@ -7,6 +7,7 @@ from typing import Any
 
 from ..engine.errors import _LinAlgError
 from ..engine.operator import composite, operator
+from .constants import zeros_as
 from .contract import check_square
 from .geometry import broadcast_sizes
 from .product import matmul_of, product_of
@@ -92,15 +93,22 @@ def _on_diagonal(values: Any, size: int) -> Any:
     return mt(diag_embed(wide, 0, -2, -1))
 
 
+def _det_gradient(grad: Any, result: Any, A: Any) -> Any:
+    size = A.shape[-1]
+    if 0 in A.shape[:-2]:
+        return zeros_as(A)
+    if size <= 1:  # the element itself
+        return expand(unsqueeze(unsqueeze(grad, -1), -1), tuple(A.shape), False)
+    return solve_row(mt(A), _on_diagonal(grad * result, size), True, False)[0]
+
+
 det_row = operator(
     "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
     node="LinalgDetBackward0",
     where="hidden",
     check=lambda A: check_floating_square(A, "linalg.det"),
     forward=_determinant,
-    A=lambda grads, result, A, LU, pivots: solve_row(
-        mt(A), _on_diagonal(grads[0] * result, A.shape[-1]), True, False
-    )[0],
+    A=lambda grads, result, A, LU, pivots: _det_gradient(grads[0], result, A),
     doc="The determinant and the factors that it was computed from.",
     samples=("torch.linalg.det(a)",),
 )
@@ -271,9 +279,8 @@ def _solution(xp: Any, A: Any, B: Any, left: bool, check_errors: bool) -> tuple[
         result = solved(xp, A, right)
     else:
         result = solved(xp, A.swapaxes(-1, -2), right.swapaxes(-1, -2)).swapaxes(-1, -2)
-    if vector:
-        result = result[..., 0]
-    else:
+    result = result[..., 0] if vector else result
+    if result.ndim > 1:  # PyTorch lays a batch of vectors out like the columns of a matrix
         result = column_major(xp, result) if left else result.copy(order="C")
     return result, column_major(xp, lu), pivots, info
 

@@ -290,13 +290,19 @@ def _lu_solution(xp: Any, LU: Any, pivots: Any, B: Any, left: bool, adjoint: boo
 def _lu_solve_gradient(
     grad: Any, LU: Any, pivots: Any, result: Any, left: bool, adjoint: bool
 ) -> Any:
-    """The gradient of the packed factors of A = P L U, through that of A itself."""
-    L, U, P = lu_unpack_row(LU, pivots, True, True)
-    into_b = lu_solve(LU, pivots, grad, left, not adjoint)
-    of_a = -(matmul_of(into_b, mt(result)) if left else matmul_of(mt(result), into_b))
-    of_a = mt(of_a) if adjoint else of_a
-    of_a = matmul_of(mt(P), of_a)
-    return tril(matmul_of(of_a, mt(U)), -1) + triu(matmul_of(mt(L), of_a), 0)
+    """The gradient of the packed factors of A = P L U, whichever side was solved for."""
+    L, U, P = lu_unpack_row(LU, pivots, True, left == adjoint)
+    if left != adjoint:
+        product = -matmul_of(grad if left else mt(grad), mt(result) if left else result)
+        of_u = solve_triangular(mt(U), product, False, True, False)
+        inner = matmul_of(of_u, mt(U))
+        of_l = tril(solve_triangular(mt(L), inner, True, True, True), -1)
+        return of_l + triu(of_u, 0)
+    known = result if left else mt(result)
+    product = matmul_of(matmul_of(mt(P), known), mt(grad) if left else grad)
+    of_l = solve_triangular(mt(L), -matmul_of(product, P), True, False, True)
+    of_u = triu(solve_triangular(mt(U), matmul_of(mt(L), of_l), False, False, False), 0)
+    return tril(of_l, -1) + of_u
 
 
 lu_solve = operator(

@@ -193,10 +193,11 @@ def _lstsq_gradients(
     if of_residuals is not None and 0 not in of_residuals.shape:  # empty where none are computed
         known = unsqueeze(solution, -1) if vector else solution
         of_rows = unsqueeze(of_residuals, -1) if vector else of_residuals
-        apart = (matmul_of(self, known) - right) * (unsqueeze(of_rows, -2) * 2)
-        part = matmul_of(apart, mt(known))
+        of_rows, apart = unsqueeze(of_rows, -2), matmul_of(self, known) - right
+        part = matmul_of(of_rows * apart, mt(known)) * 2
         into_a = part if into_a is None else into_a + part
-        into_b = -apart if into_b is None else into_b - apart
+        part = (of_rows * -2) * apart
+        into_b = part if into_b is None else into_b + part
     if into_b is not None and vector:
         into_b = squeeze_dim(into_b, -1)
     return into_a if needs["self"] else None, into_b if needs["b"] else None
