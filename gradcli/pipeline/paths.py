@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 from ..diagnostics import Diagnostic
@@ -11,18 +10,17 @@ from ..engine.mode import state
 from ..engine.tensor import Tensor, from_array, plain
 from ..opening import Unusable
 from ..report import collect as collecting
-from ..report.model import Nested
 from ..report.model.paths import PathsReport
 from ..report.paths import Chain, number_of
+from ..report.paths_equal import equal
 from ..report.paths_graph import Position, Ways
+from ..report.symbols_text import latex_name
 from .gradients import NOTHING_REQUIRES_GRAD, failure
 from .paths_facts import Facts, Seeds
 from .paths_formula import formula_of
 from .paths_labels import Labels, Spot, shown
 from .reports import error_fact
 from .request import Ran
-
-ENOUGH = 16  # units in the last place that a short sum may be off
 
 
 class Asked(NamedTuple):
@@ -50,8 +48,10 @@ class Ends(NamedTuple):
 def paths_report(ran: Ran, asked: Asked) -> tuple[Ran, PathsReport]:
     """Every path between --of and --wrt; an error on the way ends up in what is returned."""
     request = ran.request
-    report = PathsReport(request.name, request.device, by_edges=asked.edges, symbolic=asked.formula, output=ran.output,
-                         warnings=ran.warnings, missing=ran.missing)  # fmt: skip
+    report = PathsReport(
+        request.name, request.device, by_edges=asked.edges, symbolic=asked.formula,
+        output=ran.output, warnings=ran.warnings, missing=ran.missing,
+    )  # fmt: skip
     if ran.outcome is None or ran.error is not None or ran.naming is None:
         return ran, report._replace(error=error_fact(ran.error))
     labels = Labels(ran)
@@ -161,9 +161,7 @@ def _line(spot: Spot, ran: Ran) -> int | None:
 # ---------------------------------------------------------------- the answer
 
 
-def _answered(
-    labels: Labels, ran: Ran, asked: Asked, of: Spot, report: PathsReport
-) -> PathsReport:
+def _answered(labels: Labels, ran: Ran, asked: Asked, of: Spot, report: PathsReport) -> PathsReport:
     ends = _ends(labels, ran, of)
     tensor = _tensor(of)
     report = report._replace(
@@ -172,9 +170,11 @@ def _answered(
     )  # fmt: skip
     if ends.wrt.key == of.key:
         one = 1.0 if tensor.numel() == 1 else None
-        text = "" if one else f"{of.name} itself"
-        return report._replace(wrt_shape=tuple(tensor.shape), count=1, edge_count=1, sum=one,
-                               reverse=one, equal=True, reason=text or "it is the result itself")  # fmt: skip
+        reason = "it is the result itself" if one else f"{of.name} itself"
+        return report._replace(
+            wrt_shape=tuple(tensor.shape), path_count=1, edge_count=1, sum=one, reverse=one,
+            equal=True, reason=reason,
+        )  # fmt: skip
     if ends.end is None or ends.ways is None:
         wrt = ends.wrt.tensor
         return report._replace(
@@ -184,9 +184,7 @@ def _answered(
     return _walked(labels, ran, asked, ends, report)
 
 
-def _walked(
-    labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsReport
-) -> PathsReport:
+def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsReport) -> PathsReport:
     ways = ends.ways
     assert ways is not None and ends.end is not None
     of = _tensor(ends.of)
@@ -205,14 +203,18 @@ def _walked(
     dtype = str(wrt.dtype).removeprefix("torch.")
     report = report._replace(
         single=found.single, wrt_shape=tuple(wrt.shape), jacobian=asked.jacobian, dtype=dtype,
-        element=asked.element, count=chain.count(), edge_count=ways.count(), paths=found.paths,
+        element=asked.element, path_count=chain.count(), edge_count=ways.count(), paths=found.paths,
         by_estimate=found.by_estimate, hooked=_hooked(ways, names), of=names[ways.start],
         wrt=names[ends.end],
     )  # fmt: skip
+    if asked.formula:
+        shown_names = {name: latex_name(name) for path in found.paths for name in path.names}
+        shown_names |= {name: latex_name(name) for name in (report.of, report.wrt)}
+        report = report._replace(page_names=tuple(shown_names.items()))
     if not found.unknown:
         report = report._replace(
             sum=found.total, sum_text=found.total_text, reverse=reverse, reverse_text=reverse_text,
-            equal=_equal(found.total, reverse, found.scale, listed.longest(), dtype),
+            equal=equal(found.total, reverse, found.scale, listed.longest(), dtype),
         )  # fmt: skip
     rows = seeds.arrays
     if asked.jacobian or asked.element is not None:
@@ -244,49 +246,3 @@ def _hooked(ways: Ways, names: dict[Position, str]) -> tuple[str, ...]:
         ):
             found.append(names.get((number, 0)) or collecting.short_name(node))
     return tuple(found)
-
-
-# ---------------------------------------------------------------- equal or not
-
-
-def _flat(value: Nested | None) -> list[Any]:
-    """The numbers of nested tuples in their order."""
-    flat: list[Any] = []
-    pending: list[Any] = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, tuple):
-            pending.extend(reversed(item))
-        elif item is not None:
-            flat.append(item)
-    return flat
-
-
-_EPSILON = {"float64": 2.3e-16, "complex128": 2.3e-16, "float32": 1.2e-7, "complex64": 1.2e-7,
-            "float16": 9.8e-4, "bfloat16": 7.9e-3}  # fmt: skip
-_LARGEST = {"float16": 65504.0, "float64": 1.7976931348623157e308, "complex128": 1.7e308}
-_SMALLEST = {"float16": 6.2e-5, "float64": 2.3e-308, "complex128": 2.3e-308}
-
-
-def _equal(total: Any, reverse: Any, scale: float, length: int, dtype: str) -> bool:
-    """The same but for rounding: each of the sum's steps may be off by a unit or two."""
-    epsilon = _EPSILON.get(dtype, 1.2e-7)
-    largest, smallest = _LARGEST.get(dtype, 3.4028234e38), _SMALLEST.get(dtype, 1.2e-38)
-    one, other = _flat(total), _flat(reverse)
-    if not other:
-        return not any(one)
-    if len(one) != len(other):
-        return False
-    most = max([scale, *(abs(x) for x in other if not isnan(abs(x)))], default=0.0)
-    room = epsilon * (ENOUGH + 2 * length) * (most if isfinite(most) else 0.0)
-    return all(_close(x, y, room + smallest * length, largest) for x, y in zip(one, other,
-                                                                              strict=True))  # fmt: skip
-
-
-def _close(x: Any, y: Any, room: float, largest: float) -> bool:
-    if isnan(abs(x)) or isnan(abs(y)):
-        return isnan(abs(x)) and isnan(abs(y))
-    if abs(y) > largest:
-        return bool(abs(x) > largest and (x > 0) == (y > 0))
-    return bool(abs(x - y) <= room)
-

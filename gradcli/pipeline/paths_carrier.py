@@ -1,8 +1,8 @@
 """pipeline: the third carrier of derivatives: formulas, each with the array that it stands for.
 
 A row's derivative is a Python function of the gradient and of what was saved. Run on arrays it
-gives numbers, run on tensors a graph, and run on these symbols it gives the formula that is printed.
-The array beside each formula answers every question about shapes and types.
+gives numbers, run on tensors a graph, and run on these symbols the formula that is printed. The
+array beside each formula answers every question about shapes and types.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Unsayable(AttributeError):
 
 
 class Symbol:
-    """A formula and its value. The value may be larger: a formula counts for all it is spread to."""
+    """A formula and its value, which may be larger: the formula counts for all it is spread to."""
 
     __slots__ = ("expr", "value", "algebra")
     __hash__ = None  # type: ignore[assignment]
@@ -85,9 +85,9 @@ class Symbol:
     def _lift(self, other: Any) -> Symbol | None:
         if isinstance(other, Symbol):
             return other
+        if getattr(other, "shape", None) == ():
+            return Symbol(self.algebra, self.algebra.number(other.item()), other)
         if isinstance(other, bool) or not isinstance(other, int | float):
-            if getattr(other, "shape", None) == ():
-                return Symbol(self.algebra, self.algebra.number(other.item()), other)
             return None
         return Symbol(self.algebra, self.algebra.number(other), other)
 
@@ -136,8 +136,11 @@ class Symbol:
         return Symbol(self.algebra, self.algebra.neg(self.expr), -self.value)
 
     def _compared(self, other: Any, sign: str, value: Callable[..., Any]) -> Any:
-        return self._with(other, lambda a, b: self.algebra.call(
-            sign, "operator", (("", a), ("", b)), broadcast((a.shape, b.shape))), value)  # fmt: skip
+        def made(a: Expr, b: Expr) -> Expr:
+            shape = broadcast((a.shape, b.shape))
+            return self.algebra.call(sign, "operator", (("", a), ("", b)), shape)
+
+        return self._with(other, made, value)
 
     def __gt__(self, other: Any) -> Any:
         return self._compared(other, ">", lambda a, b: a > b)

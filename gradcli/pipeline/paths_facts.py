@@ -162,10 +162,11 @@ class Facts:
                 steps.append(StepFact(factor if known else None, known))
             names = tuple(self.words[stop] for stop in stops)
             if all(step.known for step in steps):
-                product = prod((step.derivative for step in steps), start=seed)  # type: ignore[type-var]
+                product = seed * prod(step.derivative or 0.0 for step in steps)
                 share = share_of(product, total) if unknown is None else None
-                facts.append(PathFact(names, tuple(steps), product, f"{product:.6g}", share,
-                                      product * total < 0 or (not total and product != 0)))  # fmt: skip
+                against = product * total < 0 or (not total and product != 0)
+                text = f"{product:.6g}"
+                facts.append(PathFact(names, tuple(steps), product, text, share, against))
             else:
                 facts.append(PathFact(names, tuple(steps), None, "?", None))
         if unknown is not None and any(path.product is None for path in facts):
@@ -181,9 +182,7 @@ class Facts:
         if chain.by_edges:
             return not self.unknown.of(chain.stops[stop][0], edge.place)
         start, end = chain.stops[stop], chain.stops[edge.to]
-        return all(
-            not self.unknown.of(number, at) for number, at in self._between(start, end)
-        )
+        return all(not self.unknown.of(number, at) for number, at in self._between(start, end))
 
     # ---- tensors
 
@@ -202,7 +201,7 @@ class Facts:
         carried = [chain.carried(paths, array) for array in seeds.arrays]
         whole = self._weights(rows)
         sized = []
-        for number, path in enumerate(paths):
+        for number in range(len(paths)):
             ends = self._weights([walk[number][-1] for walk in carried])
             size = sum(abs(x) ** 2 for x in ends) ** 0.5
             along = sum((x * y.conjugate()).real for x, y in zip(ends, whole, strict=True))

@@ -31,6 +31,7 @@ class Formulas:
         self.words = Words(labels, ways, names)
         self.algebra = self.words.algebra
         self.ways = ways
+        self.adjoints: dict[str, str] = {}  # lines of their own: name, and of which tensor
 
     def run(self, node: Any, grads: dict[int, Any]) -> Sequence[Any]:
         """What a node makes of symbols: its row's derivatives, as they are declared."""
@@ -128,13 +129,13 @@ class Formulas:
     ) -> Symbol:
         """A gradient on the way gets a line of its own."""
         label = self.words.names[chain.stops[stop]]
-        name = self.words._fresh(f"grad_{label}")
+        name = self.words.fresh(f"grad_{label}")
         expr = self.algebra.factored(written_out(grad))
         lines.append((name, expr))
         value = float(grad.value.reshape(-1)[0]) if grad.value.size == 1 else None
         if self.words.labels.ran.missing:
             value = None
-        self.words.definitions[name] = None  # type: ignore[assignment]
+        self.adjoints[name] = label
         shape = tuple(grad.value.shape)
         return Symbol(self.algebra, self.algebra.name(name, shape, value), grad.value)
 
@@ -189,25 +190,42 @@ def _fact(
     formulas: Formulas, found: Symbol, lines: list[tuple[str, Expr]],
     local: dict[tuple[int, int], Expr], names: dict[Position, str], chain: Chain,
 ) -> FormulaFact:  # fmt: skip
-    algebra = formulas.algebra
+    algebra, words = formulas.algebra, formulas.words
     final = algebra.factored(written_out(found))
-    made = [d for d in formulas.words.definitions.values() if d is not None]
-    used = _used([final, *(expr for _, expr in lines)], {d.name: d.expr for d in made})
-    before = [(d.name, algebra.factored(d.expr)) for d in sorted(made, key=lambda d: d.clock)
+    made = {name: d.expr for name, d in words.definitions.items()}
+    used = _used([final, *(expr for _, expr in lines)], {**made, **dict(lines)})
+    before = [(d.name, algebra.factored(d.expr))
+              for d in sorted(words.definitions.values(), key=lambda d: d.clock)
               if d.name in used]  # fmt: skip
-    every = [*before, *lines]
+    every = [*before, *(line for line in lines if line[0] in used)]
+    page_names = Page(words.labelled, formulas.adjoints)
     numbers = with_numbers(final, algebra.values, str)
+    constant = numbers is None or final.kind == "number"
     steps = tuple(
-        (names[chain.stops[of]], names[chain.stops[to]], python(expr), latex(expr))
+        (names[chain.stops[of]], names[chain.stops[to]], python(expr), latex(expr, page_names))
         for (of, to), expr in local.items()
     )
-    constant = final.kind == "number" or not algebra.values
     return FormulaFact(
         python(final), tuple((name, python(expr)) for name, expr in every),
-        "" if numbers is None or constant else numbers, latex(final),
-        tuple((latex_name(name), latex(expr)) for name, expr in every),
-        "" if numbers is None or constant else latex(final, _latex_values(algebra.values)), steps,
+        "" if constant else numbers or "", latex(final, page_names),
+        tuple((page_names(name), latex(expr, page_names)) for name, expr in every),
+        "" if constant else latex(final, _latex_values(algebra.values)), steps,
+        tuple((own, label) for own, label in words.labelled.items()
+              if own in used and own not in made and "#" in label),
     )  # fmt: skip
+
+
+class Page:
+    """How names look on a page: numbered as in the paths, gradients on the way with a bar."""
+
+    def __init__(self, labelled: dict[str, str], adjoints: dict[str, str]) -> None:
+        self.labelled, self.adjoints = labelled, adjoints
+
+    def __call__(self, name: str) -> str:
+        of = self.adjoints.get(name)
+        if of is not None:
+            return f"\\bar{{{latex_name(of)}}}"
+        return latex_name(self.labelled.get(name, name))
 
 
 def _latex_values(values: dict[str, float]) -> Any:
@@ -229,9 +247,10 @@ def _used(roots: list[Expr], made: dict[str, Expr]) -> set[str]:
             continue
         seen.add(expr.serial)
         if expr.kind == "name":
-            if expr.data in made and expr.data not in used:
+            if expr.data not in used:
                 used.add(expr.data)
-                pending.append(made[expr.data])
+                if expr.data in made:
+                    pending.append(made[expr.data])
         elif expr.kind == "sum":
             pending.extend(e for _, e in expr.data)
         elif expr.kind == "product":
@@ -266,7 +285,7 @@ def _holds(labels: Labels, fact: FormulaFact, expected: Any) -> bool:
 
 def _alike(result: Any, expected: Any) -> bool:
     """The same numbers but for rounding; a number stands for a tensor of one."""
-    flat = result.detach().reshape(-1).tolist() if isinstance(result, Tensor) else [result]
+    flat = result._data.reshape(-1).tolist() if isinstance(result, Tensor) else [result]
     wanted = expected.reshape(-1).tolist() if hasattr(expected, "reshape") else [expected]
     if len(flat) != len(wanted):
         return False

@@ -29,8 +29,8 @@ def _scattered(name: str) -> Callable[..., Expr]:
     def made(grad: Symbol, sizes: Sequence[int], *rest: Any) -> Expr:
         algebra = grad.algebra
         zeros = constant(algebra, "zeros", sizes, rest[-1].dtype)
-        where = [("", repr(number)) for number in rest[:-1]]
-        given = (("", zeros), ("", written_out(grad)), *where)
+        given: list[tuple[str, Expr | str]] = [("", zeros), ("", written_out(grad))]
+        given += [("", repr(number)) for number in rest[:-1]]
         return algebra.call(name, "method", given, tuple(sizes))
 
     return made
@@ -149,7 +149,11 @@ def _filled(number: Any) -> Callable[..., Symbol]:
         import numpy
 
         one = value[0] if number is None else number
-        return Symbol(algebra, algebra.number(one), numpy.full(shape, one, dtype=more.get('dtype', numpy.float32)))
+        return Symbol(
+            algebra,
+            algebra.number(one),
+            numpy.full(shape, one, dtype=more.get("dtype", numpy.float32)),
+        )
 
     return made
 

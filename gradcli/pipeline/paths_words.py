@@ -10,7 +10,7 @@ from ..engine.saved import unpack
 from ..engine.tensor import Tensor
 from ..language.names import Scope
 from ..report.paths_graph import Position, Ways
-from ..report.symbols import Algebra, Expr
+from ..report.symbols import Algebra, Expr, Shape
 from .paths_carrier import ARITHMETIC, FUNCTIONS, Symbol, Unsayable, operate
 from .paths_labels import Labels, Spot, grad_fn_of
 from .paths_names import Bound
@@ -34,6 +34,7 @@ class Words:
         self.labels, self.ways, self.names = labels, ways, names
         self.algebra = Algebra()
         self.definitions: dict[str, Definition] = {}
+        self.labelled: dict[str, str] = {}  # for a name in the formula the label of its tensor
         assert labels.ran.outcome is not None and labels.ran.outcome.machine is not None
         self.machine = labels.ran.outcome.machine
         self.globals: dict[str, Any] = self.machine.globals.values
@@ -81,7 +82,7 @@ class Words:
             else:
                 return None
             node = node.value
-        value = self.globals.get(node.id)
+        value: Any = self.globals.get(node.id)
         for item, key in reversed(path):
             try:
                 value = value[key] if item else getattr(value, key)
@@ -121,14 +122,14 @@ class Words:
             return self._computed(position)
         spot = self.spots[position]
         held = spot.tensor if spot.tensor is not None else tensor
-        shape = () if held is None else tuple(held.shape)
+        shape: Shape = () if held is None else tuple(held.shape)
         value = held.item() if held is not None and held.numel() == 1 and (
             not held.dtype.is_complex) else None  # fmt: skip
         if self.labels.ran.missing:
             value = None
         own = self.current.get(spot.key)
         if own is None:
-            own = self._fresh(label)
+            own = self.fresh(label)
             if spot.node is None:
                 assert spot.tensor is not None
                 made = self._literal(spot.tensor)
@@ -137,9 +138,10 @@ class Words:
             if held is None:
                 shape = made.shape
             self.definitions[own] = Definition(own, made, spot.clock)
+        self.labelled[own] = label
         return self.algebra.name(own, shape, value)
 
-    def _fresh(self, label: str) -> str:
+    def fresh(self, label: str) -> str:
         """An identifier for a name that means something else by now."""
         name = "".join(c if c.isalnum() else "_" for c in label.replace("]", "")).strip("_")
         while name in self.globals or name in self.definitions or not name.isidentifier():

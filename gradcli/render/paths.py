@@ -93,13 +93,13 @@ def derivative_of(report: PathsReport) -> str:
 
 def _head(report: PathsReport, look: Look) -> Iterator[Line]:
     name = derivative_of(report)
-    if not report.count:
+    if not report.path_count:
         yield (cell(f"{name}: no path", "name"), cell(f", since {report.reason}"))
         return
-    plural = "path" if report.count == 1 else "paths"
-    told = whole(report.count)
+    plural = "path" if report.path_count == 1 else "paths"
+    told = whole(report.path_count)
     over = ""
-    count = report.count
+    count = report.path_count
     if report.by_edges:
         count, told = report.edge_count, whole(report.edge_count)
         plural = "path" if count == 1 else "paths"
@@ -118,7 +118,7 @@ def _head(report: PathsReport, look: Look) -> Iterator[Line]:
         near = report.others[-1]
         yield (cell(f"{report.wrt.partition('#')[0]} stands for {len(report.others) + 1} tensors "
                     f"on the way; --wrt {near} asks for another", "dim"),)  # fmt: skip
-    if not report.by_edges and report.edge_count != report.count:
+    if not report.by_edges and report.edge_count != report.path_count:
         told = whole(report.edge_count)
         yield (cell(f"over the graph's own edges there are {told} (--edges)", "dim"),)
 
@@ -174,12 +174,12 @@ def _numbers(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
         return lines
     lines.append((Cell(INDENT + " " * left + strokes.rule * value),))
     verdict = _verdict(report)
-    first = (Cell(INDENT + " " * left), cell(pad(total, value, right=True), "name"))
+    whole_line = (Cell(INDENT + " " * left), cell(pad(total, value, right=True), "name"))
     said = sum(width_of(piece.text) for piece in verdict)
     if len(INDENT) + left + value + said <= look.width:
-        return [*lines, (*first, *verdict)]
-    space = Cell(" " * max(0, len(INDENT) + left + value - said))
-    return [*lines, first, (space, *verdict)]
+        return [*lines, (*whole_line, *verdict)]
+    indent = Cell(" " * max(0, len(INDENT) + left + value - said))
+    return [*lines, whole_line, (indent, *verdict)]
 
 
 def _tail(row: Row, value: int, share: int) -> list[Cell]:
@@ -226,7 +226,7 @@ def share_text(share: float | None) -> str:
         return ""
     percent = 100 * share
     if 0 < abs(percent) < 0.5:
-        return f"{'-' if percent < 0 else ''}<1 %"
+        return f"{percent:.1g} %" if abs(percent) >= 0.01 else "<0.01 %"
     if 99.5 <= percent < 100 - 1e-9:
         return ">99 %"
     return f"{percent:,.0f} %" if abs(percent) < 1e6 else f"{percent:.1e} %"
@@ -330,7 +330,8 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
     lines: list[Line] = []
     for place, (name, kind, size, value) in enumerate(rows):
         if hidden and place == KEPT:
-            lines.append((Cell(INDENT), cell(f"{strokes.fold} {hidden:,} edges {strokes.fold}", "dim")))  # fmt: skip
+            fold = f"{strokes.fold} {hidden:,} edges {strokes.fold}"
+            lines.append((Cell(INDENT), cell(fold, "dim")))
         parts = value.split("\n") if value else [""]
         below = max(map(width_of, parts)) > look.width - left
         mark = ellipsis(look)
@@ -370,9 +371,9 @@ def _sum(report: PathsReport, look: Look) -> list[Line]:
 
 
 def _others(report: PathsReport, look: Look) -> list[Line]:
-    count = report.edge_count if report.by_edges else report.count
+    count = report.edge_count if report.by_edges else report.path_count
     left = count - len(report.paths)
-    if left <= 0 or not report.count:
+    if left <= 0 or not report.path_count:
         return []
     if not report.paths:
         return []
@@ -384,7 +385,7 @@ def _others(report: PathsReport, look: Look) -> list[Line]:
 
 def _notes(report: PathsReport, look: Look) -> list[Line]:
     lines: list[Line] = []
-    if report.reason and report.count:
+    if report.reason and report.path_count:
         lines.append((cell(report.reason, "dim"),))
     if report.equal is False and report.hooked:
         names = ", ".join(report.hooked[:4])
@@ -394,7 +395,7 @@ def _notes(report: PathsReport, look: Look) -> list[Line]:
     elif report.equal is False:
         lines += [BLANK, (cell(f"The products are summed in double precision, reverse mode works "
                                f"in {report.dtype}.", "note"),)]  # fmt: skip
-    if report.missing and report.count:
+    if report.missing and report.path_count:
         names = ", ".join(report.missing[:6]) + (", ..." if len(report.missing) > 6 else "")
         have = "has no value" if len(report.missing) == 1 else "have no value"
         lines += [BLANK, (cell(f"? where a value would stand: {names} {have}; "

@@ -26,6 +26,9 @@ def formula_lines(report: PathsReport, look: Look, name: str) -> list[Line]:
     space = " " * width_of(name)
     if formula.numbers and formula.numbers != formula.text:
         lines += _equation(space, formula.numbers, look, "")
+    if formula.aliases:
+        told = ", ".join(f"{name} is {label}" for name, label in formula.aliases[:6])
+        lines.append((cell(f"here {told}", "dim"),))
     return lines
 
 

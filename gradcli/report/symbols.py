@@ -195,7 +195,9 @@ class Algebra:
                 scale: Number = Fraction(factor) ** to  # type: ignore[assignment,operator]
             else:
                 scale = factor**to  # type: ignore[operator]
-            return self._product(number_of(scale), tuple((e, number_of(x * to)) for e, x in factors))
+            return self._product(
+                number_of(scale), tuple((e, number_of(x * to)) for e, x in factors)
+            )
         return self._product(1, ((base, to),))
 
     def _number_power(self, value: Number, to: Number, base: Expr) -> Expr:
@@ -246,8 +248,8 @@ class Algebra:
             return total
         terms = [self._factors(self.mul(self.number(f), e)) for f, e in total.data]
         shared: list[tuple[Expr, Number]] = []
-        rest = [dict((e.serial, x) for e, x in factors) for _, factors in terms]
-        for e, x in terms[0][1]:
+        rest = [{e.serial: x for e, x in factors} for _, factors in terms]
+        for e, _ in terms[0][1]:
             powers = [left.get(e.serial, 0) for left in rest]
             if all(p > 0 for p in powers):
                 shared.append((e, min(powers)))
@@ -267,8 +269,8 @@ class Algebra:
 
 def _common_factor(factors: list[Number]) -> Number:
     """What the numbers before the terms of a sum have in common; a minus where all have one."""
-    sign = -1 if all(f < 0 for f in factors) else 1
+    sign: int = -1 if all(f < 0 for f in factors) else 1
     if all(isinstance(f, int) for f in factors):
         return sign * gcd(*(int(f) for f in factors))
-    sizes = {abs(f) for f in factors}
-    return sign * sizes.pop() if len(sizes) == 1 else sign
+    size = abs(factors[0])
+    return sign * size if all(abs(f) == size for f in factors) else sign  # type: ignore[operator]

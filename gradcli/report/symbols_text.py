@@ -83,7 +83,8 @@ class _Python:
         ordered = [t for t in terms if t[0] > 0] + [t for t in terms if not t[0] > 0]
         for factor, expr in ordered:
             minus = factor < 0
-            text = self._scaled(abs(factor), expr)
+            size: Any = abs(factor)
+            text = self._scaled(size, expr)
             if not out:
                 out = f"-{text}" if minus else text
             else:
@@ -100,7 +101,7 @@ class _Python:
     def _product(self, factor: Number, factors: Any) -> tuple[str, int]:
         above: list[str] = []
         below: list[str] = []
-        size = abs(factor)
+        size: Any = abs(factor)
         over: Number = size.numerator if isinstance(size, Fraction) else size
         for expr, exponent in factors:
             plain = exponent if exponent > 0 else -exponent
@@ -150,16 +151,15 @@ class _Python:
 
 
 def latex_name(name: str) -> str:
-    r"""w1 as w_{1}, y_2 as y_{2}, loss as \mathit{loss}."""
-    match = re.fullmatch(r"([A-Za-z]+?)_?(\d+)", name)
-    stem, index = (match[1], match[2]) if match else (name, "")
+    r"""w1 as w_{1}, y#2 as y_{2}, ws[0] as \mathit{ws}_{0}, loss as \mathit{loss}."""
+    match = re.fullmatch(r"([A-Za-z]+)(?:[_#]?(\d+)|\[(\d+)\])?", name)
+    if match is None:
+        return _verbatim(name)
+    stem, index = match[1], match[2] or match[3] or ""
     if stem in GREEK:
         text = f"\\{stem}"
-    elif len(stem) == 1:
-        text = stem
     else:
-        inner = re.sub(r"([_#$%&{}])", r"\\\1", stem).replace("~", "").replace("^", "")
-        text = f"\\mathit{{{inner}}}"
+        text = stem if len(stem) == 1 else f"\\mathit{{{stem}}}"
     return f"{text}_{{{index}}}" if index else text
 
 
@@ -201,7 +201,7 @@ class _Latex(_Python):
     def _product(self, factor: Number, factors: Any) -> tuple[str, int]:
         above: list[str] = []
         below: list[str] = []
-        size = abs(factor)
+        size: Any = abs(factor)
         over: Number = size.numerator if isinstance(size, Fraction) else size
         for expr, exponent in factors:
             plain = exponent if exponent > 0 else -exponent
@@ -249,7 +249,8 @@ def _joined(parts: list[str]) -> str:
     """Factors side by side; a dot before a number."""
     out = parts[0]
     for part in parts[1:]:
-        dot = part[0].isdigit() or part.startswith("\\frac") or out[-1].isdigit() and part[0] == "("
+        numbers = out[-1].isdigit() and part[0] == "("
+        dot = numbers or part[0].isdigit() or part.startswith("\\frac")
         out += f" \\cdot {part}" if dot else f" {part}"
     return out
 

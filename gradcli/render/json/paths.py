@@ -32,7 +32,7 @@ def paths(report: PathsReport) -> Iterator[Terminal]:
             "over": "edges" if report.by_edges else "names",
             "element": None if report.element is None else list(report.element),
             "jacobian": report.jacobian,
-            "count": report.count,
+            "count": report.path_count,
             "edge_count": report.edge_count,
             "paths": map(_path, report.paths),
             "estimated": report.by_estimate,
@@ -92,6 +92,7 @@ def _formula(formula: FormulaFact) -> dict[str, Any]:
     return {
         "text": formula.text,
         "lines": [f"{name} = {value}" for name, value in formula.lines],
+        "program": formula.program,
         "numbers": formula.numbers or None,
         "steps": [{"of": of, "wrt": wrt, "text": text} for of, wrt, text, _ in formula.steps],
     }

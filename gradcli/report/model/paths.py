@@ -42,7 +42,8 @@ class FormulaFact(NamedTuple):
 
     `lines` bind what the formula needs and no name holds at the end of the program, `text` is the
     formula itself and `latex` the same for a page; `numbers` has the names' values put in. `steps`
-    are the formulas of local derivatives: (from, to, formula).
+    are the formulas of local derivatives: (from, to, formula, the same for a page). `aliases` say
+    which of the tensors of one name a name means here: ("y", "y#3").
     """
 
     text: str
@@ -52,6 +53,7 @@ class FormulaFact(NamedTuple):
     latex_lines: tuple[tuple[str, str], ...] = ()
     latex_numbers: str = ""
     steps: tuple[tuple[str, str, str, str], ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
 
     @property
     def program(self) -> str:
@@ -77,7 +79,7 @@ class PathsReport(NamedTuple):
     single: bool = True
     jacobian: bool = False
     element: tuple[int, ...] | None = None
-    count: int = 0
+    path_count: int = 0
     edge_count: int = 0
     paths: tuple[PathFact, ...] = ()
     by_estimate: bool = False
@@ -90,6 +92,7 @@ class PathsReport(NamedTuple):
     formula: FormulaFact | None = None
     no_formula: str = ""
     symbolic: bool = False  # formulas were asked for
+    page_names: tuple[tuple[str, str], ...] = ()  # names, and how a page of LaTeX has them
     others: tuple[str, ...] = ()  # tensors of the same name that could have been meant
     reason: str = ""
     output: str = ""
