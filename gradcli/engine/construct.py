@@ -50,6 +50,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 def from_numpy(array: Any) -> Tensor:
     """torch.from_numpy: shares the array's memory."""
+    array = getattr(array, "array", array)  # the language wraps what .numpy() gave
     if not isinstance(array, numpy.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     return made(array, None, None, False, copy=False)
