@@ -150,6 +150,9 @@ def decorator_of(case: Case, node: ast.AST) -> ast.AST | None:
 def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
     """The step as it would be within the graph, where that can be written."""
     node = step.node
+    if verdict == "item" and isinstance(node, ast.Call) and name_of(node) not in ITEMS:
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        return [replace(case, owner, "torch")] if isinstance(owner, ast.Name) else []
     if verdict in ("detached", "data", "item"):
         return without_call(case, node)
     if verdict == "integer" and name_of(node) in (

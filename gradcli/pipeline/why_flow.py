@@ -472,7 +472,7 @@ def _callee(node: ast.Call, owner: Module) -> Module | None:
 
 def name_of(node: ast.AST) -> str:
     """The last word of what an expression calls or reads."""
-    if isinstance(node, ast.Call):
+    while isinstance(node, ast.Call):
         node = node.func
     if isinstance(node, ast.Attribute):
         return node.attr

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine.node import AccumulateGrad
 from .why_case import Case, Finding, Remark, Trial
-from .why_cuts import cut_finding, cuts, verdict_of
+from .why_cuts import DERIVATIVES, cut_finding, cuts, verdict_of
 from .why_edits import advised, first, replace, without
 from .why_flow import Mark, Step, name_of
 from .why_passes import Applied, Pass
@@ -171,14 +171,14 @@ def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
     sentence = f"{name}.grad is None: {node} gave no gradient on to it."
     finding = Finding("function-returned-none", sentence)
     origin = applied.node.origin
-    returned = applied.returned or _only_return(case, applied.node)
-    if not isinstance(returned, ast.Return):
+    returned = applied.returned or _last_statement(case, applied.node)
+    if returned is None:
         if case.is_here(origin):
             finding.causes.append(Remark(origin, "gives no gradient on"))
         return finding
     owner = str(applied.node.owner.__name__)
     finding.sentence = f"{name}.grad is None: {owner}.backward returned None for it."
-    value: Any = returned.value
+    value: Any = getattr(returned, "value", None) if isinstance(returned, ast.Return) else None
     if isinstance(value, ast.Tuple) and place < len(value.elts):
         value = value.elts[place]
     finding.causes.append(Remark(value or returned, "no gradient is returned here"))
@@ -192,15 +192,14 @@ def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
     return finding
 
 
-def _only_return(case: Case, node: Any) -> ast.Return | None:
-    """The return of a backward that does nothing else."""
+def _last_statement(case: Case, node: Any) -> ast.stmt | None:
+    """The end of a user's backward: its only return, or where one is missing."""
     owner = getattr(getattr(node, "owner", None), "__name__", None)
     for part in ast.walk(ast.Module(list(case.program.body), [])):
         if isinstance(part, ast.ClassDef) and part.name == owner:
             for inner in part.body:
                 if isinstance(inner, ast.FunctionDef) and inner.name == "backward":
-                    last = inner.body[-1]
-                    return last if isinstance(last, ast.Return) else None
+                    return inner.body[-1]
     return None
 
 
@@ -232,6 +231,11 @@ def _apart(case: Case) -> Finding:
     late = _required_late(case)
     if late is not None:
         return late
+    asked = [s for s in case.users.get(case.value, ()) if name_of(s.node) in DERIVATIVES]
+    if asked:
+        from .why_none import captured_finding
+
+        return captured_finding(case, asked[-1].node)
     found = cuts(case, [case.value], roots)
     if found:
         return cut_finding(case, found, f"{name}.grad is None: its way into the result is cut")

@@ -61,10 +61,9 @@ class Death(tuple[str, Any, Any]):
 
 def zero_finding(case: Case) -> Finding | None:
     """The verdict on a gradient whose numbers (or the one asked for) are all 0."""
-    cleared = _zeroed(case)
-    if cleared is not None:
-        return cleared
     added = _added(case)
+    if _was_there(case, added):
+        return _zeroed(case, added)
     if len(added) > 1 and any(
         e.grad is not None and not is_zero(e.grad, case.element) for e in added
     ):
@@ -104,16 +103,37 @@ def _sentence(case: Case, why: str) -> str:
     return f"{case.name}.grad{inside} is zero: {why}."
 
 
-def _zeroed(case: Case) -> Finding | None:
-    """x.grad.zero_(), zero_grad(set_to_none=False): it was something else before."""
+def _was_there(case: Case, added: list[Any]) -> bool:
+    """Whether what was added makes a gradient other than the 0 that is there now."""
+    total: Any = None
+    for entry in added:
+        if entry.grad is None:
+            return False
+        value = array_of(entry.grad)
+        if entry.kind == "assign" and is_zero(value, case.element):
+            continue  # x.grad *= 0 and its like
+        total = value if total is None or entry.kind == "assign" else total + value
+    return total is not None and not is_zero(total, case.element)
+
+
+def _zeroed(case: Case, added: list[Any]) -> Finding:
+    """x.grad.zero_(), zero_grad(set_to_none=False), a hook after the gradient was stored."""
     gradient = case.gradient
-    storage = None if gradient is None else gradient._storage
-    origin = getattr(storage, "changed_at", None)
-    if not case.is_here(origin) or name_of(origin) in ("backward", "grad"):
-        assigned = case.entries[-1] if case.entries else None
-        if assigned is None or assigned.kind != "assign" or not case.is_here(assigned.origin):
-            return None
-        origin = assigned.origin
+    assert gradient is not None
+    late = next(
+        (hooked for one in case.passes.passes for hooked in reversed(one.hooks)
+         if hooked.before is case.tensor and case.is_here(hooked.origin)), None,
+    )  # fmt: skip
+    if late is not None:
+        return _hook_finding(case, late)
+    origin = getattr(gradient._storage, "changed_at", None)
+    if added[-1].kind == "assign":
+        origin = added[-1].origin
+    made = case.step_of(case.flow.value_of(gradient))
+    if made is not None and (not case.is_here(origin) or name_of(origin) == "backward"):
+        origin = made.node
+    if not case.is_here(origin):
+        origin = added[-1].origin
     finding = Finding("cleared", _sentence(case, f"line {case.line(origin)} set it to 0"))
     finding.causes.append(Remark(origin, "sets it to 0"))
     finding.trials += zero_trials(case, "cleared", origin, None)
