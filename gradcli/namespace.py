@@ -18,6 +18,10 @@ PLACES: dict[str, str] = {
     "dtype": _ENGINE + "dtypes:DType",
     "Generator": _ENGINE + "random:Generator",
     "strided": _ENGINE + "tensor:strided",
+    "contiguous_format": _ENGINE + "kind:contiguous_format",
+    "preserve_format": _ENGINE + "kind:preserve_format",
+    "channels_last": _ENGINE + "kind:channels_last",
+    "channels_last_3d": _ENGINE + "kind:channels_last_3d",
     "tensor": _ENGINE + "construct:tensor",
     "as_tensor": _ENGINE + "construct:as_tensor",
     "asarray": _ENGINE + "construct:as_tensor",
@@ -75,6 +79,12 @@ PLACES: dict[str, str] = {
     "autograd.graph.get_gradient_edge": "gradcli.autograd.graph:get_gradient_edge",
     "autograd.graph.saved_tensors_hooks": "gradcli.autograd.graph:saved_tensors_hooks",
     "autograd.graph.save_on_cpu": "gradcli.autograd.graph:save_on_cpu",
+    "autograd.graph.disable_saved_tensors_hooks": (
+        "gradcli.autograd.graph:disable_saved_tensors_hooks"
+    ),
+    "autograd.graph.allow_mutation_on_saved_tensors": (
+        "gradcli.autograd.graph:allow_mutation_on_saved_tensors"
+    ),
     "autograd.graph.increment_version": "gradcli.autograd.graph:increment_version",
     "autograd.graph.register_multi_grad_hook": "gradcli.autograd.graph:register_multi_grad_hook",
 }
@@ -82,6 +92,11 @@ for _name in (
     "UnpackedDualTensor dual_level enter_dual_level exit_dual_level make_dual unpack_dual"
 ).split():
     PLACES[f"autograd.forward_ad.{_name}"] = f"gradcli.autograd.forward_ad:{_name}"
+for _name in (
+    "CheckpointError CheckpointFunction checkpoint checkpoint_sequential noop_context_fn "
+    "set_checkpoint_debug_enabled set_checkpoint_early_stop"
+).split():
+    PLACES[f"utils.checkpoint.{_name}"] = f"gradcli.utils.checkpoint:{_name}"
 for _name in "jacobian hessian vjp jvp hvp vhp".split():
     PLACES[f"autograd.functional.{_name}"] = f"gradcli.autograd.functional:{_name}"
 for _name in (
@@ -109,7 +124,7 @@ PACKAGES = {
 }
 SPACES = frozenset(
     "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.functional "
-    "autograd.graph autograd.grad_mode autograd.forward_ad linalg special fft signal signal.windows cuda backends backends.mps func".split()
+    "autograd.graph autograd.grad_mode autograd.forward_ad utils utils.checkpoint linalg special fft signal signal.windows cuda backends backends.mps func".split()
 )
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from ..engine.hooks import RemovableHandle
 from ..engine.mode import state
-from ..engine.node import Node
-from ..engine.tensor import Tensor, edge_of
+from ..engine.node import AccumulateGrad, Node
+from ..engine.tensor import Tensor, edge_of, plain
 
 __all__ = [
-    "GradientEdge", "Node", "get_gradient_edge", "increment_version", "register_multi_grad_hook",
-    "save_on_cpu", "saved_tensors_hooks",
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
+    "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
+    "saved_tensors_hooks",
 ]  # fmt: skip
+
+
+# What a gradient for an edge looks like: shape and kind by the number of the node's output.
+_shapes: WeakKeyDictionary[Node, dict[int, tuple[Any, Any]]] = WeakKeyDictionary()
 
 
 class GradientEdge(NamedTuple):
@@ -22,6 +28,16 @@ class GradientEdge(NamedTuple):
 
     node: Node
     output_nr: int
+    ownership_token: Any = None
+
+    def standing(self) -> Tensor:
+        """A tensor at this place of the graph, for backward() and grad() to start from or end in."""
+        if isinstance(self.node, AccumulateGrad):
+            return self.node.variable
+        shape, kind = _shapes[self.node][self.output_nr]
+        out = plain(kind.xp.broadcast_to(kind.xp.zeros((), dtype=kind.array_dtype), shape), kind)
+        out._requires_grad, out._grad_fn, out._output_nr = True, self.node, self.output_nr
+        return out
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -33,7 +49,11 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         )
     node = edge_of(tensor)
     assert node is not None
+    _shapes.setdefault(node, {})[tensor.output_nr] = (tensor._data.shape, tensor._kind)
     return GradientEdge(node, tensor.output_nr)
+
+
+_forbidden: list[str] = []  # what those say who do not want saved tensors to be packed
 
 
 class saved_tensors_hooks:
@@ -45,6 +65,15 @@ class saved_tensors_hooks:
         self._pair = (pack_hook, unpack_hook)
 
     def __enter__(self) -> None:
+        if not all(callable(hook) for hook in self._pair):
+            raise TypeError(
+                "_push_saved_tensors_default_hooks(): incompatible function arguments. The "
+                "following argument types are supported:\n    1. (arg0: "
+                "collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked "
+                f"with: {self._pair[0]!r}, {self._pair[1]!r}"
+            )
+        if _forbidden:
+            raise RuntimeError(_forbidden[-1])
         state.push_saved_hooks(self._pair)
 
     def __exit__(
@@ -54,6 +83,75 @@ class saved_tensors_hooks:
         trace: TracebackType | None,
     ) -> None:
         state.pop_saved_hooks()
+
+
+class disable_saved_tensors_hooks:
+    """Inside, saved_tensors_hooks raise the given words."""
+
+    def __init__(self, error_message: str) -> None:
+        self._message = error_message
+
+    def __enter__(self) -> None:
+        if state.saved_hooks:
+            raise RuntimeError(self._message)
+        _forbidden.append(self._message)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _forbidden.pop()
+
+
+class _Copies:
+    """What one allow_mutation_on_saved_tensors has kept."""
+
+    def __init__(self) -> None:
+        self.open = True
+
+    def clear(self) -> None:
+        """Nothing outlives the nodes here: each keeps its own copy."""
+
+    def pack(self, tensor: Tensor) -> Tensor:
+        copy = plain(tensor._data.copy(), tensor._kind)
+        copy._requires_grad, copy._grad_fn = tensor._requires_grad, tensor._grad_fn
+        copy._output_nr = tensor._output_nr
+        return copy
+
+    def unpack(self, copy: Tensor) -> Tensor:
+        if not self.open:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+                "in which the graph was originally recorded."
+            )
+        return copy
+
+
+class allow_mutation_on_saved_tensors:
+    """Inside, tensors that were saved may change in place: backward sees what they were."""
+
+    _active = False
+
+    def __enter__(self) -> _Copies:
+        if allow_mutation_on_saved_tensors._active:
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        allow_mutation_on_saved_tensors._active = True
+        self._copies = _Copies()
+        self._hooks = saved_tensors_hooks(self._copies.pack, self._copies.unpack)
+        self._hooks.__enter__()
+        return self._copies
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._hooks.__exit__(kind, error, trace)
+        self._copies.open = False
+        allow_mutation_on_saved_tensors._active = False
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -66,8 +164,10 @@ class save_on_cpu(saved_tensors_hooks):
         )
 
 
-def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Tells the engine that a tensor's memory was changed behind its back."""
+    if not isinstance(tensor, Tensor) and not hasattr(tensor, "__iter__"):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for item in [tensor] if isinstance(tensor, Tensor) else tensor:
         item._bump()
 
@@ -90,24 +190,51 @@ def register_multi_grad_hook(
     """fn runs once the gradients of all tensors (or, mode "any", of one) are there."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    grads: list[Tensor | None] = [None] * len(tensors)
-    seen = [0]
+    hooks = _MultiHooks(tensors, fn)
+    made = hooks.of_any if mode == "any" else hooks.of_all
+    return _MultiHandle([tensor.register_hook(made(at)) for at, tensor in enumerate(tensors)])
 
-    def hook_of(place: int) -> Callable[[Tensor], None]:
+
+class _MultiHooks:
+    """Gathers the gradients of several tensors during each pass back."""
+
+    def __init__(self, tensors: Sequence[Tensor], function: Callable[..., Any]) -> None:
+        self.nodes = [edge_of(tensor) for tensor in tensors]
+        self.function = function
+        self.walk: Any = None
+        self.grads: list[Tensor | None] = []
+        self.waiting = 0
+
+    def _begin(self) -> None:
+        """A new pass: how many of the tensors will it come to?"""
+        if self.walk is not state.walk:
+            self.walk = state.walk
+            self.grads = [None] * len(self.nodes)
+            self.waiting = sum(self._comes_to(node) for node in self.nodes)
+
+    def _comes_to(self, node: Node | None) -> bool:
+        walk = self.walk
+        if walk is None or walk.needed is None:
+            return walk is None or node in walk.pending or node in walk.order
+        return node in walk.needed or node in walk.targets
+
+    def of_all(self, place: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
-            if mode == "any":
-                if not seen[0]:
-                    seen[0] = 1
-                    fn(grad)
-                return
-            grads[place] = grad
-            seen[0] += 1
-            if seen[0] == len(tensors):
-                given, seen[0] = list(grads), 0
-                grads[:] = [None] * len(tensors)
-                fn(given)
+            self._begin()
+            self.grads[place] = grad
+            self.waiting -= 1
+            if not self.waiting:
+                given, self.walk = list(self.grads), None
+                self.function(given)
 
-        hook.stands_for = fn  # type: ignore[attr-defined]
+        hook.stands_for = self.function  # type: ignore[attr-defined]
         return hook
 
-    return _MultiHandle([tensor.register_hook(hook_of(i)) for i, tensor in enumerate(tensors)])
+    def of_any(self, place: int) -> Callable[[Tensor], None]:
+        def hook(grad: Tensor) -> None:
+            if self.walk is not state.walk:
+                self.walk = state.walk
+                self.function(grad)
+
+        hook.stands_for = self.function  # type: ignore[attr-defined]
+        return hook

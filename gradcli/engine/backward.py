@@ -119,10 +119,10 @@ def _batched(
 
 
 def _listed(value: Any) -> list[Any]:
-    if isinstance(value, Tensor):
-        return [value]
-    items = list(value)
-    return [getattr(item, "node", item) if not isinstance(item, Tensor) else item for item in items]
+    if isinstance(value, Tensor) or hasattr(value, "standing"):
+        value = [value]
+    # an edge of the graph stands for the tensor that it was taken from
+    return [item.standing() if hasattr(item, "standing") else item for item in value]
 
 
 def _grads_of(roots: Sequence[Tensor], given: Any) -> list[Any]:
@@ -187,9 +187,9 @@ def _walk(
 ) -> list[Any]:
     """Runs a walk with grad mode as create_graph asks for it; all is put back afterwards."""
     before = state.grad_enabled, state.inference
-    origin = state.origin
+    origin, outer = state.origin, state.walk
     state.grad_enabled = create_graph
-    walk = Walk(keep, create_graph, inputs, capture)
+    state.walk = walk = Walk(keep, create_graph, inputs, capture)
     if state.observer is not None:
         state.observer.started(roots, gradients, keep, create_graph, inputs, capture)
     try:
@@ -200,7 +200,7 @@ def _walk(
         raise
     finally:
         state.grad_enabled, state.inference = before
-        state.origin = origin
+        state.origin, state.walk = origin, outer
     if state.observer is not None:
         state.observer.walked(walk.freed, keep, create_graph)
     return results

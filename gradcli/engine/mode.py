@@ -32,7 +32,7 @@ class State:
     __slots__ = (
         "grad_enabled", "inference", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "saved_hooks", "_observer", "_recorder", "watched",
-        "keep_graph", "create_graph", "hooked", "sweeping",
+        "keep_graph", "create_graph", "hooked", "sweeping", "walk",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -48,6 +48,7 @@ class State:
         self._observer: Any = None
         self._recorder: Any = None
         self.watched = False  # somebody has hooks or looks on: one question per operation
+        self.walk: Any = None  # the pass back that is going on
         self.keep_graph = False
         self.create_graph = False
         self.hooked = False  # a hook was registered, or a gradient retained, ever

@@ -72,12 +72,16 @@ class SharedOutput(SavedOutput):
 
 
 class Packed:
-    """What a pack hook of saved_tensors_hooks returned, and how to unpack it."""
+    """What a pack hook of saved_tensors_hooks returned, how to unpack it, and where the tensor
+    stood in the graph: the node of its gradient (True: the one that saves it), and the number."""
 
-    __slots__ = ("value", "unpack", "_storage")
+    __slots__ = ("value", "unpack", "edge", "output_nr", "_storage")
 
-    def __init__(self, value: Any, unpack: Callable[..., Any]) -> None:
+    def __init__(
+        self, value: Any, unpack: Callable[..., Any], edge: Node | bool | None, output_nr: int
+    ) -> None:
         self.value, self.unpack, self._storage = value, unpack, None
+        self.edge, self.output_nr = edge, output_nr
 
 
 class NodeHooks:

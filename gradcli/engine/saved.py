@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import weakref
 from typing import Any, NoReturn
 
 from .causes import Cause, Freed, because
 from .dtypes import bool_, float64, int64
 from .kind import kind_of, kind_of_array
+from .leaf import edge_of
 from .mode import state
-from .node import FREED_MESSAGE, Node, Packed, SavedOutput
+from .node import FREED_MESSAGE, AccumulateGrad, Node, Packed, SavedOutput
 from .row import CARRIERS
 from .tensor import Tensor, plain
 
@@ -126,13 +128,13 @@ def unpack(node: Node, place: int, as_tensor: bool = False) -> Any:
 
 def _unpacked(node: Node, value: Any, expected: int, as_tensor: bool, place: int) -> Any:
     if value.__class__ is Packed:
-        value = value.unpack(value.value)
-        if not isinstance(value, Tensor):
+        found = value.unpack(value.value)
+        if not isinstance(found, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                f"{type(value).__name__}"
+                f"{type(found).__name__}"
             )
-        return value if as_tensor else value._data
+        return _placed(node, found, value) if as_tensor else found._data
     if value.__class__ is Tensor:
         _check_one(node, value, expected, place)
         return value if as_tensor else value._data
@@ -144,6 +146,20 @@ def _unpacked(node: Node, value: Any, expected: int, as_tensor: bool, place: int
         _check_one(node, value, expected, place)
         return _restored(node, value) if as_tensor else value.data
     return value
+
+
+def _placed(node: Node, found: Tensor, packed: Packed) -> Tensor:
+    """What an unpack hook returned, at the place of the graph that the packed tensor had."""
+    edge = node if packed.edge is True else packed.edge
+    if not isinstance(edge, Node):
+        return found
+    out = plain(found._need_array(), found._kind)
+    out._requires_grad = True
+    if edge.__class__ is AccumulateGrad:
+        out._need_meta().accumulator = weakref.ref(edge)
+    else:
+        out._grad_fn, out._output_nr = edge, packed.output_nr
+    return out
 
 
 def saved_output(node: Node) -> SavedOutput | None:
@@ -193,9 +209,11 @@ def pack_node(node: Node) -> None:
         if value.__class__ is list:
             return [packed(item) for item in value]
         if value.__class__ is Tensor:
-            return Packed(pack(value.detach() if value.is_leaf is False else value), unpack_hook)
+            given = value.detach() if value.is_leaf is False else value
+            return Packed(pack(given), unpack_hook, edge_of(value), value._output_nr)
         if isinstance(value, SavedOutput):
-            return Packed(pack(plain(value.data, value.kind)), unpack_hook)
+            own = True if value.kind.differentiable else None
+            return Packed(pack(plain(value.data, value.kind)), unpack_hook, own, value.output_nr)
         return value
 
     assert not isinstance(node.saved, Freed)

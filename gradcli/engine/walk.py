@@ -49,6 +49,7 @@ class Walk:
         self.results: list[Any] = []
         self.needed: set[Node] | None = None
         self.freed: list[Node] = []
+        self.order: Sequence[Node] = ()
         self.mark = Freed(state.origin)
 
     def run(self, roots: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Any]:
@@ -67,7 +68,7 @@ class Walk:
                 target = edge_of(tensor)
                 if target is not None:
                     self.targets.setdefault(target, []).append((tensor._output_nr, place))
-        order = self._discover(starts)
+        self.order = order = self._discover(starts)
         if self.inputs is not None:
             self._restrict(order)
         for root, node, gradient in zip(roots, starts, gradients, strict=True):

@@ -1,0 +1,1 @@
+"""Utils: torch.utils, as far as gradients have to do with it."""
