@@ -18,7 +18,7 @@ from .numeric_edges import Findings, depending, edges
 from .numeric_points import (
     Asked,
     all_elements,
-    gap_of,
+    compared,
     kink,
     one_element,
     slope_along,
@@ -27,7 +27,7 @@ from .numeric_points import (
     weights_of,
     words_of,
 )
-from .numeric_quotient import Quotient, quotient
+from .numeric_quotient import Quotient
 from .numeric_tape import Operand, Repetition, Step, Tape, Unrepeatable, undisturbed
 
 MOST_ELEMENTS = 64  # of one leaf, perturbed one by one
@@ -93,8 +93,7 @@ class _Result:
             None, None, None, "", words=words_of(coarse.get(id(leaf), gradient)),
         )  # fmt: skip
         worst: tuple[float, Any, float, Quotient] | None = None
-        for place, analytic, found in self._quotients(leaf, gradient, elements, directions):
-            gap = gap_of(analytic, found, self.asked.tolerance)
+        for place, analytic, gap, found in self._quotients(leaf, gradient, elements, directions):
             if worst is None or gap > worst[0]:
                 worst = gap, place, analytic, found
         if not self.weights.any():
@@ -124,38 +123,32 @@ class _Result:
 
     def _quotients(
         self, leaf: Tensor, gradient: Any, elements: list[int], directions: int
-    ) -> Iterator[tuple[Any, float, Quotient]]:
-        """(element or None for a direction, gradient along it, quotient)"""
+    ) -> Iterator[tuple[Any, float, float, Quotient]]:
+        """(element or None for a direction, gradient along it, how far off, quotient)"""
         start = self.fixed[id(leaf)]
-        values = start._data.reshape(-1)
         along = gradient.reshape(-1)
         units: tuple[complex, ...] = (1.0, 1j) if start._kind.dtype.category > 2 else (1.0,)
         for element in elements:
             place = unravelled(element, tuple(leaf.shape))
             for unit in units:
-                direction = one_element(start, element, unit)
-                size = max(1.0, abs(complex(values[element])))
-                found = self._quotient(leaf, direction, size)
-                yield place, slope_along(start, along, direction), found
+                yield place, *self._compared(leaf, one_element(start, element, unit), along)
         for number in range(directions):
-            direction = all_elements(start, number)
-            slope = slope_along(start, along, direction)
-            size = max(1.0, float(abs(values).max()))
-            yield None, slope, self._quotient(leaf, direction, size)
+            yield None, *self._compared(leaf, all_elements(start, number), along)
 
-    def _quotient(self, leaf: Tensor, direction: Any, size: float) -> Quotient:
+    def _compared(self, leaf: Tensor, direction: Any, along: Any) -> tuple[float, float, Quotient]:
         start = self.fixed[id(leaf)]
-        direction = direction.reshape(start._data.shape)
+        slope = slope_along(start, along, direction)
+        shaped = direction.reshape(start._data.shape)
 
         def function(step: float) -> float:
             self.asked.look()
-            moved = plain(start._data + step * direction, start._kind)
+            moved = plain(start._data + step * shaped, start._kind)
             with undisturbed(grad=False):
                 value = self.repetition.run({**self.fixed, id(leaf): moved}, self.root)
             return weighted(value, self.weights)
 
-        tolerance = self.asked.tolerance
-        return quotient(function, self.middle, size, lambda value: 0.01 * tolerance.around(value))
+        told = compared(function, self.middle, start, direction, slope, self.asked.tolerance)
+        return slope, *told
 
     # ---- where they disagree
 

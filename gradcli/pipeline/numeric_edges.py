@@ -15,7 +15,7 @@ from ..report.model.check import EdgeCheck
 from .numeric_points import (
     Asked,
     all_elements,
-    gap_of,
+    compared,
     kink,
     one_element,
     slope_along,
@@ -23,7 +23,7 @@ from .numeric_points import (
     weighted,
     weights_of,
 )
-from .numeric_quotient import Quotient, quotient
+from .numeric_quotient import Quotient
 from .numeric_tape import Key, Operand, Step, doubled, operands_of, widened
 
 MOST_STEPS = 2000  # operations that are looked at
@@ -108,7 +108,9 @@ def _operand(
     (gradient,) = autograd_grad(outs, [leaf], seeds, allow_unused=True)
     along = start._kind.xp.zeros(start._data.size) if gradient is None else gradient._data
     middle = sum(weighted(out, w) for out, w in zip(outs, weights, strict=True))
-    size = max(1.0, float(abs(start._data).max())) if start._data.size else 1.0
+    sane = all(
+        bool(one.tensor._kind.xp.isfinite(one.data).all()) for _, _, one in operands_of(step)
+    )
     worst: tuple[float, Any, float, Quotient] | None = None
     for element, direction, slope in _directions(step, start, along.reshape(-1)):
 
@@ -123,8 +125,9 @@ def _operand(
                 weighted(o, w) for o, w in zip(_outputs(again, places), weights, strict=True)
             )
 
-        found = quotient(function, middle, size, lambda v: 0.01 * asked.tolerance.around(v))
-        gap = gap_of(slope, found, asked.tolerance)
+        gap, found = compared(function, middle, start, direction, slope, asked.tolerance)
+        if not (sane or math.isfinite(slope)):
+            continue  # an infinity came in from elsewhere
         if worst is None or gap > worst[0]:
             worst = gap, element, slope, found
     whole = start._data.size <= MOST_ELEMENTS

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..engine.tensor import Tensor
-from .numeric_quotient import Quotient
+from .numeric_quotient import Quotient, quotient
 
 
 class Tolerance(NamedTuple):
@@ -86,6 +86,33 @@ def gap_of(analytic: float, found: Quotient, tolerance: Tolerance) -> float:
     if math.isinf(analytic) and not (found.finite and found.error < abs(found.value) * 0.1):
         return 0.5  # the slope grows without end, as the quotients do
     return math.inf if math.isfinite(analytic) or found.finite else 0.5
+
+
+def compared(
+    function: Callable[[float], float], middle: float, start: Tensor, direction: Any,
+    slope: float, tolerance: Tolerance,
+) -> tuple[float, Quotient]:  # fmt: skip
+    """A slope and the quotient along a direction: how far they are apart, in terms of what is
+    allowed, and the quotient.
+
+    Steps are first as large as what is perturbed, at least about 1. Where that disagrees and the
+    numbers are small, there may be a pole or a kink within such a step: smaller ones are tried.
+    """
+    sizes = abs(start._data.reshape(-1)[direction.reshape(-1) != 0])
+    sizes = sizes[start._kind.xp.isfinite(sizes)]
+    largest = max(1.0, float(sizes.max())) if sizes.size else 1.0
+
+    def wanted(value: float) -> float:
+        return 0.01 * tolerance.around(value)
+
+    found = quotient(function, middle, largest, wanted)
+    gap = gap_of(slope, found, tolerance)
+    small = sizes[sizes > 0]
+    if gap > 1.0 and small.size and float(small.min()) < 1.0:
+        nearer = quotient(function, middle, float(small.min()), wanted)
+        if (closer := gap_of(slope, nearer, tolerance)) < gap:
+            return closer, nearer
+    return gap, found
 
 
 def words_of(data: Any) -> tuple[str, ...]:

@@ -1,0 +1,257 @@
+"""Tests of the numeric check: right gradients agree, wrong ones are found and named."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from gradcli.pipeline.check import Wishes, check
+from gradcli.pipeline.numeric_points import Tolerance
+from gradcli.pipeline.numeric_quotient import quotient
+from gradcli.report.model.check import FileCheck, LeafCheck
+
+
+def checked(text: str, **wishes: Any) -> FileCheck:
+    return check(None, "program.expr", text.encode(), Wishes(**wishes))
+
+
+def leaves(text: str) -> dict[str, LeafCheck]:
+    fact = checked(text)
+    assert fact.error is None, fact.error
+    return {leaf.leaf: leaf for leaf in fact.leaves}
+
+
+# ---------------------------------------------------------------- right gradients agree
+
+X = "x = tensor([0.5, -1.2, 2.0], requires_grad=True)\n"
+RIGHT = {
+    "elementwise": X + "L = (x.sin() * x.exp() + x.abs().sqrt()).sum()\n",
+    "matrix": "w = torch.randn(3, 4, requires_grad=True)\nL = (w @ w.T).logsumexp(0).sum()\n",
+    "non-scalar result": X + "y = torch.outer(x, x).softmax(1)\n",
+    "branches": X + "L = sum(v * 2 if v > 0 else v**3 for v in x)\n",
+    "loop": X + "y = x\nfor i in range(20):\n    y = torch.tanh(y) + x * i\nL = y.mean()\n",
+    "detach": X + "L = (x * x.detach()).sum()\n",
+    "item": X + "L = (x * x[0].item()).sum() + float(x[1]) * x[2]\n",
+    "no_grad": X + "with torch.no_grad():\n    s = x.sum()\nL = (x * s).sum()\n",
+    "data": X + "L = (x.data * x).sum()\n",
+    "comparison": X + "L = torch.where(x > 0, x**2, -x).sum()\n",
+    "argmax": X + "L = x[x.argmax()] * (x * x).max()\n",
+    "in place": X + "y = x * 2\ny.mul_(x)\ny += 1\nL = (y**2).sum()\n",
+    "in place on a view": X + "y = x * 2\ny[1:] *= 3\ny[0] = x[2]\nL = (y * x).sum()\n",
+    "into a constant": X + "b = torch.zeros(3)\nb[0] = x[0] * 2\nb[1:] = x[1:].exp()\n"
+                          "L = (b * b).sum()\n",
+    "views of views": X + "y = (x * x).reshape(3, 1).expand(3, 2).T\nv = y[0, 1:]\n"
+                         "L = v.sum() * y.sum()\n",
+    "transposed in place": X + "y = torch.outer(x, x)\ny.t_()\ny[0].add_(x)\nL = (y**3).sum()\n",
+    "unbind and split": X + "a, b, c = x.unbind()\nd, e = (x * 2).split([1, 2])\n"
+                           "L = a * b + c * e.sum() * d[0]\n",
+    "random": X + "L = (F.dropout(x, 0.5) * torch.randn(3) + torch.rand_like(x) * x).sum()\n",
+    "second order": X + "L = (x**3).sum()\ng, = autograd.grad(L, x, create_graph=True)\n"
+                       "M = (g * x).sum()\nM.backward()\n",
+    "gradient as a constant": X + "L = (x**3).sum()\ng, = autograd.grad(L, x)\nM = (g * x).sum()\n"
+                                 "M.backward()\n",
+    "hooks": X + "x.register_hook(lambda g: g * 5)\nL = (x**2).sum()\nL.backward()\n",
+    "training": X + "for i in range(10):\n    L = ((x - 1) ** 2).sum()\n    x.grad = None\n"
+                   "    L.backward()\n    with torch.no_grad():\n        x -= 0.1 * x.grad\n",
+    "data assigned": X + "for i in range(3):\n    L = ((x - 1) ** 4).sum()\n    x.grad = None\n"
+                        "    L.backward()\n    x.data = x.data - 0.01 * x.grad\n",
+    "optimiser": "torch.manual_seed(0)\nnet = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), "
+                 "nn.Linear(3, 1))\nopt = optim.Adam(net.parameters())\nfor i in range(3):\n"
+                 "    loss = net(torch.ones(4, 2)).square().mean()\n    opt.zero_grad()\n"
+                 "    loss.backward()\n    opt.step()\n",
+    "complex": "z = torch.tensor([1 + 2j, -0.5j], requires_grad=True)\nL = (z * z).abs().sum()\n",
+    "half": "x = torch.tensor([0.5, 1.5], dtype=torch.float16, requires_grad=True)\n"
+            "L = (x.exp() * x).sum()\n",
+    "types meet": X + "d = x.double() * tensor([1, 2, 3])\nL = (d.float() ** 2).sum()\n",
+    "cancellation": "x = tensor(3.0, requires_grad=True)\nL = (x * 1e-3 + 1e6) - 1e6\n",
+    "tiny values": "x = tensor(1e-6, requires_grad=True)\nL = x.log() + x.sqrt()\n",
+    "large values": "x = tensor(1e6, requires_grad=True)\nL = x**2 + x.sqrt()\n",
+    "steep": "x = tensor(0.01, requires_grad=True)\nL = torch.sin(1 / x)\n",
+    "one leaf twice": X + "y = torch.stack([x, x, x])\nL = (y.T @ y).trace()\n",
+    "unused part": X + "u = tensor(2.0, requires_grad=True)\nL = x.sum() + u * 0\n",
+    "a right function": X + "class Cube(autograd.Function):\n    @staticmethod\n"
+        "    def forward(ctx, x):\n        ctx.save_for_backward(x)\n        return x**3\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        x, = ctx.saved_tensors\n"
+        "        return g * 3 * x**2\nL = Cube.apply(x).sum()\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_gradients_agree(name: str) -> None:
+    found = leaves(RIGHT[name])
+    assert found
+    for leaf in found.values():
+        assert (leaf.status, leaf.cause) == ("equal", ""), leaf
+
+
+def test_large_leaves_are_sampled() -> None:
+    found = leaves("w = torch.ones(40, 50, requires_grad=True)\nL = (w.sin() * w).sum()\n")
+    leaf = found["w"]
+    assert (leaf.elements, leaf.total, leaf.directions) == (16, 2000, 2)
+    assert leaf.status == "equal"
+
+
+def test_a_wrong_element_of_a_large_leaf_is_found() -> None:
+    text = FUNCTION.format(forward="x * x", backward="(g * x * 2).index_fill(0, i, 9.0)")
+    text = text.replace("def backward(ctx, g):", "def backward(ctx, g):\n        i = tensor([137])")
+    found = leaves(f"{text}x = torch.linspace(1.0, 2.0, 500, requires_grad=True)\n"
+                   "L = Own.apply(x).sum()\n")  # fmt: skip
+    assert found["x"].status == "different"
+
+
+# ---------------------------------------------------------------- wrong ones are named
+
+FUNCTION = """\
+class Own(autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return {forward}
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return {backward}
+"""
+WRONG = {
+    "half": ("x * x", "g * x", "it gives 0.5 times the derivative"),
+    "sign": ("x.sin()", "-g * x.cos()", "it gives -1 times the derivative"),
+    "another function": ("x.exp()", "g * x", "the backward of Own is wrong"),
+    "one element": ("x * 2", "g * tensor([2.0, 2.0, 5.0])", "the backward of Own is wrong"),
+    "zero": ("x * 2", "g * 0", "the backward of Own is wrong"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_backward(name: str) -> None:
+    forward, backward, cause = WRONG[name]
+    program = FUNCTION.format(forward=forward, backward=backward)
+    program += X + "u = tensor(2.0, requires_grad=True)\n"
+    program += "h = (x * 3).exp()\nL = (Own.apply(h) * u).sum() + h.mean()\n"
+    found = leaves(program)
+    leaf = found["x"]
+    assert leaf.status == "different" and cause in leaf.cause
+    (edge,) = leaf.edges
+    assert (edge.node, edge.text, edge.line) == ("OwnBackward", "Own.apply(h)", 13)
+    assert found["u"].status == "equal"  # u comes in behind the function
+    if name == "one element":
+        assert edge.element == (2,)
+
+
+def test_a_straight_through_estimator_is_told() -> None:
+    """Right or wrong is the author's to say; that it is no derivative is a fact."""
+    found = leaves(FUNCTION.format(forward="x.round()", backward="g") + X +
+                   "L = (Own.apply(x) * x).sum()\n")  # fmt: skip
+    assert found["x"].status == "different"
+
+
+KINKS = {
+    "relu": "x = tensor([0.0, 1.0], requires_grad=True)\nL = x.relu().sum()\n",
+    "two maxima": "x = tensor([2.0, 2.0], requires_grad=True)\nL = x.max(0).values\n",
+    "clamp": "x = tensor([1.0], requires_grad=True)\nL = x.clamp(max=1.0).sum()\n",
+    "a jump": "x = tensor([2.0], requires_grad=True)\nL = (x.floor() + x).sum()\n",
+}
+
+
+@pytest.mark.parametrize("name", KINKS)
+def test_kinks(name: str) -> None:
+    fact = checked(KINKS[name])
+    assert fact.exit_code == 1
+    (leaf,) = fact.leaves
+    assert leaf.cause.startswith("kink: the slope is") and len(leaf.edges) == 1
+    allowed = checked(KINKS[name], allow=("kink",))
+    assert allowed.exit_code == 0 and "kink" in allowed.notes[0]
+
+
+def test_a_kink_somewhere_else_is_none() -> None:
+    near = "x = tensor([1e-3, -1e-3, 0.5], requires_grad=True)\nL = (x.relu() * x.abs()).sum()\n"
+    assert leaves(near)["x"].status == "equal"
+
+
+def test_masked_nan() -> None:
+    text = "x = tensor([0.0, 4.0], requires_grad=True)\n"
+    fact = checked(f"{text}y = torch.where(x > 0, x.sqrt(), torch.zeros(2)).sum()\ny.backward()\n")
+    (leaf,) = fact.leaves
+    assert leaf.status == "different" and leaf.words == ("nan",)
+    assert [(edge.node, edge.text) for edge in leaf.edges] == [("SqrtBackward0", "x.sqrt()")]
+
+
+def test_what_is_not_finite_is_no_mistake() -> None:
+    for text in ("L = x.sqrt()", "L = x.log()", "L = x * 0 / x", "L = (1 / x)"):
+        fact = checked(f"x = tensor(0.0, requires_grad=True)\n{text}\n")
+        assert (fact.exit_code, fact.leaves[0].status) == (0, "undefined"), text
+
+
+def test_single_precision_is_noted() -> None:
+    text = "x = tensor(0.01, requires_grad=True)\nL = (1 - x.cos()) / x**2\n"
+    fact = checked(text)
+    assert (fact.exit_code, fact.leaves[0].status) == (0, "float32")
+    assert "rounding spoils this gradient" in fact.notes[0]
+    assert checked(text, dtype="float64").leaves[0].status == "equal"
+
+
+def test_symmetric_matrices() -> None:
+    text = "A = tensor([[2.0, 0.5], [0.5, 1.0]], requires_grad=True)\n"
+    fact = checked(text + "L = torch.linalg.cholesky(A).sum()\n")
+    assert (fact.exit_code, fact.leaves[0].status) == (0, "unclear")
+
+
+# ---------------------------------------------------------------- what can't be checked
+
+
+def test_programs_without_leaves() -> None:
+    fact = checked("print(torch.ones(2) * 2)\n")
+    assert (fact.status, fact.leaves) == ("passed", ())
+    assert "no gradient to check: no result requires grad" in fact.notes
+
+
+def test_damaged_results_are_noted() -> None:
+    fact = checked("x = tensor(1.0, requires_grad=True)\ny = x.exp()\ny += 1\n")
+    assert fact.status == "passed" and "not checked numerically" in fact.notes[0]
+
+
+def test_long_programs_are_bounded() -> None:
+    text = "x = tensor(1.0, requires_grad=True)\ny = x\nfor _ in range({}):\n    y = y * 1.0001\n"
+    assert checked(text.format(3000)).leaves[0].status == "equal"
+    fact = checked(text.format(100_001))
+    assert fact.status == "passed" and "more than 100,000 operations" in fact.notes[0]
+
+
+def test_tolerance() -> None:
+    wrong = FUNCTION.format(forward="x * x", backward="g * x * 2.0002")
+    wrong += X + "L = Own.apply(x).sum()\n"
+    assert checked(wrong).exit_code == 1
+    assert checked(wrong, tolerance=Tolerance(rtol=1e-3)).exit_code == 0
+
+
+def test_results_are_what_was_differentiated() -> None:
+    fact = checked(X + "a = x.sum()\nb = (x**2).sum()\na.backward()\nb.backward()\nc = x.prod()\n")
+    assert [leaf.result for leaf in fact.leaves] == ["a", "b"]
+    assert [leaf.result for leaf in checked(X + "a = x.sum()\nb = a * 2\nc = x * 3\n").leaves] == [
+        "b", "c",
+    ]  # fmt: skip
+
+
+# ---------------------------------------------------------------- quotients
+
+
+@pytest.mark.parametrize(
+    ("function", "slope"),
+    [
+        (lambda h: math.sin(1 + h), math.cos(1)),
+        (lambda h: (1e8 + h) ** 1, 1.0),
+        (lambda h: math.exp(50 * h), 50.0),
+        (lambda h: math.log(1e-5 + h) if h > -1e-5 else math.nan, 1e5),
+        (lambda h: math.sin(300 * (0.3 + h)), 300 * math.cos(90)),
+    ],
+)
+def test_quotient(function: Any, slope: float) -> None:
+    found = quotient(function, function(0.0), 1.0, lambda value: 1e-9 * (1 + abs(value)))
+    assert found.value == pytest.approx(slope, rel=1e-5)
+    assert abs(found.value - slope) <= 10 * found.error + 1e-9 * abs(slope)
+
+
+def test_a_quotient_beside_the_domain() -> None:
+    found = quotient(lambda h: math.nan, math.nan, 1.0, lambda value: 1e-9)
+    assert not found.finite
