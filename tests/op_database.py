@@ -69,6 +69,8 @@ def translated(value: Any) -> Any:
         return {key: translated(item) for key, item in value.items()}
     if isinstance(value, torch.dtype | torch.layout):
         return gradcli.strided if value is torch.strided else getattr(gradcli, str(value)[6:])
+    if isinstance(value, torch.memory_format):
+        return getattr(gradcli, str(value)[6:])
     if isinstance(value, torch.device):
         return gradcli.device(str(value))
     if isinstance(value, torch.nn.Module):

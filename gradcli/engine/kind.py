@@ -110,6 +110,24 @@ class Layout:
 strided = Layout()
 
 
+class MemoryFormat:
+    """An order of a tensor's elements in memory: torch.channels_last and its like."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+
+contiguous_format = MemoryFormat("contiguous_format")
+preserve_format = MemoryFormat("preserve_format")
+channels_last = MemoryFormat("channels_last")
+channels_last_3d = MemoryFormat("channels_last_3d")
+
+
 def wrap_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front; IndexError in PyTorch's words."""
     span = max(ndim, 1)

@@ -9,6 +9,7 @@ from ..engine.operator import composite, operator
 from .complex_parts import real_part
 from .constants import zeros_as
 from .geometry import broadcast_sizes
+from .shape import is_laid_out, with_channels_last
 from .sums import sum_all, sum_to
 
 to_copy = operator(
@@ -33,18 +34,39 @@ def _back_to(grad: Any, kind: Any) -> Any:
     return to_copy(grad, kind.dtype, kind.device)
 
 
-def _converted_to(self: Any, dtype: Any, device: Any, copy: bool) -> Any:
+to_copy_laid_out = operator(
+    "_to_copy.memory_format(Tensor self, *, ScalarType? dtype=None, Device? device=None, "
+    "any memory_format=None) -> Tensor",
+    node="ToCopyBackward0",
+    where="hidden",
+    dtype=lambda self, dtype, device, memory_format: (dtype or self.dtype, device or self.device),
+    forward=lambda xp, self, dtype, device, memory_format: with_channels_last(
+        xp, converted(self, dtype, device)
+    ),
+    self=lambda grad, self_kind: _back_to(grad, self_kind),
+    doc="A copy whose channels lie closest in memory.",
+    samples=("c[None].to(torch.float64, memory_format=torch.channels_last)",),
+)
+
+
+def _converted_to(self: Any, dtype: Any, device: Any, copy: bool, memory_format: Any = None) -> Any:
     """The tensor itself where nothing changes."""
     same = dtype is None or dtype is self.dtype
-    if same and (device is None or device == self.device) and not copy:
+    fits = memory_format is None or is_laid_out(self, memory_format)
+    if same and (device is None or device == self.device) and not copy and fits:
         return self
-    return to_copy(self, dtype or self.dtype, device or self.device)
+    dtype, device = dtype or self.dtype, device or self.device
+    if memory_format is not None and memory_format.name.startswith("channels_last"):
+        return to_copy_laid_out(self, dtype, device, memory_format)
+    return to_copy(self, dtype, device)
 
 
 to = composite(
     "to.dtype(Tensor self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, "
     "any memory_format=None) -> Tensor",
-    lambda self, dtype, non_blocking, copy, memory_format: _converted_to(self, dtype, None, copy),
+    lambda self, dtype, non_blocking, copy, memory_format: _converted_to(
+        self, dtype, None, copy, memory_format
+    ),
     where="method",
     doc="As another element type; the tensor itself where it has that type already.",
     samples=(
@@ -58,7 +80,7 @@ composite(
     "to.device(Tensor self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False, "
     "bool copy=False, *, any memory_format=None) -> Tensor",
     lambda self, device, dtype, non_blocking, copy, memory_format: _converted_to(
-        self, dtype, device, copy
+        self, dtype, device, copy, memory_format
     ),
     where="method",
     doc="On another device, perhaps as another element type.",
@@ -70,7 +92,7 @@ composite(
     "to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, *, "
     "any memory_format=None) -> Tensor",
     lambda self, other, non_blocking, copy, memory_format: _converted_to(
-        self, other.dtype, other.device, copy
+        self, other.dtype, other.device, copy, memory_format
     ),
     where="method",
     doc="As the element type and on the device of another tensor.",
@@ -121,7 +143,7 @@ type_ = composite(
 def _declare_cast(name: str, dtype: str) -> None:
     composite(
         f"{name}(Tensor self, *, any memory_format=None) -> Tensor",
-        lambda self, memory_format: _converted_to(self, BY_NAME[dtype], None, False),
+        lambda self, memory_format: _converted_to(self, BY_NAME[dtype], None, False, memory_format),
         where="method",
         doc=f"As {dtype}; the tensor itself where it is that already.",
         samples=tuple(f"{x}.{name}()" for x in ("ik" if dtype.startswith("complex") else "xikd")),

@@ -44,7 +44,7 @@ def _norm_backward(
     if p == float("inf"):
         largest = row("abs")(self) == result
         share = grad / sum_dims(largest * row("ones_as")(self), dim, True)
-        return row("sgn")(self) * share * largest
+        return row("sgn")(self) * (share * largest)
     if p < 1:
         steep = zero_where(row("abs")(self) ** (p - 1), self == 0, 0)
         return row("sgn")(self) * steep * grad * result ** (1 - p)

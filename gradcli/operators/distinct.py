@@ -143,8 +143,10 @@ def _found(
     values = xp.asarray(values)
     if sequence.ndim == 1:
         return xp.asarray(xp.searchsorted(sequence, values, side=way)).astype(kind)
-    lines = sequence.reshape(-1, sequence.shape[-1])
-    wanted = values.reshape(lines.shape[0], -1)
+    if not values.size:
+        return xp.zeros(values.shape, dtype=kind)
+    lines = sequence.reshape((values.size // values.shape[-1], sequence.shape[-1]))
+    wanted = values.reshape((lines.shape[0], values.shape[-1]))
     found = [
         xp.searchsorted(line, want, side=way) for line, want in zip(lines, wanted, strict=True)
     ]

@@ -177,7 +177,7 @@ def _triplet_with_distance(
     near, far = apart(anchor, positive), apart(anchor, negative)
     if swap:
         far = far.minimum(apart(positive, negative))
-    loss = (near - far + margin).clamp_min(0)
+    loss = (margin + near - far).clamp_min(0)
     return reduced(loss, number) if number != NONE else loss
 
 

@@ -7,6 +7,8 @@ from typing import Any
 from ..engine.operator import catalogue, composite
 from .constants import number_as
 from .conventions import native, wrap_dim
+from .geometry import broadcast_sizes
+from .shape import expand
 from .sorting import sort
 
 MODES = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -84,7 +86,12 @@ def _ranks(ordered: Any, q: Any, ignore: bool) -> Any:
         ranks = q * (there.sum(-1, True) - 1)
         return ranks.masked_fill(ranks.detach() < 0, 0)
     last = ordered.shape[-1] - 1
-    return (q * last).masked_fill((~there).any(-1, True), last)
+    fails = (~there).any(-1, True)
+    ranks = q * last
+    size = broadcast_sizes(tuple(ranks.shape), tuple(fails.shape))
+    if q.ndim and tuple(ranks.shape) != tuple(size):
+        ranks = expand.run(ranks, size, False)
+    return ranks.masked_fill(fails, last)
 
 
 for _name, _ignore, _doc in (

@@ -92,6 +92,8 @@ def check_scatter(self: Any, dim: int, index: Any, src: Any = None) -> None:
     check_index_type("scatter", index)
     if hasattr(src, "dtype") and src.dtype is not self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if not index.numel():
+        return
     if max(index.ndim, 1) != max(self.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
     if hasattr(src, "ndim") and max(index.ndim, 1) != max(src.ndim, 1):

@@ -19,7 +19,7 @@ from .geometry import (
     wrap_dim,
     wrap_dims,
 )
-from .sums import sum_to
+from .sums import sum_all, sum_to
 from .sums import sum_to_size as checked_sum_to_size
 
 # ---- copies
@@ -37,6 +37,8 @@ clone = operator(
 
 def _copied(xp: Any, array: Any, memory_format: Any) -> Any:
     """Dense memory keeps its order of dimensions unless row-major order is asked for."""
+    if "channels_last" in repr(memory_format):
+        return with_channels_last(xp, array)
     if "contiguous_format" in repr(memory_format):
         return array.copy(order="C")
     return array.copy(order="K" if _is_dense(array) else "C")
@@ -53,16 +55,44 @@ def _is_dense(array: Any) -> bool:
     return True
 
 
-def _contiguous(self: Any) -> Any:
+def with_channels_last(xp: Any, array: Any) -> Any:
+    """A copy whose second dimension lies closest in memory."""
+    return xp.moveaxis(xp.moveaxis(array, 1, -1).copy(order="C"), -1, 1)
+
+
+def is_laid_out(self: Any, memory_format: Any) -> bool:
+    """Do a tensor's elements lie in memory as a format says?"""
+    name = "" if memory_format is None else memory_format.name
+    if not name.startswith("channels_last"):
+        return name != "contiguous_format" or is_contiguous(self)
+    rank = 5 if name.endswith("3d") else 4
+    if self.ndim != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {name} format")
+    expected = 1
+    for place in (1, *range(rank - 1, 1, -1), 0):
+        if self.shape[place] != 1 and self.stride(place) != expected:
+            return False
+        expected *= self.shape[place]
+    return True
+
+
+def _contiguous(self: Any, memory_format: Any = None) -> Any:
+    if memory_format is not None and memory_format.name.startswith("channels_last"):
+        return self if is_laid_out(self, memory_format) else clone(self, memory_format)
     return self if is_contiguous(self) else clone(self, "torch.contiguous_format")
 
 
 contiguous = composite(
     "contiguous(Tensor self, *, any memory_format=None) -> Tensor",
-    lambda self, memory_format: _contiguous(self),
+    lambda self, memory_format: _contiguous(self, memory_format),
     where="method",
     doc="The tensor itself if its memory is in row-major order, else a copy that is.",
-    samples=("x.contiguous()", "x.t().contiguous()", "z.expand(2, 3).contiguous()"),
+    samples=(
+        "x.contiguous()",
+        "x.t().contiguous()",
+        "z.expand(2, 3).contiguous()",
+        "c[None].contiguous(memory_format=torch.channels_last).stride()",
+    ),
 )
 
 # ---- views of the same elements
@@ -383,7 +413,10 @@ expand = operator(
     where="method",
     check=lambda self, size, implicit: expanded_size(self.shape, size, _kind_word(self)),
     forward=lambda xp, self, size, implicit: _expanded(xp, self, size),
-    self=lambda grad, self_sym_sizes: sum_to(grad, self_sym_sizes),
+    # A tensor without dimensions gets the sum of all, even where there is but one element.
+    self=lambda grad, self_sym_sizes: (
+        sum_to(grad, self_sym_sizes) if self_sym_sizes else sum_all(grad)
+    ),
     doc="Dimensions of size 1 seen as longer ones, without a copy.",
     samples=(
         "z.expand(2, 3)", "z.expand(2, -1)", "v.expand(2, 3)", "x.expand(2, 3)", "s.expand(2, 2)",

@@ -158,6 +158,8 @@ one_hot = operator(
 
 
 def _unraveled(indices: Any, shape: Sequence[int]) -> tuple[Any, ...]:
+    if not shape:
+        return ()
     return tuple(unraveled.run(indices, tuple(shape)).unbind(-1))
 
 
