@@ -3,13 +3,15 @@
 Names are looked up when they are used, so importing gradcli costs next to nothing.
 """
 
+from os.path import exists
 from typing import Any
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
+    # `from . import output` asks here first: PyTorch's names need not be loaded to say no.
+    if name.startswith("__") or exists(f"{__path__[0]}/{name}.py"):
         raise AttributeError(name)
     from .namespace import resolve
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class ExitStatus(IntEnum):
@@ -19,8 +19,7 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A piece of the source: 1-based lines and columns in characters, the end exclusive."""
 
     line: int
@@ -29,8 +28,7 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """A remark on a piece of the source; the primary one carries the carets."""
 
     span: Span
@@ -38,8 +36,7 @@ class Label:
     primary: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Cure:
+class Cure(NamedTuple):
     """Advice that can be tried: the note that gives it, and what it replaces in the source.
 
     `edits` are pieces of the source with the text that comes in their place; an empty piece is a
@@ -53,8 +50,7 @@ class Cure:
     last_resort: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One error as it will be told: type and message last, labels and advice before.
 
     A note may have several lines, a table; the first says what it is.
@@ -83,11 +79,11 @@ class Diagnostic:
 
     def with_labels(self, *labels: Label) -> Diagnostic:
         """The same diagnostic with more labels."""
-        return replace(self, labels=self.labels + labels)
+        return self._replace(labels=self.labels + labels)
 
     def with_notes(self, *notes: str) -> Diagnostic:
         """The same diagnostic with more advice."""
-        return replace(self, notes=self.notes + notes)
+        return self._replace(notes=self.notes + notes)
 
 
 class ProgramError(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from gradcli.options import Command, Misuse, Option
 from gradcli.reading import read
 
 WORDS = ("a", "a,b", "x=2.0", "3", "text", "json", "cpu", "64KiB", "2s", "-", "always", "-1", "")
+CHOICES = re.compile(r"[\w.]+")  # what help and metavar list: text|json, nan, inf
 
 
 def through_typer(line: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[str, Any] | None:
@@ -80,7 +82,9 @@ def test_typer_reads_the_same(line: list[str]) -> None:
 @pytest.mark.parametrize("name,option", options(), ids=lambda value: getattr(value, "field", value))
 def test_every_option_is_read(name: str, option: Option, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each option alone, with a value that it takes: both ways read the same."""
-    text = next((t for t in (*WORDS, str(option.default), "float64") if _takes(option, t)), None)
+    listed = CHOICES.findall(f"{option.metavar or ''} {option.help}")
+    texts = (*WORDS, str(option.default), "float64", *listed)
+    text = next((t for t in texts if _takes(option, t)), None)
     assert text is not None, "no value of the list fits"
     for flag in option.flags:
         line = [name, "a.expr", flag] if option.parse is None else [name, "a.expr", flag, text]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from .row import CARRIERS, Body, Inplace
 from .signature import REQUIRED, misfit
@@ -12,13 +13,33 @@ from .signature import REQUIRED, misfit
 class Function:
     """A name that programs call: one or several overloads, tried in the order of declaration."""
 
-    __slots__ = ("name", "overloads", "method", "one", "two")
+    __slots__ = ("name", "method", "one", "two", "_declared", "_waiting")
 
     def __init__(self, name: str, method: bool) -> None:
         self.name, self.method = name, method
-        self.overloads: list[Any] = []
+        self._declared: list[Any] = []
+        self._waiting: Waiting | None = None  # files that declare overloads and were not read yet
         self.one: Body | None = None  # straight to the overload for (Tensor)
         self.two: Body | None = None  # ... and for (Tensor, Tensor)
+
+    @property
+    def overloads(self) -> list[Any]:
+        """Its declarations, in their order; their files are read when somebody asks."""
+        if self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            for room in waiting.rooms:
+                waiting.load(room)
+            self._declared.sort(key=lambda o: waiting.keys.index(_key(o)))
+        return self._declared
+
+    def add(self, overload: Any) -> None:
+        self._declared.append(overload)
+        self.settle()
+
+    def wait(self, waiting: Waiting) -> None:
+        """Its overloads are declared in files that are not read yet."""
+        self._waiting = waiting
+        self.settle()
 
     @property
     def __name__(self) -> str:
@@ -127,6 +148,84 @@ def without_out(name: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in kwargs.items() if key != "out"}
 
 
+class Waiting(NamedTuple):
+    """The keys of a function's overloads in order, and the files that declare them."""
+
+    keys: list[str]
+    rooms: list[str]
+    load: Callable[[str], Any]
+
+
+def _key(overload: Any) -> str:
+    """The schema name: the in-place twin has its own."""
+    variant = overload.signature.overload
+    return f"{overload.name}.{variant}" if variant else str(overload.name)
+
+
+class Rows(dict[str, Any]):
+    """Rows by schema name. A row whose file was not read yet is read when it is asked for; whoever
+    goes through all of them reads everything."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, str] = {}
+        self.load: Callable[[str], Any] = str
+        self.rooms: list[str] = []
+        self.looks: list[Callable[[Any], None]] = []
+
+    def __missing__(self, key: str) -> Any:
+        room = self.waiting.get(key)
+        if room is None:
+            raise KeyError(key)
+        self.load(room)
+        return dict.__getitem__(self, key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default  # noqa: SIM401 - this is what get means
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.waiting or dict.__contains__(self, key)
+
+    def read(self) -> list[Any]:
+        """The rows whose files were read."""
+        return list(dict.values(self))
+
+    def each(self, look: Callable[[Any], None]) -> None:
+        """Calls `look` for every row: those whose files are read later, then."""
+        self.looks.append(look)
+        for row in self.read():
+            look(row)
+
+    def __setitem__(self, key: str, row: Any) -> None:
+        dict.__setitem__(self, key, row)
+        for look in self.looks:
+            look(row)
+
+    def _all(self) -> None:
+        rooms, self.rooms = self.rooms, []
+        for room in rooms:
+            self.load(room)
+
+    def __iter__(self) -> Iterator[str]:
+        self._all()
+        return dict.__iter__(self)
+
+    def __len__(self) -> int:
+        self._all()
+        return dict.__len__(self)
+
+    def keys(self) -> Any:
+        self._all()
+        return dict.keys(self)
+
+    def values(self) -> Any:
+        self._all()
+        return dict.values(self)
+
+    def items(self) -> Any:
+        self._all()
+        return dict.items(self)
+
+
 class Catalogue:
     """All declarations: by the names that programs write, and by the schema names of rows."""
 
@@ -134,22 +233,33 @@ class Catalogue:
         self.functions: dict[str, Function] = {}
         self.methods: dict[str, Function] = {}
         self.properties: dict[str, Function] = {}
-        self.rows: dict[str, Any] = {}
+        self.rows = Rows()
+        # (face, name, key, file) of everything declared, while `rooms` wants to know it.
+        self.notes: list[tuple[str, str, str, str]] | None = None
+
+    def defer(self, table: Any, load: Callable[[str], Any], rooms: list[str]) -> None:
+        """Makes names known whose declarations are read when somebody asks for them."""
+        for face, known in (
+            ("functions", self.functions), ("methods", self.methods),
+            ("properties", self.properties),
+        ):  # fmt: skip
+            method = face != "functions"
+            for name, (keys, files) in table.get(face, {}).items():
+                function = known[name] = Function(name.rpartition(".")[2], method)
+                function.wait(Waiting(keys, files, load))
+        rows = self.rows
+        rows.waiting = {key: files[0] for key, (_, files) in table["rows"].items()}
+        rows.load, rows.rooms = load, list(rooms)
 
     def add(self, overload: Any) -> None:
         signature = overload.signature
-        key = signature.name + ("." + signature.overload if signature.overload else "")
-        if key in self.rows:
-            raise ValueError(f"{key} is declared twice")
-        self.rows[key] = overload
+        self._put_row(_key(overload), overload)
         for name in (signature.name, *overload.aliases):
             for face in overload.where.split():
                 self._put(face, name, overload)
         if overload.inplace:
             twin = Inplace(overload)
-            self.rows[
-                overload.inplace + ("." + signature.overload if signature.overload else "")
-            ] = twin
+            self._put_row(_key(twin), twin)
             faces = overload.where.split()
             if "method" in faces or "inplace" in faces:
                 self._put("method", overload.inplace, twin)
@@ -159,18 +269,39 @@ class Catalogue:
     def _put(self, face: str, name: str, overload: Any) -> None:
         if face in ("hidden", "inplace"):  # "inplace": only the twin has a name
             return
+        where, known = "functions", self.functions
         if face == "method":
-            function = self.methods.setdefault(name, Function(name, True))
+            where, known = "methods", self.methods
         elif face == "property":
-            function = self.properties.setdefault(name, Function(name, True))
+            where, known = "properties", self.properties
         else:
-            path = {"torch": "", "functional": "nn.functional."}.get(face, face + ".") + name
-            function = self.functions.setdefault(path, Function(name, False))
-        function.overloads.append(overload)
-        function.settle()
+            name = {"torch": "", "functional": "nn.functional."}.get(face, face + ".") + name
+        function = known.get(name)
+        if function is None:
+            function = known[name] = Function(name.rpartition(".")[2], where != "functions")
+        function.add(overload)
+        self._note(where, name, overload)
+
+    def _put_row(self, key: str, overload: Any) -> None:
+        if dict.__contains__(self.rows, key):
+            raise ValueError(f"{key} is declared twice")
+        self.rows[key] = overload
+        self._note("rows", key, overload)
+
+    def _note(self, face: str, name: str, overload: Any) -> None:
+        if self.notes is not None:
+            self.notes.append((face, name, _key(overload), _room()))
 
     def row(self, key: str) -> Any:
         return self.rows[key]
+
+
+def _room() -> str:
+    """The file that is being read: the innermost one whose top level is running."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return str(frame.f_globals["__name__"]).rpartition(".")[2]
 
 
 catalogue = Catalogue()

@@ -91,7 +91,7 @@ def complex_appears() -> None:
     grad is multiplied by the conjugate of f'(self), which is f' of the conjugate.
     """
     CARRIERS.complex = True
-    for row in catalogue.rows.values():
+    for row in catalogue.rows.read():
         for written in ("backward", "step"):
             row.__dict__.pop(written, None)
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from .dtypes import BY_NAME as DTYPES
 from .dtypes import COMPLEX, FLOATING, DType, default_complex, default_dtype
@@ -19,15 +18,21 @@ PREFIX = "tensor("
 PARAMETER = "Parameter containing:\n"
 
 
-@dataclass(slots=True)
 class PrintOptions:
     """What torch.set_printoptions changes."""
 
-    precision: int = 4
-    threshold: float = 1000
-    edgeitems: int = 3
-    linewidth: int = 80
-    sci_mode: bool | None = None
+    __slots__ = ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
+
+    def __init__(
+        self,
+        precision: int = 4,
+        threshold: float = 1000,
+        edgeitems: int = 3,
+        linewidth: int = 80,
+    ) -> None:
+        self.precision, self.threshold, self.edgeitems = precision, threshold, edgeitems
+        self.linewidth = linewidth
+        self.sci_mode: bool | None = None
 
 
 _PROFILES = {
@@ -64,7 +69,7 @@ def set_printoptions(
 
 def get_printoptions() -> dict[str, Any]:
     """torch.get_printoptions."""
-    return asdict(print_options)
+    return {name: getattr(print_options, name) for name in print_options.__slots__}
 
 
 @contextmanager
@@ -80,7 +85,7 @@ def printoptions(**changes: Any) -> Iterator[None]:
 
 def reset_printoptions() -> None:
     """Back to the options of a fresh process."""
-    fresh = replace(_PROFILES["default"])
+    fresh = _PROFILES["default"]
     for name in fresh.__slots__:
         setattr(print_options, name, getattr(fresh, name))
 
@@ -174,8 +179,7 @@ def _edges(array: Any, edgeitems: int) -> tuple[Any, tuple[bool, ...]]:
     return array, cut
 
 
-@dataclass(slots=True)
-class _Layout:
+class _Layout(NamedTuple):
     """Lays element texts out in brackets; recursion is over axes, so never deep."""
 
     texts: list[str]

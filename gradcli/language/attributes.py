@@ -407,7 +407,10 @@ del TABLES[range]  # the builtins give range its methods too
 
 def _library_method(value: Any, name: str) -> Any:
     """A special method of a class of the library, such as __len__; the names are ours alone."""
-    return getattr(type(value), name, None) if is_library(value) else None
+    if not is_library(value):
+        return None
+    kind = type(value)  # the class of the class has methods too, __call__ among them
+    return next((getattr(kind, name) for part in kind.__mro__ if name in part.__dict__), None)
 
 
 def _iterate(value: Any) -> Iterator[Any] | None:
@@ -431,7 +434,7 @@ def _host_name(value: Any) -> str | None:
         return value.name().split("::")[-1]
     if isinstance(value, Tensor):
         return "Tensor"
-    return {Device: "torch.device", DType: "torch.dtype"}.get(type(value))
+    return {Device: "torch.device", DType: "torch.dtype", Size: "torch.Size"}.get(type(value))
 
 
 def _caller(value: Any) -> Callable[..., Any] | None:

@@ -6,10 +6,9 @@ import ast
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import CodeType, TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..diagnostics import Cure, Diagnostic, ExitStatus, Label, ProgramError, Span
 from ..engine.mode import state
@@ -27,8 +26,7 @@ from .stack import room_for_calls
 SHOWN_CALLS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Rebinding:
+class Rebinding(NamedTuple):
     """A name left a tensor for another value."""
 
     bound_line: int | None
@@ -38,8 +36,7 @@ class Rebinding:
     required_grad: bool
 
 
-@dataclass(frozen=True, slots=True)
-class BackwardCall:
+class BackwardCall(NamedTuple):
     """A call of backward or grad: where, and of which tensor (its id) where that is known."""
 
     span: Span
@@ -47,18 +44,31 @@ class BackwardCall:
     tensor_id: int | None
 
 
-@dataclass(eq=False)
 class Outcome:
     """What a run leaves: the names it bound, what it was asked on the way, and its error."""
 
-    program: Program
-    bindings: dict[str, Any]
-    rebindings: dict[str, list[Rebinding]]
-    backward_calls: list[BackwardCall]
-    error: Diagnostic | None
-    steps: int
-    nodes: dict[str, ast.AST] = field(repr=False, default_factory=dict)
-    machine: Machine | None = field(repr=False, default=None)
+    def __init__(
+        self,
+        program: Program,
+        bindings: dict[str, Any],
+        rebindings: dict[str, list[Rebinding]],
+        backward_calls: list[BackwardCall],
+        error: Diagnostic | None,
+        steps: int,
+        nodes: dict[str, ast.AST],
+        machine: Machine | None = None,
+    ) -> None:
+        self.program, self.machine = program, machine
+        self.bindings, self.rebindings, self.nodes = bindings, rebindings, nodes
+        self.backward_calls = backward_calls
+        self.error, self.steps = error, steps
+
+    def with_bindings(self, more: dict[str, Any]) -> Outcome:
+        """The same with more names."""
+        return Outcome(
+            self.program, {**self.bindings, **more}, self.rebindings, self.backward_calls,
+            self.error, self.steps, self.nodes, self.machine,
+        )  # fmt: skip
 
     @cached_property
     def lines(self) -> dict[str, int]:
@@ -175,7 +185,7 @@ class Machine:
                 if error is None:
                     raise
                 place = Label(inner.source.span_of(statement), "", primary=True)
-                raise ProgramError(replace(error, labels=(place,))) from None
+                raise ProgramError(error._replace(labels=(place,))) from None
 
     def outcome(self, error: Diagnostic | None, budget: Budget) -> Outcome:
         source, store = self.program.source, self.globals
@@ -252,14 +262,14 @@ def diagnose(
     cures: tuple[Cure, ...] = ()
     kind, message, notes, status = _told(error)
     if place is not None:
-        text = ""
+        text, span = "", source.span_of(place)
         if store is not None and status is ExitStatus.PROGRAM_ERROR:
             from .explain import explain
 
             found = explain(program, store.values, store.nodes, error, place)
             text, labels, notes = found.primary, found.labels, (*notes, *found.notes)
-            cures = tuple(found.cures)
-        labels.insert(0, Label(source.span_of(place), text, primary=True))
+            cures, span = tuple(found.cures), found.span or span
+        labels.insert(0, Label(span, text, primary=True))
         labels.extend(_call_labels(program, place, calls))
     return Diagnostic(kind, message, tuple(labels), notes, source.name, status, cures)
 
@@ -308,14 +318,21 @@ def missing_inputs(program: Program, missing: list[str]) -> Diagnostic:
     plural = "inputs" if len(missing) > 1 else "input"
     have = "have" if len(missing) > 1 else "has"
     settings = " ".join(f"--set {name}=1.0" for name in missing)
-    notes = [f"do: {settings}"]
-    pool = sorted(set(program.bindings) | set(program.inputs) - set(missing) | names.BUILTIN_NAMES)
+    # A type of errors is no input.
+    notes = [] if all(name.endswith(_ERRORS) for name in missing) else [f"do: {settings}"]
+    local = {word for scope in program.scopes.values() for word in scope.bound}
+    known = set(program.bindings) | set(program.inputs) - set(missing) | local
+    pool = sorted(known | names.BUILTIN_NAMES)
     for name in missing:
         near = names.suggestion(name, pool)
-        if near is not None and not _is_short(name):
-            notes.append(f"do: or did you mean '{near}' instead of '{name}'?")
+        if near is not None and (not _is_short(name) or near.lower() == name.lower()):
+            other = "or " if notes else ""
+            notes.append(f"do: {other}did you mean '{near}' instead of '{name}'?")
     message = f"the {plural} {listed} {have} no value"
     return Diagnostic("NameError", message, tuple(labels), tuple(notes), source.name)
+
+
+_ERRORS = ("Error", "Exception", "Warning")
 
 
 def _is_short(name: str) -> bool:

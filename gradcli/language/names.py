@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Literal
 
@@ -62,9 +63,48 @@ def torch_names() -> frozenset[str]:
     return namespace.names()
 
 
-@lru_cache(maxsize=1)
-def known_paths() -> tuple[frozenset[str], frozenset[str]]:
+class Paths:
+    """Full dotted names, all of which are listed only for who goes through them."""
+
+    __slots__ = ("has", "place")
+
+    def __init__(self, has: Callable[[str], bool], place: int) -> None:
+        self.has, self.place = has, place
+
+    def __contains__(self, path: str) -> bool:
+        return self.has(path)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_all_paths()[self.place])
+
+
+def _is_value(path: str) -> bool:
+    root, _, rest = path.partition(".")
+    if root == "torch":
+        from .. import namespace
+
+        return namespace.has(rest)
+    return rest in MATH_NAMES if root == "math" else root == "numpy" and rest in NUMPY_NAMES
+
+
+def _is_space(path: str) -> bool:
+    if path in ("torch", "math", "numpy"):
+        return True
+    from .. import namespace
+
+    return path.startswith("torch.") and namespace.is_space(path[6:])
+
+
+_PATHS = Paths(_is_value, 0), Paths(_is_space, 1)
+
+
+def known_paths() -> tuple[Paths, Paths]:
     """Full dotted names of values, and of namespaces: "torch.sin" ..., "torch.nn" ..."""
+    return _PATHS
+
+
+@lru_cache(maxsize=1)
+def _all_paths() -> tuple[frozenset[str], frozenset[str]]:
     values = {f"torch.{name}" for name in torch_names()}
     values.update(f"math.{name}" for name in MATH_NAMES)
     values.update(f"numpy.{name}" for name in NUMPY_NAMES)
@@ -84,7 +124,7 @@ def is_known(name: str) -> bool:
     """Whether a name that the program does not bind means something all the same."""
     return (
         name in BUILTIN_NAMES or name in ROOTS or name in FLAT
-        or ("." not in name and name in torch_names())
+        or ("." not in name and _is_value(f"torch.{name}"))
     )  # fmt: skip
 
 
@@ -103,7 +143,7 @@ def suggestion(name: str, candidates: object) -> str | None:
 
 def members(space: str) -> list[str]:
     """The names directly below a namespace."""
-    values, spaces = known_paths()
+    values, spaces = _all_paths()
     start = space + "."
     length = len(start)
     return [

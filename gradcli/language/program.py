@@ -8,15 +8,15 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span
 from . import names
 from .check import Checker
 from .names import Scope
 from .source import Source
+from .syntax_advice import advice
 
 # Python's parser needs memory beside the tree that grows with the text: some thousand lines at a
 # time parse in half the time of one big text, and are checked while they are in the cache. More
@@ -27,16 +27,14 @@ _CONTINUES = re.compile(r"(?:else|elif|except|finally)\b")
 _DEFAULT = re.compile(r"#\s*set:\s*([^\W\d]\w*)\s*=\s*(.*\S)\s*$")
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLimits:
+class SourceLimits(NamedTuple):
     """What is refused before Python's parser sees the text."""
 
     max_source: int = 8 * 1024 * 1024
     max_nesting: int = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Default:
+class Default(NamedTuple):
     """A line `# set: name=text` of the comment block at the top."""
 
     name: str
@@ -44,8 +42,7 @@ class Default:
     line: int
 
 
-@dataclass(frozen=True, eq=False)
-class Program:
+class Program(NamedTuple):
     """A checked program. Nothing in it changes after `parse`."""
 
     source: Source
@@ -59,7 +56,7 @@ class Program:
     literals: Mapping[str, ast.expr]
     # Imported names that mean one thing in the whole program, with their full dotted name.
     aliases: Mapping[str, str]
-    input_nodes: Mapping[str, ast.AST] = field(repr=False)
+    input_nodes: Mapping[str, ast.AST]
 
     def literal_value(self, name: str) -> Any:
         """The number or list of numbers that the text gives to a name."""
@@ -229,7 +226,12 @@ def _syntax_error(source: Source, error: SyntaxError) -> ProgramError:
     message = error.msg or "invalid syntax"
     message = re.sub(r"\s*\(<program>, line \d+\)$", "", message)
     kind = type(error).__name__  # IndentationError and TabError keep their names
-    return ProgramError(Diagnostic(kind, message, (Label(span, "", True),), (), source.name))
+    text = source.line(line)
+    indent = len(text) - len(text.lstrip())
+    if isinstance(error, IndentationError) and indent and text.strip():
+        span = Span(line, 1, line, indent + 1)  # Python points behind the line
+    notes = tuple(advice(text, message, span))
+    return ProgramError(Diagnostic(kind, message, (Label(span, "", True),), notes, source.name))
 
 
 def _deepest(source: Source) -> Span:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ..diagnostics import Diagnostic
 from ..ending import keep
@@ -66,7 +65,7 @@ def _run(request: Request) -> tuple[Ran, Report, tuple[StepFact, ...]]:
 def with_parameters(outcome: Outcome, kind: type) -> Outcome:
     """The parameters of modules as tensors with names of their own: `net.0.weight`."""
     inner = dict(collecting.parameters(outcome.bindings, kind))
-    return replace(outcome, bindings={**outcome.bindings, **inner}) if inner else outcome
+    return outcome.with_bindings(inner) if inner else outcome
 
 
 def _stopped(ran: Ran) -> bool:

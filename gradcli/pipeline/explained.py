@@ -7,7 +7,6 @@ is not given; advice that can't be tried is given without a word about trying.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ..diagnostics import Cure, Diagnostic, ExitStatus, Span
@@ -46,7 +45,7 @@ def with_trials(ran: Ran, started: float) -> Ran:
             notes.append(f"{note}{TRIED}{answer}")
         elif answer is None and not (resorts and note.startswith("do: ")):
             notes.append(note)
-    return ran._replace(error=replace(error, notes=tuple(notes), cures=()))
+    return ran._replace(error=error._replace(notes=tuple(notes), cures=()))
 
 
 def _answer(error: Diagnostic, cure: Cure, again: Ran | None) -> str | None:

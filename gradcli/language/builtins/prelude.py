@@ -21,8 +21,11 @@ from .types import CONSTRUCT, OF_PYTHON, is_instance, resolve_path
 
 
 def print_(
-    *values: Any, sep: Any = None, end: Any = None, flush: Any = None, file: Any = None
-) -> None:
+    *values: Any, sep: Any = None, end: Any = None, flush: Any = None, file: Any = None,
+    **others: Any,
+) -> None:  # fmt: skip
+    for name in others:
+        raise TypeError(f"'{name}' is an invalid keyword argument for print()")
     for name, value in (("sep", sep), ("end", end)):
         if value is not None and type(value) is not str:
             raise TypeError(f"{name} must be None or a string, not {type_name(value)}")
