@@ -15,7 +15,9 @@ from .why_passes import Applied, Pass
 
 NAN, INF = 1, 2
 MASKS = frozenset(
-    "Where MaskedFill MaskedScatter IndexPut CopySlices NanToNum MaskedSelect".split()
+    "Where MaskedFill MaskedScatter IndexPut CopySlices NanToNum MaskedSelect Index Select Slice "
+    "IndexSelect Gather Relu Threshold Clamp ClampMin ClampMax Hardtanh Maximum Minimum Max Min "
+    "Amax Amin Tril Triu".split()
 )
 
 
@@ -140,6 +142,7 @@ def _forward(case: Case, birth: Step, wanted: int) -> Finding:
             step = case.step_of(source)
             if step is not None and step.bad & INF:
                 finding.others.append(Remark(step.node, "an infinity before it"))
+                finding.trials += bounded(case, step.node)
     finding.trials += bounded(case, birth.node)
     return finding
 

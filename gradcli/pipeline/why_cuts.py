@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from ..diagnostics import Span
 from .cure import Edit
 from .why_case import Case, Finding, Remark, Trial
 from .why_edits import advised, replace, without_call
@@ -96,8 +97,25 @@ def cut_behind(case: Case, value: int) -> Step | None:
     return None
 
 
-def cut_finding(case: Case, found: list[Step], beginning: str) -> Finding:
-    """The verdict for cuts: that of the first, with all places of its kind."""
+def further(case: Case, found: list[Step], start: Iterable[int], ends: list[int]) -> list[Step]:
+    """The cuts that come behind these: x.item() makes a number, and tensor() copies it."""
+    alive = case.along(start, live_only=True) | {step.out for step in found}
+    leading = case.behind(ends)
+    behind: list[Step] = []
+    for step in case.flow.steps:
+        if step.out in leading and any(source in alive for source in (*step.live, *step.dead)):
+            alive.add(step.out)
+            known = any(step is other for other in found)
+            if not known and not any(source in alive for source in step.live):
+                if verdict_of(step) != "detached" or name_of(step.node).startswith("detach"):
+                    behind.append(step)
+    return behind[:MOST]
+
+
+def cut_finding(
+    case: Case, found: list[Step], beginning: str, behind: Iterable[Step] = ()
+) -> Finding:
+    """The verdict for cuts: that of the first, with all places of its kind; `behind` come later."""
     verdict = verdict_of(found[0])
     same: list[Step] = []
     for step in found:
@@ -111,9 +129,18 @@ def cut_finding(case: Case, found: list[Step], beginning: str) -> Finding:
     for step in same:
         finding.causes.append(Remark(step.node, WORDS[verdict]))
         edits += _edits(case, verdict, step)
+    if not edits and verdict != "no-grad":
+        _advise(case, verdict, same[0], finding, [])
+        return finding
     if verdict == "no-grad":
         for step in same:
             _switched(case, step, finding, edits)
+    for step in behind:
+        if any(step.node is remark.node for remark in (*finding.causes, *finding.others)):
+            continue
+        finding.others.append(Remark(step.node, f"and then: {WORDS[verdict_of(step)]}"))
+        more = _edits(case, verdict_of(step), step)
+        edits += [edit for edit in more if not _overlaps(edit, edits)]
     _advise(case, verdict, same[0], finding, edits)
     return finding
 
@@ -154,6 +181,9 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         return [replace(case, owner, "torch")] if isinstance(owner, ast.Name) else []
     if verdict in ("detached", "data", "item"):
+        outer = case.parents.get(id(node))
+        if isinstance(outer, ast.Attribute) and outer.attr == "numpy":
+            return []  # an array would still be outside
         return without_call(case, node)
     if verdict == "integer" and name_of(node) in (
         "long", "int", "short", "byte", "char", "to", "type", "bool"
@@ -162,8 +192,8 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
     if verdict == "copied" and isinstance(node, ast.Call) and node.args:
         inner = node.args[0]
         if isinstance(inner, (ast.List, ast.Tuple, ast.ListComp)):
-            return [replace(case, node, f"torch.stack({_listed(case, inner)})")]
-        return [replace(case, node, f"({case.whole(inner)})")]
+            return _around(case, node, inner, f"torch.stack({'list(' * _is_tuple(inner)}", ")")
+        return _around(case, node, inner, "(", ")")
     if verdict == "comparison" and isinstance(node, ast.Compare) and len(node.ops) == 1:
         order = SMOOTH.get(type(node.ops[0]))
         if order is not None:
@@ -177,8 +207,16 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
     return []
 
 
-def _listed(case: Case, node: ast.expr) -> str:
-    return case.whole(node) if not isinstance(node, ast.Tuple) else f"list({case.whole(node)})"
+def _is_tuple(node: ast.expr) -> bool:
+    return isinstance(node, ast.Tuple)
+
+
+def _around(case: Case, node: ast.expr, inner: ast.expr, before: str, after: str) -> list[Edit]:
+    """Other words around a part of an expression, which itself may be edited too."""
+    outer, own = case.span(node), case.span(inner)
+    start = Span(outer.line, outer.column, own.line, own.column)
+    end = Span(own.end_line, own.end_column, outer.end_line, outer.end_column)
+    return [(start, before), (end, after + ")" * (before.count("(") - 1))]
 
 
 def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[Edit]) -> None:
@@ -196,6 +234,17 @@ def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[
     else:
         advice = advised(case, step.node, [e for e in edits if _inside(case, step, e)] or edits)
     finding.trials.append(Trial(advice, tuple(edits)))
+
+
+def _overlaps(edit: Edit, others: list[Edit]) -> bool:
+    """Whether an edit touches what another one changes."""
+    start, end = _ends(edit)
+    return any(start < theirs[1] and theirs[0] < end for theirs in map(_ends, others))
+
+
+def _ends(edit: Edit) -> tuple[tuple[int, int], tuple[int, int]]:
+    span = edit[0]
+    return (span.line, span.column), (span.end_line, span.end_column)
 
 
 def _inside(case: Case, step: Step, edit: Edit) -> bool:

@@ -17,6 +17,7 @@ import numpy
 from ..engine.mode import state
 from ..engine.node import AccumulateGrad
 from ..engine.tensor import Tensor
+from ..language.attributes import ArrayValue
 from ..language.names import Scope
 from ..language.tracing import Listener
 from ..language.values import Lazy
@@ -108,7 +109,7 @@ class Flow(Listener):
         self.steps: list[Step] = []
         self.known: dict[int, Known] = {}
         self.nodes: dict[int, tuple[Any, dict[int, int]]] = {}
-        self.floats: dict[int, tuple[float, int]] = {}
+        self.floats: dict[int, tuple[Any, int]] = {}  # held, so that an identity stays one
         self.stack: list[list[Any] | None] = []
         self.shadow: dict[str, int] = {}
         self.last: tuple[Any, Any] = (None, None)
@@ -232,7 +233,7 @@ class Flow(Listener):
         kind = type(value)
         if kind is Tensor:
             return self.value_of(value)
-        if kind is float:
+        if kind is float or kind is ArrayValue:
             held = self.floats.get(id(value))
             return held[1] if held is not None and held[0] is value else None
         return value if kind in (list, tuple, dict) or isinstance(value, (Module, tuple)) else None
@@ -325,7 +326,7 @@ class Flow(Listener):
             number = self._made(node, value, self.flat(children))
             self._alias(node, value)
             return number
-        if kind is float:
+        if kind is float or kind is ArrayValue:
             held = self.floats.get(id(value))
             if held is not None and held[0] is value:
                 return held[1]
@@ -357,7 +358,7 @@ class Flow(Listener):
         number = len(self.values)
         self.steps.append(Step(node, number, (), sources, "number", False, None, True, 0))
         self.values.append(Value(None, False, len(self.steps) - 1))
-        if type(value) is float:
+        if type(value) is float or type(value) is ArrayValue:
             self.floats[id(value)] = (value, number)
         return number
 

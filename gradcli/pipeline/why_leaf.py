@@ -7,8 +7,8 @@ from typing import Any
 
 from ..engine.node import AccumulateGrad
 from .why_case import Case, Finding, Remark, Trial
-from .why_cuts import DERIVATIVES, cut_finding, cuts, verdict_of
-from .why_edits import advised, first, replace, without
+from .why_cuts import DERIVATIVES, cut_finding, cuts, further, verdict_of
+from .why_edits import advised, first, replace, then, without
 from .why_flow import Mark, Step, name_of
 from .why_passes import Applied, Pass
 
@@ -185,6 +185,9 @@ def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
     if case.is_here(origin):
         finding.others.append(Remark(origin, f"{name} goes through here"))
     given = _incoming(case, returned)
+    if value is None and given is not None and not isinstance(returned, ast.Return):
+        edits = then(case, returned, f"return {given}")
+        finding.trials.append(Trial("return a gradient for each input", tuple(edits)))
     if value is not None and given is not None:
         edits = [replace(case, value, given)]
         advice = f"return a gradient there, such as {given} times the local derivative"
@@ -238,7 +241,9 @@ def _apart(case: Case) -> Finding:
         return captured_finding(case, asked[-1].node)
     found = cuts(case, [case.value], roots)
     if found:
-        return cut_finding(case, found, f"{name}.grad is None: its way into the result is cut")
+        behind = further(case, found, [case.value], roots)
+        begin = f"{name}.grad is None: its way into the result is cut"
+        return cut_finding(case, found, begin, behind)
     tested = _only_tested(case)
     if tested:
         node = tested[0].node

@@ -11,6 +11,7 @@ from ..engine.hook_calls import as_tensor
 from ..engine.mode import state
 from ..engine.observer import Observer
 from ..engine.tensor import Tensor
+from ..nn.module import Module
 from .why_flow import bad
 
 if TYPE_CHECKING:
@@ -160,6 +161,9 @@ class Passes(Observer):
         current = self.passes[-1]
         if len(current.hooks) < ENTRIES:
             origin = self.registered_at.get(number)
+            last = current.hooks[-1] if current.hooks else None
+            if last is not None and isinstance(last.node, Module) and hasattr(hook, "__self__"):
+                origin, hook = last.origin, last.hook  # how a module's hook reaches the node
             current.hooks.append(Hooked(node, origin, hook, before, after))
 
     def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .cure import Edit
 from .why_case import Case, Finding, Remark, Trial
-from .why_edits import advised, insert_after, replace, then
+from .why_edits import advised, insert_after, insert_before, replace, then
 from .why_flow import Step, name_of
 
 CASTS = frozenset(
@@ -36,8 +36,8 @@ def _cast(case: Case, made: Step) -> Step | None:
     return made
 
 
-def _before(case: Case) -> tuple[Any, Any] | None:
-    """(statement that bound the name to a leaf, statement that rebound it)."""
+def _before(case: Case) -> tuple[Any, list[Any]] | None:
+    """(what bound the name to a leaf, the statements that have rebound it since)."""
     held = case.flow.bindings.get(case.name.partition("[")[0], [])
     if case.name.isidentifier():
         place = next((i for i, one in enumerate(held) if one[2] is case.tensor), None)
@@ -46,14 +46,15 @@ def _before(case: Case) -> tuple[Any, Any] | None:
         behind = case.behind([case.value])
         for number, node, tensor in reversed(held[:place]):
             if number in behind and tensor.requires_grad and tensor.grad_fn is None:
-                return node, _statement(case, held[place][1])
+                later = held[held.index((number, node, tensor)) + 1 : place + 1]
+                return node, list({id(one[1]): _statement(case, one[1]) for one in later}.values())
         return None
     made = case.made
     statement = None if made is None else case.statement(made.node)
     if isinstance(statement, ast.Assign):
         target, value = case.whole(statement.targets[0]), case.whole(statement.value)
         if target == case.name and target in value:
-            return None, statement
+            return None, [statement]
     return None
 
 
@@ -78,22 +79,18 @@ def _cast_finding(case: Case, made: Step) -> Finding:
     return finding
 
 
-def _rebound_finding(case: Case, leaf: Any, statement: Any) -> Finding:
-    name = case.name
+def _rebound_finding(case: Case, leaf: Any, statements: list[Any]) -> Finding:
+    name, statement = case.name, statements[0]
     line = case.line(statement)
-    sentence = (
-        f"{name}.grad is None: since line {line} {name} means a computed tensor, which is no leaf."
-    )
+    sentence = f"{name}.grad is None: since line {line} {name} means a computed tensor, no leaf."
     finding = Finding("rebound", sentence)
-    finding.causes.append(Remark(statement, f"{name} is bound again"))
+    for one in statements[:4]:
+        finding.causes.append(Remark(one, f"{name} is bound again"))
     if leaf is not None:
         finding.others.append(Remark(leaf, "the leaf that it meant before"))
-    updated = update_trial(case, statement)
-    if updated is not None:
-        finding.trials.append(updated)
-    renamed = _renamed(case, statement)
-    if renamed is not None:
-        finding.trials.append(renamed)
+    for trial in (update_trial(case, statement), _renamed(case, statement)):
+        if trial is not None:
+            finding.trials.append(trial)
     if not finding.trials:
         edits = then(case, statement, f"{name}.retain_grad()")
         if edits:
@@ -121,22 +118,26 @@ def update_trial(case: Case, statement: Any, bare: bool = False) -> Trial | None
 
 
 def _renamed(case: Case, statement: Any) -> Trial | None:
-    """The computed tensor under a name of its own, from this statement on."""
+    """What is computed under a name of its own, from the first rebinding on."""
     if not isinstance(statement, ast.Assign) or not case.name.isidentifier():
         return None
+    top = next((part for part in case.program.body if part in case.ancestors(statement)), None)
     target = statement.targets[0]
-    if not isinstance(target, ast.Name) or statement not in case.program.body:
+    if top is None or not isinstance(target, ast.Name):
         return None
     fresh = _fresh(case)
-    edits: list[Edit] = [replace(case, target, fresh)]
-    later = case.program.body[case.program.body.index(statement) + 1 :]
+    later: list[ast.AST] = list(case.program.body[case.program.body.index(top) + 1 :])
+    if top is statement:
+        edits: list[Edit] = [replace(case, target, fresh)]
+        advice = f"{advised(case, statement, edits)}, and {fresh} below"
+    else:
+        edits = [insert_before(case, top, f"{fresh} = {case.name}\n")]
+        advice = f"{fresh} = {case.name} before line {case.line(top)}, and {fresh} from there on"
+        later.insert(0, top)
     for part in later:
         for node in ast.walk(part):
             if isinstance(node, ast.Name) and node.id == case.name:
-                if type(node.ctx) is not ast.Load:
-                    return None
                 edits.append(replace(case, node, fresh))
-    advice = f"{advised(case, statement, edits[:1])}, and {fresh} below"
     return Trial(advice, tuple(edits))
 
 

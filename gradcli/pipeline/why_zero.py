@@ -31,8 +31,8 @@ MASKS = frozenset(
 )
 SUMMED = frozenset(
     "Mm Mv Bmm Dot Addmm Addmv Baddbmm Addbmm Linear Convolution Sum Mean Expand Repeat "
-    "NativeLayerNorm NativeBatchNorm NativeGroupNorm LayerNorm BatchNorm Var Std Cumsum "
-    "Logsumexp Einsum Outer Addr VarMean StdMean".split()
+    "NativeLayerNorm NativeBatchNorm NativeGroupNorm LayerNorm BatchNorm Cumsum "
+    "Logsumexp Einsum Outer Addr".split()
 )
 FACTORS = {("Mul", 0): "other", ("Mul", 1): "self", ("Mm", 0): "mat2", ("Mm", 1): "self",
            ("Mv", 0): "vec", ("Mv", 1): "self", ("Dot", 0): "tensor", ("Dot", 1): "self",
@@ -164,6 +164,9 @@ def _died(case: Case, gradients: Gradients) -> Finding | None:
         hook = next((h for h in gradients.hooks_of(node) if _killed(h, above)), None)
         if hook is not None:
             return _hook_finding(case, hook)
+        if incoming and all(array_of(g).size == 0 for g in incoming):
+            found.append(("masked", share))  # nothing was chosen
+            continue
         if any(not is_zero(g, above) for g in incoming):
             found.append((_verdict(case, share, inside), share))
             continue
@@ -214,7 +217,7 @@ def _killed(hooked: Hooked, element: tuple[int, ...] | None) -> bool:
 
 def _hook_finding(case: Case, hooked: Hooked) -> Finding:
     words = str(getattr(hooked.hook, "name", "")) or "a hook"
-    told = "a hook" if words == "<lambda>" else f"the hook {words}"
+    told = "a hook" if words in ("<lambda>", "a hook") else f"the hook {words}"
     finding = Finding("hook", _sentence(case, f"{told} made zeros of it"))
     if case.is_here(hooked.origin):
         finding.causes.append(Remark(hooked.origin, "registered here"))
@@ -230,7 +233,7 @@ def _definition(case: Case, name: str) -> ast.AST | None:
     for part in ast.walk(ast.Module(list(case.program.body), [])):
         if isinstance(part, ast.FunctionDef) and part.name == name:
             returns = [s for s in ast.walk(part) if isinstance(s, ast.Return)]
-            return returns[-1] if returns else part
+            return returns[-1] if returns else part.body[-1]
     return None
 
 
@@ -277,6 +280,8 @@ def _verdict(case: Case, share: Share, element: tuple[int, ...] | None) -> str:
     """By the kind of the node at which something came in and zeros went out."""
     node = share.applied.node
     kind = kind_of(node)
+    if name_of(node.origin) in ("dropout", "dropout_", "dropout2d", "alpha_dropout"):
+        return "masked"
     for known, verdict in KINDS:
         if known(kind, node_name(node)):
             if kind in ("Softmax", "LogSoftmax") and _even(share):

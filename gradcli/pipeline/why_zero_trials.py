@@ -110,6 +110,8 @@ def _other_factor(case: Case, origin: Any) -> list[Trial]:
                 found.append((f"a factor other than 0 for {case.text(side, 24)}",
                               wrap(case, side, "(", " + 1.0)")))  # fmt: skip
     elif isinstance(origin, ast.BinOp) and isinstance(origin.op, ast.Pow):
+        if isinstance(origin.right, ast.Constant) and origin.right.value == 0:
+            found.append(("an exponent other than 0", [replace(case, origin.right, "2")]))
         found.append((f"another value of {case.text(origin.left, 24)}: its slope is 0 there",
                       wrap(case, origin.left, "(", " + 1.0)")))  # fmt: skip
     return [Trial(advice, tuple(edits), "nonzero") for advice, edits in found]
