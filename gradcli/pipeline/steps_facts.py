@@ -38,6 +38,7 @@ class Namer:
         self.values = ran.outcome.bindings
         self.modules = module_names(self.values)
         self.nodes = ran.binder.names
+        self.numbers, self.counts = ran.binder.numbers, ran.binder.counts
         self.tensor_names = tensor_names
         self.place_of = places(ran.program)
         self.operands = reader()
@@ -50,9 +51,10 @@ class Namer:
         if variable is not None:
             name = self.tensor_names(variable)[0]
             return "a leaf" if name == NAMELESS else name
-        name = self.nodes.get(node) or ""
-        if name:
-            return name
+        bound = self.nodes.get(node)
+        if bound:
+            several = self.counts.get(bound, 0) > 1
+            return f"{bound}#{self.numbers[node]}" if several else bound
         place = self.place(node)
         if place is None or (user is not None and user.origin is node.origin):
             return _INNER.sub("", short_name(node))
@@ -304,10 +306,10 @@ class Names(Sequence[str]):
     """The names of the steps, each looked up when it is asked for."""
 
     def __init__(self, name: Callable[[int], str], count: int) -> None:
-        self.name, self.count = name, count
+        self.name, self.total = name, count
 
     def __len__(self) -> int:
-        return self.count
+        return self.total
 
     @overload
     def __getitem__(self, at: int) -> str: ...

@@ -8,6 +8,7 @@ ever forms, and what the node does with the incoming gradient is told in words.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,18 +65,25 @@ def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, 
     except Exception:  # it will say itself what is wrong with it
         return (None,) * count
     return tuple(
-        local or Local("structure", None, _words(node, place)) for place, local in enumerate(found)
+        local if local is not None or edge is None else _told(node, place)
+        for place, (local, edge) in enumerate(zip(found, node.edges, strict=True))
     )
 
 
 def _in_words(node: Any, count: int) -> tuple[Local | None, ...]:
     if type(node).__name__ == "FunctionNode":
         return (Local("structure", None, "what the program's own backward computes"),) * count
-    return tuple(Local("structure", None, _words(node, place)) for place in range(count))
+    return tuple(_told(node, place) for place in range(count))
 
 
-def _words(node: Any, place: int) -> str:
-    name = node.name().rpartition("::")[2]
+def _told(node: Any, place: int) -> Local:
+    return Local("structure", None, _words(node.name(), place))
+
+
+@functools.cache
+def _words(node_name: str, place: int) -> str:
+    """What a node of this name does for the input at this place."""
+    name = node_name.rpartition("::")[2]
     if any(name.startswith(start) and place == at for start, at in ADDED.items()):
         return "the gradient, summed back to its shape"
     return next((words for starts, words in STRUCTURES if name.startswith(starts)), OTHER)
@@ -90,7 +98,7 @@ def _is_packed(node: Any) -> bool:
 def _by_probes(node: Any, grad: Any) -> list[Local | None]:
     backward = node.row.backward
     xp = module_of(grad)
-    ones = xp.ones_like(grad)
+    ones = xp.ones_like(grad) if grad.ndim else grad.dtype.type(1)
     answers = backward(node, ones)
     if grad.size == 1:
         return [_of_one_number(answer) for answer in answers]

@@ -35,6 +35,8 @@ class Binder:
         self.wrt = frozenset(request.wrt) if request.differentiated else frozenset()
         self.history: dict[str, list[Tensor]] = {}
         self.names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+        self.numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # y#2: the second y
+        self.counts: dict[str, int] = {}
         self.words: dict[int, str] = {}
         self.functions: list[Any] = []
         self.machine: Machine | None = None
@@ -65,6 +67,8 @@ class Binder:
         node = value.grad_fn
         if node is not None:
             self.names[node] = name
+            if self.request.stepped:
+                self.numbers[node] = self.counts[name] = self.counts.get(name, 0) + 1
             if self.retained is None or name in self.retained:
                 value.retain_grad()
         elif len(self.leaves) < KEPT:

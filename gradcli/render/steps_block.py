@@ -92,9 +92,9 @@ class Blocks:
     def derivative(self, name: str) -> str:
         """dL/dd for the names of the pass's root and of a tensor; nothing where these are long."""
         roots = self.walk.roots
-        if len(roots) != 1 or len(name) > LONGEST or not roots[0].name.isidentifier():
+        if len(roots) != 1 or len(name) > LONGEST or not _is_plain(roots[0].name):
             return ""
-        whole = name if name.isidentifier() else f"({name})"
+        whole = name if _is_plain(name) else f"({name})"
         return f"d{roots[0].name}/d{whole}"
 
     def _sum(self, name: str, value: ValueFact, parts: tuple[object, ...]) -> Iterator[Line]:
@@ -326,6 +326,11 @@ class Blocks:
         for i, row in enumerate(rows):
             shown = row if self.whole else cut(cell(row).text, self.room, mark)
             yield (*self._label(label if i == 0 else ""), cell(shown, style))
+
+
+def _is_plain(name: str) -> bool:
+    """A name that d.../d... reads well with: `y`, or `y#2`, the second tensor of that name."""
+    return name.partition("#")[0].isidentifier()
 
 
 def _is_inner(step: StepFact) -> bool:

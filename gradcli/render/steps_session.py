@@ -33,7 +33,7 @@ def matching(walk: WalkFact, word: str) -> list[int]:
     """The places of the steps that a name, a node's name or a number means."""
     if word.isdigit():
         return [int(word) - 1] if 0 < int(word) <= len(walk.steps) else []
-    found = [i for i, name in enumerate(walk.names) if name == word]
+    found = [i for i, name in enumerate(walk.names) if word in (name, name.partition("#")[0])]
     return found or [i for i, name in enumerate(walk.node_names) if name == word]
 
 

@@ -133,8 +133,12 @@ class StepWatch(Watch):
         super().arrived(node, grads)
         if not self.active:
             return
+        walk = self.active[-1]
+        parts = walk.parts(node, len(grads))
+        if walk.restricted and not any(parts):
+            return  # nothing that was asked for lies behind what would hand on to it
         step = self._step(node)
-        step.parts = self.active[-1].parts(node, len(grads))
+        step.parts = parts
         step.grads = tuple(map(self._held, grads))
         step.locals = self.local(node, grads)
         if self.book.running:
