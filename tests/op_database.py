@@ -47,7 +47,9 @@ def identity(entry: Any) -> str:
 
 def array_of(tensor: Any) -> Any:
     """A PyTorch tensor's numbers, laid out in memory as they are there."""
-    plain = tensor.detach().clone().resolve_conj().resolve_neg()  # clone: a ZeroTensor has no memory
+    plain = (
+        tensor.detach().clone().resolve_conj().resolve_neg()
+    )  # clone: a ZeroTensor has no memory
     return (plain.float() if plain.dtype is torch.bfloat16 else plain).numpy()
 
 
@@ -353,8 +355,9 @@ class Comparison:
             [t for t in ours.outputs(rebound(self.process)) if t.requires_grad],
             [t for t in theirs.outputs(self.process) if t.requires_grad],
         )
-        mine, its = self.gradients(roots[0], ours.leaves, True), self.gradients(
-            roots[1], theirs.leaves, True
+        mine, its = (
+            self.gradients(roots[0], ours.leaves, True),
+            self.gradients(roots[1], theirs.leaves, True),
         )
         if self.same_failure("create_graph", mine, its):
             return

@@ -36,8 +36,27 @@ TYPES = ("float32", "float64", "int64", "int32", "uint8", "bool", "float16")
 
 # Entry: the aspects in which it differs, and why. A difference that is gone fails the test, so
 # these run with all their samples always.
+_EXACT = (
+    ("value",),
+    "PyTorch's polynomials are off by some 1e-7 in double precision; the integrals here agree with "
+    "SciPy to 1e-14",
+)
+_LAYOUT = (
+    ("create_graph graph",),
+    "a difference of operands that lie differently in memory is row-major here and lies like the "
+    "first of them in PyTorch, so that reshape names its view otherwise",
+)
+_ONE_ROW = (
+    ("create_graph graph",),
+    "the stride of a dimension of size 1 says nothing here; PyTorch takes a matrix of one row for "
+    "a transposed one by it, and multiplies in the other order",
+)
 EXCEPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "empty_like": (("value",), "PyTorch leaves memory as it finds it; here empty is zeros"),
+    **dict.fromkeys(("special.airy_ai", "special.bessel_j0", "special.bessel_j1"), _EXACT),
+    **dict.fromkeys(("special.bessel_y0", "special.bessel_y1"), _EXACT),
+    **dict.fromkeys(("pinverse", "linalg.pinv", "linalg.pinv:hermitian", "linalg.lstsq"), _LAYOUT),
+    **dict.fromkeys(("cov", "corrcoef", "svd", "linalg.svd"), _ONE_ROW),
 }
 
 

@@ -9,11 +9,11 @@ from typing import Any
 from ..engine.operator import composite, operator, warn
 from .constants import zeros_of
 from .create import eye
-from .geometry import shown, wrap_dim
+from .geometry import is_contiguous, shown, wrap_dim
 from .index_dim import index_fill_tensor
 from .product import dot, matmul_of, mm, product_of, vdot
-from .shape import clone, reshape, unsafe_view, unsqueeze, view
-from .sums import sum_dims, sum_to
+from .shape import clone, reshape, squeeze, unsafe_view, unsqueeze, view
+from .sums import sum_all, sum_dims, sum_to
 from .transposed import permute
 
 # ---- tensordot, inner
@@ -63,8 +63,10 @@ def tensordot_of(a: Any, b: Any, dims_a: Sequence[int], dims_b: Sequence[int]) -
     columns = product_of([b.shape[dim] for dim in rest_b])
     a = permute(a, (*rest_a, *dims_a))
     b = permute(b, (*dims_b, *rest_b))
-    if not rest_a and not rest_b:
-        return view(dot(_vector(a, sums), _vector(b, sums)), ())
+    if rows == 1 and columns == 1:  # one number
+        if is_contiguous(a) and is_contiguous(b):
+            return view(dot(_vector(a, sums), _vector(b, sums)), size)
+        return view(sum_all(squeeze(a) * squeeze(b)), size)
     return view(mm(reshape(a, (rows, sums)), reshape(b, (sums, columns))), size)
 
 
