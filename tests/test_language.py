@@ -282,7 +282,7 @@ def test_attribute_suggestion() -> None:
         ("x = torch.ones(2)\nif x: pass", "x"),
         ("assert 1 == 2, 'no'", "1 == 2"),
         ("print(f'{1/0}')", "1/0"),
-        ("x = None\nx.grad = 1", "x.grad"),
+        ("x = None\nx.grad = 1", "grad"),
         ("del nothing\nnothing = 1", "nothing"),
         ("raise ValueError('a')", "raise ValueError('a')"),
         ("with 5: pass", "5"),

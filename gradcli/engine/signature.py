@@ -448,6 +448,8 @@ def _one(
             verb = "was" if given == 1 else "were"
             return f"{name}() takes {span} positional {noun} but {given} {verb} given"
         args = gathered
+    else:
+        args = signature._gathered(args) or args
     missing = [
         _python_name(p, i)
         for i, p in enumerate(parameters)

@@ -149,6 +149,12 @@ class Checker:
             self.visit(argument.value if type(argument) is ast.Starred else argument, scope, depth)
         for keyword in node.keywords:
             self.visit(keyword.value, scope, depth)
+        given: set[str] = set()
+        for keyword in node.keywords:
+            if keyword.arg in given:
+                raise self.refuse(keyword, f"keyword argument repeated: {keyword.arg}")
+            if keyword.arg is not None:
+                given.add(keyword.arg)
 
     def display(self, node: Any, scope: Scope, depth: int) -> None:
         """[...], (...), {...}: the only places, with calls, where a star may stand."""
@@ -371,6 +377,8 @@ class Checker:
         self.loops = loops
 
     def declared(self, node: Any, scope: Scope, depth: int) -> None:
+        if type(node) is ast.Nonlocal and scope.kind == "module":
+            raise self.refuse(node, "nonlocal declaration not allowed at module level")
         if type(node) is ast.Nonlocal:
             for name in node.names:
                 if not names.nonlocal_is_bound(scope, name):
@@ -387,6 +395,9 @@ class Checker:
 
     def try_(self, node: ast.Try, scope: Scope, depth: int) -> None:
         self.block(node.body, scope, depth)
+        for handler in node.handlers[:-1]:
+            if handler.type is None:
+                raise self.refuse(handler, "default 'except:' must be last")
         for handler in node.handlers:
             if handler.type is not None:
                 self.visit(handler.type, scope, depth)

@@ -10,6 +10,7 @@ from typing import Any
 from ..engine.causes import Cause
 from .calls import invoke
 from .explain_backward import freed, nan
+from .explain_calls import calls
 from .explain_damage import changed, damage_advice, leaf, saved
 from .explain_operands import operands
 from .explain_roots import constant, root, unused
@@ -39,6 +40,8 @@ def explain(
             tell(out, cause)
     if not out.labels and (not causes or causes[0].kind == "shapes"):
         operands(out, error)
+    if not causes:
+        calls(out, error)
     if causes and causes[0].kind == "saved":
         damage_advice(out, causes[0], causes[-1])
     out.merge()

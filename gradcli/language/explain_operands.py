@@ -111,6 +111,9 @@ def _operands(out: Explanation, error: BaseException) -> list[Operand]:
 
 def _types(out: Explanation, shown: Sequence[Operand]) -> None:
     """A cast of one operand may be all that is missing."""
+    if isinstance(out.place, (ast.BinOp, ast.AugAssign)) and isinstance(out.place.op, ast.BitXor):
+        out.advise("** in the place of ^, if a power was meant")
+        return
     for node, tensor in reversed(shown):
         for word in _CASTS:
             if tensor.dtype.name != _CASTS[word]:

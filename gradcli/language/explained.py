@@ -19,6 +19,7 @@ class Explanation:
     def __init__(self, places: Places, place: ast.AST) -> None:
         self.places, self.place = places, place
         self.primary = ""
+        self.span: Span | None = None  # a part of the place, where that is what failed
         self.labels: list[Label] = []
         self.notes: list[str] = []
         self.cures: list[Cure] = []
@@ -46,7 +47,7 @@ class Explanation:
 
     def merge(self) -> None:
         """One label for each place; what concerns the failing place is said there."""
-        failing = self.places.span(self.place)
+        failing = self.span or self.places.span(self.place)
         texts: dict[Span, list[str]] = {}
         for label in self.labels:
             if label.text not in texts.setdefault(label.span, []):
