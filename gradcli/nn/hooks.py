@@ -46,6 +46,8 @@ def through(tensors: list[Tensor]) -> tuple[list[Tensor], BackwardHookNode | Non
         if tensor.requires_grad:
             new._requires_grad, new._grad_fn, new._output_nr = True, node, place
         out.append(new)
+    if state.recorder is not None:
+        state.recorder.operation(node, out, tensors, None)
     return out, node
 
 

@@ -55,6 +55,8 @@ def edges(steps: list[Step], root: Key | None, asked: Asked) -> Findings:
     complete = len(steps) <= MOST_STEPS
     for number, step in enumerate(steps[:MOST_STEPS]):
         asked.look()
+        if step.function is None:
+            continue
         places = [place for place, (_, key) in enumerate(step.outs) if key in used]
         for place, inner, operand in operands_of(step):
             if not operand.connected and not (step.inplace and place == 0):

@@ -51,7 +51,7 @@ class Step(NamedTuple):
     """One operation: what made the node, its arguments, the tensors that came out."""
 
     node: Any
-    function: Any  # a Row, or a Function of the user
+    function: Any  # a Row, a Function of the user, or None where tensors pass as they are
     arguments: tuple[Any, ...]  # operands in the place of tensors
     outs: tuple[tuple[Tensor | None, Key | None], ...]
     inplace: bool
@@ -95,7 +95,7 @@ class Tape:
                 given.append(self._target(node, value, before))
             else:
                 given.append(self._argument(value))
-        function = node.owner if isinstance(node, FunctionNode) else node.row
+        function = node.owner if isinstance(node, FunctionNode) else getattr(node, "row", None)
         made = tuple((out, _key_of(out)) if out is not None else (None, None) for out in outs)
         base = arguments[0]._base if inplace else None
         changed = None if base is None else (base, _key_of(base))
@@ -258,6 +258,8 @@ class Repetition:
         return found
 
     def _called(self, step: Step, given: list[Any]) -> tuple[Any, ...]:
+        if step.function is None:
+            return tuple(given)
         if not isinstance(step.function, Row):
             apply: Any = Function.apply
             result = apply.__func__(step.function, *given)

@@ -243,9 +243,9 @@ def parting(a: Steps, b: Steps, tolerance: Tolerance) -> DifferenceFact | None:
     for number, (mine, yours) in enumerate(zip(a, b, strict=True), 1):
         if tolerance.close(mine.value, yours.value):
             continue
+        if not _alike(mine.value, yours.value):
+            return None  # of another shape: the tensors tell it better
         _, x, y, _, _ = _worst(mine.value, yours.value)
-        if x is None:  # another shape
-            continue
         words = f"value of operation {number} of {len(a)}"
         return DifferenceFact(
             "value", mine.node, words, _told(x), _told(y), mine.line, yours.line, mine.text,
@@ -304,6 +304,15 @@ def _told(value: Any) -> str:
     else:
         text = f"{value:.7g}" if isinstance(value, float) else str(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def _alike(mine: Any, yours: Any) -> bool:
+    """Nested the same way."""
+    while isinstance(mine, tuple) and isinstance(yours, tuple):
+        if len(mine) != len(yours) or not mine:
+            return len(mine) == len(yours)
+        mine, yours = mine[0], yours[0]
+    return isinstance(mine, tuple) is isinstance(yours, tuple)
 
 
 def _distance(mine: Any, yours: Any) -> float:

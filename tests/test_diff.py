@@ -1,0 +1,188 @@
+"""Tests of `gradcli diff`: what differs between two runs, and where they part first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from test_cli import SCHEMAS, gradcli
+
+BASE = """\
+# set: w=2.0
+x = torch.tensor([1.0, 2.0, 3.0])
+h = torch.sigmoid(w * x)
+d = h - 0.5
+loss = (d**2).mean()
+loss.backward()
+print(loss.item())
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.expr").write_text(BASE)
+    return tmp_path
+
+
+def document(*words: str) -> Any:
+    done = gradcli("diff", *words, "--format", "json")
+    doc = json.loads(done.stdout)
+    jsonschema.validate(doc, json.loads((SCHEMAS / "gradcli.diff-1.json").read_text("utf-8")))
+    assert done.returncode == (0 if doc["equal"] else 1)
+    assert doc["equal"] == (not doc["differences"]) == (doc["first"] is None)
+    return doc
+
+
+def against(home: Path, old: str, new: str, *options: str) -> Any:
+    """The base program against one with a piece of text replaced."""
+    assert old in BASE
+    (home / "b.expr").write_text(BASE.replace(old, new))
+    return document("a.expr", "b.expr", *options)
+
+
+def told(doc: Any) -> list[tuple[str, str]]:
+    return [(d["kind"], d["name"]) for d in doc["differences"]]
+
+
+def test_equal(home: Path) -> None:
+    doc = document("a.expr", "a.expr")
+    assert doc["equal"] and doc["same"] == {
+        "tensors": 5, "nodes": 6, "values": 5, "gradients": 1, "largest": 0.0,
+    }  # fmt: skip
+    page = gradcli("diff", "a.expr", "a.expr").stdout
+    assert page.splitlines()[-1] == "equal: 5 tensors, 6 nodes, 1 gradient"
+
+
+def test_another_operation(home: Path) -> None:
+    doc = against(home, "h - 0.5", "h * 0.5")
+    first = doc["first"]
+    assert (first["kind"], first["name"], first["a"], first["b"]) == (
+        "node", "d", "SubBackward0", "MulBackward0",
+    )  # fmt: skip
+    assert (first["line_a"], first["line_b"]) == (4, 4)
+    assert (first["expression_a"], first["expression_b"]) == ("d = h - 0.5", "d = h * 0.5")
+    kinds = told(doc)
+    assert ("gradient", "w") in kinds and ("output", "") in kinds
+    assert ("value", "h") not in kinds and not any(name == "x" for _, name in kinds)
+
+
+def test_another_number(home: Path) -> None:
+    doc = against(home, "h - 0.5", "h - 0.25")
+    first = doc["first"]
+    assert (first["kind"], first["line_a"]) == ("value", 4)
+    assert first["expression_b"] == "d = h - 0.25"
+
+
+def test_lines_of_either(home: Path) -> None:
+    doc = against(home, "d = h", "unused = x * 2\n\nd = 2 * h")
+    assert ("tensor", "unused") in told(doc)
+    assert (doc["first"]["line_a"], doc["first"]["line_b"]) == (4, 6)
+
+
+def test_detached(home: Path) -> None:
+    """Same values, another gradient: the edge that carries none is the difference."""
+    doc = against(home, "(d**2)", "(d * d.detach())")
+    assert (doc["first"]["a"], doc["first"]["b"]) == ("PowBackward0", "MulBackward0")
+    doc = against(home, "torch.sigmoid(w * x)", "torch.sigmoid(w * x + 0 * w)")
+    assert {"node"} <= {kind for kind, _ in told(doc)}
+
+
+def test_flags_and_types(home: Path) -> None:
+    doc = against(home, "x = torch.tensor([1.0, 2.0, 3.0])",
+                  "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)")  # fmt: skip
+    assert ("flag", "x") in told(doc) and ("gradient", "x") in told(doc)
+    doc = against(home, "[1.0, 2.0, 3.0]", "[1, 2, 3]")
+    assert ("dtype", "x") in told(doc)
+    doc = against(home, "[1.0, 2.0, 3.0]", "[1.0, 2.0]")
+    assert ("shape", "x") in told(doc) and doc["first"]["name"] == "x"
+
+
+def test_inputs(home: Path) -> None:
+    doc = document("a.expr", "--set-b", "w=2.5")
+    assert (doc["a"]["settings"], doc["b"]["settings"]) == ("", "--set w=2.5")
+    assert ("value", "w") in told(doc) and doc["first"]["line_a"] == 3
+    assert document("a.expr", "--set-a", "w=2.0", "--set-b", "w=2.0")["equal"]
+
+
+def test_precision(home: Path) -> None:
+    doc = document("a.expr", "--dtype", "float32,float64")
+    assert doc["equal"] and 0 < doc["same"]["largest"] < 1e-6
+    assert (doc["a"]["dtype"], doc["b"]["dtype"]) == ("float32", "float64")
+    assert not document("a.expr", "--dtype", "float32,float64", "--rtol", "0", "--atol",
+                        "0")["equal"]  # fmt: skip
+    assert not document("a.expr", "--dtype", "float16,float64")["equal"]
+
+
+def test_a_loop_parts_where_it_parts(home: Path) -> None:
+    text = (
+        "w = tensor(1.0, requires_grad=True)\nfor i in range(5):\n    loss = (w * 3 - 1) ** 2\n"
+        "    loss.backward()\n    with torch.no_grad():\n        w -= {} * w.grad\n"
+        "    w.grad = None\n"
+    )
+    (home / "a.expr").write_text(text.format("0.01"))
+    (home / "b.expr").write_text(text.format("0.02"))
+    first = document("a.expr", "b.expr")["first"]
+    assert (first["words"], first["line_a"], first["expression_a"]) == (
+        "value of operation 4 of 15", 3, "w * 3",
+    )  # fmt: skip
+
+
+def test_parameters_of_modules(home: Path) -> None:
+    text = "torch.manual_seed({})\nnet = nn.Linear(2, 1)\nloss = net(torch.ones(1, 2)).sum()\n"
+    (home / "a.expr").write_text(text.format(0))
+    (home / "b.expr").write_text(text.format(1))
+    names = [name for _, name in told(document("a.expr", "b.expr"))]
+    assert any(name.startswith("net.weight") for name in names) and "net.bias" in names
+
+
+def test_nothing_of_one_run_reaches_the_other(home: Path) -> None:
+    (home / "a.expr").write_text("torch.set_default_dtype(torch.float64)\nx = torch.rand(3)\n")
+    assert document("a.expr", "a.expr")["equal"]
+
+
+def test_errors(home: Path) -> None:
+    (home / "a.expr").write_text("x = tensor(1.0)\nx.backward()\n")
+    (home / "b.expr").write_text("x = tensor(1.0)\nx.sideways()\n")
+    doc = document("a.expr", "b.expr")
+    assert told(doc) == [("error", "")] and doc["first"]["line_b"] == 2
+    assert document("a.expr", "a.expr")["equal"]
+    (home / "b.expr").write_text("x = (\n")
+    done = gradcli("diff", "a.expr", "b.expr")
+    assert done.returncode == 3 and done.stderr.splitlines()[-1].startswith("SyntaxError:")
+    (home / "b.expr").write_text("while True:\n    pass\n")
+    assert gradcli("diff", "a.expr", "b.expr", "--max-steps", "1000").returncode == 4
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("a.expr",), ("a.expr", "a.expr", "a.expr"), ("a.expr", "nowhere.expr"),
+     ("a.expr", "--dtype", "float32,float64,half"), ("a.expr", "--dtype", "int8"),
+     ("a.expr", "--device", "cpu,moon"), ("a.expr", "--set-b", "nobody=1.0")],
+)  # fmt: skip
+def test_misuse(home: Path, words: tuple[str, ...]) -> None:
+    done = gradcli("diff", *words)
+    assert done.returncode == 2 and "UsageError:" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_long_graphs(home: Path) -> None:
+    text = "x = tensor(1.0, requires_grad=True)\ny = x\nfor i in range(30000):\n    y = y * {}\n"
+    (home / "a.expr").write_text(text.format("1.0001"))
+    (home / "b.expr").write_text(text.format("1.0001") + "z = y * 2\n")
+    assert told(document("a.expr", "b.expr")) == [("tensor", "z")]
+
+
+def test_the_page(home: Path) -> None:
+    (home / "b.expr").write_text(BASE.replace("h - 0.5", "h * 0.5"))
+    page = gradcli("diff", "a.expr", "b.expr").stdout
+    assert max(map(len, page.splitlines())) <= 80
+    assert "first divergence  d: operation" in page
+    assert "  A  line 4  d = h - 0.5  SubBackward0" in page.splitlines()
+    plain = gradcli("diff", "a.expr", "b.expr", PYTHONIOENCODING="ascii", LC_ALL="C").stdout
+    assert plain.isascii()
+    assert "\x1b[" in gradcli("diff", "a.expr", "b.expr", "--color", "always").stdout
+    (home / "b.expr").write_text("print('\\x1b[31m')\n")
+    assert "\x1b" not in gradcli("diff", "a.expr", "b.expr").stdout
