@@ -1,0 +1,108 @@
+"""commands: `gradcli ops`: the operators, their signatures, derivatives, nodes, saved tensors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..opening import Unusable
+from ..options import ANSWER, Command, Option, Shared, choice, several
+from .desk import Desk, guarded
+
+FACES = ("all", "torch", "method", "functional", "linalg", "special", "fft", "signal.windows",
+         "hidden")  # fmt: skip
+
+
+class Asked(NamedTuple):
+    """The options of ops."""
+
+    names: list[str]
+    filters: list[str]
+    face: str
+    format: str
+    out: str | None
+    quiet: int
+    color: str
+
+
+COMMAND = Command(
+    "ops",
+    """The operators: signatures, derivatives, grad_fn names, saved tensors.
+
+    \b
+    gradcli ops                      all of them, a line each
+    gradcli ops tanh                 everything about one, with an example
+    gradcli ops TanhBackward0        the operator that makes this node
+    gradcli ops --filter softmax     those that have to do with a word
+    """,
+    Asked,
+    (
+        Option("names", (), "Operators: sin, torch.sin, F.relu, add_, SinBackward0.", (),
+               many=True, metavar="[NAME]..."),
+        several("filters", "--filter", help="Only those in whose names, nodes or description the "
+                "word occurs.", metavar="WORD"),
+        choice("face", "--face", of=FACES, default="all", help="Only those of one namespace."),
+        choice("format", "--format", "-f", of=("text", "json", "markdown"), default="text",
+               help="Text for people, JSON for programs, Markdown for a reference."),
+        *ANSWER,
+    ),
+)  # fmt: skip
+
+
+def command(asked: Asked) -> int:
+    """Lists, or tells all about some; its exit code."""
+
+    def body(desk: Desk) -> int:
+        from ..report.model.operators import CatalogueFact
+        from ..report.operators import matching, named, near
+
+        face = None if asked.face == "all" else asked.face
+        if asked.names:
+            found = []
+            for name in asked.names:
+                facts = named(name)
+                if not facts:
+                    raise Unusable(_unknown(name, near(name)), f"gradcli ops --filter {name}")
+                found += [fact for fact in facts if fact not in found]
+        else:
+            found = list(matching(asked.filters, face))
+            if not found:
+                words = " ".join([*asked.filters, *([face] if face else [])])
+                raise Unusable(f"no operator has to do with {words!r}", "gradcli ops")
+        detailed = bool(asked.names) or asked.format == "markdown"
+        facts_of_all = CatalogueFact(tuple(found), detailed, tuple(asked.names))
+        if detailed:
+            from ..pipeline.operators import detail
+
+            facts_of_all = detail(facts_of_all, examples=asked.format != "markdown")
+        if asked.format == "json":
+            from ..render.json.ops import ops
+
+            desk.answer(ops(facts_of_all))
+        else:
+            from ..render import ops as page
+
+            if asked.format == "markdown":
+                desk.answer(page.markdown(facts_of_all))
+            else:
+                desk.answer(page.text(facts_of_all, desk.look))
+        desk.save()
+        return 0
+
+    return guarded(_shared(asked), body)
+
+
+def _unknown(name: str, close: tuple[str, ...]) -> str:
+    if not close:
+        return f"no operator is called {name!r}"
+    meant = close[0] if len(close) == 1 else f"{', '.join(close[:-1])} or {close[-1]}"
+    return f"no operator is called {name!r}; did you mean {meant}?"
+
+
+def _shared(asked: Asked) -> Shared:
+    """Nothing is run but short examples: the limits are those of a long page."""
+    return Shared(
+        file=None, sets=[], no_grad=[], device="cpu", dtype=None, format=asked.format,
+        out=asked.out, quiet=asked.quiet, color=asked.color, timeout=600.0, max_steps=10**8,
+        max_nodes=10**7, max_memory=4 << 30, max_output=16 << 20, max_source=8 << 20,
+        max_depth=1000,
+    )  # fmt: skip
