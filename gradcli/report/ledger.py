@@ -33,11 +33,18 @@ class Entry:
         self.kind, self.line, self.amount, self.after = kind, line, amount, after
 
     def fact(self, full: bool) -> EntryFact:
-        told = numbers if full else text_of
-        amount, after = (None if v is None else told(v) for v in (self.amount, self.after))
+        amount, after = self.amount, self.after
         if full:
-            return EntryFact(self.kind, self.line, None, None, amount, after)
-        return EntryFact(self.kind, self.line, amount, after)
+            return EntryFact(
+                self.kind, self.line, None, None,
+                None if amount is None else numbers(amount),
+                None if after is None else numbers(after),
+            )  # fmt: skip
+        return EntryFact(
+            self.kind, self.line,
+            None if amount is None else text_of(amount),
+            None if after is None else text_of(after),
+        )  # fmt: skip
 
 
 class Account:
