@@ -238,10 +238,11 @@ def _gradient_problem(leaf: LeafCheck, told: str) -> Problem:
     numeric = f"difference quotients give {leaf.numeric:.6g}"
     if leaf.cause.startswith("kink"):
         numeric = "there is no derivative"
-    message = f"{told}{element}{along} is {leaf.analytic:.6g}, {numeric}"
+    of = f" (of a weighted sum of {leaf.result})" if leaf.weighted else ""
+    message = f"{told}{element}{along} is {leaf.analytic:.6g}, {numeric}{of}"
     shown = tuple(
         f"{edge.node} hands {edge.analytic:.6g} to {edge.argument}"
-        f"{f' at {list(edge.element)}' if edge.element else ''}, {_slope(edge)}"
+        f"{list(edge.element) if edge.element else ''}, {_slope(edge)}"
         for edge in leaf.edges
     )
     advice = (f"cause: {leaf.cause}",)

@@ -91,6 +91,7 @@ class _Result:
             self.asked.name, self.asked.line, name, line, tuple(leaf.shape),
             str(leaf.dtype).removeprefix("torch."), "equal", len(elements), total, directions,
             None, None, None, "", words=words_of(coarse.get(id(leaf), gradient)),
+            weighted=self.weights.size > 1,
         )  # fmt: skip
         worst: tuple[float, Any, float, Quotient] | None = None
         for place, analytic, gap, found in self._quotients(leaf, gradient, elements, directions):

@@ -30,6 +30,7 @@ MOST_STEPS = 2000  # operations that are looked at
 MOST_ELEMENTS = 32  # of one operand
 MOST_WRONG = 5  # that are told
 EXACT = 1e-6
+NEAR = 1e-3  # how far to move to see which number of the output moves
 
 
 # What these read of a matrix is one triangle, and their gradient is that of a symmetric matrix.
@@ -99,50 +100,106 @@ def _operand(
     start = doubled(operand.tensor, operand.data)
     if not start._kind.differentiable:
         return None, 0.0, True
-    given = [_constant(value) for value in step.arguments]
-    leaf = plain(start._data, start._kind).requires_grad_()
-    outs = _outputs(_called(step, _with(given, place, inner, leaf)), places)
-    if not outs:
+    local = _Local(step, place, inner, start, places)
+    if not local.values:
         return None, 0.0, True
-    weights = [weights_of(out) for out in outs]
-    seeds = [plain(w.astype(out._kind.array_dtype), out._kind)
-             for w, out in zip(map(out_array, weights, outs), outs, strict=True)]  # fmt: skip
-    (gradient,) = autograd_grad(outs, [leaf], seeds, allow_unused=True)
-    along = start._kind.xp.zeros(start._data.size) if gradient is None else gradient._data
-    middle = sum(weighted(out, w) for out, w in zip(outs, weights, strict=True))
+    weights = [weights_of(value) for value in local.values]
+    along = local.gradient(weights)
     sane = all(
         bool(one.tensor._kind.xp.isfinite(one.data).all()) for _, _, one in operands_of(step)
     )
     worst: tuple[float, Any, float, Quotient] | None = None
-    for element, direction, slope in _directions(step, start, along.reshape(-1)):
-
-        def function(step_size: float, direction: Any = direction) -> float:
-            moved = start._data + step_size * direction.reshape(start._data.shape)
-            before, state.grad_enabled = state.grad_enabled, False
-            try:
-                again = _called(step, _with(given, place, inner, plain(moved, start._kind)))
-            finally:
-                state.grad_enabled = before
-            return sum(
-                weighted(o, w) for o, w in zip(_outputs(again, places), weights, strict=True)
-            )
-
-        gap, found = compared(function, middle, start, direction, slope, asked.tolerance)
+    for element, direction, slope in _directions(step, start, along):
         if not (sane or math.isfinite(slope)):
             continue  # an infinity came in from elsewhere
+        gap, found = local.compared(weights, direction, slope, asked)
         if worst is None or gap > worst[0]:
-            worst = gap, element, slope, found
+            worst = gap, (element, direction), slope, found
     whole = start._data.size <= MOST_ELEMENTS
     if worst is None or (worst[0] <= 1.0 and math.isfinite(worst[2])):
         return None, 0.0, whole
-    gap, element, slope, found = worst
+    gap, (element, direction), slope, found = worst
+    output = local.output_of(weights, direction)
+    if output is not None:  # one number of the output tells it more plainly than a weighted sum
+        alone = local.only(*output)
+        plainly = slope_along(start, local.gradient(alone), direction)
+        nearer, quotient = local.compared(alone, direction, plainly, asked)
+        if nearer > 1.0:
+            slope, found = plainly, quotient
     told = () if element is None else unravelled(element, tuple(start.shape))
-    return _fact(step, place, inner, told, slope, found, asked), gap, whole
+    return _fact(step, place, inner, operand, told, slope, found, asked), gap, whole
 
 
-def out_array(weights: Any, out: Tensor) -> Any:
-    """Weights as an array where the output lives."""
-    return out._kind.xp.asarray(weights)
+class _Local:
+    """One operation as a function of one of its operands; the others stay as they were."""
+
+    def __init__(
+        self, step: Step, place: int, inner: int | None, start: Tensor, places: list[int]
+    ) -> None:
+        self.step, self.place, self.inner, self.start, self.places = (
+            step, place, inner, start, places,
+        )  # fmt: skip
+        self.given = [_constant(value) for value in step.arguments]
+        self.leaf = plain(start._data, start._kind).requires_grad_()
+        self.values = self.outputs(self.leaf)
+
+    def outputs(self, tensor: Tensor) -> list[Tensor]:
+        """What it gives for this operand."""
+        return _outputs(
+            _called(self.step, _with(self.given, self.place, self.inner, tensor)), self.places
+        )
+
+    def gradient(self, weights: list[Any]) -> Any:
+        """What it hands back to the operand, flat."""
+        seeds = [
+            plain(value._kind.xp.asarray(weight).astype(value._kind.array_dtype), value._kind)
+            for weight, value in zip(weights, self.values, strict=True)
+        ]
+        (found,) = autograd_grad(
+            self.values, [self.leaf], seeds, retain_graph=True, allow_unused=True
+        )
+        xp = self.start._kind.xp
+        return xp.zeros(self.start._data.size) if found is None else found._data.reshape(-1)
+
+    def moved(self, direction: Any, step_size: float) -> list[Tensor]:
+        """The outputs beside the point."""
+        data = self.start._data + step_size * direction.reshape(self.start._data.shape)
+        before, state.grad_enabled = state.grad_enabled, False
+        try:
+            return self.outputs(plain(data, self.start._kind))
+        finally:
+            state.grad_enabled = before
+
+    def compared(
+        self, weights: list[Any], direction: Any, slope: float, asked: Asked
+    ) -> tuple[float, Quotient]:
+        """A slope against the quotient of the weighted sum of the outputs."""
+        return compared(
+            lambda size: _summed(self.moved(direction, size), weights),
+            _summed(self.values, weights), self.start, direction, slope, asked.tolerance,
+        )  # fmt: skip
+
+    def output_of(self, weights: list[Any], direction: Any) -> tuple[int, int] | None:
+        """The number of the output that moves most: which output, which element."""
+        best: tuple[float, int, int] | None = None
+        for number, (ahead, behind, weight) in enumerate(
+            zip(self.moved(direction, NEAR), self.moved(direction, -NEAR), weights, strict=True)
+        ):
+            apart = abs(ahead._data - behind._data) * (weight != 0)
+            if apart.size and (best is None or float(apart.max()) > best[0]):
+                best = float(apart.max()), number, int(apart.argmax())
+        return None if best is None or not math.isfinite(best[0]) else best[1:]
+
+    def only(self, number: int, element: int) -> list[Any]:
+        """Weights that let one number through."""
+        xp = self.start._kind.xp
+        alone = [xp.zeros(value._data.shape) for value in self.values]
+        alone[number].reshape(-1)[element] = 1.0
+        return alone
+
+
+def _summed(values: list[Tensor], weights: list[Any]) -> float:
+    return sum(weighted(value, weight) for value, weight in zip(values, weights, strict=True))
 
 
 def _directions(step: Step, start: Tensor, along: Any) -> Iterator[tuple[int | None, Any, float]]:
@@ -199,11 +256,13 @@ def _outputs(result: Any, places: list[int]) -> list[Tensor]:
 
 
 def _fact(
-    step: Step, place: int, inner: int | None, element: tuple[int, ...], analytic: float,
-    found: Quotient, asked: Asked,
+    step: Step, place: int, inner: int | None, operand: Operand, element: tuple[int, ...],
+    analytic: float, found: Quotient, asked: Asked,
 ) -> EdgeCheck:  # fmt: skip
     where = asked.place(step.node)
-    name = step.argument_name(place) + ("" if inner is None else f"[{inner}]")
+    name, _ = asked.leaf_name(operand.tensor)
+    if not name.isidentifier():
+        name = step.argument_name(place) + ("" if inner is None else f"[{inner}]")
     cause = _cause(step, analytic, found, asked)
     if where is None:
         return EdgeCheck(step.name, name, element, analytic, found.value, cause, "", None, None,

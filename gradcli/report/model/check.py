@@ -34,7 +34,8 @@ class LeafCheck(NamedTuple):
     `status` is equal, different, float32 (the program's own precision loses the gradient), unclear
     (no step size gives a quotient to rely on) or undefined (neither is a number). `elements` of
     `total` were perturbed one by one, all together along `directions`. What follows is about the
-    element with the largest difference. `words` tell of the whole gradient: nan, inf, zero.
+    element with the largest difference. `words` tell of the whole gradient: nan, inf, zero;
+    a result of several numbers is `weighted`, and the gradient is that of the weighted sum.
     """
 
     result: str
@@ -53,6 +54,7 @@ class LeafCheck(NamedTuple):
     cause: str
     edges: tuple[EdgeCheck, ...] = ()
     words: tuple[str, ...] = ()
+    weighted: bool = False
 
 
 class Problem(NamedTuple):
