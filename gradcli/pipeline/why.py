@@ -24,6 +24,7 @@ from .why_number import number_finding
 from .why_present import present_finding
 
 MOST_TRIALS = 3
+LONGEST = 60  # characters of a gradient in the outcome of a trial
 
 
 def why_report(
@@ -126,7 +127,16 @@ def _try(ran: Ran, asked: Asked, trial: Trial, clock: Clock) -> TrialFact:
         shown = shown[place]
     inside = "" if asked.element is None else f"[{','.join(map(str, asked.element))}]"
     word = "becomes" if helped else "is then"
-    return TrialFact(trial.advice, helped, f"{asked.name}.grad{inside} {word} {shown!r}")
+    return TrialFact(trial.advice, helped, f"{asked.name}.grad{inside} {word} {_shown(shown)}")
+
+
+def _shown(tensor: Tensor) -> str:
+    """A gradient as PyTorch prints it, or its shape and norm where that would fill the page."""
+    text = " ".join(repr(tensor).split())
+    if len(text) <= LONGEST:
+        return text
+    norm = float((tensor._data.astype("float64") ** 2).sum()) ** 0.5
+    return f"a tensor of shape {list(tensor.shape)} with norm {norm:.4g}"
 
 
 def _holds(gradient: Tensor | None, element: tuple[int, ...] | None, goal: str) -> bool:

@@ -22,12 +22,26 @@ def double_where(case: Case, origin: Any, where: Any) -> list[Trial]:
         return []
     condition, chosen = _condition(case, origin, where)
     operand = dangerous(origin)
-    if condition is None or operand is None or not case.is_here(operand):
+    if condition is None:
         return []
+    if operand is None or not case.is_here(operand):
+        return _all_names(case, origin, condition, chosen)
     sides = (case.whole(operand), "1.0") if chosen else ("1.0", case.whole(operand))
     safe = f"torch.where({case.whole(condition)}, {sides[0]}, {sides[1]})"
     edits = [replace(case, operand, safe)]
     return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
+
+
+def _all_names(case: Case, origin: Any, condition: ast.expr, chosen: bool) -> list[Trial]:
+    """The same for each name that the condition is about, within the expression."""
+    asked = {part.id for part in ast.walk(condition) if isinstance(part, ast.Name)}
+    text = case.whole(condition)
+    edits = []
+    for part in ast.walk(origin):
+        if isinstance(part, ast.Name) and part.id in asked and part.id not in SPACES:
+            sides = (part.id, "1.0") if chosen else ("1.0", part.id)
+            edits.append(replace(case, part, f"torch.where({text}, {sides[0]}, {sides[1]})"))
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")] if edits else []
 
 
 def _condition(case: Case, origin: Any, where: ast.Call) -> tuple[ast.expr | None, bool]:

@@ -252,7 +252,7 @@ class Flow(Listener):
 
     def _made(self, node: ast.AST | None, tensor: Tensor, sources: Iterable[int]) -> int:
         function = tensor._grad_fn
-        live = tuple(dict.fromkeys(self._ancestors(function))) if function is not None else ()
+        live = self._ancestors(function) if function is not None else ()
         dead = [source for source in dict.fromkeys(sources) if source not in live]
         base = tensor._base
         if node is None and function is None and base is not None and base is not tensor:
@@ -279,26 +279,27 @@ class Flow(Listener):
             held[1][tensor._output_nr] = number
         return number
 
-    def _ancestors(self, function: Any) -> Iterator[int]:
+    def _ancestors(self, function: Any) -> tuple[int, ...]:
         """The values known already from which a node's gradient path starts."""
-        pending, seen = [function], {id(function)}
+        found: dict[int, None] = {}
+        pending, nodes, seen = [function], self.nodes, set[int]()
         for node in pending:
             numbers = node.numbers
             for place, edge in enumerate(node.edges):
                 if edge is None:
                     continue
-                if edge.__class__ is AccumulateGrad:
-                    yield self.value_of(edge.variable)
-                    continue
-                held = self.nodes.get(id(edge))
+                held = nodes.get(id(edge))
                 if held is not None and held[0]() is edge:
-                    found = held[1].get(0 if numbers is None else numbers[place])
-                    if found is not None:
-                        yield found
+                    value = held[1].get(0 if numbers is None else numbers[place])
+                    if value is not None:
+                        found[value] = None
                         continue
-                if id(edge) not in seen and len(pending) < WALKED:
+                if edge.__class__ is AccumulateGrad:
+                    found[self.value_of(edge.variable)] = None
+                elif id(edge) not in seen and len(pending) < WALKED:
                     seen.add(id(edge))
                     pending.append(edge)
+        return tuple(found)
 
     def _culprit(self) -> ast.AST | None:
         """What has switched gradients off."""
@@ -500,9 +501,12 @@ def _items(value: Any, depth: int = 0) -> Iterator[Any]:
 def bad(tensor: Tensor) -> int:
     """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
     data = tensor._data
-    if not tensor._kind.differentiable or getattr(data, "size", 0) == 0:
+    if not tensor._kind.differentiable:
         return 0
-    if not isinstance(data, (numpy.ndarray, numpy.generic)):
+    if isinstance(data, numpy.generic):
+        if data - data == 0:
+            return 0
+    elif not isinstance(data, numpy.ndarray) or not data.size:
         return 0
     if numpy.isfinite(data.sum()):
         return 0

@@ -46,6 +46,9 @@ def _fine(case: Case) -> Finding:
     is_short = "\n" not in text and len(text) <= SHORT
     said = f"is {text}" if is_short else "is as it should be"
     finding = Finding("fine", f"{case.name}.grad{inside} {said}: nothing is wrong.")
+    whole = to_numpy(gradient._data)
+    if case.element is not None and not bool((abs(whole) < float("inf")).all()):
+        finding.facts.append(f"other elements of {case.name}.grad are not finite")
     since: list[Any] = []
     for entry in case.entries:
         if entry.kind == "clear":

@@ -262,7 +262,7 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
     verdict = found[0][0]
     same = [share for word, share in found if word == verdict]
     origin = same[0].applied.node.origin
-    place = case.text(origin) or node_name(same[0].applied.node)
+    place = _place(case, same[0])
     finding = Finding(verdict, _sentence(case, REASONS[verdict].format(place=place)))
     for share in same[:6]:
         node = share.applied.node
@@ -271,6 +271,16 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
             finding.causes.append(Remark(node.origin, label))
     finding.trials += zero_trials(case, verdict, origin, same[0])
     return finding
+
+
+def _place(case: Case, share: Share) -> str:
+    """The expression, with the operation in it where a call of a module hides that."""
+    node = share.applied.node
+    text, kind = case.text(node.origin), kind_of(node)
+    if text and isinstance(node.origin, ast.Call) and kind in RELUS | CLAMPS | SATURATED | FLAT:
+        if not set(kind.lower().split()) & {name_of(node.origin).lower().rstrip("_")}:
+            return f"{kind} in {text}"
+    return text or node_name(node)
 
 
 # ---------------------------------------------------------------- what killed it
