@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 from ..opening import Unusable
@@ -10,6 +11,8 @@ from .desk import Desk, guarded
 
 FACES = ("all", "torch", "method", "functional", "linalg", "special", "fft", "signal.windows",
          "hidden")  # fmt: skip
+
+WIDE = 10_000  # columns: nothing is cut in a pipe or a file
 
 
 class Asked(NamedTuple):
@@ -84,7 +87,9 @@ def command(asked: Asked) -> int:
             if asked.format == "markdown":
                 desk.answer(page.markdown(facts_of_all))
             else:
-                desk.answer(page.text(facts_of_all, desk.look))
+                at_terminal = sys.stdout.isatty() and asked.out is None
+                look = desk.look if at_terminal else desk.look._replace(width=WIDE)
+                desk.answer(page.text(facts_of_all, look))
         desk.save()
         return 0
 

@@ -15,6 +15,7 @@ from ..engine.formula import edge_places
 from ..engine.mode import state
 from ..engine.node import Node
 from ..engine.operator import Row
+from ..engine.row import Formula
 from ..engine.saved import unpack
 from ..operators import catalogue
 from ..report.model.operators import (
@@ -52,7 +53,7 @@ def _overload(fact: OverloadFact, examples: bool) -> OverloadFact:
         nodes = Nodes(row)
         before, state.recorder = state.recorder, nodes
         try:
-            ran = execute(Request(program.encode(), "<example>"), None)
+            ran = execute(Request(program.encode(), "<example>", retain_graph=True), None)
         finally:
             state.recorder = before
         if ran.error is not None:
@@ -88,22 +89,34 @@ def program_of(sample: str) -> str:
 
 
 def derivatives(row: Row, node: Node, outs: Sequence[Any]) -> tuple[DerivativeFact, ...]:
-    """The formulas of a row, run on symbols for what a node of it saved."""
-    values = _symbols(row, node, outs)
-    facts = []
+    """The formulas of a row, run on symbols for what a node of it saved.
+
+    Numbers are symbols too where the formula allows it, and else those of the sample.
+    """
+    named, plain = (_symbols(row, node, outs, numbers) for numbers in (True, False))
+    facts: list[DerivativeFact] = []
     for formula in row.formulas:
-        try:
-            answer = formula.function(*(values[name] for name in formula.needs))
-        except Exception:  # a body may ask a symbol whatever it likes: then no text tells it
+        parts = _parts(formula, named) or _parts(formula, plain)
+        if parts is None:
             facts.append(DerivativeFact(formula.inputs, ""))
             continue
-        parts = answer if formula.joint else (answer,)
         facts += [
-            DerivativeFact((name,), _text(part))
-            for name, part in zip(formula.inputs, parts, strict=True)
-            if part is not None
+            DerivativeFact((name,), text)
+            for name, text in zip(formula.inputs, parts, strict=True)
+            if text is not None
         ]
     return tuple(facts)
+
+
+def _parts(formula: Formula, values: dict[str, Any]) -> list[str | None] | None:
+    """The text for each input that a formula serves; None where no text tells it."""
+    try:
+        answer = formula.function(*(values[name] for name in formula.needs))
+    except Exception:  # a body may ask a symbol whatever it likes
+        return None
+    parts = answer if formula.joint else (answer,)
+    texts = [None if part is None else _text(part) for part in parts]
+    return None if any(text == "" for text in texts) else texts
 
 
 def _text(part: Any) -> str:
@@ -116,10 +129,12 @@ def _text(part: Any) -> str:
     return ""
 
 
-def _symbols(row: Row, node: Node, outs: Sequence[Any]) -> dict[str, Any]:
+def _symbols(row: Row, node: Node, outs: Sequence[Any], numbers: bool) -> dict[str, Any]:
     """Symbols for what a node saved and for the gradient that comes in."""
     algebra = Algebra()
     tensors = {p.name for p in row.tensors} | set(row.signature.outputs)
+    if numbers:
+        tensors |= {p.name for p in row.signature.parameters if p.kind in ("Scalar", "float")}
     values: dict[str, Any] = {}
     for place, key in enumerate(row.saved_keys):
         value = unpack(node, place)
@@ -139,6 +154,6 @@ def _symbols(row: Row, node: Node, outs: Sequence[Any]) -> dict[str, Any]:
 def _symbol(algebra: Algebra, name: str, value: Any) -> Any:
     if isinstance(value, list):
         return [_symbol(algebra, f"{name}[{at}]", item) for at, item in enumerate(value)]
-    if value is None or not hasattr(value, "shape"):
-        return value
-    return term_of(algebra, name, value)
+    if value.__class__ in (int, float) or hasattr(value, "shape"):
+        return term_of(algebra, name, value)
+    return value

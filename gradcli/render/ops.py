@@ -76,9 +76,11 @@ def _whole(fact: OperatorFact, look: Look) -> list[Line]:
 
 def _overload(overload: OverloadFact) -> list[Line]:
     lines: list[Line] = [(Cell("  "), cell(overload.signature))]
-    lines += [_row(word, value) for word, value in _told(overload)]
+    told = list(_told(overload))
+    wide = max(14, *(len(word) for word, _ in told)) + 2
+    lines += [_row(word, value, wide) for word, value in told]
     if overload.example is not None:
-        lines.append(_row("example", ""))
+        lines.append(_row("example", "", wide))
         for line in overload.example.program.splitlines():
             lines.append((Cell("        "), cell(line)))
         for line in overload.example.output.splitlines():
@@ -112,8 +114,8 @@ def _told(overload: OverloadFact) -> Iterator[tuple[str, str]]:
         yield "memory", "a view: it shares its input's"
 
 
-def _row(word: str, value: str) -> Line:
-    return (Cell("    "), Cell(f"{word:<16}", "dim"), cell(value))
+def _row(word: str, value: str, wide: int) -> Line:
+    return (Cell("    "), Cell(f"{word:<{wide}}", "dim"), cell(value))
 
 
 # ---- the reference

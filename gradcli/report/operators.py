@@ -30,6 +30,7 @@ def operators() -> tuple[OperatorFact, ...]:
             key = tuple(id(o) for o in own)
             overloads[key] = own
             spellings.setdefault(key, []).append((face, name))
+    _merge(spellings, overloads)
     known = {id(o) for own in overloads.values() for o in own}
     for row in catalogue.rows.values():
         if isinstance(row, Row) and id(row) not in known and row.signature.name not in ("", "_"):
@@ -37,6 +38,26 @@ def operators() -> tuple[OperatorFact, ...]:
             spellings[(id(row),)] = [("hidden", row.signature.name)]
     facts = [_operator(spellings[key], own) for key, own in overloads.items()]
     return tuple(sorted(facts, key=lambda fact: (FACES.index(fact.face), fact.name)))
+
+
+def _merge(
+    spellings: dict[tuple[int, ...], list[tuple[str, str]]],
+    overloads: dict[tuple[int, ...], list[Any]],
+) -> None:
+    """A method that takes some of a function's overloads is the same operator."""
+    by_name: dict[str, list[tuple[int, ...]]] = {}
+    for key, spelled in spellings.items():
+        for name in {name for _, name in spelled}:
+            by_name.setdefault(name, []).append(key)
+    for keys in by_name.values():
+        for small in keys:
+            for large in keys:
+                if small not in overloads or large not in overloads:
+                    continue
+                of_tensors = all(face in ("method", "property") for face, _ in spellings[small])
+                if of_tensors and set(small) < set(large):
+                    spellings[large] += spellings.pop(small)
+                    del overloads[small]
 
 
 def _named() -> Iterator[tuple[str, str, Sequence[Any]]]:

@@ -1,0 +1,169 @@
+"""Tests of `gradcli ops`: every declaration is told, its example runs, the reference is current."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from gradcli.engine.operator import Row
+from gradcli.operators import catalogue
+from gradcli.pipeline.operators import detail
+from gradcli.render import ops as page
+from gradcli.render.json.ops import ops as document
+from gradcli.render.text import Look
+from gradcli.report.model.operators import CatalogueFact
+from gradcli.report.operators import matching, named, near, operators
+
+ROOT = Path(__file__).parent.parent
+SCHEMA = json.loads((ROOT / "gradcli/schemas/gradcli.ops-1.json").read_text("utf-8"))
+WIDE = Look(width=10_000)
+
+
+def ops(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gradcli", "ops", *words],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def everything() -> CatalogueFact:
+    """All operators with derivatives and examples."""
+    return detail(CatalogueFact(operators(), True), examples=True)
+
+
+def test_every_declaration_is_listed() -> None:
+    listed = {overload.key for fact in operators() for overload in fact.overloads}
+    missing = {
+        key
+        for key, row in catalogue.rows.items()
+        if isinstance(row, Row) and key not in listed and not key.startswith("__")
+    }
+    assert missing == set()
+
+
+def test_the_list_loads_no_array_library() -> None:
+    code = (
+        "import sys; sys.argv = ['gradcli', 'ops']\n"
+        "from gradcli.door import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print('numpy' in sys.modules, 'rich' in sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", check=True
+    )
+    assert done.stderr == "False False\n"
+    assert "TanhBackward0" in done.stdout
+
+
+def test_derivatives_have_formulas(everything: CatalogueFact) -> None:
+    """A formula for nearly all: what has none is computed by a kernel that no formula opens."""
+    kernels = {
+        overload.key
+        for fact in everything.operators
+        for overload in fact.overloads
+        if fact.face != "hidden"
+        for derivative in overload.derivatives
+        if not derivative.formula
+    }
+    assert len(kernels) <= 8, sorted(kernels)
+    silent = {
+        overload.key
+        for fact in everything.operators
+        for overload in fact.overloads
+        if fact.face != "hidden" and overload.arguments and not overload.derivatives
+    }
+    assert silent == set()
+
+
+def test_examples_run(everything: CatalogueFact) -> None:
+    without = [
+        overload.key
+        for fact in everything.operators
+        for overload in fact.overloads
+        if overload.samples and overload.example is None
+    ]
+    assert without == []
+
+
+@pytest.mark.parametrize(
+    ("name", "formula"),
+    [
+        ("tanh", "grad*(1 - result**2)"),
+        ("sin", "grad*cos(self)"),
+        ("sqrt", "grad/(2*result)"),
+        ("exp", "grad*result"),
+        ("sigmoid", "grad*(1 - result)*result"),
+        ("log", "grad/self"),
+    ],
+)
+def test_formulas(name: str, formula: str) -> None:
+    (fact,) = [fact for fact in named(name) if fact.face == "torch"]
+    (overload,) = detail(CatalogueFact((fact,), True), examples=False).operators[0].overloads
+    assert [derivative.formula for derivative in overload.derivatives] == [formula]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("torch.sin", "sin"),
+        ("Tensor.view", "view"),
+        ("F.relu", "nn.functional.relu"),
+        ("linalg.norm", "linalg.norm"),
+        ("mul_", "mul"),
+        ("TanhBackward0", "tanh"),
+        ("mul.Tensor", "mul"),
+        ("aten::cos", "cos"),
+    ],
+)
+def test_names(name: str, found: str) -> None:
+    assert found in [fact.name for fact in named(name)]
+
+
+def test_misspelt_names() -> None:
+    assert "tanh" in near("tahn")
+    done = ops("tahn")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[-1].startswith("UsageError: no operator is called 'tahn'")
+    assert ops("--filter", "no such thing").returncode == 2
+
+
+def test_filter() -> None:
+    names = [fact.name for fact in matching(["softmax"], None)]
+    assert {"softmax", "log_softmax", "nn.functional.softmax"} <= set(names)
+    assert all(fact.face == "linalg" or fact.calls for fact in matching([], "linalg"))
+
+
+def test_document(everything: CatalogueFact) -> None:
+    text = "".join(document(everything))
+    jsonschema.validate(json.loads(text), SCHEMA)
+    jsonschema.validate(json.loads("".join(document(CatalogueFact(operators(), False)))), SCHEMA)
+    done = ops("tanh", "--format", "json")
+    jsonschema.validate(json.loads(done.stdout), SCHEMA)
+    assert done.returncode == 0
+
+
+def test_page() -> None:
+    done = ops("tanh")
+    assert done.returncode == 0
+    assert "    grad of self    grad*(1 - result**2)\n" in done.stdout
+    assert "tensor([[ 0.5098, -0.8568,  0.9377]," in done.stdout
+    assert "".join(page.text(CatalogueFact(matching(["tanh"], None), False), WIDE)).count("\n") > 5
+
+
+def test_reference_is_current() -> None:
+    """docs/operators.md: `gradcli ops --format markdown -o docs/operators.md` makes it."""
+    facts = detail(CatalogueFact(tuple(matching([], None)), True), examples=False)
+    current = "".join(page.markdown(facts))
+    assert (ROOT / "docs/operators.md").read_text("utf-8") == current, (
+        "run: gradcli ops --format markdown -o docs/operators.md"
+    )
