@@ -153,6 +153,14 @@ def test_a_program_may_be_meant_to_fail(home: Path) -> None:
     assert gradcli("check", "c.expr").returncode == 3
 
 
+def test_wishes_may_stand_at_the_end(home: Path) -> None:
+    """Where they shift no line that is told somewhere."""
+    write(home, "a.expr", "x = tensor(2.0)\nx.backward()\n\n# check: raises RuntimeError\n")
+    assert gradcli("check", "a.expr").returncode == 0
+    write(home, "a.expr", "x = tensor(2.0)\n# check: raises RuntimeError\nx.backward()\n")
+    assert gradcli("check", "a.expr").returncode == 3
+
+
 def test_every_program_starts_anew(home: Path) -> None:
     """Random numbers, types, print options and modes of one program are not those of the next."""
     loud = "torch.manual_seed(7)\ntorch.set_default_dtype(torch.float64)\n"
@@ -244,7 +252,8 @@ def test_a_process_that_dies_takes_nothing_with_it(home: Path) -> None:
     write(home, "p/b.expr", "while True:\n    pass\n")
     write(home, "p/c.expr", GOOD)
     done = gradcli("check", "p", "--jobs", "2", "--timeout", "1")
-    words = [line.split()[0] for line in done.stdout.splitlines() if " p/" in line[:10]]
+    rows = [line for line in done.stdout.splitlines() if line[:1].isalpha() and " p/" in line]
+    words = [line.split()[0] for line in rows]
     assert words == ["passed", "LIMIT", "passed"] and done.returncode == 4
 
 

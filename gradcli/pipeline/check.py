@@ -1,7 +1,7 @@
 """pipeline: `gradcli check`: one program: its asserts, its recorded answer, its gradients.
 
-A program may say in its first comment block what it is there to show, so that a folder of programs
-can hold some that are meant to fail:
+A program may say in the comments at its top or its end what it is there to show, so that a folder of
+programs can hold some that are meant to fail:
 
     # check: raises RuntimeError     the error is part of the recorded answer, in its last line
     # check: allow kink, zero        not held against it
@@ -13,6 +13,7 @@ import ast
 import math
 import re
 import time
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..diagnostics import Diagnostic, ExitStatus
@@ -100,13 +101,12 @@ def _answered(request: Request, ran: Ran, tape: Tape, wishes: Wishes, started: f
 
 
 def directives(text: str) -> Directives:
-    """The `# check:` lines of the comment block at the top."""
+    """The `# check:` lines of the comment blocks at the top and at the end."""
     raises: str | None = None
     allow: list[str] = []
-    for line in text.splitlines():
-        if line.strip() and not line.lstrip().startswith("#"):
-            break
-        match = _DIRECTIVE.match(line.strip())
+    lines = text.splitlines()
+    for line in (*_comments(lines), *_comments(reversed(lines))):
+        match = _DIRECTIVE.match(line)
         if match is None:
             continue
         if match[1] == "raises":
@@ -117,6 +117,13 @@ def directives(text: str) -> Directives:
     if unknown:
         raise Unusable(f"# check: allow {unknown[0]}: expected {', '.join(ALLOWED)}")
     return Directives(raises, tuple(allow))
+
+
+def _comments(lines: Iterable[str]) -> Iterator[str]:
+    for line in map(str.strip, lines):
+        if line and not line.startswith("#"):
+            return
+        yield line
 
 
 def _sets(data: bytes, name: str, wishes: Wishes) -> tuple[str, ...]:
@@ -213,7 +220,8 @@ def _gradients(
 def _judged(fact: FileCheck, leaf: LeafCheck, allow: frozenset[str]) -> FileCheck:
     """A gradient that is wrong fails; what is merely worth knowing is noted."""
     told = f"d{_of(leaf.result)}/d{_of(leaf.leaf)}"
-    if leaf.status == "different" and not (leaf.cause.startswith("kink") and "kink" in allow):
+    kind = "kink" if leaf.cause.startswith("kink") else "" if _finite(leaf) else "nan"
+    if leaf.status == "different" and kind not in allow:
         return _with(fact, _gradient_problem(leaf, told), ExitStatus.CHECK_FAILED)
     if leaf.status in ("equal", "undefined") and not leaf.cause:
         return fact
@@ -229,6 +237,10 @@ def _slope(edge: EdgeCheck) -> str:
     if math.isfinite(edge.numeric):
         return f"the slope is {edge.numeric:.6g}"
     return "the slope has no bound"
+
+
+def _finite(leaf: LeafCheck) -> bool:
+    return leaf.analytic is None or math.isfinite(leaf.analytic)
 
 
 def _gradient_problem(leaf: LeafCheck, told: str) -> Problem:

@@ -276,6 +276,8 @@ def _cause(step: Step, analytic: float, found: Quotient, asked: Asked) -> str:
     if not math.isfinite(analytic):
         if not found.finite or found.error > abs(found.value) * 0.1:
             return f"{step.name} has no bounded slope here"
+        if not found.value:
+            return f"{step.name} multiplies 0 by a slope without bound: {analytic}"
         return f"the operation hands back {analytic} where its slope is {found.value:.6g}"
     if not found.finite:
         return "the operation has no value next to this one"
