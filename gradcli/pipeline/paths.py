@@ -19,7 +19,7 @@ from .gradients import NOTHING_REQUIRES_GRAD, failure
 from .paths_facts import Facts, Seeds
 from .paths_formula import formula_of
 from .paths_labels import Labels, Spot, shown
-from .reports import error_fact
+from .reports import collector_held, error_fact
 from .request import Ran
 
 
@@ -54,6 +54,12 @@ def paths_report(ran: Ran, asked: Asked) -> tuple[Ran, PathsReport]:
     )  # fmt: skip
     if ran.outcome is None or ran.error is not None or ran.naming is None:
         return ran, report._replace(error=error_fact(ran.error))
+    with collector_held():
+        return _reported(ran, asked, report)
+
+
+def _reported(ran: Ran, asked: Asked, report: PathsReport) -> tuple[Ran, PathsReport]:
+    request = ran.request
     labels = Labels(ran)
     of = _result(labels, ran)
     if of is None:
@@ -191,11 +197,12 @@ def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsRep
     kind = of._kind
     names = labels.of(ways, {ways.start: ends.of_label, ends.end: ends.wrt_label})
     model = kind.xp.ones(tuple(of.shape), dtype=kind.array_dtype)
-    chain = Chain(ways, None if asked.edges else names, run_node, model, kind.xp.ones_like)
+    ones = Ones(kind.xp)
+    chain = Chain(ways, None if asked.edges else names, run_node, model, ones)
     words = labels.texts(ways, names) if asked.edges else names
     listed = chain
     if asked.edges:
-        chain = Chain(ways, names, run_node, model, kind.xp.ones_like)
+        chain = Chain(ways, names, run_node, model, ones)
     wrt = _tensor(ends.wrt, chain.models[-1])
     seeds = Seeds(of, wrt, ran.request.grad_output, asked.jacobian, asked.element)
     reverse, reverse_text = seeds.reverse()
@@ -223,6 +230,21 @@ def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsRep
     expected = chain.total()[0] * number_of(rows[0]) if found.single else found.raw
     formula, why = formula_of(labels, chain, names, rows[0], expected, report, asked.formula)
     return report._replace(formula=formula, no_formula=why)
+
+
+class Ones:
+    """A gradient of ones in the shape of another; one array for each type and shape."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+        self.made: dict[Any, Any] = {}
+
+    def __call__(self, like: Any) -> Any:
+        key = like.dtype, like.shape
+        found = self.made.get(key)
+        if found is None:
+            found = self.made[key] = self.library.ones_like(like)
+        return found
 
 
 def run_node(node: Any, grads: dict[int, Any]) -> Sequence[Any]:

@@ -239,6 +239,10 @@ def operate(row: Row, args: Sequence[Any]) -> Any:
 
         return Symbol(algebra, opened(algebra, row, args, value), value)
     first = args[0]
+    if row.name == "where" and len(args) == 3:
+        from .paths_kernels import chosen
+
+        return Symbol(algebra, chosen(algebra, *args).expr, value)
     if isinstance(first, Symbol):
         kept = _spread(row, first, value)
         if kept is not None:
@@ -259,7 +263,8 @@ def _value(argument: Any) -> Any:
 
 
 _MOVES = frozenset(
-    "expand view reshape t transpose permute squeeze unsqueeze flip mT contiguous clone".split()
+    "expand view reshape t transpose permute squeeze unsqueeze flip mT contiguous clone select "
+    "slice index_select gather diagonal roll narrow".split()
 )
 
 

@@ -55,8 +55,8 @@ class Formulas:
         for place, key in enumerate(row.saved_keys):
             if key in needed:
                 value = unpack(node, place, as_tensor=True)
-                values[key] = self._saved(value, (number, outputs.index(key))
-                                          if key in outputs else None)  # fmt: skip
+                place_of = (number, outputs.index(key)) if key in outputs else None
+                values[key] = self._saved(node, key, value, place_of)
         results: dict[str, Any] = {}
         for formula in row.formulas:
             if any(values["needs"][name] for name in formula.inputs):
@@ -83,15 +83,15 @@ class Formulas:
         return [grad if grad is None or form is None else reduced(grad, *form)
                 for grad, form in zip(out, given, strict=True)]  # fmt: skip
 
-    def _saved(self, value: Any, position: Position | None) -> Any:
+    def _saved(self, node: Any, key: str, value: Any, position: Position | None) -> Any:
         if isinstance(value, list):
-            return [self._saved(item, None) for item in value]
+            return [self._saved(node, "", item, None) for item in value]
         if not isinstance(value, Tensor):
             return value
         if position is not None:
             expr = self.words.position(position, value)
             return Symbol(self.algebra, expr, value._data)
-        return self.words.tensor(value)
+        return self.words.operand(node, key, value)
 
     # ---- the whole
 

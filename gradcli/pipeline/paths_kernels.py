@@ -158,7 +158,7 @@ def _filled(number: Any) -> Callable[..., Symbol]:
     return made
 
 
-def _chosen(algebra: Algebra, test: Any, one: Any, other: Any) -> Symbol:
+def chosen(algebra: Algebra, test: Any, one: Any, other: Any) -> Symbol:
     """where: the arguments are formulas that need not be spread."""
     import numpy
 
@@ -188,7 +188,7 @@ def _masked(algebra: Algebra, test: Expr, one: Expr, other: Expr) -> Expr:
 
 _SPECIAL: dict[str, Callable[..., Any]] = {
     "zeros_like": _like(0), "ones_like": _like(1), "zeros": _filled(0), "ones": _filled(1),
-    "full": _filled(None), "where": _chosen,
+    "full": _filled(None), "where": chosen,
     "full_like": lambda algebra, like, value: _like(value)(algebra, like),
     "asarray": lambda algebra, value, *more: value,
     "true_divide": lambda algebra, one, other: one / other,

@@ -10,7 +10,7 @@ from ..engine.saved import unpack
 from ..engine.tensor import Tensor
 from ..language.names import Scope
 from ..report.paths_graph import Position, Ways
-from ..report.symbols import Algebra, Expr, Shape
+from ..report.symbols import Algebra, Expr, Shape, broadcast
 from .paths_carrier import ARITHMETIC, FUNCTIONS, Symbol, Unsayable, operate
 from .paths_labels import Labels, Spot, grad_fn_of
 from .paths_names import Bound
@@ -102,6 +102,21 @@ class Words:
         expr = self._constant(tensor) if position is None else self.position(position, tensor)
         return Symbol(self.algebra, expr, tensor._data)
 
+    def operand(self, node: Any, key: str, tensor: Tensor) -> Symbol:
+        """The symbol of a tensor that a node saved under this name: one without a gradient and
+        without a name is told as the operand that it was in the program's expression."""
+        if not tensor.requires_grad and ("constant", id(tensor)) not in self.known and not any(
+            held is tensor for held in self.globals.values()
+        ):  # fmt: skip
+            part = _operand(getattr(node, "origin", None), node.row.signature.names, key)
+            if part is not None and not isinstance(part, ast.Constant):
+                try:
+                    expr = self._from_text(part, node.sequence)
+                except Unsayable:
+                    return self.tensor(tensor)
+                return Symbol(self.algebra, expr, tensor._data)
+        return self.tensor(tensor)
+
     def position(self, position: Position, tensor: Tensor | None = None) -> Expr:
         """The formula of what lies at a place of the graph."""
         found = self.known.get(position)
@@ -120,6 +135,11 @@ class Words:
         label = self.names.get(position)
         if label is None:
             return self._computed(position)
+        if position == self.ways.start:  # dL/dx in terms of x, and not of L
+            try:
+                return self._computed(position)
+            except Unsayable:
+                pass
         spot = self.spots[position]
         held = spot.tensor if spot.tensor is not None else tensor
         shape: Shape = () if held is None else tuple(held.shape)
@@ -158,7 +178,7 @@ class Words:
                          if held is tensor and not n.startswith("_")), None)  # fmt: skip
             if name is not None:
                 found = self.algebra.name(name, tuple(tensor.shape), value)
-            elif value is not None and tensor.dim() == 0:
+            elif value is not None and tensor.dim() == 0 and tensor.dtype.is_floating_point:
                 found = self.algebra.number(value)
             else:
                 found = self._literal(tensor)
@@ -230,7 +250,7 @@ class Words:
             if name in places and ":" not in places[name]:
                 edge = self.ways.graph.next[position[0]][int(places[name])]
                 if edge is not None:
-                    args.append(self._stand_in(edge))
+                    args.append(self._stand_in(edge, row.name in ARITHMETIC))
                     continue
             if name in row.saved_keys:
                 value = unpack(node, row.saved_keys.index(name), as_tensor=True)
@@ -244,8 +264,11 @@ class Words:
         made = operate(row, args) if row.name in ARITHMETIC else self._applied(row, args)
         return made.expr  # type: ignore[no-any-return]
 
-    def _stand_in(self, position: Position) -> Symbol:
+    def _stand_in(self, position: Position, arithmetic: bool) -> Symbol:
+        """An input of a forward operation; arithmetic asks nothing of its value."""
         spot = self.spots.get(position)
+        if arithmetic:
+            return Symbol(self.algebra, self.position(position), 1.0)
         if spot is None or spot.tensor is None:
             raise Unsayable("a value between two operations of one expression")
         return Symbol(self.algebra, self.position(position), spot.tensor._data)
@@ -259,7 +282,7 @@ class Words:
         algebra = self.algebra
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             return algebra.number(node.value)  # type: ignore[arg-type]
-        if isinstance(node, ast.Name):
+        if isinstance(node, ast.Name) or self._is_item(node, clock):
             return self._name(node, clock)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return algebra.neg(self._from_text(node.operand, clock))
@@ -271,6 +294,10 @@ class Words:
             return algebra.call("@", "operator", sides, None)
         if isinstance(node, ast.Call) and not any(isinstance(a, ast.Starred) for a in node.args):
             return self._from_call(node, clock)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARED:
+            sides = [("", self._from_text(p, clock)) for p in (node.left, node.comparators[0])]
+            shape = broadcast(side.shape for _, side in sides)
+            return algebra.call(_COMPARED[type(node.ops[0])], "operator", sides, shape)
         return self._pieces(node, clock)
 
     def _from_call(self, node: ast.Call, clock: int) -> Expr:
@@ -298,16 +325,25 @@ class Words:
             function, style = short, "function"
         return self.algebra.call(function, style, given, None)
 
-    def _name(self, node: ast.Name, clock: int) -> Expr:
+    def _is_item(self, node: ast.expr, clock: int) -> bool:
+        """ws[0], where the list had this tensor when it was bound."""
+        return (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.slice, ast.Constant)
+            and self._bound(node, clock) is not None
+        )
+
+    def _name(self, node: ast.expr, clock: int) -> Expr:
+        word = ast.unparse(node)
         bound = self._bound(node, clock)
         if bound is None:
-            raise Unsayable(f"the name {node.id}")
+            raise Unsayable(f"the name {word}")
         thing = bound.alive
         if thing is None:
-            raise Unsayable(f"what {node.id} stood for")
+            raise Unsayable(f"what {word} stood for")
         if bound.key is None:
-            if bound.scope is None and self.globals.get(node.id) == thing:
-                return self.algebra.name(node.id, (), float(thing))
+            if bound.scope is None and self.globals.get(word) == thing:
+                return self.algebra.name(word, (), float(thing))
             return self.algebra.number(thing)
         if isinstance(thing, Tensor):
             if thing.requires_grad:
@@ -322,18 +358,23 @@ class Words:
             thing, output_nr = now, held.output_nr  # changed in place before this line
         position = self.ways.inner(thing, output_nr)
         if position is None:
-            raise Unsayable(f"what {node.id} stood for")
+            raise Unsayable(f"what {word} stood for")
         return self.position(position, held)
 
-    def _bound(self, node: ast.Name, clock: int) -> Bound | None:
-        """What a name meant at its place when the expression ran."""
-        naming = self.labels.naming
-        scope: Scope | None = self._scope_of(node)
+    def _bound(self, node: ast.expr, clock: int) -> Bound | None:
+        """What a name, or an item of it, meant at its place when the expression ran."""
+        naming, word = self.labels.naming, ast.unparse(node)
+        root: Any = node
+        while isinstance(root, ast.Subscript):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            return None
+        scope: Scope | None = self._scope_of(root)
         while scope is not None and scope.kind != "module":
-            if node.id in scope.bound:
-                return naming.last(scope, node.id, clock)
+            if root.id in scope.bound:
+                return naming.last(scope, word, clock)
             scope = scope.parent
-        return naming.last(None, node.id, clock)
+        return naming.last(None, word, clock)
 
     def _scope_of(self, node: ast.AST) -> Scope | None:
         if self.scopes is None:
@@ -382,11 +423,33 @@ _REFUSED = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictCom
             ast.JoinedStr, ast.IfExp, ast.BoolOp)  # fmt: skip
 
 
+def _operand(origin: Any, names: tuple[str, ...], key: str) -> ast.expr | None:
+    """The piece of an expression that an argument of its operation came from."""
+    parts: list[ast.expr]
+    if isinstance(origin, ast.BinOp):
+        parts = [origin.left, origin.right]
+    elif isinstance(origin, ast.Call) and not any(isinstance(a, ast.Starred) for a in origin.args):
+        parts = list(origin.args)
+        if isinstance(origin.func, ast.Attribute) and len(parts) < len(names):
+            root: Any = origin.func
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            if not (isinstance(root, ast.Name) and root.id in ("torch", "F", "nn")):
+                parts.insert(0, origin.func.value)
+    else:
+        return None
+    place = names.index(key) if key in names else len(parts)
+    return parts[place] if place < len(parts) else None
+
+
 def _names(node: ast.AST) -> bool:
     """Whether an expression has names in it."""
     return any(isinstance(part, ast.Name) for part in ast.walk(node))
 
 
+_COMPARED: dict[type, str] = {
+    ast.Gt: ">", ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=",
+}  # fmt: skip
 _BINARY: dict[type, Any] = {
     ast.Add: Algebra.add,
     ast.Sub: lambda algebra, one, other: algebra.add(one, algebra.neg(other)),

@@ -34,7 +34,7 @@ def trace_report(ran: Ran, *, texts: bool) -> Report:
     report = run_report(ran)
     if outcome is None:
         return report
-    with _collector_held():
+    with collector_held():
         found = collected(outcome, texts=texts)
         results = _results(found, ran)
         watch = ran.binder.watch if ran.binder is not None else None
@@ -241,7 +241,7 @@ def _without_values(report: Report) -> Report:
 
 
 @contextmanager
-def _collector_held() -> Iterator[None]:
+def collector_held() -> Iterator[None]:
     """Millions of facts are made and none of them is garbage."""
     enabled = gc.isenabled()
     gc.disable()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..report.model.paths import PathsReport
-from .text import BLANK, Cell, Line, Look, cell, pad, width_of
+from .text import BLANK, Cell, Line, Look, cell, cut, ellipsis, pad, width_of
 
 
 def formula_lines(report: PathsReport, look: Look, name: str) -> list[Line]:
@@ -15,10 +15,11 @@ def formula_lines(report: PathsReport, look: Look, name: str) -> list[Line]:
         return [(cell(report.no_formula, "dim"),)] if report.no_formula else []
     lines: list[Line] = []
     if report.symbolic and formula.steps:
-        heads = [f"d{of}/d{wrt}" for of, wrt, _, _ in formula.steps]
+        heads = [cut(f"d{of}/d{wrt}", look.width // 3, ellipsis(look))
+                 for of, wrt, _, _ in formula.steps]  # fmt: skip
         width = max(map(width_of, heads))
-        lines += [(Cell("  "), cell(pad(head, width), "dim"), cell(f" = {text}"))
-                  for head, (_, _, text, _) in zip(heads, formula.steps, strict=True)]  # fmt: skip
+        for head, (_, _, text, _) in zip(heads, formula.steps, strict=True):
+            lines += _equation("  " + pad(head, width), text, look, "dim")
         lines.append(BLANK)
     for left, right in formula.lines:
         lines += _equation(left, right, look, "")

@@ -234,6 +234,9 @@ class _Reached(Mapping[Position, int]):
     def __getitem__(self, position: Position) -> int:
         return self.get(position)  # type: ignore[no-any-return]
 
+    def __contains__(self, position: object) -> bool:
+        return position in self.chain.number or position == self.end or position in self.wanted
+
     def __len__(self) -> int:
         return len(self.chain.number)
 

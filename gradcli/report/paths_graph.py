@@ -27,6 +27,7 @@ class Ways:
         self.end: Position | None = None
         self.order: list[int] = []  # the nodes on a way, the result's first, the end's last
         self.rank: dict[int, int] = {}
+        self._known: dict[int, list[tuple[int, Position]]] = {}
 
     def leaf(self, variable: Any) -> Position | None:
         """The position of a leaf, where this graph ends in it."""
@@ -92,13 +93,17 @@ class Ways:
 
     def inputs(self, number: int) -> list[tuple[int, Position]]:
         """The edges of a node that lie on a way: (which of its inputs, where it leads)."""
-        rank, end = self.rank, self.end
-        assert end is not None
-        return [
-            (place, edge)
-            for place, edge in enumerate(self.graph.next[number])
-            if edge is not None and (edge == end or (edge[0] in rank and edge[0] != end[0]))
-        ]
+        known = self._known.get(number)
+        if known is None:
+            rank, end = self.rank, self.end
+            assert end is not None
+            last = end[0]
+            known = self._known[number] = [
+                (place, edge)
+                for place, edge in enumerate(self.graph.next[number])
+                if edge is not None and (edge == end if edge[0] == last else edge[0] in rank)
+            ]
+        return known
 
     def count(self) -> int:
         """How many ways lead over the graph's own edges, parallel edges apart."""
@@ -122,6 +127,9 @@ class Ways:
         self, position: Position, stops: Mapping[Position, int], seed: Any, run: Run
     ) -> dict[int, Any]:
         """What arrives at the next stops when `seed` starts at this one; None for no gradient."""
+        near = self.inputs(position[0])
+        if all(edge in stops for _, edge in near):
+            return self._step(position, near, stops, seed, run)
         grads: dict[int, dict[int, Any]] = {position[0]: {position[1]: seed}}
         pending = [self.rank[position[0]]]
         alive = self.graph.alive
@@ -141,6 +149,21 @@ class Ways:
                     held = grads[edge[0]] = {}
                     heapq.heappush(pending, self.rank[edge[0]])
                 held[edge[1]] = _added(held.get(edge[1]), value)
+        return found
+
+    def _step(
+        self, position: Position, near: list[tuple[int, Position]],
+        stops: Mapping[Position, int], seed: Any, run: Run,
+    ) -> dict[int, Any]:  # fmt: skip
+        """The same where one node lies between the stops."""
+        found: dict[int, Any] = {}
+        results = () if seed is None else run(
+            self.graph.alive[position[0]], {position[1]: seed})  # fmt: skip
+        count = len(results)
+        for place, edge in near:
+            value = results[place] if place < count else None
+            stop = stops[edge]
+            found[stop] = _added(found[stop], value) if stop in found else value
         return found
 
 
