@@ -36,6 +36,8 @@ def opened(given: str | None, most: int) -> Opened:
     """The program that FILE names: a path, - or nothing at all. Reads `most` + 1 bytes at most."""
     if given == "-":
         return _from_stdin(most)
+    if given == "":
+        raise Unusable("FILE is empty", "gradcli run FILE")
     if given is not None:
         return Opened(given, given, _read(given, most))
     if not sys.stdin.isatty() and _is_piped():
@@ -77,6 +79,8 @@ def _only_one(most: int) -> Opened:
 def _read(path: str, most: int) -> bytes:
     try:
         status = os.stat(path)
+        if path.endswith(".ipynb"):
+            raise Unusable(f"{path} is a notebook", "copy its cells into a .expr file")
         if stat.S_ISDIR(status.st_mode):
             raise Unusable(f"{path} is a folder", _inside(path))
         with open(path, "rb") as file:

@@ -35,10 +35,15 @@ class Source:
                 f"byte {column} of the line"
             )
             note = "do: save the file as UTF-8"
+            labels: tuple[Label, ...] = ()
             if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
                 note = "do: save the file as UTF-8; it looks like UTF-16"
-            diagnostic = Diagnostic("SyntaxError", message, notes=(note,), file=name)
-            raise ProgramError(diagnostic) from None
+            elif b"\0" in data:
+                note = "do: name a program; this looks like a file of another kind"
+            else:
+                at = len(before[before.rfind(b"\n") + 1 :].decode("utf-8")) + 1
+                labels = (Label(Span(line, at, line, at + 1), "", primary=True),)
+            raise ProgramError(Diagnostic("SyntaxError", message, labels, (note,), name)) from None
 
     @cached_property
     def lines(self) -> list[str]:

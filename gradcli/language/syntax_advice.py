@@ -32,7 +32,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"!(?!=)\s*[\w(]", "'not' in the place of !"),
         (r"\?[^:]*:", "a if condition else b"),
         (r"^\s*(\w+)\s*:=\s*(.+)$", r"\1 = \2"),
-        (r"^\s*else\s+if\b(.*)$", r"elif\1"),
+        (r"^\s*//\s*(.*)$", r"# \1"),
         (r"^\s*(?:let|var|const|int|float|double)\s+(\w+\s*=.*)$", r"\1"),
         (r"^\s*(?:function|func|fn)\s+(\w+\s*\(.*?\)).*$", r"def \1:"),
         (
@@ -55,6 +55,8 @@ def advice(line: str, message: str, span: Span) -> Iterator[str]:
         yield f"do: indent line {span.line} like the block that it belongs to"
     elif message == "unexpected indent":
         yield f"do: begin line {span.line} where the line above begins"
+    elif re.match(r"\s*else\s+if\b", line):
+        yield "do: elif in the place of else if"
     elif message == "expected ':'":
         yield f"do: a colon behind {line[: span.column - 1].strip()!r}"
     elif message.startswith(("invalid syntax", "invalid decimal literal", "expected '('")):

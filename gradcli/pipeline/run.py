@@ -35,7 +35,8 @@ def execute(
         try:
             program = program_of(request)
         except ProgramError as error:
-            text = request.data[: request.limits.max_source].decode("utf-8", "replace")
+            data = request.data[: request.limits.max_source]
+            text = Source(data.decode("utf-8", "replace")).text
             return Ran(request, None, text, None, [], (), error.diagnostic)
         return _run(request, program, values_of(program, request), write, chronicle)
 

@@ -32,7 +32,7 @@ def text(diagnostic: Diagnostic, source: str | None, look: Look) -> Terminal:
     lines: list[Line] = []
     if diagnostic.labels and source is not None:
         lines.extend(frame(diagnostic, source.split("\n"), look))
-    elif diagnostic.file and diagnostic.file != "<input>" and diagnostic.labels:
+    elif diagnostic.file not in ("", "<input>"):
         lines.append((cell(_position(diagnostic), "note"),))
     for said in diagnostic.notes:
         lines.extend(note(said, look))
