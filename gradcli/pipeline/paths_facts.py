@@ -270,7 +270,7 @@ class Facts:
         return number_of(chain.through(stop, chain.one(chain.models[stop]))[place])
 
     def _dense(self, stop: int, place: int, shape: tuple[int, int] | None) -> Tensor | None:
-        """The Jacobian of one edge, row by row."""
+        """The Jacobian of one edge: a row for each element above, a column for each one below."""
         chain = self.chain
         if shape is None or shape[0] * shape[1] > DENSE_STEP:
             return None
@@ -282,7 +282,7 @@ class Facts:
             seed[i] = 1
             row = chain.through(stop, seed.reshape(before.shape))[place]
             rows.append(xp.zeros(after.shape, dtype=after.dtype) if row is None else row)
-        return from_array(xp.stack(rows).reshape((*before.shape, *after.shape)))
+        return from_array(xp.stack(rows).reshape(shape))
 
     # ---- the nodes of an edge
 
