@@ -36,6 +36,7 @@ CASES = [
     for file in ("why_none.txt", "why_numbers.txt")
     for title, text in sections(PROGRAMS / file).items()
 ]
+TRIED = "      tried: "  # PyTorch's text for a gradient stands on one line
 # The advice for these verdicts changes what the program means, so it can't always be tried.
 UNPROVEN = {
     "unused", "integer", "comparison", "masked", "zero-factor", "cancelled", "large", "tiny",
@@ -116,7 +117,7 @@ def test_verdict_and_lines(title: str) -> None:
 def test_confirmed_by_a_run_with_the_cure(title: str) -> None:
     found = answer(title)
     helped = None if found.trial is None else found.trial.helped
-    if found.verdict in UNPROVEN or "numpy" in title:
+    if found.verdict in UNPROVEN or "numpy" in title or title.endswith("| func"):
         assert helped is not False
     else:
         assert found.trial is not None and helped, found.trial
@@ -145,10 +146,7 @@ def test_pages_fit_eighty_columns(title: str) -> None:
     shown = page.text(answer(title), dict(CASES)[title], Look(width=80))
     lines = shown.splitlines()
     assert lines and "\x1b" not in shown
-    long = [
-        line for line in lines if len(line) > 80 and not line.startswith(("do:", "      tried:"))
-    ]
-    assert long == []
+    assert [line for line in lines if len(line) > 80 and not line.startswith(TRIED)] == []
 
 
 def test_all_verdicts_of_the_schema_are_tried() -> None:
@@ -220,7 +218,10 @@ def test_trials_end_with_the_time() -> None:
 
 
 def test_the_program_itself_is_run_once_and_left_alone() -> None:
-    text = "torch.manual_seed(3)\na = torch.rand(2)\nprint(a)\n(a * torch.ones(2, requires_grad=True)).sum().backward()\n"
+    text = (
+        "torch.manual_seed(3)\na = torch.rand(2)\nprint(a)\n"
+        "w = torch.ones(2, requires_grad=True)\n(a * w).sum().backward()\n"
+    )
     found = ask(text, "a")[1]
     assert found.output.count("tensor") == 1
     assert found.trial is not None and found.trial.helped

@@ -80,4 +80,6 @@ def _words(words: list[str]) -> tuple[str | None, str]:
         raise Unusable(f"{words[0]}: whose gradient?", f"gradcli why {words[0]} x")
     if not words:
         raise Unusable("a tensor's name is missing", "gradcli why FILE x")
-    raise Unusable(f"one name at a time, not {len(words) - 1}", f"gradcli why {' '.join(words[:2])}")
+    raise Unusable(
+        f"one name at a time, not {len(words) - 1}", f"gradcli why {' '.join(words[:2])}"
+    )

@@ -30,7 +30,7 @@ LONGEST = 60  # characters of a gradient in the outcome of a trial
 def why_report(
     request: Request, question: str, write: Callable[[str], None] | None, *, trials: bool = True
 ) -> tuple[Ran, WhyReport]:
-    """Runs the program and says why a gradient is what it is; advice is tried by running it again."""
+    """Runs the program, says why a gradient is what it is, and tries the advice."""
     clock = Clock(request.limits.timeout, time.monotonic())
     chronicle = Chronicle()
     ran = execute(request, write, chronicle)
@@ -85,7 +85,7 @@ def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
     )
     if gradient is None:
         return report
-    held = gradient.detach()
+    held: Any = gradient.detach()
     for place in case.element or ():
         held = held[place]
     return report._replace(grad=numbers(held), grad_text=repr(held))
@@ -122,7 +122,7 @@ def _try(ran: Ran, asked: Asked, trial: Trial, clock: Clock) -> TrialFact:
         if again.error is not None:
             return TrialFact(trial.advice, None)
         return TrialFact(trial.advice, False, f"{asked.name}.grad stays None")
-    shown = gradient.detach()
+    shown: Any = gradient.detach()
     for place in asked.element or ():
         shown = shown[place]
     inside = "" if asked.element is None else f"[{','.join(map(str, asked.element))}]"

@@ -9,9 +9,9 @@ import numpy
 
 from .why_bad_trials import bounded, double_where
 from .why_case import Case, Finding, Remark
-from .why_flow import Step, name_of
 from .why_gradients import Gradients, array_of, kind_of, node_name
 from .why_passes import Applied, Pass
+from .why_values import Step, name_of
 
 NAN, INF = 1, 2
 MASKS = frozenset(

@@ -7,7 +7,7 @@ from typing import Any
 
 from .why_case import Case, Trial
 from .why_edits import advised, replace
-from .why_flow import name_of
+from .why_values import name_of
 
 SMALL = "1e-6"
 BELOW = frozenset("sqrt log log2 log10 rsqrt log1p pow reciprocal".split())
@@ -71,7 +71,7 @@ def _made_by(case: Case, name: str, origin: Any) -> bool:
 
 
 def dangerous(origin: Any) -> ast.expr | None:
-    """The operand from which an operation makes NaN: of sqrt and log the only one, of / the second."""
+    """The operand from which an operation makes NaN: that of sqrt and log, the second of /."""
     if isinstance(origin, ast.BinOp):
         if isinstance(origin.op, (ast.Div, ast.Mod, ast.FloorDiv)):
             return origin.right

@@ -14,8 +14,9 @@ from ..report.collect import named_tensors, parameters
 from .chronicle import Chronicle
 from .cure import Edit, gradient_of
 from .request import Ran
-from .why_flow import Flow, Mark, Step
+from .why_flow import Flow
 from .why_passes import Entry, Pass, Passes
+from .why_values import Mark, Step
 
 SHORT = 40  # characters of a piece of code in a sentence
 _BLOCKS = ("body", "orelse", "finalbody", "handlers")
@@ -67,6 +68,10 @@ class Case:
         self.source = ran.program.source
         self.program = ran.program
         self.value = self.flow.value_of(tensor)
+
+    def none(self, why: str) -> str:
+        """The sentence of a verdict on a gradient that is not there."""
+        return f"{self.name}.grad is None: {why}"
 
     # ------------------------------------------------------------ the tensor
 

@@ -9,7 +9,7 @@ from ..diagnostics import Span
 from .cure import Edit
 from .why_case import Case, Finding, Remark, Trial
 from .why_edits import advised, replace, without_call
-from .why_flow import Step, name_of
+from .why_values import Step, name_of
 
 COPIES = frozenset(
     "tensor Tensor FloatTensor DoubleTensor HalfTensor asarray new_tensor Parameter from_numpy "

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import ref
-
-import numpy
 
 from ..engine.mode import state
 from ..engine.node import AccumulateGrad
@@ -22,76 +20,27 @@ from ..language.names import Scope
 from ..language.tracing import Listener
 from ..language.values import Lazy
 from ..nn.module import Module
+from .why_values import (
+    MARKS,
+    NUMBERS,
+    Known,
+    Mark,
+    Sources,
+    Step,
+    Value,
+    bad,
+    callee,
+    is_shape,
+    items,
+    name_of,
+)
 
 if TYPE_CHECKING:
     from .why_passes import Passes
 
 MOST_STEPS = 1_000_000
-FLATTENED = 256  # elements of a container that are looked at
-NESTING = 4
 WALKED = 100_000  # nodes between a value and those it came of
 KEPT = 64  # tensors that one name was bound to
-# What is read off a tensor without its values: a flow of shapes, not of numbers.
-SHAPES = frozenset(
-    "shape dtype device ndim requires_grad is_leaf grad_fn grad retains_grad _version layout "
-    "size dim numel nelement stride element_size data_ptr is_contiguous is_floating_point "
-    "zeros_like ones_like empty_like rand_like randn_like randint_like full_like new_zeros "
-    "new_ones new_empty new_full len isinstance type print id requires_grad_ register_hook "
-    "retain_grad backward itemsize nbytes output_nr zero_grad is_tensor".split()
-)
-MARKS = frozenset({"requires_grad_", "retain_grad", "detach_"})
-NUMBERS = frozenset({int, bool, str, complex})
-
-
-class Value(NamedTuple):
-    """A tensor (behind a weak reference) or a number, as it was at one moment."""
-
-    tensor: Any
-    required: bool
-    step: int | None
-
-
-class Step(NamedTuple):
-    """An expression that made a value. `kind`: tensor, integer, bool, number, changed.
-
-    `switch` is what had switched gradients off, `bad` tells NaN (1) and infinity (2).
-    """
-
-    node: ast.AST
-    out: int
-    live: tuple[int, ...]
-    dead: tuple[int, ...]
-    kind: str
-    tracked: bool
-    switch: ast.AST | None
-    enabled: bool
-    bad: int
-
-
-class Mark(NamedTuple):
-    """requires_grad_, retain_grad or detach_ of a tensor: how many passes and steps came before."""
-
-    kind: str
-    node: ast.AST
-    tensor: Any
-    on: bool
-    passes: int
-    steps: int
-
-
-class Sources(tuple[int, ...]):
-    """The values behind a generator, which is no container yet."""
-
-    __slots__ = ()
-
-
-class Known(NamedTuple):
-    """What is known of a tensor by its identity, valid while its place in the graph is this."""
-
-    tensor: Any
-    value: int
-    node: Any
-    output_nr: int
 
 
 class Flow(Listener):
@@ -137,7 +86,7 @@ class Flow(Listener):
             self.enabled = state.grad_enabled
             self.switch = None if self.enabled else node
         if type(node) is ast.Call and children and isinstance(children[0], Module):
-            children[0] = _callee(node, children[0])
+            children[0] = callee(node, children[0])
         child = self._result(node, value, children)
         if self.pending:
             self._changed(node, children)
@@ -315,7 +264,7 @@ class Flow(Listener):
     def _result(self, node: ast.AST, value: Any, children: list[Any]) -> Any:
         """Notes what an expression made; what stands for its value in the one around."""
         kind = type(value)
-        if _is_shape(node):
+        if is_shape(node):
             if kind is Tensor:
                 return (
                     self.value_of(value) if self._is_known(value) else self._made(node, value, ())
@@ -366,7 +315,7 @@ class Flow(Listener):
     def _container(self, node: ast.AST, value: Any, children: list[Any]) -> None:
         """New tensors in a list or tuple; the numbers of tolist()."""
         fresh: list[Any] = []
-        for item in _items(value):
+        for item in items(value):
             if type(item) is Tensor and not self._is_known(item):
                 fresh.append(item)
             elif type(item) is float and type(node) is ast.Call and id(item) not in self.floats:
@@ -391,7 +340,7 @@ class Flow(Listener):
                 for parameter in child.parameters():
                     yield self.value_of(parameter)
             elif child is not None:
-                for item in _items(child):
+                for item in items(child):
                     if type(item) is Tensor:
                         yield self.value_of(item)
                     elif type(item) is float:
@@ -459,55 +408,3 @@ class Flow(Listener):
         if len(self.marks) < MOST_STEPS:
             mark = Mark(kind, node, ref(tensor), on, self.passes.count, len(self.steps))
             self.marks.append(mark)
-
-
-def _callee(node: ast.Call, owner: Module) -> Module | None:
-    """What self.layer(x) calls: the layer; a method of the program's own tells of itself."""
-    function = node.func
-    if not isinstance(function, ast.Attribute):
-        return owner
-    inner = owner._modules.get(function.attr)
-    if inner is not None:
-        return inner
-    return owner if function.attr in ("forward", "__call__", *MARKS) else None
-
-
-def name_of(node: ast.AST) -> str:
-    """The last word of what an expression calls or reads."""
-    while isinstance(node, ast.Call):
-        node = node.func
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _is_shape(node: ast.AST) -> bool:
-    return type(node) in (ast.Call, ast.Attribute) and name_of(node) in SHAPES
-
-
-def _items(value: Any, depth: int = 0) -> Iterator[Any]:
-    """The elements of a container, as far as is worth looking."""
-    if isinstance(value, dict):
-        value = value.values()
-    for place, item in enumerate(value):
-        if place >= FLATTENED:
-            return
-        if isinstance(item, (list, tuple, dict)) and depth < NESTING:
-            yield from _items(item, depth + 1)
-        else:
-            yield item
-
-
-def bad(tensor: Tensor) -> int:
-    """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
-    data = tensor._data
-    if not tensor._kind.differentiable:
-        return 0
-    if isinstance(data, numpy.generic):
-        if data - data == 0:
-            return 0
-    elif not isinstance(data, numpy.ndarray) or not data.size:
-        return 0
-    if numpy.isfinite(data.sum()):
-        return 0
-    return int(bool(numpy.isnan(data).any())) + 2 * int(bool(numpy.isinf(data).any()))

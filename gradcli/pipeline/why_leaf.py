@@ -1,4 +1,4 @@
-"""pipeline: why a tensor that could have a gradient got none: which passes came by, and which not."""
+"""pipeline: why a tensor that could have a gradient got none: which passes came by."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..engine.node import AccumulateGrad
 from .why_case import Case, Finding, Remark, Trial
 from .why_cuts import DERIVATIVES, cut_finding, cuts, further, verdict_of
 from .why_edits import advised, first, replace, then, without
-from .why_flow import Mark, Step, name_of
 from .why_passes import Applied, Pass
+from .why_values import Mark, Step, name_of
 
 
 def leaf_finding(case: Case) -> Finding:
@@ -44,7 +44,7 @@ def leaf_finding(case: Case) -> Finding:
 def uncalled(case: Case) -> Finding:
     """Nothing went back through the graph."""
     name = case.name
-    sentence = f"{name}.grad is None: backward was never called."
+    sentence = case.none("backward was never called.")
     finding = Finding("backward-not-called", sentence)
     result = _result(case)
     if result is None:
@@ -74,7 +74,8 @@ def _result(case: Case) -> Step | None:
         s for s in case.flow.steps if s.out in reach and s.out not in used and s.out != case.value
     ]
     named = [s for s in ends if case.called(s.out).isidentifier()]
-    return (named or ends or [None])[-1]
+    found = named or ends
+    return found[-1] if found else None
 
 
 # ---------------------------------------------------------------- turned off for the pass
@@ -92,9 +93,8 @@ def _turned_off(case: Case) -> Finding | None:
             between = [p for p in case.passes.passes if off.passes <= p.number < mark.passes]
             if between and any(case.reached(p) for p in between):
                 line = case.line(off.node)
-                sentence = (
-                    f"{case.name}.grad is None: its requires_grad was off, from line {line} on, "
-                    "when backward came."
+                sentence = case.none(
+                    f"its requires_grad was off, from line {line} on, when backward came."
                 )
                 finding = Finding("turned-off", sentence, [Remark(off.node, "turns it off")])
                 statement = case.statement(off.node)
@@ -115,7 +115,7 @@ def _excluded(case: Case, one: Pass) -> Finding | None:
     if any(reference() is case.tensor for reference in one.inputs):
         return None
     name, call = case.name, one.origin
-    sentence = f"{name}.grad is None: backward was asked for other inputs only, and {name} is none of them."
+    sentence = case.none(f"backward was asked for other inputs only, and {name} is none of them.")
     finding = Finding("left-out", sentence)
     if not case.is_here(call):
         return finding
@@ -168,7 +168,7 @@ def _towards(case: Case, one: Pass) -> set[int]:
 def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
     name = case.name
     node = str(applied.node.name()).rpartition("::")[2]
-    sentence = f"{name}.grad is None: {node} gave no gradient on to it."
+    sentence = case.none(f"{node} gave no gradient on to it.")
     finding = Finding("function-returned-none", sentence)
     origin = applied.node.origin
     returned = applied.returned or _last_statement(case, applied.node)
@@ -177,7 +177,7 @@ def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
             finding.causes.append(Remark(origin, "gives no gradient on"))
         return finding
     owner = str(applied.node.owner.__name__)
-    finding.sentence = f"{name}.grad is None: {owner}.backward returned None for it."
+    finding.sentence = case.none(f"{owner}.backward returned None for it.")
     value: Any = getattr(returned, "value", None) if isinstance(returned, ast.Return) else None
     if isinstance(value, ast.Tuple) and place < len(value.elts):
         value = value.elts[place]
@@ -186,7 +186,7 @@ def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
         finding.others.append(Remark(origin, f"{name} goes through here"))
     given = _incoming(case, returned)
     if value is None and given is not None and not isinstance(returned, ast.Return):
-        edits = then(case, returned, f"return {given}")
+        edits = then(case, case.statement(returned), f"return {given}")
         finding.trials.append(Trial("return a gradient for each input", tuple(edits)))
     if value is not None and given is not None:
         edits = [replace(case, value, given)]
@@ -217,7 +217,7 @@ def _incoming(case: Case, node: ast.AST) -> str | None:
 
 def _broken(case: Case, one: Pass) -> Finding:
     """A pass that ended in an error before it came here."""
-    sentence = f"{case.name}.grad is None: backward on line {case.line(one.origin)} failed before it came there."
+    sentence = case.none(f"backward on line {case.line(one.origin)} failed before it came there.")
     finding = Finding("backward-not-called", sentence)
     finding.causes.append(Remark(one.origin, "fails"))
     return finding
@@ -242,12 +242,12 @@ def _apart(case: Case) -> Finding:
     found = cuts(case, [case.value], roots)
     if found:
         behind = further(case, found, [case.value], roots)
-        begin = f"{name}.grad is None: its way into the result is cut"
+        begin = case.none("its way into the result is cut")
         return cut_finding(case, found, begin, behind)
     tested = _only_tested(case)
     if tested:
         node = tested[0].node
-        sentence = f"{name}.grad is None: {name} only decides which way the program takes."
+        sentence = case.none(f"{name} only decides which way the program takes.")
         finding = Finding("comparison", sentence, [Remark(node, "a comparison has no gradient")])
         finding.advice = "a smooth function such as sigmoid or torch.where with both branches"
         return finding
@@ -265,7 +265,8 @@ def _required_late(case: Case) -> Finding | None:
     if not early:
         return None
     name, line = case.name, case.line(mark.node)
-    sentence = f"{name}.grad is None: {name} did not require grad yet when line {case.line(early[-1].node)} used it."
+    used = case.line(early[-1].node)
+    sentence = case.none(f"{name} did not require grad yet when line {used} used it.")
     finding = Finding("not-requires-grad", sentence)
     finding.causes.append(Remark(mark.node, "requires grad from here on"))
     finding.causes.append(Remark(early[-1].node, f"used {name} before"))
@@ -301,7 +302,7 @@ def _unused(case: Case) -> Finding:
         else None
     )
     root = _root_name(case, passes[-1]) if passes else "the result"
-    finding = Finding("unused", f"{name}.grad is None: {root} was not computed from {name}.")
+    finding = Finding("unused", case.none(f"{root} was not computed from {name}."))
     if made is not None:
         finding.causes.append(Remark(made.node, f"{name} is made here"))
     if call is not None:

@@ -9,9 +9,9 @@ from ..engine.tensor import Tensor
 from .why_case import Case, Finding, Remark, Trial
 from .why_cuts import cut_behind, cut_finding
 from .why_edits import advised, first, floating, replace, requiring, then, without
-from .why_flow import Mark, name_of
 from .why_leaf import leaf_finding, uncalled
 from .why_rebound import rebound_finding, update_trial
+from .why_values import Mark, name_of
 
 
 def none_finding(case: Case) -> Finding:
@@ -36,7 +36,7 @@ def cleared_finding(case: Case) -> Finding | None:
         return None
     added = next((e for e in reversed(entries[:-1]) if e.kind != "clear"), None)
     node = entries[-1].origin
-    sentence = f"{case.name}.grad is None: it was set to None on line {case.line(node)}."
+    sentence = case.none(f"it was set to None on line {case.line(node)}.")
     finding = Finding("cleared", sentence, [Remark(node, f"sets {case.name}.grad to None")])
     if added is not None and case.is_here(added.origin):
         finding.others.append(Remark(added.origin, "had given it a value"))
@@ -58,7 +58,7 @@ def constant_finding(case: Case) -> Finding:
         return _off_finding(case, off)
     cut = cut_behind(case, case.value)
     if cut is not None:
-        finding = cut_finding(case, [cut], f"{name}.grad is None: {name} does not require grad")
+        finding = cut_finding(case, [cut], case.none(f"{name} does not require grad"))
         finding.trials = [_kept(case, trial) for trial in finding.trials]
         update = update_trial(case, case.statement(cut.node), bare=finding.verdict == "no-grad")
         if update is not None:
@@ -85,7 +85,7 @@ def _off_finding(case: Case, mark: Mark) -> Finding:
     name, node = case.name, mark.node
     statement = case.statement(node)
     if mark.kind == "detach_":
-        sentence = f"{name}.grad is None: detach_() took {name} out of the graph."
+        sentence = case.none(f"detach_() took {name} out of the graph.")
         finding = Finding("detached", sentence, [Remark(node, "leaves the graph here")])
         if isinstance(statement, ast.Expr):
             edits = (replace(case, statement, f"{name}.retain_grad()"),)
@@ -93,7 +93,7 @@ def _off_finding(case: Case, mark: Mark) -> Finding:
             return finding
     else:
         line = case.line(node)
-        sentence = f"{name}.grad is None: its requires_grad was turned off on line {line}."
+        sentence = case.none(f"its requires_grad was turned off on line {line}.")
         finding = Finding("turned-off", sentence, [Remark(node, "turns it off")])
     finding.trials.append(
         Trial(f"leave out: {case.text(statement or node)}", tuple(without(case, statement)))
@@ -105,7 +105,7 @@ def _never(case: Case) -> Finding:
     """Made without requires_grad=True, like everything that it was computed from."""
     name = case.name
     makers = _makers(case)
-    sentence = f"{name}.grad is None: {name} does not require grad, so backward had nothing to store there."
+    sentence = case.none(f"{name} does not require grad, so backward had nothing to store there.")
     own = case.made
     node = own.node if own is not None else makers[0] if makers else None
     if node is None:
@@ -114,10 +114,7 @@ def _never(case: Case) -> Finding:
         return finding
     behind = [maker for maker in makers if maker is not node]
     if behind:
-        sentence = (
-            f"{name}.grad is None: {name} does not require grad, for it was computed from "
-            "constants."
-        )
+        sentence = case.none(f"{name} does not require grad, for it was computed from constants.")
     whole = "False" in case.whole(node) and "requires_grad" in case.whole(node)
     said = "made with requires_grad=False" if whole else "made without requires_grad=True"
     finding = Finding("not-requires-grad", sentence)
@@ -148,7 +145,8 @@ def _value(case: Case, node: ast.AST) -> ast.AST:
 
 def _makers(case: Case) -> list[Any]:
     """The expressions without sources that the tensor's numbers came from."""
-    seen, pending, found = {case.value}, [case.value], []
+    found: list[Any] = []
+    seen, pending = {case.value}, [case.value]
     for value in pending:
         step = case.step_of(value)
         if step is None:
@@ -192,7 +190,7 @@ def inner_finding(case: Case) -> Finding:
 
 def _late(case: Case, mark: Mark, backward: Any) -> Finding:
     name, line = case.name, case.line(mark.node)
-    sentence = f"{name}.grad is None: retain_grad() on line {line} came after the backward pass."
+    sentence = case.none(f"retain_grad() on line {line} came after the backward pass.")
     finding = Finding("retained-too-late", sentence, [Remark(mark.node, "too late for it")])
     if case.is_here(backward):
         finding.causes.append(Remark(backward, f"passed {name} before"))
@@ -210,7 +208,7 @@ def _late(case: Case, mark: Mark, backward: Any) -> Finding:
 def _plain(case: Case) -> Finding:
     """Nobody asked it to keep its gradient."""
     name, made = case.name, case.made
-    sentence = f"{name}.grad is None: {name} is no leaf, and only leaves keep their gradient."
+    sentence = case.none(f"{name} is no leaf, and only leaves keep their gradient.")
     finding = Finding("non-leaf", sentence)
     if made is not None:
         assert case.tensor.grad_fn is not None
@@ -240,7 +238,7 @@ def _before_backward(case: Case) -> list[Any]:
 def captured_finding(case: Case, call: Any) -> Finding:
     """torch.autograd.grad answers gradients and leaves .grad alone."""
     name = case.name
-    sentence = f"{name}.grad is None: {name_of(call) or 'grad'}() answers gradients and stores none in .grad."
+    sentence = case.none(f"{name_of(call) or 'grad'}() answers gradients and stores none in .grad.")
     finding = Finding("grad-call", sentence, [Remark(call, "answers the gradient here")])
     roots = _root_text(call)
     statement = case.statement(call)

@@ -9,8 +9,8 @@ from ..language.interpreter import Outcome
 from .chronicle import Chronicle
 from .request import Ran
 from .why_case import Finding, Remark, Trial
-from .why_flow import name_of
 from .why_names import Asked
+from .why_values import name_of
 
 
 def number_finding(ran: Ran, chronicle: Chronicle, asked: Asked) -> Finding:

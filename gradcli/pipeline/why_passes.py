@@ -12,7 +12,7 @@ from ..engine.mode import state
 from ..engine.observer import Observer
 from ..engine.tensor import Tensor
 from ..nn.module import Module
-from .why_flow import bad
+from .why_values import bad
 
 if TYPE_CHECKING:
     from .why_flow import Flow

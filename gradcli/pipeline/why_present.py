@@ -27,7 +27,7 @@ def present_finding(case: Case) -> Finding:
         finding = bad_finding(case, INF)
     else:
         finding = root_finding(case)
-        if finding is None and not (data != 0).any() and getattr(data, "size", 1):
+        if finding is None and not (data != 0).any() and data.size:
             finding = zero_finding(case)
         elif finding is None:
             finding = size_finding(case, data)
@@ -39,7 +39,7 @@ def _fine(case: Case) -> Finding:
     inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
     gradient = case.gradient
     assert gradient is not None
-    shown = gradient.detach()
+    shown: Any = gradient.detach()
     for place in case.element or ():
         shown = shown[place]
     text = repr(shown)

@@ -8,7 +8,7 @@ from typing import Any
 from .cure import Edit
 from .why_case import Case, Finding, Remark, Trial
 from .why_edits import advised, insert_after, insert_before, replace, then
-from .why_flow import Step, name_of
+from .why_values import Step, name_of
 
 CASTS = frozenset(
     "to type double float half bfloat16 cuda cpu type_as cfloat cdouble float64 float32".split()
@@ -63,9 +63,8 @@ def _statement(case: Case, node: ast.AST) -> ast.AST:
 
 
 def _cast_finding(case: Case, made: Step) -> Finding:
-    name = case.name
     called = name_of(made.node)
-    sentence = f"{name}.grad is None: {called}() made a new tensor, which is no leaf."
+    sentence = case.none(f"{called}() made a new tensor, which is no leaf.")
     finding = Finding("cast", sentence, [Remark(made.node, "a copy of another type, computed")])
     source = case.flow.values[made.live[0]]
     leaf = source.tensor() if source.tensor is not None else None
@@ -82,7 +81,7 @@ def _cast_finding(case: Case, made: Step) -> Finding:
 def _rebound_finding(case: Case, leaf: Any, statements: list[Any]) -> Finding:
     name, statement = case.name, statements[0]
     line = case.line(statement)
-    sentence = f"{name}.grad is None: since line {line} {name} means a computed tensor, no leaf."
+    sentence = case.none(f"since line {line} {name} means a computed tensor, no leaf.")
     finding = Finding("rebound", sentence)
     for one in statements[:4]:
         finding.causes.append(Remark(one, f"{name} is bound again"))
@@ -99,7 +98,7 @@ def _rebound_finding(case: Case, leaf: Any, statements: list[Any]) -> Finding:
 
 
 def update_trial(case: Case, statement: Any, bare: bool = False) -> Trial | None:
-    """x = x - lr * x.grad is an update, which belongs under no_grad (`bare`: it is) and in place."""
+    """x = x - lr * x.grad is an update: in place, and under no_grad (where `bare` is not)."""
     if not isinstance(statement, ast.Assign) or f"{case.name}.grad" not in case.whole(statement):
         return None
     value = statement.value

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .why_case import Case, Finding, Remark
-from .why_flow import name_of
 from .why_gradients import Gradients, Share, array_of, is_zero, kind_of, node_name, saved_value
 from .why_passes import Hooked, Pass
+from .why_values import name_of
 from .why_zero_trials import zero_trials
 
 FLAT = frozenset("Round Floor Ceil Trunc Sign Sgn Heaviside Fix FloorDivide Nextafter".split())
@@ -29,6 +29,7 @@ MASKS = frozenset(
     "Fmax Fmin Take TakeAlongDim Unfold Mode AdaptiveMaxPool2D AdaptiveMaxPool1D Cummax Cummin "
     "NanToNum".split()
 )
+MOVING = frozenset("T Transpose Permute Flip Roll Mm Bmm Sort Index Gather Cumsum".split())
 SUMMED = frozenset(
     "Mm Mv Bmm Dot Addmm Addmv Baddbmm Addbmm Linear Convolution Sum Mean Expand Repeat "
     "NativeLayerNorm NativeBatchNorm NativeGroupNorm LayerNorm BatchNorm Cumsum "
@@ -130,7 +131,7 @@ def _zeroed(case: Case, added: list[Any]) -> Finding:
     if added[-1].kind == "assign":
         origin = added[-1].origin
     made = case.step_of(case.flow.value_of(gradient))
-    if made is not None and (not case.is_here(origin) or name_of(origin) == "backward"):
+    if made is not None and (origin is None or name_of(origin) == "backward"):
         origin = made.node
     if not case.is_here(origin):
         origin = added[-1].origin
@@ -191,11 +192,9 @@ def _carried(share: Share, element: tuple[int, ...] | None) -> tuple[int, ...] |
     if element is None:
         return None
     grads = [array_of(g) for g in share.applied.grads if g is not None]
-    if len(grads) == 1 and grads[0].shape == share.value.shape and kind_of(share.applied.node) not in (
-        "T", "Transpose", "Permute", "Flip", "Roll", "Mm", "Bmm", "Sort", "Index", "Gather",
-    ):  # fmt: skip
-        return element
-    return None
+    if kind_of(share.applied.node) in MOVING or len(grads) != 1:
+        return None
+    return element if grads[0].shape == share.value.shape else None
 
 
 def _killed(hooked: Hooked, element: tuple[int, ...] | None) -> bool:

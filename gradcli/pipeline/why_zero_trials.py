@@ -8,8 +8,8 @@ from typing import Any
 from .cure import Edit
 from .why_case import Case, Trial
 from .why_edits import advised, replace, without, wrap
-from .why_flow import name_of
 from .why_gradients import Share
+from .why_values import name_of
 
 LEAKY = {"relu": "leaky_relu", "relu_": "leaky_relu_", "relu6": "leaky_relu", "ReLU": "LeakyReLU",
          "ReLU6": "LeakyReLU"}  # fmt: skip

@@ -1,12 +1,12 @@
 """Render: the text of `gradcli why`: one sentence, the places that explain it, what to do.
 
-    a.grad is None: a does not require grad, so backward had nothing to store there.
+a.grad is None: a does not require grad, so backward had nothing to store there.
 
-      chain.expr:1:5
-      1 | a = tensor(4.0)
-        |     ^^^^^^^^^^^ made without requires_grad=True
+  chain.expr:1:5
+  1 | a = tensor(4.0)
+    |     ^^^^^^^^^^^ made without requires_grad=True
 
-    do: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(-53.)
+do: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(-53.)
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ def text(report: WhyReport, source: str, look: Look) -> Terminal:
     """The page, behind what the program printed."""
     if not report.sentence:
         return after(report.output, Terminal(""), streamed=False)  # the error says it
-    lines: list[Line] = [
-        (cell(row, "name"),) for row in textwrap.wrap(report.sentence, look.width)
-    ]
+    lines: list[Line] = [(cell(row, "name"),) for row in textwrap.wrap(report.sentence, look.width)]
     lines.extend(_gradient(report))
     if report.labels:
         lines.append(BLANK)
@@ -69,8 +67,11 @@ def _advice(trial: TrialFact, look: Look) -> list[Line]:
     """What to do, and what came of it when it was tried."""
     if not trial.outcome:
         return _wrapped(f"do: {trial.advice}", look)
-    outcome = one_line(trial.outcome)
-    return error.note(f"do: {trial.advice}{error.TRIED} {outcome}", look)
+    told = f"do: {trial.advice}{error.TRIED} {one_line(trial.outcome)}"
+    if width_of(f"do: {trial.advice}") <= look.width:
+        return error.note(told, look)
+    tried = error.note(told, look)[-1]
+    return [*_wrapped(f"do: {trial.advice}", look), tried]
 
 
 def _wrapped(said: str, look: Look) -> list[Line]:
