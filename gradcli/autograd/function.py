@@ -79,16 +79,15 @@ class FunctionNode(CustomNode):
     def __init__(
         self, owner: type[Function], context: FunctionContext, tensors: Sequence[Any]
     ) -> None:
-        edges = tuple(edge_of(t) if isinstance(t, Tensor) else None for t in tensors)
+        inputs = [t for t in tensors if isinstance(t, Tensor)]  # other arguments have no edge
+        edges = tuple(map(edge_of, inputs))
         numbers = tuple(
-            t._output_nr if e is not None else 0 for t, e in zip(tensors, edges, strict=True)
+            t._output_nr if e is not None else 0 for t, e in zip(inputs, edges, strict=True)
         )
         super().__init__(owner.__name__ + "Backward", edges, numbers if any(numbers) else None)
         self.owner, self.context, self.count = owner, context, 1
         self.kinds: list[Any] = []
-        self.given = [
-            (t._data.shape, t._kind) if isinstance(t, Tensor) else None for t in tensors
-        ]
+        self.given = [(t._data.shape, t._kind) if isinstance(t, Tensor) else None for t in tensors]
 
     @property
     def outputs(self) -> int:
@@ -125,22 +124,23 @@ class FunctionNode(CustomNode):
             state.grad_enabled = before
         if not isinstance(results, tuple):
             results = (results,)
-        if len(results) > len(self.edges) and any(
-            r is not None for r in results[len(self.edges) :]
-        ):
+        expected = len(self.given)
+        if len(results) < expected or any(result is not None for result in results[expected:]):
             raise RuntimeError(
                 f"function {self.name()} returned an incorrect number of gradients (expected "
-                f"{len(self.edges)}, got {len(results)})"
+                f"{expected}, got {len(results)})"
             )
-        if len(results) < len(self.edges):
-            raise RuntimeError(
-                f"function {self.name()} returned an incorrect number of gradients (expected "
-                f"{len(self.edges)}, got {len(results)})"
-            )
-        return tuple(
-            None if r is None or e is None else self._fitted(r, place, tensors)
-            for place, (r, e) in enumerate(zip(results, self.edges, strict=False))
-        )
+        found = []
+        for place, result in enumerate(results[:expected]):
+            if self.given[place] is not None:
+                wanted = result is not None and self.edges[len(found)] is not None
+                found.append(self._fitted(result, place, tensors) if wanted else None)
+            elif result is not None:
+                raise RuntimeError(
+                    f"function {self.name()} returned a gradient different than None at position "
+                    f"{place + 1}, but the corresponding forward input was not a Variable"
+                )
+        return tuple(found)
 
     def _fitted(self, value: Any, place: int, tensors: bool) -> Any:
         """A gradient that backward returned, brought to its input's shape and type."""
