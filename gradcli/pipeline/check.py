@@ -1,7 +1,7 @@
 """pipeline: `gradcli check`: one program: its asserts, its recorded answer, its gradients.
 
-A program may say in the comments at its top or its end what it is there to show, so that a folder of
-programs can hold some that are meant to fail:
+A program may say in the comments at its top or its end what it is there to show, so that a
+folder of programs can hold some that are meant to fail:
 
     # check: raises RuntimeError     the error is part of the recorded answer, in its last line
     # check: allow kink, zero        not held against it

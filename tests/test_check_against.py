@@ -1,0 +1,168 @@
+"""Tests of `gradcli check --against torch`: the same checked program on PyTorch's own tensors."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_cli import gradcli
+
+from gradcli.pipeline.check import Wishes, check
+from gradcli.report.model.check import FileCheck
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+with_torch = pytest.mark.skipif(not HAS_TORCH, reason="needs PyTorch")
+
+
+def against(text: str, **wishes: Any) -> FileCheck:
+    return check(None, "program.expr", text.encode(), Wishes(against="torch", **wishes))
+
+
+def problems(fact: FileCheck) -> list[tuple[str, int | None]]:
+    return [(p.message, p.line) for p in fact.problems if p.kind == "against"]
+
+
+X = "x = tensor([1.5, -2.0, 0.5], requires_grad=True)\n"
+SAME = {
+    "values": X + "y = (x * x).sum()\ny.backward()\nprint(y, x.grad, y.grad_fn)\n",
+    "python": "a = [i**2 for i in range(5)]\nprint(sum(a), {'k': a}, f'{a[2]:>5d}', {1, 2})\n",
+    "operators in place": X + "y = x * 1\ny += 2\ny *= x\ny /= 2\ny **= 2\nz = y.clone()\nz //= 2\n"
+                              "z %= 3\nprint(y, z, y.grad_fn.name())\n",
+    "indexing": X + "b = torch.zeros(3)\nb[1:] = x[:2]\nb[0], c = x[2] * 2, b[..., None]\n"
+                    "print(b, c, [v.item() for v in x], x[x > 0], len(x), 1.5 in x)\n",
+    "numbers": X + "print(int(x[0]), float(x[1]), bool(x[2] > 0), round(x[0].item()), abs(x), "
+                   "math.sqrt(x[0]), divmod(x, 2), f'{x[0]:.2f} {x}', '%.1f' % x[0], max(x))\n",
+    "several results": X + "v, i = x.max(0)\nr = torch.sort(x)\nprint(r, r.values, i, x.split(2), "
+                           "torch.unbind(x))\n",
+    "types": X + "print(type(x), x.dtype, x.device, x.shape, isinstance(x, torch.Tensor), "
+                 "x.shape == torch.Size([3]), torch.float32, x.double().dtype)\n",
+    "hooks": X + "h = x.register_hook(lambda g: g * 2)\ny = x.exp()\ny.retain_grad()\n"
+                 "y.register_hook(lambda g: print('at y', g))\ny.sum().backward()\nh.remove()\n"
+                 "print(x.grad, y.grad)\n",
+    "graph": X + "y = (x + 1).sum()\nn = y.grad_fn\nprint(n, n.name(), n.next_functions)\n"
+                 "print((x * x).grad_fn._saved_self)\nprint(n.next_functions[0][0].next_functions)\n",
+    "second order": X + "g, = autograd.grad((x**3).sum(), x, create_graph=True)\nprint(g)\n"
+                        "g.sum().backward()\nprint(x.grad)\n",
+    "functional": X + "print(autograd.functional.jacobian(lambda v: v * v.sum(), x))\n",
+    "modes": X + "with torch.no_grad():\n    y = x * 2\n@torch.no_grad()\ndef f(v):\n"
+                 "    return v * 3\nprint(y.requires_grad, f(x).requires_grad, "
+                 "torch.is_grad_enabled())\n",
+    "random": "torch.manual_seed(3)\nprint(torch.randn(3), torch.rand(2, 2), torch.randperm(5))\n"
+              "net = nn.Linear(3, 2)\nprint(net.weight)\n",
+    "module": "torch.manual_seed(0)\nclass Net(nn.Module):\n    def __init__(self, n):\n"
+              "        super().__init__()\n        self.a = nn.Linear(n, 4)\n"
+              "        self.scale = nn.Parameter(torch.ones(1))\n        self.seen = 0\n"
+              "    def forward(self, x):\n        self.seen += 1\n"
+              "        return torch.relu(self.a(x)) * self.scale\nnet = Net(3)\n"
+              "opt = optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\n"
+              "for i in range(3):\n    opt.zero_grad()\n    loss = net(torch.ones(2, 3)).sum()\n"
+              "    loss.backward()\n    opt.step()\n    print(loss.item())\n"
+              "print(net, net.seen, [n for n, p in net.named_parameters()], net.training, "
+              "type(net), isinstance(net, nn.Module), net.state_dict().keys())\n",
+    "schedule": "w = nn.Parameter(torch.ones(1))\nopt = optim.SGD([w], lr=1.0)\n"
+                "s = optim.lr_scheduler.StepLR(opt, 2)\nfor i in range(4):\n"
+                "    (w**2).sum().backward()\n    opt.step()\n    s.step()\n"
+                "    print(s.get_last_lr(), opt.param_groups[0]['lr'])\n",
+    "function": "class Cube(autograd.Function):\n    @staticmethod\n    def forward(ctx, x, n):\n"
+                "        ctx.save_for_backward(x)\n        ctx.n = n\n        return x**n\n"
+                "    @staticmethod\n    def backward(ctx, g):\n        x, = ctx.saved_tensors\n"
+                "        print(ctx.needs_input_grad)\n"
+                "        return g * ctx.n * x ** (ctx.n - 1), None\n"
+                + X + "y = Cube.apply(x, 3)\nprint(y, y.grad_fn.name())\ny.sum().backward()\n"
+                "print(x.grad)\n",
+    "errors caught": X + "try:\n    x.view(7)\nexcept RuntimeError as e:\n    print(e)\n"
+                         "try:\n    x.nothing\nexcept AttributeError as e:\n    print(e)\n",
+    "warnings": X + "y = x * 2\nprint(y.grad)\n",
+    "views": X + "y = x.clone()\nv = y[1:]\nv.mul_(2)\nprint(y, v, y._version, v._base is y, "
+                 "v.data_ptr() == y.data_ptr())\n",
+    "print options": "torch.set_printoptions(precision=2, sci_mode=True)\n"
+                     "print(torch.rand(2) * 1e6)\n",
+}  # fmt: skip
+
+
+@with_torch
+@pytest.mark.parametrize("name", SAME)
+def test_the_same(name: str) -> None:
+    fact = against(SAME[name])
+    assert (problems(fact), fact.against) == ([], "as PyTorch")
+    assert fact.error is None
+
+
+ERRORS = [
+    X + "y = x * 2\ny.backward()\n",
+    X + "y = (x * x).sum()\ny.backward()\ny.backward()\n",
+    X + "y = x.exp()\ny += 1\ny.sum().backward()\n",
+    X + "x += 1\n",
+    X + "z = x @ torch.ones(2, 2)\n",
+    "print(torch.ones(2)[5])\n",
+    "torch.ones(2).sideways()\n",
+    "x = 1 / 0\n",
+    "raise ValueError('mine')\n",
+    "def f(n):\n    return g(n)\nf(2, 3)\n",
+]
+
+
+@with_torch
+@pytest.mark.parametrize("text", ERRORS)
+def test_errors_are_the_same(text: str) -> None:
+    fact = against(text)
+    assert problems(fact) == [] and fact.error is not None and fact.exit_code == 3
+
+
+@with_torch
+def test_inputs() -> None:
+    text = "# set: n=2\n# set: x=[1.0,2.0]\nL = (w * x).sum() ** n\nL.backward()\nprint(w.grad)\n"
+    fact = against(text, sets=("w=1.5",))
+    assert fact.problems == () and fact.against == "as PyTorch"
+    assert against("y = torch.ones(2) / 3\n", dtype="float64").problems == ()
+
+
+@with_torch
+def test_the_first_difference_is_told_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A derivative of ours is broken for the length of the test."""
+    from gradcli import namespace
+    from gradcli.engine.row import Formula
+    from gradcli.operators import catalogue
+
+    namespace.resolve("tensor")
+    row = catalogue.rows["sin"]
+    wrong = tuple(Formula(f.inputs, lambda grad, self: grad * self, f.joint) for f in row.formulas)
+    monkeypatch.setattr(row, "formulas", wrong)
+    for name in ("run", "backward", "saved_keys"):
+        monkeypatch.delitem(row.__dict__, name, raising=False)
+    fact = against(X + "y = x.sin()\nL = (y * 2).sum()\nL.backward()\nprint(L)\nprint(x.grad)\n")
+    for name in ("run", "backward", "saved_keys"):
+        row.__dict__.pop(name, None)
+    ((words, line),) = problems(fact)
+    assert words.startswith("x: the gradient is [3, -4, 1] on gradcli, [0.1414744, ")
+    assert line == 1
+    (problem,) = [p for p in fact.problems if p.kind == "against"]
+    assert any("printed text" in line for line in problem.shown)
+
+
+@with_torch
+def test_own_and_foreign_runs_do_not_mix() -> None:
+    for _ in range(2):
+        assert against(SAME["module"]).problems == ()
+        fact = check(None, "p.expr", SAME["module"].encode(), Wishes())
+        assert fact.status == "passed" and fact.against is None
+
+
+@with_torch
+def test_limits_hold_there_too() -> None:
+    fact = against("print('a' * 10)\n")
+    assert fact.against == "as PyTorch"
+
+
+def test_without_torch(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise ImportError('not here')\n")
+    program = tmp_path / "a.expr"
+    program.write_text("print(1)\n")
+    root = Path(__file__).parent.parent
+    done = gradcli("check", str(program), "--against", "torch", PYTHONPATH=f"{tmp_path}:{root}")
+    assert done.returncode == 5
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("do: pip install torch==2.13.0")
+    assert lines[-1] == "DeviceError: --against torch: PyTorch is not installed"
