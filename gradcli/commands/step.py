@@ -85,12 +85,12 @@ def command(common: Shared, asked: Asked) -> int:
             of=tuple(asked.of), retain_graph=asked.retain_graph, create_graph=asked.create_graph,
             retain_grad=tuple(asked.retain_grad), hooks=tuple(asked.hooks),
             grad_output=asked.grad_output, differentiated=bool(asked.of), watched=True,
-            stepped=True,
+            stepped=True, only=asked.chosen,
         )  # fmt: skip
         request = request._replace(limits=request.limits._replace(timeout=timeout))
         lines = None if asked.commands is None else _commands(asked.commands, desk)
         with deadline(timeout, lambda: "", ExitStatus.LIMIT_REACHED):
-            ran, report = _told(request, desk, asked)
+            ran, report = _told(request, desk)
         if common.format != "text":
             from ..render.json import steps as json
 
@@ -125,13 +125,13 @@ def _is_interactive(common: Shared, asked: Asked) -> bool:
         return False
 
 
-def _told(request: Request, desk: Desk, asked: Asked) -> tuple[Ran, StepsReport]:
+def _told(request: Request, desk: Desk) -> tuple[Ran, StepsReport]:
     from ..pipeline.run import execute
     from ..pipeline.steps import steps_report
 
     streams = desk.common.format == "text"
     ran = desk.explained(execute(request, desk.printer() if streams else None))
-    ran, report = steps_report(ran, texts=streams, chosen=asked.chosen)
+    ran, report = steps_report(ran, texts=streams)
     keep(report)
     return ran, report
 

@@ -53,6 +53,7 @@ class Request(NamedTuple):
     watched: bool = False  # hooks and backward calls are told
     values: bool = False  # so are the values and gradients of everything without a name
     stepped: bool = False  # every node that a backward pass runs is kept
+    only: int | None = None  # of these passes, the one with this number
     pause: Pause | None = None  # where in such a pass the run stops
     named: bool = False  # which names stood for which tensors is kept, local names too
     profiled: bool = False  # every line is timed

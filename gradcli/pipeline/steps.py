@@ -25,10 +25,8 @@ def watch_of(ran: Ran) -> StepWatch:
     return ran.binder.watch
 
 
-def steps_report(
-    ran: Ran, *, texts: bool, chosen: int | None = None
-) -> tuple[Ran, StepsReport]:  # fmt: skip
-    """Every pass, or the one with this number; with --of, or where the program has none, that of
+def steps_report(ran: Ran, *, texts: bool) -> tuple[Ran, StepsReport]:
+    """Every pass, or the one that was asked for; with --of, or where the program has none, that of
     a result. An error on the way ends up in what is returned."""
     report = StepsReport(ran.request.name, ran.request.device, output=ran.output,
                          warnings=ran.warnings)  # fmt: skip
@@ -36,6 +34,7 @@ def steps_report(
         return ran, report._replace(error=error_fact(ran.error))
     watch, binder = watch_of(ran), ran.binder
     of: TensorFact | None = None
+    chosen = ran.request.only
     if ran.error is None and (ran.request.of or not watch.count):
         ran, of = differentiated(ran)
         if of is not None and ran.request.of and chosen is None:
@@ -43,16 +42,14 @@ def steps_report(
     assert ran.outcome is not None
     if ran.error is None:
         binder.complain()
-    if chosen is not None and not 1 <= chosen <= len(watch.walks):
+    if chosen is not None and chosen not in watch.walks:
         raise Unusable(f"--pass {chosen}: {_passes(watch.count)}")
     namer = Namer(ran, tensor_names(ran, collected(ran.outcome, texts=False)))
-    numbers = range(1, len(watch.walks) + 1) if chosen is None else (chosen,)
+    told = watch.walks if chosen is None else {chosen: watch.walks[chosen]}
     alike = same_passes(watch.walks)
     walks = tuple(
-        walk_fact(
-            number, watch.walks[number - 1], ran, namer, texts=texts, same_as=alike[number - 1]
-        )
-        for number in numbers
+        walk_fact(number, walk, ran, namer, texts=texts, same_as=alike[number])
+        for number, walk in told.items()
     )
     return ran, report._replace(
         of=of, walks=walks, passes=watch.count, output=ran.output, error=error_fact(ran.error)

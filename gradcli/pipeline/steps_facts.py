@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from ..engine.tensor import Tensor
@@ -27,6 +28,7 @@ from .reports import module_names, places
 from .request import Ran
 from .watching import as_tensor
 
+SHORT = 14  # characters of a factor that stands before its value
 _INNER = re.compile(r"Backward\d*$")
 
 
@@ -35,7 +37,7 @@ class Namer:
 
     def __init__(self, ran: Ran, tensor_names: TensorNames) -> None:
         assert ran.binder is not None and ran.program is not None and ran.outcome is not None
-        self.values = ran.outcome.bindings
+        self.values, self.source = ran.outcome.bindings, ran.program.source
         self.modules = module_names(self.values)
         self.nodes = ran.binder.names
         self.numbers, self.counts = ran.binder.numbers, ran.binder.counts
@@ -73,6 +75,19 @@ class Namer:
         name = words[at] if at < len(words) else ""
         value = self.values.get(name)
         return name if isinstance(value, Tensor) and not value.requires_grad else ""
+
+    def factor(self, node: Any, place: int) -> str:
+        """Of a product of two tensors the text of the other factor: it is the derivative."""
+        origin = node.origin
+        if not isinstance(origin, ast.BinOp) or not isinstance(origin.op, ast.Mult):
+            return ""
+        if getattr(getattr(node, "row", None), "name", "") != "mul" or len(node.edges) != 2:
+            return ""
+        if node.edges[1] is None:
+            return ""  # x * k and k * x alike: a number that Python multiplied by
+        span = self.source.span_of(origin.left if place else origin.right)
+        text = " ".join(self.source.text_of(span).split())
+        return text if len(text) <= SHORT else ""
 
     def root(self, tensor: Any) -> str:
         if tensor.grad_fn is None:
@@ -201,13 +216,15 @@ class Told(Sequence[StepFact]):
             then = "stored" if not parts or parts[0][-1] == (number, place) else "waits"
         local = step.locals[place] if place < len(step.locals) else None
         return EdgeFact(
-            name, short_name(child), self._local(local), self._value(result), then, at, is_leaf
-        )
+            name, short_name(child), self._local(local, step.node, place), self._value(result),
+            then, at, is_leaf,
+        )  # fmt: skip
 
-    def _local(self, local: Local | None) -> LocalFact | None:
+    def _local(self, local: Local | None, node: Any, place: int) -> LocalFact | None:
         if local is None:
             return None
-        return LocalFact(local.kind, self._value(local.value), local.words)
+        text = "" if local.value is None else self.namer.factor(node, place)
+        return LocalFact(local.kind, self._value(local.value), local.words, text)
 
     def _outcome(self, number: int, step: Step) -> str:
         if step.is_captured:
@@ -287,18 +304,18 @@ def _kinds(walk: Walk) -> tuple[int, ...]:
     return tuple(kinds)
 
 
-def same_passes(walks: Sequence[Walk]) -> list[int | None]:
+def same_passes(walks: Mapping[int, Walk]) -> dict[int, int | None]:
     """For each pass, the number of the first that went over nodes of the same places."""
     first: dict[object, int] = {}
-    found: list[int | None] = []
-    for number, walk in enumerate(walks, start=1):
+    found: dict[int, int | None] = {}
+    for number, walk in walks.items():
         steps = tuple(
             (id(step.node.origin), step.node.name()) if step.variable is None else id(step.variable)
             for step in walk.steps
         )
         key = (id(walk.origin), walk.failed, steps)
         known = first.setdefault(key, number)
-        found.append(None if known == number else known)
+        found[number] = None if known == number else known
     return found
 
 

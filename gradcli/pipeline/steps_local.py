@@ -98,7 +98,8 @@ def _is_packed(node: Any) -> bool:
 def _by_probes(node: Any, grad: Any) -> list[Local | None]:
     backward = node.row.backward
     xp = module_of(grad)
-    ones = xp.ones_like(grad) if grad.ndim else grad.dtype.type(1)
+    # A number of NumPy stays one: that is what nodes are given on the CPU.
+    ones = xp.ones_like(grad) if hasattr(grad, "__setitem__") else grad.dtype.type(1)
     answers = backward(node, ones)
     if grad.size == 1:
         return [_of_one_number(answer) for answer in answers]

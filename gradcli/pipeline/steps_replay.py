@@ -43,8 +43,8 @@ class PausingWatch(StepWatch):
         self._look(walk)
 
     def _end(self, *, failed: bool) -> None:
-        if self.active:
-            self._look(self.active[-1])
+        if self.walk is not None:
+            self._look(self.walk)
         super()._end(failed=failed)
 
     def _look(self, walk: Walk) -> None:
@@ -83,5 +83,5 @@ def value_at(ran: Ran, walk: int, step: int, text: str) -> str:
 def pausing(pause: Any, *arguments: Any, **options: Any) -> PausingWatch:
     """The watch of a run that stops."""
     watch = PausingWatch(*arguments, **options)
-    watch.pause = pause
+    watch.pause, watch.only = pause, pause.walk
     return watch

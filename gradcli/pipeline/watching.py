@@ -141,6 +141,7 @@ def _watch(request: Request, hook_words: Callable[[Any], str]) -> Watch:
     given = current_line, as_tensor, hook_words
     if request.pause is None:
         watch = StepWatch(*given, memory=memory, values=False)
+        watch.only = request.only
     else:
         from .steps_replay import pausing
 

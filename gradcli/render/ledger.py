@@ -210,7 +210,8 @@ def _lines(buffers: Iterable[BufferFact], look: Look, words: bool = True) -> Ite
     known = [buffer for buffer in buffers if buffer.bytes]
     for buffer in known[:MOST]:
         line = "?" if buffer.line is None else str(buffer.line)
-        names = f" ({', '.join(buffer.names)})" if words and buffer.names else ""
+        told = ", ".join(buffer.names[:NAMES]) + (", ..." if len(buffer.names) > NAMES else "")
+        names = f" ({told})" if words and told else ""
         piece = f"line {line}: {buffer.bytes:,} bytes{names}"
         if row and width_of(row) + width_of(piece) + 8 > look.width:
             yield row + ","

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from ..report.model.steps import StepsReport, WalkFact
 from .escape import Terminal
 from .fold import repeats
-from .steps_block import Blocks
+from .steps_block import Blocks, is_plain
 from .steps_values import lines_of
-from .text import BLANK, Cell, Line, Look, after, cell, ellipsis, paint
+from .text import BLANK, Cell, Line, Look, after, cell, cut, ellipsis, paint
 
 FEW_PASSES = 3  # so many are told in full, whether they are alike or not
 MOST_STEPS = 60  # of one pass, after folding
@@ -27,53 +28,54 @@ def text(
 ) -> Terminal:
     """The narration; with `stops` only the steps of these numbers are told, for each pass."""
     lines: list[Line] = []
-    for walk in report.walks:
-        if lines:
-            lines.append(BLANK)
-        alike = walk.same_as is not None and len(report.walks) > FEW_PASSES and not expand
-        told = None if stops is None else stops[walk.number]
-        lines.extend(_same(walk, report) if alike else _walk(walk, report, look, told, expand))
+    folding = len(report.walks) > FEW_PASSES and not expand
+    for same_as, walks in groupby(report.walks, lambda walk: walk.same_as if folding else None):
+        for walk in walks if same_as is None else ():
+            told = None if stops is None else stops[walk.number]
+            lines.extend((*((BLANK,) if lines else ()), *_walk(walk, report, look, told, expand)))
+        if same_as is not None:
+            lines.extend((BLANK, _same([walk.number for walk in walks], same_as)))
     if not report.walks and report.error is None:
         lines.append((cell("there is no backward pass", "dim"),))
-    return after(report.output, paint(_joined(lines), look), streamed)
+    left = report.passes - report.walks[-1].number if len(report.walks) > 1 else 0
+    if left:
+        lines.extend((BLANK, (cell(f"{left:,} more passes; --pass N tells one", "dim"),)))
+    return after(report.output, paint(lines, look), streamed)
 
 
-def _joined(lines: list[Line]) -> list[Line]:
-    """Passes that are only mentioned stand close together."""
-    found: list[Line] = []
-    for i, line in enumerate(lines):
-        mentioned = [0 < j < len(lines) and lines[j][:1] == MENTION for j in (i - 1, i + 1)]
-        if line == BLANK and all(mentioned):
-            continue
-        found.append(line)
-    return found
+def _same(numbers: list[int], same_as: int) -> Line:
+    """Passes in a row that go over the same places as an earlier one."""
+    first, last = numbers[0], numbers[-1]
+    which = f"pass {first:,}" if first == last else f"passes {first:,} to {last:,}"
+    tells = f"--pass {first} tells it" if first == last else "--pass N tells one"
+    told = f"{which}: the same steps as pass {same_as:,}, other numbers; {tells}"
+    return (cell(told, "dim"),)
 
 
-MENTION: tuple[Cell, ...] = (Cell("", "mention"),)
-
-
-def _same(walk: WalkFact, report: StepsReport) -> list[Line]:
-    told = f"the same steps as pass {walk.same_as}; --pass {walk.number} tells them"
-    return [(*MENTION, *title(walk, report), cell(f"   {told}", "dim"))]
-
-
-def title(walk: WalkFact, report: StepsReport) -> tuple[Cell, ...]:
+def title(walk: WalkFact, report: StepsReport, look: Look) -> Line:
     """Which pass, who asked for it."""
     words = walk.text or "after the program"
     if report.of is not None and not walk.text:
         words = f"{report.of.name}.backward(), after the program"
     line = "" if walk.line is None else f"   line {walk.line}"
     number = f"pass {walk.number:,} of {report.passes:,}"
-    return (cell(number, "name"), cell(f"   {words}{line}"))
+    room = look.width - len(number) - len(line) - 3
+    shown = cut(cell(words).text, room, ellipsis(look))
+    return (cell(number, "name"), Cell(f"   {shown}"), cell(line))
 
 
-def opening(walk: WalkFact, report: StepsReport) -> list[Line]:
+def opening(walk: WalkFact, report: StepsReport, look: Look) -> list[Line]:
     """The title of a pass and what it begins with."""
-    lines: list[Line] = [title(walk, report)]
+    lines: list[Line] = [title(walk, report, look)]
     for root in walk.roots:
-        head = f"  begins with d{root.name}/d{root.name} = "
         first, *others = lines_of(root.value)
-        lines.append((cell(head, "dim"), cell(first)))
+        head, name = "  begins with ", ""
+        if is_plain(root.name):
+            head += f"d{root.name}/d{root.name} = "
+        else:
+            room = max(12, look.width - len(head) - len(first) - 5)
+            name = f" for {cut(cell(root.name).text, room, ellipsis(look))}"
+        lines.append((cell(head, "dim"), cell(first), Cell(name, "dim")))
         lines.extend((Cell(" " * len(head)), cell(other)) for other in others)
     return lines
 
@@ -99,7 +101,7 @@ def closing(walk: WalkFact) -> Line:
 def _walk(
     walk: WalkFact, report: StepsReport, look: Look, stops: frozenset[int] | None, expand: bool
 ) -> list[Line]:
-    lines = opening(walk, report)
+    lines = opening(walk, report, look)
     blocks = Blocks(walk, look)
     for piece in chosen(walk.kinds, stops, expand=expand):
         lines.append(BLANK)

@@ -92,9 +92,9 @@ class Blocks:
     def derivative(self, name: str) -> str:
         """dL/dd for the names of the pass's root and of a tensor; nothing where these are long."""
         roots = self.walk.roots
-        if len(roots) != 1 or len(name) > LONGEST or not _is_plain(roots[0].name):
+        if len(roots) != 1 or len(name) > LONGEST or not is_plain(roots[0].name):
             return ""
-        whole = name if _is_plain(name) else f"({name})"
+        whole = name if is_plain(name) else f"({name})"
         return f"d{roots[0].name}/d{whole}"
 
     def _sum(self, name: str, value: ValueFact, parts: tuple[object, ...]) -> Iterator[Line]:
@@ -174,12 +174,13 @@ class Blocks:
         if local is None or local.value is None:
             return (f"local: {local.words}" if local is not None else ""), f"product {product}"
         number = lines_of(local.value)[0]
+        said = f"local {local.text} = {number}" if local.text else f"local {number}"
         if given is None:
-            return f"local {number}", f"product {product}"
+            return said, f"product {product}"
         told = f"product {lines_of(given)[0]} {self.times} {number} = {product}"
         if local.words:
             told = f"product {product}, {local.words}"
-        return f"local {number}", told
+        return said, told
 
     def _row(
         self, lead: tuple[Cell, ...], label: int, local: str, product: str, then: tuple[str, str]
@@ -236,7 +237,8 @@ class Blocks:
             return None
         tail = [", element by element"] if local.kind == "elementwise" else []
         tail += [f", {local.words}"] if local.words else []
-        head = f"incoming {self.times} local = product{''.join(tail)}"
+        factor = f"local ({local.text})" if local.text else "local"
+        head = f"incoming {self.times} {factor} = product{''.join(tail)}"
         return [(head, "dim"), *((row, "") for row in rows)]
 
     def _stacked(self, edge: EdgeFact) -> list[tuple[str, str]]:
@@ -245,6 +247,8 @@ class Blocks:
         local, rows = edge.local, []
         if local is not None:
             values = [] if local.value is None else lines_of(local.value, whole=self.whole)
+            if local.text:
+                values = self._after(f"{local.text} =", values)
             if local.kind == "elementwise":
                 values.append("element by element" + (f", {local.words}" if local.words else ""))
             elif local.words:
@@ -328,7 +332,7 @@ class Blocks:
             yield (*self._label(label if i == 0 else ""), cell(shown, style))
 
 
-def _is_plain(name: str) -> bool:
+def is_plain(name: str) -> bool:
     """A name that d.../d... reads well with: `y`, or `y#2`, the second tensor of that name."""
     return name.partition("#")[0].isidentifier()
 

@@ -65,7 +65,7 @@ class Session:
     def begin(self) -> list[Line]:
         """The first lines: the pass, and what can be done."""
         words = "next, back, run, break, show, list, pass, help, quit"
-        return [*opening(self.walk, self.report), (cell(f"  {words}", "dim"),)]
+        return [*opening(self.walk, self.report, self.look), (cell(f"  {words}", "dim"),)]
 
     def answer(self, line: str) -> list[Line]:
         """What a line is answered with."""
@@ -132,7 +132,7 @@ class Session:
 
     def _here(self) -> Iterator[Line]:
         if self.at == 0:
-            yield from opening(self.walk, self.report)
+            yield from opening(self.walk, self.report, self.look)
         else:
             yield from self.blocks.lines(self.walk.steps[self.at - 1])
 
@@ -151,7 +151,7 @@ class Session:
             return
         self.place, self.at = wanted, 0
         self._blocks()
-        yield from opening(self.walk, self.report)
+        yield from opening(self.walk, self.report, self.look)
 
     # ---- breakpoints
 

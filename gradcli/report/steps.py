@@ -96,10 +96,11 @@ class StepWatch(Watch):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.walks: list[Walk] = []
+        self.walks: dict[int, Walk] = {}  # by number, the first ones, or the one that is wanted
+        self.only: int | None = None
         self.count = 0
         self.room = ROOM
-        self.active: list[Walk] = []
+        self.active: list[Walk | None] = []  # None: a pass that is not kept
 
     # ---- what the engine tells
 
@@ -109,35 +110,36 @@ class StepWatch(Watch):
     ) -> None:  # fmt: skip
         super().started(roots, gradients, keep, create_graph, inputs, capture)
         self.count += 1
-        walk = Walk(self.count, self.origin(), roots, capture)
+        if self.only not in (None, self.count) or len(self.walks) >= PASSES:
+            self.active.append(None)
+            return
+        walk = self.walks[self.count] = Walk(self.count, self.origin(), roots, capture)
         walk.retained, walk.created = keep, create_graph
         walk.restricted = inputs is not None
         walk.seeds = tuple(self._held(gradient) for gradient in gradients)
         for place, root in enumerate(roots):
             walk.contribute(self.node_of(root), root.output_nr, 0, place)
         self.active.append(walk)
-        if len(self.walks) < PASSES:
-            self.walks.append(walk)
 
     def hooking(self, kind: str, node: Any, hook: Any, number: int, value: Any) -> None:
-        if self.active and not kind.startswith("module"):
-            self._step(node)
+        if self.walk is not None and not kind.startswith("module"):
+            self._step(self.walk, node)
         super().hooking(kind, node, hook, number, value)
 
     def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
         super().hooked(kind, node, hook, number, before, after)
-        if self.active and self.active[-1].steps:
-            self.active[-1].steps[-1].last_hook = len(self.hooks.runs)
+        if self.walk is not None and self.walk.steps:
+            self.walk.steps[-1].last_hook = len(self.hooks.runs)
 
     def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
         super().arrived(node, grads)
-        if not self.active:
+        walk = self.walk
+        if walk is None:
             return
-        walk = self.active[-1]
         parts = walk.parts(node, len(grads))
         if walk.restricted and not any(parts):
             return  # nothing that was asked for lies behind what would hand on to it
-        step = self._step(node)
+        step = self._step(walk, node)
         step.parts = parts
         step.grads = tuple(map(self._held, grads))
         step.locals = self.local(node, grads)
@@ -146,10 +148,10 @@ class StepWatch(Watch):
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         super().applied(node, grads, results)
-        if not self.active:
+        walk = self.walk
+        if walk is None:
             return
-        walk = self.active[-1]
-        step = self._step(node)
+        step = self._step(walk, node)
         step.has_run = True
         if step.first_hook != step.last_hook:
             step.used = tuple(map(self._held, grads))
@@ -161,28 +163,28 @@ class StepWatch(Watch):
 
     def accumulated(self, variable: Any, grad: Any) -> None:
         super().accumulated(variable, grad)
-        if not self.active:
+        walk = self.walk
+        if walk is None:
             return
-        walk = self.active[-1]
         node = walk.leaves.get(id(variable))
         if node is None:  # a retained gradient, at the step of its node
             if walk.steps:
                 walk.steps[-1].retained = True
             return
-        step = self._step(node)
+        step = self._step(walk, node)
         step.grads = (self._held(grad),)
         step.before = None if variable.grad is None else self._copied(variable.grad)
 
     def stored(self, variable: Any) -> None:
         super().stored(variable)
-        if self.active and id(variable) in self.active[-1].leaves:
-            step = self.active[-1].steps[-1]
+        if self.walk is not None and id(variable) in self.walk.leaves:
+            step = self.walk.steps[-1]
             step.after, step.is_stored = self._copied(variable.grad), True
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
-        if not self.active or node is None:
+        if self.walk is None or node is None:
             return
-        step = self._step(node)
+        step = self._step(self.walk, node)
         step.is_captured = True
         if not step.grads:
             step.grads = (self._held(grad),)
@@ -198,8 +200,8 @@ class StepWatch(Watch):
     # ---- how it is kept
 
     def _end(self, *, failed: bool) -> None:
-        if self.active:
-            walk = self.active.pop()
+        walk = self.active.pop() if self.active else None
+        if walk is not None:
             walk.failed = failed
             walk.pending.clear()
             if self.book.running:
@@ -207,9 +209,13 @@ class StepWatch(Watch):
                 walk.bytes = over.heaps.bytes
                 walk.freed = 0 if walk.retained else over.saving
 
-    def _step(self, node: Any) -> Step:
+    @property
+    def walk(self) -> Walk | None:
+        """The pass in progress, if it is kept."""
+        return self.active[-1] if self.active else None
+
+    def _step(self, walk: Walk, node: Any) -> Step:
         """The step of this node, begun if it is new."""
-        walk = self.active[-1]
         if walk.steps and walk.steps[-1].node is node:
             return walk.steps[-1]
         step = Step(node, len(self.hooks.runs))

@@ -89,7 +89,12 @@ def _edge(edge: EdgeFact) -> dict[str, Any]:
 def _local(local: LocalFact | None) -> dict[str, Any] | None:
     if local is None:
         return None
-    return {"kind": local.kind, "value": _value(local.value), "words": local.words or None}
+    return {
+        "kind": local.kind,
+        "value": _value(local.value),
+        "text": local.text or None,
+        "words": local.words or None,
+    }
 
 
 def _value(value: ValueFact | None) -> dict[str, Any] | None:

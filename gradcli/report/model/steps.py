@@ -32,7 +32,8 @@ class PartFact(NamedTuple):
 
 
 class LocalFact(NamedTuple):
-    """The local derivative of a node with respect to one input.
+    """The local derivative of a node with respect to one input; `text` is what the program calls
+    it, such as the other factor of a product.
 
     The kinds: "number"; "row", all derivatives of a single number; "elementwise", of each element
     with respect to the element at its place (`words` tell how it is summed where it was
@@ -42,6 +43,7 @@ class LocalFact(NamedTuple):
     kind: str
     value: ValueFact | None = None
     words: str = ""
+    text: str = ""
 
 
 class EdgeFact(NamedTuple):
