@@ -11,9 +11,7 @@ from ..func.batched import batched, is_batched, split
 from ..func.carrier import highest
 from ..func.dual import dual, is_dual, primal_of
 
-_MORE = (
-    "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
-)
+_MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
 
 class VmapInfo(NamedTuple):

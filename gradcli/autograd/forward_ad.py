@@ -1,4 +1,4 @@
-"""Autograd: torch.autograd.forward_ad: dual tensors, whose tangents go forward beside the values."""
+"""Autograd: torch.autograd.forward_ad: dual tensors, values with tangents beside them."""
 
 from __future__ import annotations
 

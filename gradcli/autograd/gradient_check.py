@@ -127,9 +127,9 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
         steps = zip(value.stride(), value.shape, strict=True)
         if not all(step > 0 or size <= 1 for step, size in steps):
             raise RuntimeError(
-                f"The {place}th input has a dimension with stride 0. gradcheck only supports inputs "
-                "that are non-overlapping to be able to compute the numerical gradients correctly. "
-                "You should call .contiguous on the input before passing it to gradcheck."
+                f"The {place}th input has a dimension with stride 0. gradcheck only supports "
+                "inputs that are non-overlapping to be able to compute the numerical gradients "
+                "correctly. You should call .contiguous on the input before passing it to gradcheck."
             )
     if not asking:
         raise ValueError(
@@ -257,7 +257,11 @@ def _fast(
                 analytical=_shown(analytical),
                 worst=float(abs(slow - analytical).max()),
             )
-            + (SLOW_HOLDS if numerical.close(analytical, slow, settings.rtol, settings.atol) else "")
+            + (
+                SLOW_HOLDS
+                if numerical.close(analytical, slow, settings.rtol, settings.atol)
+                else ""
+            )
         )
 
 
@@ -329,9 +333,7 @@ def _check_multiplied(outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
     """A gradient of nothing is nothing."""
     tracked = _asking(inputs)
     zeros = [catalogue.functions["zeros_like"](output) for output in outputs]
-    for value, given in zip(
-        grad(outputs, tracked, zeros, True, False, True), tracked, strict=True
-    ):
+    for value, given in zip(grad(outputs, tracked, zeros, True, False, True), tracked, strict=True):
         if value is None:
             continue
         if bool((value._data != 0).any()):

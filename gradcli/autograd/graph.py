@@ -31,7 +31,7 @@ class GradientEdge(NamedTuple):
     ownership_token: Any = None
 
     def standing(self) -> Tensor:
-        """A tensor at this place of the graph, for backward() and grad() to start from or end in."""
+        """A tensor at this place of the graph, for backward() and grad() to start or end in."""
         if isinstance(self.node, AccumulateGrad):
             return self.node.variable
         shape, kind = _shapes[self.node][self.output_nr]

@@ -33,7 +33,9 @@ def close(ours: Any, theirs: Any, rtol: float, atol: float) -> bool:
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else tuple(value) if isinstance(value, list) else (value,)
+    return (
+        value if isinstance(value, tuple) else tuple(value) if isinstance(value, list) else (value,)
+    )
 
 
 def _moved(tensor: Tensor) -> Any:

@@ -20,7 +20,7 @@ LARGEST = 1 << 22  # elements that one pass may hold for each tensor of the grap
 def all_rows(
     output: Tensor, inputs: Sequence[Tensor], create_graph: bool
 ) -> tuple[Any, ...] | None:
-    """d output / d inputs by one walk back for many rows; None where the graph does not allow it."""
+    """d output / d inputs, many rows by one walk back; None where the graph does not allow it."""
     if any(value.__class__ is not Tensor for value in (output, *inputs)):
         return None
     count = output.numel()
@@ -38,8 +38,7 @@ def all_rows(
         chunks.append(found)
     cat, view = catalogue.functions["cat"], catalogue.methods["view"]
     columns = [
-        parts[0] if len(parts) == 1 else cat(list(parts), 0)
-        for parts in zip(*chunks, strict=True)
+        parts[0] if len(parts) == 1 else cat(list(parts), 0) for parts in zip(*chunks, strict=True)
     ]
     return tuple(
         view(column, (*shape, *given._data.shape))
@@ -76,14 +75,12 @@ def _rows(
     return whole
 
 
-def forward_jacobian(
-    func: Callable[..., Any], inputs: Any, strict: bool, vectorize: bool
-) -> Any:
+def forward_jacobian(func: Callable[..., Any], inputs: Any, strict: bool, vectorize: bool) -> Any:
     """Column by column, all at once."""
     if strict:
         raise RuntimeError(
             'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are '
-            'not supported together (yet). Please either set `strict=False` or '
+            "not supported together (yet). Please either set `strict=False` or "
             '`strategy="reverse-mode"`.'
         )
     if not vectorize:

@@ -1,4 +1,4 @@
-"""Func: Batched: the tensor that a vmapped function sees: one sample, which stands for all of them."""
+"""Func: Batched: the tensor that a vmapped function sees: one sample, which stands for all."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Call:
             if isinstance(value, Tensor):
                 self.ranks[name] = value._data.ndim
                 self.whole[name] = is_batched(value, level)
-                if self.whole[name]:
+                if isinstance(value, Batched) and self.whole[name]:
                     self.samples = value.samples
                     value = value.in_front()
             self.values[name] = value
@@ -211,9 +211,7 @@ def _drawn_in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
 
 def _too_small(row: Row, target: Any, values: Sequence[Any], level: int) -> RuntimeError:
     """A tensor that all samples share cannot take each sample's own result."""
-    shapes = [
-        tuple(value.in_front()._data.shape) for value in values if is_batched(value, level)
-    ]
+    shapes = [tuple(value.in_front()._data.shape) for value in values if is_batched(value, level)]
     if row.broadcasts:
         return RuntimeError(
             f"output with shape {list(target.shape)} doesn't match the broadcast shape "
@@ -283,7 +281,7 @@ DIM_NAMES = ("dim", "dims", "dim0", "dim1", "dim2", "dimension")
 
 
 def along(call: Call) -> Any:
-    """Dimensions that the call names are counted one further; none named means all of a sample's."""
+    """Dimensions that the call names count one further; none named means all of a sample's."""
     first = call.row.tensors[0].name
     rank = call.ranks[first]
     if rank == 0:

@@ -61,9 +61,7 @@ def is_pointwise(row: Row) -> bool:
         return True
     if row.output_count > 1 or row.name in NOT_POINTWISE or not row.broadcasts:
         return False
-    return all(p.kind == "Tensor" for p in row.tensors) and REDUCING.isdisjoint(
-        row.signature.names
-    )
+    return all(p.kind == "Tensor" for p in row.tensors) and REDUCING.isdisjoint(row.signature.names)
 
 
 SAME_RANDOMNESS = (
@@ -241,9 +239,7 @@ def embedding(call: Call) -> Any:
 def folded(call: Call) -> Any:
     """Kernels over pictures: samples times pictures are more pictures."""
     name = call.row.tensors[0].name
-    if not call.whole[name] or any(
-        whole for other, whole in call.whole.items() if other != name
-    ):
+    if not call.whole[name] or any(whole for other, whole in call.whole.items() if other != name):
         return NotImplemented
     value = call.values[name]
     shape = value._data.shape
@@ -295,5 +291,6 @@ OWN: dict[str, Any] = {
     "mv": product, "addmm": addmm, "linear": linear, "cat": cat, "stack": stack,
     "index_select": index_select, "embedding.table": embedding, "max_pool2d_with_indices": folded,
     "avg_pool2d.kernel": folded, "_adaptive_avg_pool2d": folded, "convolution": folded,
-    "max": full("amax"), "min": full("amin"), "masked_fill.Tensor": masked_fill, "all": full("all.dims"), "any": full("any.dims"),
+    "max": full("amax"), "min": full("amin"), "masked_fill.Tensor": masked_fill,
+    "all": full("all.dims"), "any": full("any.dims"),
 }  # fmt: skip

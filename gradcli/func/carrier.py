@@ -1,8 +1,9 @@
 """Func: carriers: tensors that take part in a transformation, and how operators meet them.
 
 A carrier is a tensor of a subclass: `Dual` comes with a tangent, `Batched` stands for one sample of
-many. The engine's fast lanes ask for tensors of exactly the class Tensor, so a carrier falls through
-to the end of the slow way, where `call` waits. Nothing is asked of ordinary tensors before that.
+many. The engine's fast lanes ask for tensors of exactly the class Tensor, so a carrier falls
+through to the end of the slow way, where `call` waits. Nothing is asked of ordinary tensors before
+that.
 
 Every open transformation has a level, counted from 1 (0 is torch.autograd.forward_ad's). Carriers
 contain tensors of lower levels; an operator is run by the highest level among its arguments.
@@ -72,9 +73,7 @@ _BOOLEAN = {
         "vmap over torch.allclose isn't supported yet. Please file an issue at "
         "https://github.com/pytorch/pytorch/issues if you need this feature."
     ),
-    "equal": (
-        "Batching rule not implemented for aten::equal. We could not generate a fallback."
-    ),
+    "equal": ("Batching rule not implemented for aten::equal. We could not generate a fallback."),
 }
 
 
@@ -254,15 +253,17 @@ def _powers() -> None:
     def forward(self: Any, other: Any) -> Any:
         if isinstance(other, Tensor):
             return run(rows["pow.Tensor_Tensor"], (self, other))
-        return run(rows["pow.Tensor_Scalar"], (self, other)) if _is_number(other) else NotImplemented
+        return (
+            run(rows["pow.Tensor_Scalar"], (self, other)) if _is_number(other) else NotImplemented
+        )
 
     def backward(self: Any, other: Any) -> Any:
         if isinstance(other, Tensor):
             return run(rows["pow.Tensor_Tensor"], (other, self))
         return run(rows["pow.Scalar"], (other, self)) if _is_number(other) else NotImplemented
 
-    Carrier.__pow__ = forward  # type: ignore[attr-defined]
-    Carrier.__rpow__ = backward  # type: ignore[attr-defined]
+    setattr(Carrier, "__pow__", forward)  # noqa: B010 - mypy has no such operator on the class
+    setattr(Carrier, "__rpow__", backward)  # noqa: B010
 
 
 def _is_number(value: Any) -> bool:
@@ -284,7 +285,7 @@ def _operators() -> None:
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         _of_function(name, name)
     rows = catalogue.rows
-    Carrier.__neg__ = lambda self: run(rows["neg"], (self,))  # type: ignore[attr-defined]
+    setattr(Carrier, "__neg__", lambda self: run(rows["neg"], (self,)))  # noqa: B010
     for name, key in (
         ("add", "add_"), ("sub", "sub_"), ("mul", "mul_"), ("truediv", "div_"), ("pow", "pow_"),
         ("floordiv", "floor_divide_"), ("mod", "remainder_"), ("and", "bitwise_and_"),
@@ -292,7 +293,7 @@ def _operators() -> None:
     ):  # fmt: skip
         twin = catalogue.methods[key]
         setattr(Carrier, f"__i{name}__", lambda self, other, twin=twin: twin(self, other))
-    Carrier.__hash__ = object.__hash__  # type: ignore[method-assign]
+    setattr(Carrier, "__hash__", object.__hash__)  # noqa: B010
 
 
 install()

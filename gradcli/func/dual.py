@@ -1,8 +1,8 @@
 """Func: Dual: a tensor that comes with a tangent, and how rows push tangents forward.
 
 The forward derivative of a row is not declared: it is the transpose of the declared backward. Where
-a row works element by element its formula is its own transpose, and is given the tangent in place of
-the gradient; where a result is a view, so is its tangent; everywhere else the formula runs on a
+a row works element by element its formula is its own transpose, and is given the tangent in place
+of the gradient; where a result is a view, so is its tangent; everywhere else the formula runs on a
 gradient that nobody has chosen yet, and the pass back through it is the derivative forward.
 """
 
@@ -140,7 +140,7 @@ def _nested_text(primal: Any, level: int) -> str:
     return f"GradTrackingTensor(lvl={level}, value=\n{lines}\n)"
 
 
-alive: weakref.WeakSet[Dual] = weakref.WeakSet()  # those of level 0, which end with the level
+alive: weakref.WeakSet[Any] = weakref.WeakSet()  # those of level 0, which end with the level
 
 
 def dual(primal: Any, tangent: Any, level: int) -> Any:

@@ -88,9 +88,7 @@ def _shaped(tensor: Any, shape: tuple[int, ...]) -> Any:
     return catalogue.methods["view"](tensor, shape)
 
 
-def jacfwd(
-    func: F, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
-) -> F:
+def jacfwd(func: F, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error") -> F:
     """A function that gives the Jacobian of func, column by column, in forward mode."""
 
     @functools.wraps(func)

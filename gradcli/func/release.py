@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.leaf import edge_of
 from ..engine.causes import Freed
+from ..engine.leaf import edge_of
 from ..engine.mode import next_sequence, state
 from ..engine.node import AccumulateGrad, Node
 from ..engine.tensor import Tensor

@@ -1,8 +1,9 @@
 """Func: gradients of carriers: reverse mode below vmap and forward mode.
 
 The engine's one graph serves all levels of reverse mode: a transformed function runs on aliases of
-its inputs, and the walk back stops at them. A dual's gradient is a dual: its tangent is the gradient
-of the tangent. A batched gradient is the gradient of the whole value, whose samples do not mix.
+its inputs, and the walk back stops at them. A dual's gradient is a dual: its tangent is the
+gradient of the tangent. A batched gradient is the gradient of the whole value, whose samples do not
+mix.
 """
 
 from __future__ import annotations
@@ -93,9 +94,7 @@ def _ordinary(
 
     before = state.grad_enabled
     try:
-        return list(
-            grad([o for o, _ in pairs], inputs, [g for _, g in pairs], True, create, True)
-        )
+        return list(grad([o for o, _ in pairs], inputs, [g for _, g in pairs], True, create, True))
     finally:
         state.grad_enabled = before
 
@@ -109,9 +108,7 @@ def _of_duals(
         return value.primal if is_dual(value, level) else value
 
     below = [primal(value) for value in inputs]
-    gradients = gradient(
-        [primal(o) for o in outputs], below, [primal(g) for g in given], create
-    )
+    gradients = gradient([primal(o) for o in outputs], below, [primal(g) for g in given], create)
     roots, seeds = [], []
     for output, seed in zip(outputs, given, strict=True):
         if is_dual(output, level):

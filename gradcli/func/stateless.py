@@ -53,8 +53,10 @@ def _joined(dicts: Any) -> dict[str, Any]:
             )
         for key, value in part.items():
             if key in joined:
-                raise ValueError(f"{key} appears in multiple dictionaries; behavior of functional "
-                                 "call is ambiguous")
+                raise ValueError(
+                    f"{key} appears in multiple dictionaries; behavior of functional "
+                    "call is ambiguous"
+                )
             joined[key] = value
     return joined
 
@@ -113,9 +115,7 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
             "stack_module_state: Expected all models to have the same training/eval mode."
         )
     if any(type(m) is not type(models[0]) for m in models):
-        raise RuntimeError(
-            "stack_module_state: Expected all models to be of the same class."
-        )
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
     from ..engine.catalogue import catalogue
 
     stack = catalogue.functions["stack"]

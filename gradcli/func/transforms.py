@@ -270,9 +270,7 @@ def pushed_forward(
                     f"type {type(value)}"
                 )
     with Level("jvp") as level:
-        duals = [
-            made_dual(p, t, level.number) for p, t in zip(leaves, directions, strict=True)
-        ]
+        duals = [made_dual(p, t, level.number) for p, t in zip(leaves, directions, strict=True)]
         inputs = unflatten(duals, spec)
         if argnums is not None:
             inputs = _replaced(

@@ -120,7 +120,7 @@ def mapped(function: Callable[[Any], Any], value: Any) -> Any:
 
 
 def spread(value: Any, spec: Spec) -> list[Any] | None:
-    """One value for each leaf of a structure from the same structure of fewer; None if it is not."""
+    """One value for each leaf of a structure, from one of fewer values; None where they differ."""
     found = _items(value)
     if spec.kind is None:
         return None if found is not None else [value]

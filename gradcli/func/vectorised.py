@@ -10,7 +10,7 @@ from ..engine.catalogue import catalogue
 from ..engine.kind import wrap_dim
 from ..engine.operator import Factory
 from ..engine.tensor import Tensor
-from .batched import batched, is_batched
+from .batched import Batched, batched, is_batched
 from .carrier import makers, run
 from .levels import Level, batches
 from .tree import Spec, flatten, spread, unflatten
@@ -34,9 +34,7 @@ def vmap(
             f"{randomness}"
         )
     if chunk_size is not None and chunk_size <= 0:
-        raise ValueError(
-            f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})"
-        )
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -159,9 +157,7 @@ def _run(
 
 
 def _places(name: str, out_dims: Any, spec: Spec) -> list[Any]:
-    if any(
-        dim is not None and dim.__class__ is not int for dim in flatten(out_dims)[0]
-    ):
+    if any(dim is not None and dim.__class__ is not int for dim in flatten(out_dims)[0]):
         raise ValueError(
             f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python "
             "collection of ints representing where in the outputs the vmapped dimension should "
@@ -198,6 +194,7 @@ def _unwrapped(name: str, out: Any, place: Any, samples: int, level: int) -> Any
         spread_out = run(catalogue.rows["unsqueeze"], (out, where))
         size = (*shape[:where], samples, *shape[where:])
         return run(catalogue.rows["expand"], (spread_out, size, False))
+    assert isinstance(out, Batched)
     whole = out.value
     where = wrap_dim(place, whole._data.ndim)
     if where == out.place:
@@ -220,9 +217,7 @@ def _each_its_own(factory: Factory, values: Sequence[Any]) -> Any:
         given[at] = (level.samples, *values[at])
         return batched(_drawn(factory, given), 0, level.number)
     stack = catalogue.functions["stack"]
-    return batched(
-        stack([_drawn(factory, values) for _ in range(level.samples)]), 0, level.number
-    )
+    return batched(stack([_drawn(factory, values) for _ in range(level.samples)]), 0, level.number)
 
 
 def _drawn(factory: Factory, values: Sequence[Any]) -> Tensor:

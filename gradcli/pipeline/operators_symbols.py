@@ -98,7 +98,9 @@ def _called(row: Row, args: Sequence[Any]) -> Any:
     """A step by its name: its arguments between brackets, one of several results by its place."""
     import numpy
 
-    symbols = [s for a in args for s in (a if isinstance(a, list) else [a]) if isinstance(s, Symbol)]
+    symbols = [
+        s for a in args for s in (a if isinstance(a, list) else [a]) if isinstance(s, Symbol)
+    ]
     algebra = symbols[0].algebra
     value = row(*[_value(argument) for argument in args])
     given = [("", _text(algebra, argument)) for argument in args if argument is not None]
@@ -141,7 +143,5 @@ def _delegated(name: str) -> Callable[..., Any]:
     return method
 
 
-for _name in (
-    "add radd sub rsub mul rmul truediv rtruediv pow rpow neg gt lt ge le eq ne"
-).split():
+for _name in ("add radd sub rsub mul rmul truediv rtruediv pow rpow neg gt lt ge le eq ne").split():
     setattr(Term, f"__{_name}__", _delegated(f"__{_name}__"))

@@ -63,7 +63,9 @@ def _whole(fact: OperatorFact, look: Look) -> list[Line]:
     head = fact.calls or (fact.name,)
     lines: list[Line] = [(cell(", ".join(head), "name"),)]
     if fact.face == "hidden":
-        lines = [(cell(fact.name, "name"), Cell("  a step of derivatives; not to be called", "dim"))]
+        lines = [
+            (cell(fact.name, "name"), Cell("  a step of derivatives; not to be called", "dim"))
+        ]
     shown = ""
     for overload in fact.overloads:
         lines.append(BLANK)
@@ -94,6 +96,8 @@ def _told(overload: OverloadFact) -> Iterator[tuple[str, str]]:
         yield "grad_fn", "that of the operators it is made of"
     elif overload.kind == "creation":
         yield "grad_fn", "none: it makes a new tensor"
+    elif overload.grad_fn == "NotImplemented":
+        yield "grad_fn", "NotImplemented: there is no derivative, and backward says so"
     elif overload.grad_fn:
         yield "grad_fn", overload.grad_fn
     else:
@@ -127,9 +131,9 @@ def markdown(facts: CatalogueFact) -> Iterator[Terminal]:
 
     yield Terminal(
         "# Operators\n\nMade by `gradcli ops --format markdown` from the declarations in "
-        "`gradcli/operators/`.\nThe gradient of an argument is what backward adds for it; `grad` is "
-        "the gradient that comes in, `result` what\nthe operator gave. Sizes in formulas are those "
-        "of the declaration's first sample. `gradcli ops NAME` shows the\nsame with examples.\n"
+        "`gradcli/operators/`.\nThe gradient of an argument is what backward adds for it; `grad` "
+        "is the gradient that\ncomes in, `result` what the operator gave. Sizes in formulas are "
+        "those of the\ndeclaration's first sample. `gradcli ops NAME` shows the same with examples.\n"
     )
     face = ""
     for fact in facts.operators:

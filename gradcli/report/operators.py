@@ -90,11 +90,12 @@ def _overload(row: Any) -> OverloadFact:
     key = signature.name + ("." + signature.overload if signature.overload else "")
     if isinstance(row, Row):
         inplace_node = row.inplace_node if row.inplace and row.inplace_node != row.node else ""
+        constant = row.dtype in ("compare", "bool") or _short(row.node) == "NotImplemented"
+        asking = () if constant else row.differentiable
         return OverloadFact(
             key, signature.text, "operator", row.doc, _short(row.node),
             row.saved_names if row.formulas else (), row.inplace or "", _short(inplace_node),
-            bool(row.view), tuple(p.name for p in row.tensors if p.name in row.differentiable),
-            row.samples,
+            bool(row.view), tuple(p.name for p in row.tensors if p.name in asking), row.samples,
         )  # fmt: skip
     kind = "composed" if isinstance(row, Composite) else "creation"
     return OverloadFact(key, signature.text, kind, row.doc, "", (), "", "", False, (), row.samples)
@@ -117,8 +118,11 @@ def matching(words: Sequence[str], face: str | None) -> tuple[OperatorFact, ...]
 
 
 def _written_at(fact: OperatorFact, face: str) -> bool:
-    return face != "hidden" and any(call.startswith(WRITTEN[face]) and "." not in
-                                    call.removeprefix(WRITTEN[face]) for call in fact.calls)  # fmt: skip
+    if face == "hidden":
+        return False
+    head = WRITTEN[face]
+    rests = [call.removeprefix(head) for call in fact.calls if call.startswith(head)]
+    return any("." not in rest for rest in rests)
 
 
 def _searched(fact: OperatorFact) -> str:
@@ -135,7 +139,9 @@ SPACES = ("linalg.", "special.", "fft.", "signal.")
 def named(name: str) -> tuple[OperatorFact, ...]:
     """What a name means: `sin`, `torch.sin`, `F.relu`, `add_`, a node such as SinBackward0."""
     name = name.removeprefix("aten::").removeprefix("torch.Tensor.").removesuffix("()")
-    by_key = tuple(f for f in operators() if "." in name and any(o.key == name for o in f.overloads))
+    by_key = tuple(
+        f for f in operators() if "." in name and any(o.key == name for o in f.overloads)
+    )
     if by_key:
         return by_key
     full = name

@@ -101,8 +101,7 @@ def checkpoint(
         return CheckpointFunction.apply(function, preserve, *args)
     if determinism_check not in ("default", "none"):
         raise ValueError(
-            "determinism_check should be one of ['default', 'none'], but got "
-            f"{determinism_check}"
+            f"determinism_check should be one of ['default', 'none'], but got {determinism_check}"
         )
     stops = early_stop and _Wishes.early_stop
     frame = _Frame(function, args, kwargs, preserve, determinism_check == "default", stops)
@@ -245,7 +244,9 @@ class _Frame:
         if different:
             raise CheckpointError(
                 "torch.utils.checkpoint: Recomputed values for the following tensors have "
-                "different metadata than during the forward pass.\n" + "".join(different) + "."
+                "different metadata than during the forward pass.\n"
+                + "".join(different)
+                + "."
                 + _TIP
             )
 
