@@ -42,7 +42,7 @@ SAME = {
                  "y.register_hook(lambda g: print('at y', g))\ny.sum().backward()\nh.remove()\n"
                  "print(x.grad, y.grad)\n",
     "graph": X + "y = (x + 1).sum()\nn = y.grad_fn\nprint(n, n.name(), n.next_functions)\n"
-                 "print((x * x).grad_fn._saved_self)\nprint(n.next_functions[0][0].next_functions)\n",
+                 "print((x * x).grad_fn._saved_self, n.next_functions[0][0].name())\n",
     "second order": X + "g, = autograd.grad((x**3).sum(), x, create_graph=True)\nprint(g)\n"
                         "g.sum().backward()\nprint(x.grad)\n",
     "functional": X + "print(autograd.functional.jacobian(lambda v: v * v.sum(), x))\n",

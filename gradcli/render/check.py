@@ -22,17 +22,19 @@ def pieces(
     longest = max((width_of(cell(name).text) for name in names), default=0)
     wide = max(12, min(longest, look.width - DETAILS - 10))
     done: list[FileCheck] = []
+    gap: list[Line] = []
     for fact in facts:
         done.append(fact)
         if quiet and fact.status == "passed":
             continue
+        gap = [()]
         yield paint([_row(fact, wide, look)], look)
         for note in fact.notes:
             if not note.startswith("no "):  # the row says it
                 yield paint(_wrapped("note: ", note, look), look)
         for problem in fact.problems:
             yield _problem(fact, problem, look)
-    yield paint([(), _summary(done)] if done else [], look)
+    yield paint([*gap, _summary(done)] if done else [], look)
 
 
 def _row(fact: FileCheck, wide: int, look: Look) -> Line:
