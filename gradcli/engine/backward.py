@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .catalogue import catalogue
-from .causes import Cause, because
+from .causes import Cause, Freed, because
 from .mode import state
 from .row import CARRIERS
+from .sweep import is_ordinary, sweep
 from .tensor import Tensor, plain
 from .walk import Walk
 
@@ -153,7 +154,11 @@ def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tenso
                         f"{root.dtype}"
                     )
             kind = root._kind
-            gradient = plain(kind.xp.ones(root._data.shape, dtype=kind.array_dtype), kind)
+            shape = root._data.shape
+            if shape or not kind.is_plain:
+                gradient = plain(kind.xp.ones(shape, dtype=kind.array_dtype), kind)
+            else:
+                gradient = plain(kind.array_dtype.type(1), kind)
         elif not isinstance(gradient, Tensor):
             raise TypeError(
                 f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
@@ -189,6 +194,13 @@ def _walk(
     before = state.grad_enabled, state.inference
     origin, outer = state.origin, state.walk
     state.grad_enabled = create_graph
+    if is_ordinary(create_graph, inputs):
+        try:
+            sweep(roots, gradients, keep, Freed(origin))
+        finally:
+            state.grad_enabled, state.inference = before
+            state.origin = origin
+        return []
     state.walk = walk = Walk(keep, create_graph, inputs, capture)
     if state.observer is not None:
         state.observer.started(roots, gradients, keep, create_graph, inputs, capture)

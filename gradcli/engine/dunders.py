@@ -172,7 +172,12 @@ def _comparison(name: str) -> None:
 def _augmented(name: str) -> None:
     key = {"truediv": "div"}.get(name) or _METHOD.get(name, name)
 
+    extra = {"add": (1,), "sub": (1,), "mul": (), "div": ()}.get(key)
+    row = None if extra is None else catalogue.rows[f"{key}_.Tensor"]
+
     def augment(self: Any, other: Any) -> Any:
+        if row is not None and (other.__class__ is Tensor or other.__class__ in COMMON):
+            return row.run(self, other, *extra)  # type: ignore[misc]
         if not _is_operand(other):
             return NotImplemented
         twin: Function | None = catalogue.methods.get(key + "_")

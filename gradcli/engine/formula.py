@@ -14,7 +14,7 @@ from .arrays import on_arrays, plain_expression
 from .call import compiled
 from .catalogue import catalogue
 from .causes import Freed
-from .dtypes import BOOL
+from .kernels import SMALL
 from .kind import Kind
 from .mode import state
 from .node import Node, SavedOutput, Several
@@ -222,6 +222,9 @@ def alike(value: Any, grad: Any) -> Any:
     return value.astype(grad.dtype)
 
 
+NOTICED = 2 * SMALL  # elements: sums of more differ in digits that nobody prints
+
+
 def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     """Sums broadcast dimensions away and casts back, for inputs that differ from the result."""
     inputs = node.inputs
@@ -237,16 +240,17 @@ def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def reduce_to(grad: Any, shape: tuple[int, ...], kind: Kind) -> Any:
-    """Sums over the dimensions that were broadcast, in PyTorch's order; casts to the input's type."""
+    """Sums over the dimensions that were broadcast; casts to the input's type."""
     if grad.shape != shape:
         lead = grad.ndim - len(shape)
         axes = tuple(range(lead)) + tuple(
             lead + i for i, size in enumerate(shape) if size == 1 and grad.shape[lead + i] != 1
         )
-        if kind.dtype.category == BOOL or grad.dtype.kind not in "fc":
-            grad = grad.sum(axis=axes, dtype=grad.dtype)
-        else:
+        if grad.size <= NOTICED and grad.dtype.kind == "f":  # digit by digit as PyTorch adds
             grad = catalogue.rows["sum.dim_IntList"].forward(kind.xp, grad, axes, False, None)
+        else:
+            every = None if len(axes) == grad.ndim else axes
+            grad = kind.xp.add.reduce(grad, every, grad.dtype)
         grad = grad.reshape(shape)
     if grad.dtype != kind.array_dtype:
         grad = grad.real if grad.dtype.kind == "c" and kind.array_dtype.kind != "c" else grad

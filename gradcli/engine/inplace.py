@@ -50,16 +50,18 @@ def specialise(row: Row) -> Callable[..., Any]:
         ordinary = "".join(f" or {name} != 1" for name in others[1:])
         lines = [
             *head,
-            f"    if not form or state.watched{ordinary}: return general({given})",
+            f"    if state.watched{ordinary}: return general({given})",
+            f"    data, kind = {first}._data, {first}._kind",
             f"    if {y}.__class__ is Tensor:",
-            f"        if {y}._form is None: formed({y})",
-            f"        if {y}._form is not form or state.grad_enabled and "
-            f"({first}._requires_grad or {y}._requires_grad): return general({given})",
             f"        operand = {y}._data",
-            f"    elif {y}.__class__ is not float or state.grad_enabled and {first}._requires_grad:",
+            f"        if (not form or {y}._form is not form) and ({y}._kind is not kind or not "
+            f"kind.is_plain or data.shape != operand.shape): return general({given})",
+            f"        if state.grad_enabled and ({first}._requires_grad or {y}._requires_grad): "
+            f"return general({given})",
+            f"    elif not form or {y}.__class__ is not float or state.grad_enabled and "
+            f"{first}._requires_grad:",
             f"        return general({given})",
-            f"    else: operand = {y} if form.few else form.kind.number({y})",
-            f"    data = {first}._data",
+            f"    else: operand = {y} if form.few else kind.number({y})",
             f"    data {row.symbol}= operand",  # an array changes in place, a scalar is replaced
             f"    {first}._data = data",
             *bump,

@@ -16,6 +16,7 @@ import numpy
 
 from .causes import Freed
 from .hook_calls import as_tensor, copied
+from .leaf import edge_of
 from .mode import state
 from .node import AccumulateGrad, Node, Several
 from .tensor import Tensor, plain
@@ -24,18 +25,34 @@ Ready = dict[int, Node]  # nodes that a gradient waits at, by their number; leav
 ALONE = 2  # references to an array that only one variable holds, as getrefcount counts
 
 
-def sweep(starts: Sequence[tuple[Node, int, Any]], keep: bool, mark: Freed) -> None:
-    """Runs every node below the starts (node, number of its output, gradient), youngest first."""
+def is_ordinary(create_graph: bool, inputs: Sequence[Tensor] | None) -> bool:
+    """No hooks, no graph of the gradients, nobody who watches."""
+    return not (
+        state.hooked or state.sweeping or create_graph or inputs is not None
+        or state.anomaly or state.watched
+    )  # fmt: skip
+
+
+def array_for(root: Tensor, gradient: Tensor) -> Any:
+    """A gradient to start from, of the root's element type."""
+    value, dtype = gradient._data, root._kind.array_dtype
+    return value if value.dtype == dtype else value.astype(dtype)
+
+
+def sweep(roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool, mark: Freed) -> None:
+    """Runs every node below the roots, youngest first."""
     ready: Ready = {}
-    for node, number, gradient in starts:
-        receive(node, number, gradient, ready)
+    for root, gradient in zip(roots, gradients):
+        start = edge_of(root)
+        assert start is not None  # roots require gradients: `backward` has looked
+        receive(start, root._output_nr, array_for(root, gradient), ready)
     take = ready.pop
     place, missed = max(ready), 0
-    node = None  # type: ignore[assignment]
+    node: Node | None = None
     state.sweeping = True
     try:
         while place >= 0:
-            node = take(place, None)  # type: ignore[assignment]
+            node = take(place, None)
             if node is None:
                 missed += 1
                 place -= 1
@@ -126,7 +143,10 @@ def add_in_place(held: Tensor, value: Any, mark: Freed) -> None:
     """Adds to a stored gradient, as PyTorch does where no new graph is made."""
     data = held._data
     if data.shape == value.shape:
-        held._kind.xp.add(data, value, out=data, casting="unsafe")
+        if data.dtype is value.dtype and data.ndim:
+            data += value
+        else:
+            held._kind.xp.add(data, value, out=data, casting="unsafe")
         held._bump()
         held._need_storage().changed_at = mark.origin
 

@@ -21,7 +21,7 @@ from .hook_calls import (
 from .leaf import edge_of
 from .mode import state
 from .node import AccumulateGrad, Node
-from .sweep import add_in_place, sweep
+from .sweep import add_in_place, array_for
 from .tensor import Tensor, plain
 
 _sequence = attrgetter("sequence")
@@ -30,8 +30,8 @@ _sequence = attrgetter("sequence")
 class Walk:
     """One backward pass: runs the nodes below the roots, latest first.
 
-    This is the way where anything can be seen: hooks, observers, anomaly mode, chosen inputs, graphs of
-    gradients. `sweep` is the other one.
+    This is the way where anything can be seen: hooks, observers, anomaly mode, chosen inputs,
+    graphs of gradients. `sweep` is the other one.
 
     PyTorch keeps ready nodes in a heap by sequence number. A node's consumers are always younger,
     so taking the reachable nodes by falling number is the same order without a heap; only
@@ -54,14 +54,6 @@ class Walk:
 
     def run(self, roots: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Any]:
         starts = [self._start(root) for root in roots]
-        if self._is_ordinary():
-            given = zip(starts, roots, gradients, strict=True)
-            sweep(
-                [(node, root._output_nr, _array_for(root, gradient))
-                 for node, root, gradient in given],
-                self.keep, self.mark,
-            )  # fmt: skip
-            return []
         if self.inputs is not None:
             self.results = [None] * len(self.inputs)
             for place, tensor in enumerate(self.inputs):
@@ -74,7 +66,7 @@ class Walk:
         for root, node, gradient in zip(roots, starts, gradients, strict=True):
             value: Any = gradient
             if not self.tensors:
-                value = _array_for(root, gradient)
+                value = array_for(root, gradient)
             self._receive(node, root._output_nr, value)
         for node in starts:
             if node.__class__ is AccumulateGrad:
@@ -86,13 +78,6 @@ class Walk:
         if self.inputs is not None and not self.capture:
             return []
         return self.results
-
-    def _is_ordinary(self) -> bool:
-        """No hooks, no graph of the gradients, nobody who watches: `sweep` does the same, faster."""
-        return not (
-            state.hooked or state.sweeping or self.tensors or self.inputs is not None
-            or state.anomaly or state.observer is not None
-        )  # fmt: skip
 
     def _start(self, root: Tensor) -> Node:
         node = edge_of(root)
@@ -278,12 +263,6 @@ class Walk:
         kind = new._kind
         fresh = plain(kind.xp.zeros(new._data.shape, dtype=kind.array_dtype), kind)
         return catalogue.methods["copy_"](fresh, new)  # type: ignore[no-any-return]
-
-
-def _array_for(root: Tensor, gradient: Tensor) -> Any:
-    """A gradient to start from, of the root's element type."""
-    value, dtype = gradient._data, root._kind.array_dtype
-    return value if value.dtype == dtype else value.astype(dtype)
 
 
 def _check_nan(node: Node, results: Sequence[Any], grads: Sequence[Any], saved: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.operator import composite, operator, precise
 from .constants import zeros_as
-from .conventions import Late, floating_only, not_bool
+from .conventions import Late, cleared, floating_only, not_bool
 
 where = Late("where.self")
 logical_and = Late("logical_and")
@@ -17,9 +17,7 @@ threshold_backward = operator(
     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
     node="ThresholdBackwardBackward0",
     where="hidden",
-    forward=lambda xp, grad_output, self, threshold: xp.where(
-        self <= threshold, xp.zeros_like(grad_output), grad_output
-    ),
+    forward=lambda xp, grad_output, self, threshold: cleared(xp, grad_output, self <= threshold),
     grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
     self=lambda grad: zeros_as(grad),
     doc="The gradient where self is above the threshold, zero elsewhere.",
@@ -30,7 +28,7 @@ relu = operator(
     "relu(Tensor self) -> Tensor",
     node="ReluBackward0",
     inplace="relu_",
-    forward=lambda xp, self: xp.where(self < 0, xp.zeros_like(self), self),
+    forward=lambda xp, self: cleared(xp, self, self < 0),
     self=lambda grad, result: threshold_backward(grad, result, 0),
     refuse=not_bool("Boolean inputs not supported for relu"),
     doc="max(self, 0), elementwise; the gradient at 0 is 0.",

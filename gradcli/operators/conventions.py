@@ -24,6 +24,24 @@ def not_bool(text: str) -> dict[str, tuple[type[Exception], str]]:
     return {"Bool": (RuntimeError, text)}
 
 
+_BITS = {"f": "int32", "d": "int64"}
+
+
+def cleared(xp: Any, values: Any, mask: Any) -> Any:
+    """Zero where the mask is true, else the values with every bit of theirs.
+
+    On a mask that nothing predicts, choosing takes an array library five times as long as an AND of
+    bits does.
+    """
+    bits = _BITS.get(values.dtype.char)
+    if bits is None or values.size <= SMALL or not values.flags.c_contiguous:
+        return xp.where(mask, xp.zeros_like(values), values)
+    kept = mask.astype(bits)
+    kept -= 1
+    kept &= values.view(bits)
+    return kept.view(values.dtype)
+
+
 def wrap_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front; PyTorch's IndexError outside."""
     least, most = (-ndim, ndim - 1) if ndim else (-1, 0)

@@ -32,7 +32,7 @@ def _c_name(dtype: Any) -> str:
 
 def multiplied(xp: Any, a: Any, b: Any) -> Any:
     """Half precision is accumulated in single, as PyTorch accumulates it."""
-    if a.dtype.name == "float16":
+    if a.dtype.char == "e":
         return xp.matmul(a.astype("float32"), b.astype("float32")).astype("float16")
     return xp.matmul(a, b)
 

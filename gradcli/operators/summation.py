@@ -124,14 +124,9 @@ def _four_sums(xp: Any, rows: Any) -> Any:
         return xp.add.reduce(rows, axis=0)
     whole = count // SIDE_BY_SIDE
     blocks = rows[: whole * SIDE_BY_SIDE].reshape(whole, SIDE_BY_SIDE, *rows.shape[1:])
-    left = count % SIDE_BY_SIDE
-    if left and whole < ROUNDS:  # one reduction does it all, where the other three add zeros
-        padded = xp.zeros((whole + left, *blocks.shape[1:]), rows.dtype)
-        padded[:whole] = blocks
-        padded[whole:, 0] = rows[whole * SIDE_BY_SIDE :]
-        return xp.add.reduce(xp.add.reduce(padded, axis=0), axis=0)
     partial = blocks[0] if whole == 1 else _rounds(xp, blocks)
-    if left:
+    if count % SIDE_BY_SIDE:
+        partial = partial.copy() if whole == 1 else partial
         first = partial[0, ...]  # a view, of a single number too
         for value in rows[whole * SIDE_BY_SIDE :]:
             xp.add(first, value, first)
@@ -157,7 +152,16 @@ def _line(xp: Any, line: Any) -> Any:
     if not rows:
         return _four_sums(xp, line)
     rest = line.shape[1:]
-    sums = _four_sums(xp, line[: rows * LANES].reshape(rows, LANES, *rest))
+    whole, left = divmod(rows, SIDE_BY_SIDE)
+    if left and 0 < whole < ROUNDS and not rest:  # one reduction does it all, the others add zeros
+        main = whole * SIDE_BY_SIDE * LANES
+        padded = xp.zeros((whole + left, SIDE_BY_SIDE * LANES), line.dtype)
+        padded[:whole] = line[:main].reshape(whole, -1)
+        padded[whole:, :LANES] = line[main : rows * LANES].reshape(left, LANES)
+        add = xp.add.reduce
+        sums = add(add(padded, 0).reshape(SIDE_BY_SIDE, LANES), 0)
+    else:
+        sums = _four_sums(xp, line[: rows * LANES].reshape(rows, LANES, *rest))
     if line.shape[0] % LANES:
         sums = xp.concatenate([line[rows * LANES :], sums])
     if sums.ndim == 1:
