@@ -405,6 +405,7 @@ def _float_power_into(self: Any, exponent: Any) -> Any:
             f"the base given to float_power_ has dtype {self.dtype.word} but the operation's "
             "result requires dtype Double"
         )
+    exponent = exponent.double() if hasattr(exponent, "double") else float(exponent)
     return catalogue.methods["pow_"](self, exponent)
 
 
