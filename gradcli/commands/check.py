@@ -103,6 +103,8 @@ def command(common: Shared, asked: Asked) -> int:
         from ..pipeline.request import Limits
 
         found = places(asked.files, common.max_source)
+        for place in found:
+            desk.spare(place.path)
         limits = Limits(
             common.timeout, common.max_steps, common.max_nodes, common.max_memory,
             common.max_output, common.max_source, common.max_depth,

@@ -66,9 +66,14 @@ class Desk:
         program = self.program = opened(common.file, common.max_source)
         if program.note and not common.quiet:
             tell(block(program.note + "\n"))
-        if common.out is not None and program.path is not None and _same(common.out, program.path):
-            raise Unusable(f"--out {common.out} would overwrite the program")
+        self.spare(program.path)
         return self.request_for(program, **wanted)
+
+    def spare(self, path: str | None) -> None:
+        """The answer must not be written over a program."""
+        out = self.common.out
+        if out is not None and path is not None and _same(out, path):
+            raise Unusable(f"--out {out} would overwrite the program")
 
     def request_for(self, program: Opened, **wanted: Any) -> Request:
         """The same for a program that was read already."""

@@ -72,14 +72,17 @@ def command(common: Shared, asked: Asked) -> int:
                            "gradcli diff A --set-a x=1.0 --set-b x=2.0")  # fmt: skip
         first = opened(files[0] if files else None, common.max_source)
         second = opened(files[1], common.max_source) if len(files) > 1 else first
+        for program in (first, second):
+            desk.spare(program.path)
         requests = [
-            desk.request_for(program)._replace(
-                sets=(*common.sets, *sets), device=device, dtype=dtype or None
+            (request := desk.request_for(program))._replace(
+                sets=(*common.sets, *sets), device=device, dtype=dtype or None,
+                limits=request.limits._replace(timeout=common.timeout),
             )
             for program, sets, device, dtype in zip(
                 (first, second), (asked.sets_a, asked.sets_b), devices, types, strict=True
             )
-        ]
+        ]  # fmt: skip
         from ..pipeline.diff import compared
         from ..report.diff import Tolerance
 
@@ -107,7 +110,8 @@ def command(common: Shared, asked: Asked) -> int:
         desk.save()
         return int(ExitStatus.OK if report.equal else ExitStatus.CHECK_FAILED)
 
-    return guarded(common, body)
+    # Each of the two has the whole time.
+    return guarded(common._replace(timeout=common.timeout * 2), body)
 
 
 def _two(given: list[str], option: str) -> tuple[str, str]:
