@@ -135,6 +135,27 @@ def test_order_gradients_and_products_are_pytorchs(seed: int) -> None:
         assert close(there, [r for r in results if r is not None]), (seed, step.number, name)
 
 
+@pytest.mark.parametrize(
+    "expression",
+    ["w * x * x", "(w * x).sin()", "x ** 3 / w", "torch.tanh(x) * w.exp()", "(w - x).log()",
+     "(x @ w.t()).softmax(1)", "torch.where(x > 0, x * w, x)", "x.mean() * w.prod()"],
+)  # fmt: skip
+def test_graphs_of_gradients_run_in_pytorchs_order(expression: str) -> None:
+    text = (
+        "torch.manual_seed(0)\n"
+        "x = torch.rand(2, 3, requires_grad=True)\n"
+        "w = (torch.rand(2, 3) + 1).requires_grad_()\n"
+        f"g, = torch.autograd.grad(({expression}).sum(), x, create_graph=True)\n"
+        "loss = (g * g).sum()\n"
+    )
+    expected = oracle.ask("passed", text)
+    walk = told(text + "loss.backward()\n").walks[1]
+    assert [step.node_name for step in walk.steps] == [row[0] for row in expected]
+    for step, (_, grads, _) in zip(walk.steps, expected, strict=True):
+        assert close([None if g is None else numbers(g.value) for g in step.grads], grads)
+    assert any(step.is_derived for step in walk.steps)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_told_derivatives_multiply_to_the_products(seed: int) -> None:
     """Where a local derivative is told, incoming · local is the product (summed back)."""
@@ -190,6 +211,28 @@ def test_the_four_steps_of_the_chain_rule() -> None:
     assert a.outcome == "stored" and a.before is None
     assert a.after is not None and a.after.value == -53.0
     assert (walk.freed, walk.bytes, walk.line, walk.text) == (4, 28, 7, "L.backward()")
+
+
+def test_the_other_factor_is_named() -> None:
+    texts = {
+        (step.name, edge.name): edge.local.text
+        for step in walked(TWO_PATHS).steps
+        for edge in step.edges
+        if edge.local is not None
+    }
+    assert texts["w4 * c", "c"] == "w4" and texts["w4 * c", "w4"] == "c"
+    assert texts["L", "d"] == texts["d", "w4 * c"] == ""
+    second = told(
+        X_SQUARED + "g, = torch.autograd.grad(y, x, create_graph=True)\n(g * 2).backward()\n"
+    ).walks[1]
+    derived = [step for step in second.steps if step.is_derived]
+    assert {edge.local.text for step in derived for edge in step.edges if edge.local} == {""}
+    assert "in the gradient of x * x" in page(
+        X_SQUARED + "g, = torch.autograd.grad(y, x, create_graph=True)\n(g * 2).backward()\n"
+    )
+
+
+X_SQUARED = "x = tensor(3.0, requires_grad=True)\ny = x * x\n"
 
 
 def test_a_second_pass_adds() -> None:

@@ -21,7 +21,7 @@ from ..report.model.steps import (
     WalkFact,
 )
 from ..report.operands import reader
-from ..report.steps import Dropped, Local, Step, Walk
+from ..report.steps import Dropped, Local, Step, StepWatch, Walk
 from .ledger import NAMELESS
 from .ledger import Names as TensorNames
 from .reports import module_names, places
@@ -45,6 +45,8 @@ class Namer:
         self.place_of = places(ran.program)
         self.operands = reader()
         self.hooks: HookLog = ran.binder.watch.hooks
+        assert isinstance(ran.binder.watch, StepWatch)
+        self.derived = ran.binder.watch.derived
 
     def name(self, node: Any, user: Any = None) -> str:
         """The name of the tensor that a node made, else the words that made it; of a node inside
@@ -58,9 +60,14 @@ class Namer:
             several = self.counts.get(bound, 0) > 1
             return f"{bound}#{self.numbers[node]}" if several else bound
         place = self.place(node)
-        if place is None or (user is not None and user.origin is node.origin):
+        inner = user is not None and user.origin is node.origin
+        if place is None or inner or self.is_derived(node):
             return _INNER.sub("", short_name(node))
         return place.target or " ".join(place.text.split())
+
+    def is_derived(self, node: Any) -> bool:
+        """Whether a backward pass made this node: it stands where the node stands that ran."""
+        return node in self.derived
 
     def place(self, node: Any) -> Place | None:
         return None if hasattr(node, "variable") else self.place_of(node)
@@ -68,7 +75,7 @@ class Namer:
     def constant(self, node: Any, at: int) -> str:
         """The name of an input of a node that requires no gradient, where the text tells it."""
         place = self.place(node)
-        if place is None:
+        if place is None or self.is_derived(node):
             return ""
         edges = tuple(None for _ in node.next_functions)
         words = self.operands(NodeFact(0, "", edges, place))
@@ -80,6 +87,8 @@ class Namer:
         """Of a product of two tensors the text of the other factor: it is the derivative."""
         origin = node.origin
         if not isinstance(origin, ast.BinOp) or not isinstance(origin.op, ast.Mult):
+            return ""
+        if self.is_derived(node):
             return ""
         if getattr(getattr(node, "row", None), "name", "") != "mul" or len(node.edges) != 2:
             return ""
@@ -127,6 +136,7 @@ class Told(Sequence[StepFact]):
             self._incoming(step), self._parts(step), self._used(step), self._edges(number, step),
             hooks, self._outcome(number, step), self._value(step.before), self._value(step.after),
             step.retained, () if self.walk.retained else tuple(dict.fromkeys(step.kept)),
+            namer.is_derived(node),
         )  # fmt: skip
 
     def _user(self, step: Step) -> Any:

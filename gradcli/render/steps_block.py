@@ -69,6 +69,9 @@ class Blocks:
         if step.place is None:
             return step.name
         source = one_line(step.place.text)
+        if step.is_derived:
+            told = f"in the gradient of {source}"
+            return told if _is_inner(step) else f"{step.name}, {told}"
         if step.place.statement or step.name == source:
             return source
         if _is_inner(step):
@@ -190,6 +193,8 @@ class Blocks:
         body = "   ".join(pieces)
         space = "   " if body else ""
         room = self.look.width - len(self.indent) - label
+        if width_of(body) + len(space) + width_of(text) > room:
+            body, space = "  ".join(pieces), "  "[: len(space)]
         if width_of(body) + len(space) + width_of(text) <= room:
             yield (*lead, cell(body + space), cell(text, style))
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakSet
 
 from .watch import LARGEST, Watch
 
@@ -100,9 +101,15 @@ class StepWatch(Watch):
         self.only: int | None = None
         self.count = 0
         self.room = ROOM
+        self.derived: WeakSet[Any] = WeakSet()  # nodes that a pass made: graphs of gradients
         self.active: list[Walk | None] = []  # None: a pass that is not kept
 
     # ---- what the engine tells
+
+    def made(self, tensor: Any) -> None:
+        super().made(tensor)
+        if self.active and tensor is not None and tensor.grad_fn is not None:
+            self.derived.add(tensor.grad_fn)
 
     def started(
         self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,

@@ -56,6 +56,7 @@ def _step(step: StepFact) -> dict[str, Any]:
         "name": step.name,
         "node": step.node_name,
         "is_leaf": step.is_leaf,
+        "is_derived": step.is_derived,
         "line": step.line,
         "source": None if place is None else place.text,
         "outcome": step.outcome,

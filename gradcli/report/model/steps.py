@@ -71,7 +71,7 @@ class StepFact(NamedTuple):
     each is the sum of; `used` are the gradients after the hooks, where these changed something.
     `outcome` is "ran", "stored" (a leaf's .grad was added to), "captured" (autograd.grad answers
     it), "reached" (nothing behind it was asked for), "no gradient", "failed" or "skipped" (a leaf
-    into whose .grad nothing went).
+    into whose .grad nothing went). `is_derived` tells a node that a pass with create_graph made.
     """
 
     number: int
@@ -90,6 +90,7 @@ class StepFact(NamedTuple):
     after: ValueFact | None = None
     retained: bool = False
     freed: tuple[str, ...] = ()
+    is_derived: bool = False
 
 
 class RootFact(NamedTuple):
