@@ -69,7 +69,11 @@ class Outline:
     __hash__ = object.__hash__
 
     def __getitem__(self, index: Any) -> Any:
-        return self.value._data[index]
+        """A mask over all samples picks among all; any other index is that of one sample."""
+        data = self.value._data
+        if getattr(index, "ndim", -1) == self.ndim + 1:
+            return data[index]
+        return data[(slice(None),) * self.place + (0,)][index]
 
     def min(self) -> Any:
         return self.value._data.min()

@@ -292,6 +292,8 @@ def along(call: Call) -> Any:
             dims = call.values[p.name]
             if dims is None and p.kind == "int":
                 return NotImplemented  # of all elements, which are to be told apart by sample
+            if dims == () and call.row.name == "roll":
+                return NotImplemented  # rolled as one line
             changed[p.name] = _shifted(dims, rank)
     if not changed:
         return NotImplemented

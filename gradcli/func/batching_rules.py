@@ -35,12 +35,12 @@ ALONG = frozenset(
     "logcumsumexp cummax cummin argmax argmin max min sort argsort topk kthvalue median nanmedian "
     "mode std var std_mean var_mean std_mean var_mean vector_norm norm nansum count_nonzero "
     "select slice narrow_copy unbind split split_with_sizes diagonal diagonal_copy flip roll "
-    "transpose gather scatter scatter_add unfold select_scatter slice_scatter renorm".split()
+    "transpose gather scatter scatter_add unfold".split()
 )
 # Any number of dimensions in front.
 LEADING = frozenset(
     "tril triu linalg_inv_ex inv_ex _linalg_det _linalg_slogdet linalg_cholesky_ex cholesky_ex "
-    "_linalg_eigh _linalg_svd matrix_exp bmm_leading".split()
+    "_linalg_eigh _linalg_svd matrix_exp view_as_real view_as_complex".split()
 )
 # The same for all samples: only shape and type of self count.
 SHARED = frozenset("number_as _scalar_like".split())
@@ -156,6 +156,14 @@ def full(key: str) -> Any:
         return run(_rows(key), values)
 
     return rule
+
+
+def as_strided(call: Call) -> Any:
+    """The geometry of a sample, repeated from sample to sample."""
+    value = call.values["self"]
+    step = value.stride()[0]
+    values = call.values
+    return call.run(size=(call.samples, *values["size"]), stride=(step, *values["stride"]))
 
 
 def dot(call: Call) -> Any:
@@ -287,7 +295,7 @@ OWN: dict[str, Any] = {
     "squeeze.dims": squeeze_dim, "unsqueeze": unsqueeze, "zeros_of": zeros_of,
     "select_backward": placed_back, "slice_backward": placed_back,
     "diagonal_backward": placed_back, "sum": full("sum.dim_IntList"), "mean": full("mean.dim"),
-    "dot": dot, "mm": product, "bmm": product,
+    "as_strided": as_strided, "dot": dot, "mm": product, "bmm": product,
     "mv": product, "addmm": addmm, "linear": linear, "cat": cat, "stack": stack,
     "index_select": index_select, "embedding.table": embedding, "max_pool2d_with_indices": folded,
     "avg_pool2d.kernel": folded, "_adaptive_avg_pool2d": folded, "convolution": folded,

@@ -17,10 +17,11 @@ from typing import Any
 from ..engine.catalogue import Function
 from ..engine.dunders import install
 from ..engine.mode import state
-from ..engine.operator import Composite, Factory, Row, catalogue
+from ..engine.operator import Composite, Factory, Row
 from ..engine.row import CARRIERS, Inplace
 from ..engine.signature import misfit
 from ..engine.tensor import Tensor
+from ..operators import catalogue
 
 NUMBERS = (float, int, bool, complex)
 
@@ -217,8 +218,9 @@ def _binary(name: str, key: str, extra: tuple[Any, ...] = ()) -> None:
         if other.__class__ not in NUMBERS:
             return catalogue.functions[key](other, self) if _number(other) else NotImplemented
         if key == "sub":
-            overload = table["rsub.Scalar" if state.formula else "rsub.Tensor"]
-            return run(overload, (self, other, 1))
+            if state.formula:
+                return run(table["rsub.Scalar"], (self, other, 1))
+            return catalogue.functions["rsub"](self, other)
         if key == "div":
             return catalogue.methods["reciprocal"](self) * other
         return forward(self, other)

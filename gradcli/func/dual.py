@@ -73,9 +73,7 @@ class Dual(Carrier):
         return run(factory, [primal_of(value, level) for value in values])
 
     def detach(self) -> Tensor:
-        if self._meta.level == 0:
-            return self._meta.primal.detach()  # type: ignore[no-any-return]
-        return dual(self._meta.primal.detach(), self._meta.tangent, self._meta.level)
+        return self._meta.primal.detach()  # type: ignore[no-any-return]
 
     @property
     def data(self) -> Tensor:
@@ -310,9 +308,10 @@ def _transposed(
     floating: Sequence[bool],
 ) -> Sequence[Any]:  # fmt: skip
     """The formulas on unchosen gradients, and the pass back through them from the tangents."""
+    from .release import asks
     from .reverse import gradient, unchosen
 
-    recording = state.grad_enabled
+    recording = state.grad_enabled and asks([list(values.values()), tangents])
     chosen = [unchosen(o) if f else None for o, f in zip(outs, floating, strict=True)]
     undifferentiable = row.undifferentiable
     for place, name in enumerate(row.signature.outputs):

@@ -17,7 +17,7 @@ from ..engine.node import AccumulateGrad, Node
 from ..engine.tensor import Tensor
 from .batched import Batched, batched
 from .dual import Dual, dual
-from .reverse import nodes_below
+from .reverse import UNCHOSEN, nodes_below
 from .tree import flatten, mapped
 
 
@@ -63,7 +63,7 @@ class Session:
         own = {id(inside) for inside, _ in self.pairs}
         for node in nodes_below([t for t in plain_tensors(outputs) if t.requires_grad]):
             if isinstance(node, AccumulateGrad):
-                if id(node.variable) not in own:
+                if id(node.variable) not in own and not _is_unchosen(node.variable):
                     return True
             elif node.sequence < self.start:
                 return True
@@ -134,6 +134,10 @@ class Session:
             inside._grad_fn, inside._output_nr = outside._grad_fn, outside._output_nr
             inside._requires_grad = outside.requires_grad
             inside._need_meta().accumulator = outside._need_meta().accumulator
+
+
+def _is_unchosen(leaf: Tensor) -> bool:
+    return leaf._meta is not None and leaf._meta.creation == UNCHOSEN
 
 
 def _unmark(values: Sequence[Any], ends: dict[Node, Any]) -> None:

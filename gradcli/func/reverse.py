@@ -58,13 +58,21 @@ def alias(value: Any, pairs: list[tuple[Tensor, Tensor]], connected: bool) -> An
     return batched(alias(value.in_front(), pairs, connected), 0, level)
 
 
+UNCHOSEN = "unchosen"  # how these leaves were made: nobody outside asks for their gradient
+
+
 def unchosen(out: Any) -> Any:
-    """A gradient for a result, to be differentiated by: zeros that require grad."""
+    """A gradient for a result, to be differentiated by: ones that require grad.
+
+    Its value does not count where a formula is linear step by step. Some are so only as a whole
+    (logcumsumexp takes logarithms), and there zeros would not do.
+    """
     if out.__class__ is Tensor:
         kind = out._kind
-        zero = plain(kind.xp.zeros(out._data.shape, dtype=kind.array_dtype), kind)
-        zero._requires_grad = True
-        return zero
+        one = plain(kind.xp.ones(out._data.shape, dtype=kind.array_dtype), kind)
+        one._requires_grad = True
+        one._need_meta().creation = UNCHOSEN
+        return one
     level = out.level
     if is_dual(out, level):
         return unchosen(out.primal)
