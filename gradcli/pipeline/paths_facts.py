@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, prod
 from typing import Any, NamedTuple
 
 from ..autograd import grad as autograd_grad
 from ..engine.tensor import Tensor, from_array, plain
 from ..opening import Unusable
-from ..report.collect import numbers
+from ..report.collect import numbers, range_of
 from ..report.model import Nested
 from ..report.model.paths import PathFact, StepFact
 from ..report.paths import Chain, number_of, share_of, size_of
@@ -22,6 +22,7 @@ CANDIDATES = 256  # paths of tensors that are worked out before the largest are 
 WORK = 200_000  # steps of paths that are worked out for that
 DENSE = 1_000_000  # elements of a Jacobian that is written out
 DENSE_STEP = 10_000
+MANY = 64  # numbers of a gradient on the way that are all printed
 SHOWN = 6  # steps at each end of a path whose gradients are kept
 
 NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
@@ -90,6 +91,15 @@ class Seeds:
         if whole.numel() == 1 and not self.jacobian:
             return whole.item(), repr(whole)
         return numbers(whole), repr(whole)
+
+
+def _shown(tensor: Tensor) -> str:
+    """What PyTorch prints; of many numbers their shape and range."""
+    if tensor.numel() <= MANY:
+        return repr(tensor)
+    ends = range_of(tensor)
+    told = "" if ends is None else f", {ends[0]:.4g} to {ends[1]:.4g}"
+    return f"shape {list(tensor.shape)}{told}"
 
 
 def _split(
@@ -199,41 +209,35 @@ class Facts:
         most = max(self.top, min(CANDIDATES, WORK // max(1, chain.longest() * len(rows))))
         paths = chain.best(gains, most) if self.top else []
         carried = [chain.carried(paths, array) for array in seeds.arrays]
-        whole = self._weights(rows)
+        square = sum(self._product(row, row) for row in rows)
         sized = []
         for number in range(len(paths)):
-            ends = self._weights([walk[number][-1] for walk in carried])
-            size = sum(abs(x) ** 2 for x in ends) ** 0.5
-            along = sum((x * y.conjugate()).real for x, y in zip(ends, whole, strict=True))
-            sized.append((-size if size == size else -1e400, number, along))
+            ends = [walk[number][-1] for walk in carried]
+            size = sum(self._product(end, end) for end in ends)
+            along = sum(self._product(end, row) for end, row in zip(ends, rows, strict=True))
+            sized.append((-size if size == size else -inf, number, along))
         sized.sort()
-        square = sum(abs(x) ** 2 for x in whole)
         facts = []
-        for _, number, along in sized[: self.top]:
+        for size, number, along in sized[: self.top]:
             product, text = seeds.shown([walk[number][-1] for walk in carried])
-            share = share_of(along, square)
-            moving = any(self._weights([walk[number][-1] for walk in carried]))
             facts.append(PathFact(
                 tuple(self.words[stop] for stop in chain.stops_of(paths[number])),
-                self._steps(paths[number], carried[0][number]), product, text, share,
-                along < 0 or (not square and moving),
+                self._steps(paths[number], carried[0][number]), product, text,
+                share_of(along, square), along < 0 or (not square and size != 0),
             ))  # fmt: skip
         value, text = seeds.shown(rows)
         scale = self._scale(gains)
         return Found(False, tuple(facts), value, text, scale, count > len(paths) > 0, raw=rows[0])
 
-    def _weights(self, rows: list[Any]) -> list[Any]:
-        """The numbers that shares are worked out from."""
-        found: list[Any] = []
-        for row in rows:
-            if row is None:
-                size = 1 if self.seeds.inner is not None else self.seeds.wrt.numel()
-                found.extend([0.0] * size)
-            elif self.seeds.inner is not None:
-                found.append(row[self.seeds.inner].item())
-            else:
-                found.extend(row.reshape(-1).tolist())
-        return found
+    def _product(self, one: Any, other: Any) -> float:
+        """The inner product of two gradients, or of what they have at the element asked for."""
+        if one is None or other is None:
+            return 0.0
+        if self.seeds.inner is not None:
+            return float((one[self.seeds.inner] * other[self.seeds.inner].conj()).real)
+        kind = "complex128" if one.dtype.kind == "c" else "float64"
+        flat = one.reshape(-1).astype(kind) * other.reshape(-1).astype(kind).conj()
+        return float(flat.sum().real)
 
     def _scale(self, gains: list[list[float]]) -> float:
         """How large the parts of the sum may be before they cancel."""
@@ -254,13 +258,14 @@ class Facts:
             shape = (before.size, after.size) if before is not None and after is not None else None
             near = number < SHOWN or number >= len(path) - SHOWN
             grad = grads[number] if near and not self.seeds.jacobian else None
-            held = None if grad is None else from_array(self.seeds.kind.xp.asarray(grad))
+            few = grad is not None and grad.size <= DENSE_STEP
+            held = from_array(self.seeds.kind.xp.asarray(grad)) if few else None
             dense = self._dense(stop, place, shape) if self.seeds.jacobian and near else None
             single = shape == (1, 1) and chain.models[stop].dtype.kind == "f"
             steps.append(StepFact(
                 self._number(stop, place) if single else None, True, self._structure(stop, place),
                 shape, None if held is None else numbers(held),
-                "" if held is None else repr(held),
+                "" if held is None else _shown(held),
                 None if dense is None else numbers(dense), "" if dense is None else repr(dense),
             ))  # fmt: skip
         return tuple(steps)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.formula import edge_places
+from ..engine.mode import state
 from ..engine.saved import unpack
 from ..engine.tensor import Tensor
 from ..report.model.paths import FormulaFact, PathsReport
@@ -182,7 +183,12 @@ def formula_of(
     if not asked and (fact.lines or len(fact.text) > 68):
         return None, ""
     if not _holds(labels, fact, expected):
-        return None, "no formula: names of the program mean something else by now" if asked else ""
+        return (
+            None,
+            "no formula: at the end of the program the one found gives something else"
+            if asked
+            else "",
+        )
     return fact, ""
 
 
@@ -270,6 +276,7 @@ def _holds(labels: Labels, fact: FormulaFact, expected: Any) -> bool:
     assert outcome is not None and outcome.machine is not None
     values = outcome.machine.globals.values
     added: list[str] = []
+    before, state.grad_enabled = state.grad_enabled, True
     try:
         for name, text in fact.lines:
             values[name] = outcome.machine.evaluate(text, "<formula>")
@@ -278,6 +285,7 @@ def _holds(labels: Labels, fact: FormulaFact, expected: Any) -> bool:
     except Exception:  # whatever it is: this formula does not hold
         return False
     finally:
+        state.grad_enabled = before
         for name in added:
             values.pop(name, None)
     return _alike(result, expected)

@@ -215,7 +215,7 @@ class Words:
                 return self.algebra.text((made, f"[{position[1]}]"), True, None)
             except Unsayable:
                 pass
-        return self._from_row(position, node)
+        return self._from_row(position, node).expr
 
     def _inputs(self, number: int) -> list[Position]:
         return [edge for edge in self.ways.graph.next[number] if edge is not None]
@@ -238,7 +238,7 @@ class Words:
             self.known["users"] = found = users  # type: ignore[assignment]
         return found  # type: ignore[return-value]
 
-    def _from_row(self, position: Position, node: Any) -> Expr:
+    def _from_row(self, position: Position, node: Any) -> Symbol:
         """The forward operation with its inputs, where all of them are known."""
         row = getattr(node, "row", None)
         if row is None or position[1] or len(row.signature.outputs) != 1:
@@ -261,20 +261,18 @@ class Words:
                 args.append(parameter.default)
             else:
                 raise Unsayable(f"what {node.name()} made")
-        made = operate(row, args) if row.name in ARITHMETIC else self._applied(row, args)
-        return made.expr  # type: ignore[no-any-return]
+        return operate(row, args)  # type: ignore[no-any-return]
 
     def _stand_in(self, position: Position, arithmetic: bool) -> Symbol:
         """An input of a forward operation; arithmetic asks nothing of its value."""
         spot = self.spots.get(position)
         if arithmetic:
             return Symbol(self.algebra, self.position(position), 1.0)
-        if spot is None or spot.tensor is None:
-            raise Unsayable("a value between two operations of one expression")
-        return Symbol(self.algebra, self.position(position), spot.tensor._data)
-
-    def _applied(self, row: Any, args: list[Any]) -> Symbol:
-        return operate(row, args)  # type: ignore[no-any-return]
+        if spot is not None and spot.tensor is not None:
+            return Symbol(self.algebra, self.position(position), spot.tensor._data)
+        if spot is None:
+            return self._from_row(position, self.ways.graph.alive[position[0]])
+        raise Unsayable("a value between two operations of one expression")
 
     # ---- expressions of the program
 
@@ -416,6 +414,11 @@ class Words:
         """Whether the program binds this name itself: a function of it, a value that is gone."""
         program = self.labels.ran.program
         assert program is not None
+        scope = self._scope_of(node)
+        while scope is not None and scope.kind != "module":
+            if node.id in scope.bound:
+                return True
+            scope = scope.parent
         return node.id in program.bindings
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..report.model.paths import PathFact, PathsReport, StepFact
 from .escape import Terminal
-from .paths_formula import formula_lines
+from .paths_formula import formula_lines, said
 from .text import BLANK, Cell, Line, Look, after, cell, cut, ellipsis, pad, paint, width_of
 
 INDENT = "  "
@@ -116,8 +116,9 @@ def _head(report: PathsReport, look: Look) -> Iterator[Line]:
     yield (first, rest)
     if report.others:
         near = report.others[-1]
-        yield (cell(f"{report.wrt.partition('#')[0]} stands for {len(report.others) + 1} tensors "
-                    f"on the way; --wrt {near} asks for another", "dim"),)  # fmt: skip
+        name = report.wrt.partition("#")[0]
+        words = f"{name} stands for {len(report.others) + 1} tensors on the way; "
+        yield from said(words + f"--wrt {near} asks for another", "dim", look)
     if not report.by_edges and report.edge_count != report.path_count:
         told = whole(report.edge_count)
         yield (cell(f"over the graph's own edges there are {told} (--edges)", "dim"),)
@@ -342,7 +343,8 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
         )  # fmt: skip
         if below:
             lines.append(first)
-            lines += [(Cell(INDENT * 2), cell(part)) for part in parts]
+            indent = INDENT * 2 if max(map(width_of, parts)) <= look.width - 4 else ""
+            lines += [(Cell(indent), cell(part)) for part in parts]
         else:
             lines.append((*first, cell(parts[0])))
             lines += [(Cell(" " * left), cell(part)) for part in parts[1:]]
@@ -360,6 +362,10 @@ def _sum(report: PathsReport, look: Look) -> list[Line]:
     lines: list[Line] = []
     for name, value, verdict, style in rows:
         parts = value.split("\n")
+        if max(map(width_of, parts)) > look.width - width:
+            lines += [(cell(name, "name"),), *((cell(part),) for part in parts)]
+            lines += [(cell(verdict, style),)] if verdict else []
+            continue
         lines.append((cell(pad(name, width), "name"), cell(parts[0])))
         lines += [(Cell(" " * width), cell(part)) for part in parts[1:]]
         if verdict:
@@ -386,18 +392,21 @@ def _others(report: PathsReport, look: Look) -> list[Line]:
 def _notes(report: PathsReport, look: Look) -> list[Line]:
     lines: list[Line] = []
     if report.reason and report.path_count:
-        lines.append((cell(report.reason, "dim"),))
+        lines += said(report.reason, "dim", look)
     if report.equal is False and report.hooked:
         names = ", ".join(report.hooked[:4])
         have = "has a hook that changes" if len(report.hooked) == 1 else "have hooks that change"
-        lines += [BLANK, (cell(f"{names} {have} the gradient on its way; the chain rule knows "
-                               "nothing of hooks.", "note"),)]  # fmt: skip
+        words = f"{names} {have} the gradient on its way; the chain rule knows nothing of hooks."
+        lines += [BLANK, *said(words, "note", look)]
     elif report.equal is False:
-        lines += [BLANK, (cell(f"The products are summed in double precision, reverse mode works "
-                               f"in {report.dtype}.", "note"),)]  # fmt: skip
+        words = (
+            f"The products are summed in double precision, reverse mode works in {report.dtype}."
+        )
+        lines += [BLANK, *said(words, "note", look)]
     if report.missing and report.path_count:
         names = ", ".join(report.missing[:6]) + (", ..." if len(report.missing) > 6 else "")
         have = "has no value" if len(report.missing) == 1 else "have no value"
-        lines += [BLANK, (cell(f"? where a value would stand: {names} {have}; "
-                               f"--set {report.missing[0]}=1.0 gives one", "dim"),)]  # fmt: skip
+        words = f"? where a value would stand: {names} {have}; "
+        words += f"--set {report.missing[0]}=1.0 gives one"
+        lines += [BLANK, *said(words, "dim", look)]
     return lines

@@ -12,7 +12,7 @@ def formula_lines(report: PathsReport, look: Look, name: str) -> list[Line]:
     """The lines it needs, the formula, the numbers put in; where asked for, each local one."""
     formula = report.formula
     if formula is None:
-        return [(cell(report.no_formula, "dim"),)] if report.no_formula else []
+        return said(report.no_formula, "dim", look) if report.no_formula else []
     lines: list[Line] = []
     if report.symbolic and formula.steps:
         heads = [cut(f"d{of}/d{wrt}", look.width // 3, ellipsis(look))
@@ -29,8 +29,19 @@ def formula_lines(report: PathsReport, look: Look, name: str) -> list[Line]:
         lines += _equation(space, formula.numbers, look, "")
     if formula.aliases:
         told = ", ".join(f"{name} is {label}" for name, label in formula.aliases[:6])
-        lines.append((cell(f"here {told}", "dim"),))
+        lines += said(f"here {told}", "dim", look)
     return lines
+
+
+def said(text: str, style: str, look: Look) -> list[Line]:
+    """A sentence in lines that fit the page."""
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and width_of(lines[-1]) + 1 + width_of(word) > look.width:
+            lines.append(word)
+        else:
+            lines[-1] += f" {word}" if lines[-1] else word
+    return [(cell(cut(line, look.width, ellipsis(look)), style),) for line in lines]
 
 
 def _equation(left: str, right: str, look: Look, style: str) -> list[Line]:

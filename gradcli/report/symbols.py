@@ -92,6 +92,11 @@ class Algebra:
         self, function: str, style: str, args: Iterable[tuple[str, Expr | str]], shape: Shape
     ) -> Expr:
         args = tuple(args)
+        first = args[0][1] if args else ""
+        if function == "t" and isinstance(first, Expr) and first.kind == "call" and (
+            first.data[:2] == ("t", "method")
+        ):  # fmt: skip
+            return first.data[2][0][1]  # type: ignore[no-any-return]
         key = (function, style,
                tuple((k, a if isinstance(a, str) else a.serial) for k, a in args))  # fmt: skip
         weight = 1 + sum(1 if isinstance(a, str) else a.weight for _, a in args)
