@@ -32,6 +32,8 @@ from .request import Ran
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from .chronicle import Chronicle
+
 Edit: TypeAlias = tuple[Span, str]
 
 SHARE = 0.5  # of the time limit: a trial gets no more than this part of what is left
@@ -71,7 +73,12 @@ def _offset(source: Source, line: int, column: int) -> int:
     return len(source.text) if line > len(starts) else starts[line - 1] + column - 1
 
 
-def attempt(ran: Ran, edits: Sequence[Edit], clock: Clock | None = None) -> Ran | None:
+def attempt(
+    ran: Ran,
+    edits: Sequence[Edit],
+    clock: Clock | None = None,
+    chronicle: Chronicle | None = None,
+) -> Ran | None:
     """The edited program's run; None when it tells nothing (see above)."""
     if ran.program is None or not edits:
         return None
@@ -90,7 +97,7 @@ def attempt(ran: Ran, edits: Sequence[Edit], clock: Clock | None = None) -> Ran 
     from .run import execute
 
     with fresh():
-        again = execute(request, None)
+        again = execute(request, None, chronicle)
     if again.outcome is None:
         return None
     if again.error is not None and again.error.exit_status is ExitStatus.LIMIT_REACHED:

@@ -65,7 +65,7 @@ def _asked(ran: Ran, chronicle: Chronicle, question: str) -> Asked | None:
         asked = asked_of(question, bindings, others)
     except Unusable:
         first = question.partition(".")[0].partition("[")[0].strip()
-        if ran.error is not None and first in ran.program.bindings:
+        if ran.error is not None and first in (*ran.program.bindings, *ran.program.inputs):
             return None
         raise
     value = asked.value
@@ -98,7 +98,7 @@ def _tried(ran: Ran, asked: Asked, finding: Finding, clock: Clock) -> TrialFact 
     """The first advice that helps; else what came of the first one."""
     failed: TrialFact | None = None
     for trial in finding.trials[:MOST_TRIALS]:
-        told = _try(ran, asked, trial, clock)
+        told = _try(ran, asked, trial, finding, clock)
         if told.helped:
             return told
         failed = failed or told
@@ -107,27 +107,53 @@ def _tried(ran: Ran, asked: Asked, finding: Finding, clock: Clock) -> TrialFact 
     return failed
 
 
-def _try(ran: Ran, asked: Asked, trial: Trial, clock: Clock) -> TrialFact:
-    again = attempt(ran, trial.edits, clock)
+def _try(ran: Ran, asked: Asked, trial: Trial, finding: Finding, clock: Clock) -> TrialFact:
+    assert ran.outcome is not None
+    local = asked.name.partition(".")[0].partition("[")[0] not in ran.outcome.bindings
+    chronicle = Chronicle() if local else None  # which knows the names in functions
+    again = attempt(ran, trial.edits, clock, chronicle)
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None)
-    try:
-        others: dict[str, Any] = {}
-        value = asked_of(asked.name, again.outcome.bindings, others).value
-    except Unusable:
-        value = None
+    value = _value(again, chronicle, asked)
     gradient = gradient_of(value) if isinstance(value, Tensor) else None
     helped = _holds(gradient, asked.element, trial.goal)
     if gradient is None:
         if again.error is not None:
             return TrialFact(trial.advice, None)
-        return TrialFact(trial.advice, False, f"{asked.name}.grad stays None")
+        return _stays(ran, asked, trial, finding, clock)
     shown: Any = gradient.detach()
     for place in asked.element or ():
         shown = shown[place]
     inside = "" if asked.element is None else f"[{','.join(map(str, asked.element))}]"
     word = "becomes" if helped else "is then"
     return TrialFact(trial.advice, helped, f"{asked.name}.grad{inside} {word} {_shown(shown)}")
+
+
+def _value(again: Ran, chronicle: Chronicle | None, asked: Asked) -> Any:
+    """What the name means in a trial."""
+    assert again.outcome is not None
+    held = {} if chronicle is None else chronicle.flow.locals
+    others = {name: tensor for name, (tensor, _) in held.items()}
+    try:
+        return asked_of(asked.name, again.outcome.bindings, others).value
+    except Unusable:
+        return None
+
+
+def _stays(ran: Ran, asked: Asked, trial: Trial, finding: Finding, clock: Clock) -> TrialFact:
+    """The gradient is not there yet: for the same reason, or for another one behind it."""
+    chronicle = Chronicle()
+    again = attempt(ran, trial.edits, clock, chronicle)
+    outcome = f"{asked.name}.grad stays None"
+    if again is None or again.outcome is None:
+        return TrialFact(trial.advice, None)
+    value = _value(again, chronicle, asked)
+    if isinstance(value, Tensor) and gradient_of(value) is None:
+        other = none_finding(Case(again, chronicle, asked.name, value, None))
+        if other.verdict != finding.verdict:
+            why = other.sentence.partition(" is None: ")[2].rstrip(".")
+            return TrialFact(trial.advice, None, f"{outcome}, for another reason: {why}")
+    return TrialFact(trial.advice, False, outcome)
 
 
 def _shown(tensor: Tensor) -> str:
@@ -182,6 +208,8 @@ def _told(report: WhyReport, ran: Ran, finding: Finding, trial: TrialFact | None
 def _span(ran: Ran, remark: Remark) -> Span | None:
     assert ran.program is not None
     node = remark.node
+    if isinstance(node, Span):
+        return node
     if not hasattr(node, "lineno") or hasattr(node, "of_option"):
         return None
     return ran.program.source.span_of(node)

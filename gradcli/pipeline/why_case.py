@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,7 +20,7 @@ from .why_passes import Entry, Pass, Passes
 from .why_values import Mark, Step
 
 SHORT = 40  # characters of a piece of code in a sentence
-_BLOCKS = ("body", "orelse", "finalbody", "handlers")
+_NUMBERED = re.compile(r"\.(\d+)(?=\.|$)")
 
 
 class Remark(NamedTuple):
@@ -69,6 +70,11 @@ class Case:
         self.program = ran.program
         self.value = self.flow.value_of(tensor)
 
+    @property
+    def code(self) -> str:
+        """The name as the program would write it: net[0].weight for net.0.weight."""
+        return _NUMBERED.sub(r"[\1]", self.name)
+
     def none(self, why: str) -> str:
         """The sentence of a verdict on a gradient that is not there."""
         return f"{self.name}.grad is None: {why}"
@@ -87,10 +93,14 @@ class Case:
     def marks(self) -> list[Mark]:
         return [mark for mark in self.flow.marks if mark.tensor() is self.tensor]
 
-    @property
+    @cached_property
     def made(self) -> Step | None:
-        """The expression that made the tensor."""
-        return self.step_of(self.value)
+        """The expression that made the tensor, before any change in place."""
+        for step in self.flow.steps:
+            reference = self.flow.values[step.out].tensor
+            if reference is not None and reference() is self.tensor:
+                return step
+        return None
 
     def step_of(self, value: int) -> Step | None:
         place = self.flow.values[value].step

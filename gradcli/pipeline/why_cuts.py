@@ -191,7 +191,7 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
         return without_call(case, node)
     if verdict == "copied" and isinstance(node, ast.Call) and node.args:
         inner = node.args[0]
-        if isinstance(inner, (ast.List, ast.Tuple, ast.ListComp)):
+        if isinstance(inner, (ast.List, ast.Tuple, ast.ListComp)) or len(step.dead) > 1:
             return _around(case, node, inner, f"torch.stack({'list(' * _is_tuple(inner)}", ")")
         return _around(case, node, inner, "(", ")")
     if verdict == "comparison" and isinstance(node, ast.Compare) and len(node.ops) == 1:

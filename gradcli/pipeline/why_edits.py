@@ -37,6 +37,13 @@ def wrap(case: Case, node: Any, before: str, after: str) -> list[Edit]:
     return [insert_before(case, node, before), insert_after(case, node, after)]
 
 
+def call_on(case: Case, node: ast.AST, text: str) -> list[Edit]:
+    """A method called on an expression, with brackets where it needs them."""
+    if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.List)):
+        return [insert_after(case, node, text)]
+    return wrap(case, node, "(", f"){text}")
+
+
 def then(case: Case, statement: ast.stmt | None, text: str) -> list[Edit]:
     """A further statement behind a simple one, on the same line."""
     if statement is None or not isinstance(statement, SIMPLE):
@@ -129,9 +136,7 @@ def requiring(case: Case, node: ast.AST, differentiable: bool) -> list[Edit]:
             return edits if differentiable else [*floating(case, node), *edits]
     if not differentiable or not isinstance(node, ast.expr):
         return []
-    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Compare)):
-        return wrap(case, node, "(", ").requires_grad_()")
-    return [insert_after(case, node, ".requires_grad_()")]
+    return call_on(case, node, ".requires_grad_()")
 
 
 def rewritten(case: Case, node: Any, edits: Iterable[Edit]) -> str:

@@ -108,9 +108,9 @@ class Flow(Listener):
             and not (self.refused and self.refused[-1][1] is error)
         ):
             for cause in causes:
-                if cause.kind == "constant":
+                if cause.kind in ("constant", "root"):
                     self.refused.append((node, error, ""))
-                    self.passes.refuse(node, cause.detail["tensor"])
+                    self.passes.refuse(node, cause.detail["tensor"], cause.kind == "root")
                     break
 
     def begin(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from ..engine.node import AccumulateGrad
 from .why_case import Case, Finding, Remark, Trial
 from .why_cuts import DERIVATIVES, cut_finding, cuts, further, verdict_of
-from .why_edits import advised, first, replace, then, without
+from .why_edits import advised, call_on, first, replace, then, without
 from .why_passes import Applied, Pass
 from .why_values import Mark, Step, name_of
 
@@ -44,8 +44,16 @@ def leaf_finding(case: Case) -> Finding:
 def uncalled(case: Case) -> Finding:
     """Nothing went back through the graph."""
     name = case.name
-    sentence = case.none("backward was never called.")
-    finding = Finding("backward-not-called", sentence)
+    finding = Finding("backward-not-called", case.none("backward was never called."))
+    if case.passes.shapeless:
+        return _shapeless(case, *case.passes.shapeless[-1])
+    error = case.ran.error
+    if error is not None and error.span is not None:
+        finding.sentence = case.none(
+            f"the program failed on line {error.span.line}, before any backward."
+        )
+        finding.causes.append(Remark(error.span, "fails here"))
+        return finding
     result = _result(case)
     if result is None:
         finding.causes += [Remark(s.node, f"{name} is made here") for s in [case.made] if s]
@@ -63,6 +71,19 @@ def uncalled(case: Case) -> Finding:
     span = case.span(last)
     edit = (type(span)(span.end_line, span.end_column, span.end_line, span.end_column), f"\n{text}")
     finding.trials.append(Trial(text, (edit,)))
+    return finding
+
+
+def _shapeless(case: Case, call: Any, root: int) -> Finding:
+    """backward() of something with several elements."""
+    line = case.line(call)
+    sentence = case.none(f"backward on line {line} failed: {case.called(root)} is not a scalar.")
+    finding = Finding("backward-not-called", sentence, [Remark(call, "fails")])
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        if name_of(call) == "backward" and not call.args:
+            edits = call_on(case, call.func.value, ".sum()")
+            text = advised(case, call, edits)
+            finding.trials.append(Trial(text, tuple(edits)))
     return finding
 
 
@@ -124,9 +145,10 @@ def _excluded(case: Case, one: Pass) -> Finding | None:
     if given is not None:
         if isinstance(given, (ast.List, ast.Tuple)) and given.elts:
             inner = ", ".join(case.whole(item) for item in given.elts)
-            text = f"[{inner}, {name}]"
+            text = f"[{inner}, {case.code}]"
         else:
-            text = f"[{case.whole(given)}, {name}]"
+            star = "" if len(one.inputs) == 1 and isinstance(given, ast.Name) else "*"
+            text = f"[{star}{case.whole(given)}, {case.code}]"
         edits = [replace(case, given, text)]
         finding.trials.append(Trial(advised(case, given, edits), tuple(edits)))
     return finding

@@ -69,7 +69,7 @@ def _inner(
     if part[1] is not None:
         word = part[1]
         if word.isdigit() and isinstance(value, Module):
-            inner = dict(value.named_children()).get(word)
+            inner = value._modules.get(word, value._parameters.get(word))
             if inner is not None:
                 return inner, f"{name}.{word}"
         elif isinstance(value, Module) or is_instance(value):

@@ -70,7 +70,7 @@ def constant_finding(case: Case) -> Finding:
 def _kept(case: Case, trial: Trial) -> Trial:
     """Without the cut it is an inner tensor, which has to be asked to keep its gradient."""
     statement = case.bound_by()
-    edits = then(case, statement, f"{case.name}.retain_grad()")
+    edits = then(case, statement, f"{case.code}.retain_grad()")
     return trial._replace(edits=(*trial.edits, *edits))
 
 
@@ -88,7 +88,7 @@ def _off_finding(case: Case, mark: Mark) -> Finding:
         sentence = case.none(f"detach_() took {name} out of the graph.")
         finding = Finding("detached", sentence, [Remark(node, "leaves the graph here")])
         if isinstance(statement, ast.Expr):
-            edits = (replace(case, statement, f"{name}.retain_grad()"),)
+            edits = (replace(case, statement, f"{case.code}.retain_grad()"),)
             finding.trials.append(Trial(f"{name}.detach() where it is used", edits))
             return finding
     else:
@@ -110,6 +110,10 @@ def _never(case: Case) -> Finding:
     node = own.node if own is not None else makers[0] if makers else None
     if node is None:
         finding = Finding("not-requires-grad", sentence)
+        if name in case.ran.request.no_grad:
+            finding.sentence = case.none(f"--no-grad {name} was given.")
+            finding.advice = f"leave out --no-grad {name}"
+            return finding
         finding.advice = f"{name}.requires_grad_() before it is used"
         return finding
     behind = [maker for maker in makers if maker is not node]
@@ -120,6 +124,9 @@ def _never(case: Case) -> Finding:
     finding = Finding("not-requires-grad", sentence)
     finding.causes.append(Remark(node, "computed from constants" if behind else said))
     finding.others += [Remark(maker, "made without requires_grad=True") for maker in behind[:3]]
+    if ".grad" in case.whole(node):
+        finding.sentence = case.none(f"{name} is a gradient itself, and requires none.")
+        return finding
     value = _value(case, node)
     differentiable = case.tensor._kind.differentiable
     edits = requiring(case, value, differentiable)
@@ -196,11 +203,11 @@ def _late(case: Case, mark: Mark, backward: Any) -> Finding:
         finding.causes.append(Remark(backward, f"passed {name} before"))
     made = case.made
     statement = None if made is None else case.statement(made.node)
-    edits = then(case, statement, f"{name}.retain_grad()")
+    edits = then(case, statement, f"{case.code}.retain_grad()")
     if not edits or not name.isidentifier():
-        edits = first(case, case.statement(backward), f"{name}.retain_grad()")
+        edits = first(case, case.statement(backward), f"{case.code}.retain_grad()")
     finding.trials.append(
-        Trial(f"{name}.retain_grad() before line {case.line(backward)}", tuple(edits))
+        Trial(f"{case.code}.retain_grad() before line {case.line(backward)}", tuple(edits))
     )
     return finding
 
@@ -218,11 +225,18 @@ def _plain(case: Case) -> Finding:
         finding.causes.append(Remark(value, f"computed, by {kind}"))
         if value is not made.node and case.line(value) != case.line(made.node):
             finding.others.append(Remark(made.node, "by this"))
-        edits = then(case, statement, f"{name}.retain_grad()") or _before_backward(case)
-        advice = f"{name}.retain_grad() after line {case.line(value)}"
+        edits = then(case, statement, f"{case.code}.retain_grad()") or _before_backward(case)
+        advice = f"{case.code}.retain_grad() after line {case.line(value)}"
         finding.trials.append(Trial(advice, tuple(edits)))
     if not case.passes.passes and not case.passes.refusals:
         finding.facts.append("no backward was called either")
+    elif not any(case.reached(one) for one in case.passes.passes):
+        other = leaf_finding(case)  # two causes: asking it to keep its gradient alone gives none
+        finding.trials.clear()
+        finding.advice = f"{case.code}.retain_grad(), once a gradient comes to it"
+        why = other.sentence.partition(" is None")[2]
+        finding.facts.append(f"no backward came to it either{why}")
+        finding.others += other.causes[:2]
     return finding
 
 
@@ -231,20 +245,19 @@ def _before_backward(case: Case) -> list[Any]:
     for one in case.passes.passes:
         statement = case.statement(one.origin)
         if statement is not None and not one.capture:
-            return first(case, statement, f"{case.name}.retain_grad()")
+            return first(case, statement, f"{case.code}.retain_grad()")
     return []
 
 
 def captured_finding(case: Case, call: Any) -> Finding:
     """torch.autograd.grad answers gradients and leaves .grad alone."""
-    name = case.name
     sentence = case.none(f"{name_of(call) or 'grad'}() answers gradients and stores none in .grad.")
     finding = Finding("grad-call", sentence, [Remark(call, "answers the gradient here")])
     roots = _root_text(call)
     statement = case.statement(call)
     if roots is not None:
         root = case.whole(roots) if isinstance(roots, ast.Name) else f"({case.whole(roots)})"
-        kept = "" if case.tensor.grad_fn is None else f"{name}.retain_grad(); "
+        kept = "" if case.tensor.grad_fn is None else f"{case.code}.retain_grad(); "
         text = f"{kept}{root}.backward(retain_graph=True)"
         edits = first(case, statement, text)
         finding.trials.append(Trial(f"{root}.backward(), which stores it", tuple(edits)))

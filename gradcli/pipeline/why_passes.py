@@ -83,7 +83,7 @@ class Passes(Observer):
 
     __slots__ = (
         "flow", "passes", "count", "running", "entries", "registered_at", "first_bad", "refusals",
-        "saved",
+        "saved", "shapeless",
     )  # fmt: skip
 
     def __init__(self, flow: Flow) -> None:
@@ -95,11 +95,12 @@ class Passes(Observer):
         self.registered_at: dict[int, Any] = {}
         self.first_bad: Pass | None = None
         self.refusals: list[tuple[ast.AST, int]] = []
+        self.shapeless: list[tuple[ast.AST, int]] = []
         self.saved: Any = None
 
-    def refuse(self, node: ast.AST, root: Tensor) -> None:
-        """A call that would have begun a pass, had its root required grad."""
-        self.refusals.append((node, self.flow.value_of(root)))
+    def refuse(self, node: ast.AST, root: Tensor, shaped: bool) -> None:
+        """A call that would have begun a pass, had its root required grad, or been a scalar."""
+        (self.shapeless if shaped else self.refusals).append((node, self.flow.value_of(root)))
 
     # ------------------------------------------------------------ what the engine tells
 

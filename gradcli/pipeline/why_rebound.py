@@ -7,7 +7,7 @@ from typing import Any
 
 from .cure import Edit
 from .why_case import Case, Finding, Remark, Trial
-from .why_edits import advised, insert_after, insert_before, replace, then
+from .why_edits import advised, call_on, insert_before, replace, then
 from .why_values import Step, name_of
 
 CASTS = frozenset(
@@ -73,7 +73,7 @@ def _cast_finding(case: Case, made: Step) -> Finding:
     maker = case.step_of(made.live[0])
     if maker is not None and case.is_here(maker.node):
         finding.others.append(Remark(maker.node, "the leaf"))
-    edits = [insert_after(case, made.node, ".detach().requires_grad_()")]
+    edits = call_on(case, made.node, ".detach().requires_grad_()")
     finding.trials.append(Trial(advised(case, made.node, edits), tuple(edits)))
     return finding
 
@@ -91,9 +91,10 @@ def _rebound_finding(case: Case, leaf: Any, statements: list[Any]) -> Finding:
         if trial is not None:
             finding.trials.append(trial)
     if not finding.trials:
-        edits = then(case, statement, f"{name}.retain_grad()")
+        edits = then(case, statement, f"{case.code}.retain_grad()")
         if edits:
-            finding.trials.append(Trial(f"{name}.retain_grad() after line {line}", tuple(edits)))
+            advice = f"{case.code}.retain_grad() after line {line}"
+            finding.trials.append(Trial(advice, tuple(edits)))
     return finding
 
 
