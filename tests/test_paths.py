@@ -173,6 +173,13 @@ def test_a_local_tensor_that_is_gone() -> None:
     text += "    return h * h\nL = f(a)\n"
     found = report(text, "h")
     assert found.paths[0].names == ("L", "h") and found.sum == 12 and found.equal
+    assert names_of(text, "a", "h") == [("h", "a")]
+
+
+def test_private_names_count_where_they_are_asked_for() -> None:
+    text = "a = tensor(2.0, requires_grad=True)\n_t = a * 3\nL = _t * _t\n"
+    assert names_of(text, "a") == [("L", "a")]
+    assert names_of(text, "_t") == [("L", "_t")]
 
 
 def test_several_tensors_of_one_name_are_told() -> None:

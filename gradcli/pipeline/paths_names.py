@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -11,6 +11,7 @@ from ..engine.tensor import Tensor
 from ..language.names import Scope
 from ..report.collect import tensors_in
 
+HELD = 1000  # tensors of names that were asked for
 PRUNED = 4096  # bindings of one name, after which those of dead tensors are dropped
 
 
@@ -53,19 +54,25 @@ class History:
 
 
 class Naming:
-    """Hears of every binding while a program runs."""
+    """Hears of every binding while a program runs.
 
-    def __init__(self) -> None:
+    Tensors of the `asked` names are held, so that one which only a function knew can be asked for;
+    other names that start with an underscore are nobody's business.
+    """
+
+    def __init__(self, asked: Iterable[str] = ()) -> None:
+        self.asked = frozenset(asked)
+        self.held: list[Tensor] = []
         self.histories: dict[tuple[Scope | None, str], History] = {}
 
     def bound(self, name: str, value: Any) -> None:
         """A global name."""
-        if not name.startswith("_"):
+        if not name.startswith("_") or name in self.asked:
             self._heard(None, name, value)
 
     def local(self, scope: Scope, name: str, value: Any) -> None:
         """A name inside a function."""
-        if not name.startswith("_"):
+        if not name.startswith("_") or name in self.asked:
             self._heard(scope, name, value)
 
     def _heard(self, scope: Scope | None, name: str, value: Any) -> None:
@@ -98,6 +105,8 @@ class Naming:
             if known is tensor or (node is not None and known is node
                                    and last.output_nr == tensor.output_nr):  # fmt: skip
                 return
+        if name in self.asked and len(self.held) < HELD:
+            self.held.append(tensor)
         key = tensor if node is None else node
         history.add(Bound(name, scope, next_sequence(), tensor.output_nr, ref(key),
                           ref(tensor)))  # fmt: skip

@@ -128,7 +128,7 @@ def _run(
         binder = Binder(request)
     on_bind = binder.bound if binder is not None else None
     machine = Machine(program, values.inputs, values.overrides, on_bind)
-    naming = _named(machine, values) if request.named else None
+    naming = _named(machine, values, request) if request.named else None
     observer: Any = None if binder is None else binder.watch
     if chronicle is not None:
         observer = chronicle.passes
@@ -151,11 +151,11 @@ def _run(
                tuple(warned.lines), error, binder, missing, naming, profile)  # fmt: skip
 
 
-def _named(machine: Machine, values: Values) -> Naming:
+def _named(machine: Machine, values: Values, request: Request) -> Naming:
     """The names of tensors are kept too, from the inputs on."""
     from .paths_names import Naming
 
-    naming = Naming()
+    naming = Naming(name.partition("#")[0] for name in (*request.of, *request.wrt))
     for name, value in values.inputs.items():
         naming.bound(name, value)
     store = machine.globals
