@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+from program_generator import program as written
 
 from gradcli.pipeline.check import Wishes, check
 from gradcli.pipeline.numeric_points import Tolerance
@@ -84,6 +85,21 @@ def test_right_gradients_agree(name: str) -> None:
     assert found
     for leaf in found.values():
         assert (leaf.status, leaf.cause) == ("equal", ""), leaf
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_no_false_alarm_in_random_programs(first: int) -> None:
+    """In-place operations, views, types that meet, second derivatives: whatever comes up."""
+    for seed in range(first, first + 20):
+        fact = checked(written(seed))
+        for leaf in fact.leaves:
+            assert leaf.status in ("equal", "undefined"), (seed, leaf)
+
+
+def test_functions_that_print_print_once() -> None:
+    text = FUNCTION.format(forward="print('forward') or x * x", backward="g * x")
+    fact = checked(text + X + "L = Own.apply(x).sum()\n")
+    assert fact.output == "forward\n" and fact.exit_code == 1
 
 
 def test_large_leaves_are_sampled() -> None:

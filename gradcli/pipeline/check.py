@@ -14,10 +14,13 @@ import math
 import re
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from ..diagnostics import Diagnostic, ExitStatus
 from ..language.budget import LimitReached
+from ..language.session import session
+from ..language.stack import room_for_calls
 from ..opening import Unusable
 from ..report.model.check import EdgeCheck, FileCheck, LeafCheck, Problem
 from .check_answer import compared
@@ -200,13 +203,16 @@ def _gradients(
     leaves: list[LeafCheck] = []
     notes: list[str] = []
     place = places(ran.program)
-    for result in results if wishes.gradients else ():
-        asked = Asked(result.tensor, result.name, result.line, names, place, wishes.tolerance, look)
-        try:
-            leaves.extend(checked(tape, asked))
-        except Unrepeatable as error:
-            why = str(error).split(". Hint")[0]
-            notes.append(f"{result.name} is not checked numerically: {why}")
+    with _functions_may_run(wishes.limits):
+        for result in results if wishes.gradients else ():
+            asked = Asked(
+                result.tensor, result.name, result.line, names, place, wishes.tolerance, look
+            )  # fmt: skip
+            try:
+                leaves.extend(checked(tape, asked))
+            except Unrepeatable as error:
+                why = str(error).split(". Hint")[0]
+                notes.append(f"{result.name} is not checked numerically: {why}")
     if wishes.gradients and not results:
         notes.append("no gradient to check: no result requires grad")
     fact = fact._replace(leaves=tuple(leaves), notes=(*fact.notes, *notes))
@@ -215,6 +221,17 @@ def _gradients(
     for problem in gates(fact, ran, found, results, frozenset(wishes.fail_on) - allow):
         fact = _with(fact, problem, ExitStatus.CHECK_FAILED)
     return fact
+
+
+@contextmanager
+def _functions_may_run(limits: Limits) -> Iterator[None]:
+    """The program's own functions (of autograd) run again, and print nothing this time."""
+    before, session.write = session.write, lambda text: None
+    with room_for_calls(limits.max_depth):
+        try:
+            yield
+        finally:
+            session.write = before
 
 
 def _judged(fact: FileCheck, leaf: LeafCheck, allow: frozenset[str]) -> FileCheck:

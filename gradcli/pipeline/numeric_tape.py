@@ -82,12 +82,13 @@ class Tape:
 
     def operation(self, node: Any, outs: Any, arguments: Any, before: Any) -> None:
         """An operation entered the graph; `before` is what one in place found in its tensor."""
-        if self.full:
-            return
         if len(self.steps) >= MOST_STEPS:
             self.full = f"more than {MOST_STEPS:,} operations"
         elif self._bytes > MOST_BYTES:
             self.full = f"more than {MOST_BYTES >> 20} MiB of operands"
+        if self.full:
+            state.recorder = None  # the rest of the program runs as ever
+            return
         inplace = before is not None
         given = []
         for place, value in enumerate(arguments):
