@@ -607,6 +607,18 @@ def test_values_of_the_moment(home: Path) -> None:  # noqa: F811
     assert shown.endswith("> show w.grad\ntensor([2.5600])\n")
 
 
+def test_functions_of_the_program_can_be_called(home: Path) -> None:  # noqa: F811
+    (home / "net.expr").write_text(
+        "net = nn.Linear(1, 1)\ndef twice(v):\n    return v * 2\n"
+        "y = twice(net(tensor([[1.0]])))\ny.backward()\n"
+    )
+    shown = answer("step", "net.expr", "--commands", "-", stdin="show twice(net(ones(3, 1))).shape\n"
+                   "show twise(y)\n")  # fmt: skip
+    assert "torch.Size([3, 1])\n" in shown and shown.endswith(
+        "NameError: name 'twise' is not defined\n"
+    )
+
+
 def test_commands_from_a_file(home: Path) -> None:  # noqa: F811
     (home / "talk.txt").write_text("# a comment\nrun c\nquit\n")
     shown = answer("step", "two_paths.expr", "--commands", "talk.txt")

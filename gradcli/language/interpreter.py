@@ -167,7 +167,7 @@ class Machine:
                 closure(frame)
 
     def evaluate(self, text: str, name: str) -> Any:
-        inner = parse_expression(text, name)
+        inner = parse_expression(text, name, known=self.globals.values)
         unknown = [word for word in inner.inputs if word not in self.globals.values]
         if unknown:
             span = inner.input_span(unknown[0])

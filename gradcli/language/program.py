@@ -6,7 +6,7 @@ import ast
 import gc
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -67,22 +67,33 @@ class Program(NamedTuple):
         return self.source.span_of(self.input_nodes[name])
 
 
-def parse(source: Source, limits: SourceLimits | None = None) -> Program:
-    """Parse and check a whole file; raises ProgramError with the place of what is wrong."""
+def parse(
+    source: Source, limits: SourceLimits | None = None, known: Collection[str] = ()
+) -> Program:
+    """Parse and check a whole file; raises ProgramError with the place of what is wrong.
+
+    `known` are names that have a value already: they are inputs also where they are called.
+    """
     limits = limits or SourceLimits()
     _limit_size(source, limits)
     with _collector_held():
         body, checker, literals = _checked(source, limits)
         names.resolve(checker.module)
+        for name, node in checker.module.calls.items():
+            if name in known:
+                checker.module.uses.setdefault(name, node)
         return _program(source, body, checker, literals)
 
 
 def parse_expression(
-    text: str, name: str = "<option>", limits: SourceLimits | None = None
+    text: str,
+    name: str = "<option>",
+    limits: SourceLimits | None = None,
+    known: Collection[str] = (),
 ) -> Program:
     """A program that is one expression, such as the value of an option."""
     source = Source(text.strip(), name)
-    program = parse(source, limits)
+    program = parse(source, limits, known)
     if len(program.body) != 1 or type(program.body[0]) is not ast.Expr:
         raise source.error("SyntaxError", "this is not one expression", source.span_at(0))
     return program
