@@ -123,7 +123,7 @@ def cut_finding(
         if verdict_of(step) == verdict and not known and len(same) < MOST:
             same.append(step)
     cut = case.text(same[0].node)
-    sentence = f"{beginning}: {TOLD[verdict].format(cut=cut)}."
+    sentence = f"{beginning}{TOLD[verdict].format(cut=cut)}."
     finding = Finding(verdict, sentence)
     edits: list[Edit] = []
     for step in same:

@@ -9,6 +9,7 @@ from ..engine.node import AccumulateGrad
 from .why_case import Case, Finding, Remark, Trial
 from .why_cuts import DERIVATIVES, cut_finding, cuts, further, verdict_of
 from .why_edits import advised, call_on, first, replace, then, without
+from .why_flow import MOST_STEPS
 from .why_passes import Applied, Pass
 from .why_values import Mark, Step, name_of
 
@@ -264,7 +265,7 @@ def _apart(case: Case) -> Finding:
     found = cuts(case, [case.value], roots)
     if found:
         behind = further(case, found, [case.value], roots)
-        begin = case.none("its way into the result is cut")
+        begin = case.none(f"on the way into {_goal(case)}, ")
         return cut_finding(case, found, begin, behind)
     tested = _only_tested(case)
     if tested:
@@ -274,6 +275,13 @@ def _apart(case: Case) -> Finding:
         finding.advice = "a smooth function such as sigmoid or torch.where with both branches"
         return finding
     return _unused(case)
+
+
+def _goal(case: Case) -> str:
+    """What the last pass went back from, or would have."""
+    if case.passes.passes:
+        return _root_name(case, case.passes.passes[-1])
+    return case.called(case.passes.refusals[-1][1])
 
 
 def _required_late(case: Case) -> Finding | None:
@@ -315,6 +323,9 @@ def _only_tested(case: Case) -> list[Step]:
 
 def _unused(case: Case) -> Finding:
     name, made = case.name, case.made
+    if len(case.flow.steps) >= MOST_STEPS:
+        sentence = case.none("the program made more values than are kept, so nobody can say why.")
+        return Finding("unexplained", sentence)
     passes = [p for p in case.passes.passes if case.is_here(p.origin)]
     call = (
         passes[-1].origin

@@ -58,7 +58,7 @@ def constant_finding(case: Case) -> Finding:
         return _off_finding(case, off)
     cut = cut_behind(case, case.value)
     if cut is not None:
-        finding = cut_finding(case, [cut], case.none(f"{name} does not require grad"))
+        finding = cut_finding(case, [cut], case.none(f"{name} does not require grad, for "))
         finding.trials = [_kept(case, trial) for trial in finding.trials]
         update = update_trial(case, case.statement(cut.node), bare=finding.verdict == "no-grad")
         if update is not None:

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from .why_flow import Flow
 
 FIRST, LAST = 8, 32  # passes that are kept, at each end
-DETAILED = 4  # of the last ones, those whose gradients are kept at every node
-HEAVY = 64 * 2**20  # bytes of gradients in one pass
+DETAILED = 32  # of the last ones, those whose gradients are kept at every node, as far as
+HEAVY = 512 * 2**20  # so many bytes hold them
+RECORD = 400  # bytes for a node
 ENTRIES = 256  # of one tensor's .grad
 SMALL = 65_536  # elements of a gradient that is copied
 
@@ -83,7 +84,7 @@ class Passes(Observer):
 
     __slots__ = (
         "flow", "passes", "count", "running", "entries", "registered_at", "first_bad", "refusals",
-        "saved", "shapeless",
+        "saved", "shapeless", "bytes",
     )  # fmt: skip
 
     def __init__(self, flow: Flow) -> None:
@@ -97,6 +98,7 @@ class Passes(Observer):
         self.refusals: list[tuple[ast.AST, int]] = []
         self.shapeless: list[tuple[ast.AST, int]] = []
         self.saved: Any = None
+        self.bytes = 0
 
     def refuse(self, node: ast.AST, root: Tensor, shaped: bool) -> None:
         """A call that would have begun a pass, had its root required grad, or been a scalar."""
@@ -136,9 +138,7 @@ class Passes(Observer):
         self.running += 1
         self.passes.append(made)
         if len(self.passes) > DETAILED:
-            old = self.passes[-DETAILED - 1]
-            if old is not self.first_bad:
-                old.applied = None
+            self._forget(self.passes[-DETAILED - 1])
         if len(self.passes) > FIRST + LAST and self.passes[FIRST] is not self.first_bad:
             del self.passes[FIRST]
 
@@ -150,13 +150,26 @@ class Passes(Observer):
         current = self.passes[-1]
         if current.applied is None:
             return
+        size = RECORD
         for value in results:
-            current.bytes += getattr(value, "nbytes", 0)
-        if current.bytes > HEAVY:
-            current.applied = None
-            return
+            size += getattr(value, "nbytes", 0)
+        current.bytes += size
+        self.bytes += size
+        if self.bytes > HEAVY:
+            for old in self.passes:
+                self._forget(old)
+                if self.bytes <= HEAVY:
+                    break
+            if current.applied is None:
+                return
         returned = self.flow.last_return if hasattr(node, "owner") else None
         current.applied[id(node)] = Applied(node, grads, list(results), returned, self.saved)
+
+    def _forget(self, one: Pass) -> None:
+        """The gradients of a pass are given up."""
+        if one.applied is not None and one is not self.first_bad:
+            self.bytes -= one.bytes
+            one.applied = None
 
     def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
         current = self.passes[-1]

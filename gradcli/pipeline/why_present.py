@@ -22,16 +22,22 @@ def present_finding(case: Case) -> Finding:
         data = data[case.element]
     finding = None
     if (data != data).any():
-        finding = bad_finding(case, NAN)
+        finding = bad_finding(case, NAN) or _unexplained(case, "has NaN")
     elif (abs(data) == float("inf")).any():
-        finding = bad_finding(case, INF)
+        finding = bad_finding(case, INF) or _unexplained(case, "has infinities")
     else:
         finding = root_finding(case)
         if finding is None and not (data != 0).any() and data.size:
-            finding = zero_finding(case)
+            finding = zero_finding(case) or _unexplained(case, "is zero")
         elif finding is None:
             finding = size_finding(case, data)
     return finding if finding is not None else _fine(case)
+
+
+def _unexplained(case: Case, what: str) -> Finding:
+    """Better than a guess."""
+    sentence = f"{case.name}.grad {what}, and what is known of the run does not say why."
+    return Finding("unexplained", sentence)
 
 
 def _fine(case: Case) -> Finding:
