@@ -13,7 +13,8 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from test_cli import SCHEMAS, Done, gradcli
+from command_here import here as gradcli
+from test_cli import SCHEMAS, Done
 
 ROOT = Path(__file__).parent.parent
 GOOD = "x = tensor(3.0, requires_grad=True)\ny = x**2\ny.backward()\nprint(x.grad)\n"

@@ -8,7 +8,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-from test_cli import SCHEMAS, gradcli
+from command_here import here as gradcli
+from test_cli import SCHEMAS
 
 BASE = """\
 # set: w=2.0
