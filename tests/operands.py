@@ -22,9 +22,7 @@ def operands(lib: Any, double: bool = False) -> dict[str, Any]:
         name: lib.tensor(values, dtype=kind, requires_grad=True)
         for name, values in FLOATING.items()
     }
-    made["d"] = lib.tensor(
-        DOUBLE["d"], dtype=lib.float64, requires_grad=True
-    )
+    made["d"] = lib.tensor(DOUBLE["d"], dtype=lib.float64, requires_grad=True)
     for name, values in FIXED.items():
         made[name] = lib.tensor(values, dtype=getattr(lib, KINDS[name]))
     return made

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import gradcli
 import pytest
+from operands import scope as operand_scope
+from oracle import oracle
+from transformations import close, described, transformed
+
+import gradcli
 from gradcli.engine.operator import Row
 from gradcli.func.batching import rule_of
 from gradcli.func.batching_rules import RANDOM
 from gradcli.operators import catalogue
-from operands import scope as operand_scope
-from oracle import oracle
-from transformations import close, described, transformed
 
 FUNCTIONS = {
     "mv": "A @ a", "quadratic": "a @ A @ a", "softmax": "torch.softmax(a, 0)",
@@ -83,7 +84,8 @@ EXPRESSIONS = (
     "grad(lambda a: vjp(lambda b: b ** 3, a)[1](torch.tensor(1.0))[0])(s)",
     # forward mode
     "jvp(torch.sin, (X,), (X,))", "jvp(lambda a: (a, a * 2), (X,), (X,))",
-    "jvp(lambda a: (a * 2, a), (X,), (X,), has_aux=True)", "jvp(lambda a: torch.ones(2), (X,), (X,))",
+    "jvp(lambda a: (a * 2, a), (X,), (X,), has_aux=True)",
+    "jvp(lambda a: torch.ones(2), (X,), (X,))",
     "jvp(lambda a: jvp(torch.sin, (a,), (X,))[1], (X,), (X,))", "jvp(torch.sin, (sr,), (s,))",
     "linearize(torch.sin, X)[1](Y)", "linearize(lambda a, b: a * b, X, Y)[1](Y, X)",
     # Jacobians
@@ -92,21 +94,25 @@ EXPRESSIONS = (
     "jacrev(lambda a: (a * 2, a), has_aux=True)(X)", "jacrev(torch.sin, chunk_size=2)(X)",
     "jacfwd(lambda a, b: (a * b, a.sum()), argnums=(0, 1))(X, Y)",
     "jacfwd(lambda a: (a * 2, a), has_aux=True)(X)", "jacrev(jacrev(torch.sin))(X)",
-    "jacfwd(jacfwd(torch.sin))(X)", "hessian(lambda a, b: (a ** 3 * b).sum(), argnums=(0, 1))(X, Y)",
-    "jacrev(torch.sin)(Xr)", "vmap(jacrev(torch.sin))(B)", "vmap(hessian(lambda a: (a ** 3).sum()))(B)",
+    "jacfwd(jacfwd(torch.sin))(X)",
+    "hessian(lambda a, b: (a ** 3 * b).sum(), argnums=(0, 1))(X, Y)",
+    "jacrev(torch.sin)(Xr)", "vmap(jacrev(torch.sin))(B)",
+    "vmap(hessian(lambda a: (a ** 3).sum()))(B)",
     # vmap
     "vmap(torch.mul, in_dims=(0, None))(M, X)", "vmap(torch.sin, in_dims=-1)(M)",
     "vmap(torch.sin, in_dims=1, out_dims=1)(M)", "vmap(lambda a: a * 2, out_dims=-1)(M)",
     "vmap(lambda a: (a, a * 2), out_dims=(0, 1))(M)", "vmap(lambda a: {'k': a})(M)",
     "vmap(lambda d: d['a'] * d['b'], in_dims=({'a': 0, 'b': None},))({'a': M, 'b': X})",
     "vmap(lambda a: torch.ones(2))(M)", "vmap(lambda a: torch.ones(2), out_dims=None)(M)",
-    "vmap(vmap(lambda a: a * 2))(M)", "vmap(vmap(torch.mul, in_dims=(0, None)), in_dims=(None, 0))(X, Y)",
+    "vmap(vmap(lambda a: a * 2))(M)",
+    "vmap(vmap(torch.mul, in_dims=(0, None)), in_dims=(None, 0))(X, Y)",
     "vmap(torch.sin, chunk_size=1)(M)", "vmap(lambda a: a.add_(1))(M.clone())",
     "vmap(lambda a: a.clone().fill_(1))(M)", "vmap(lambda a: sum(b for b in a))(M)",
     "vmap(lambda a: a[0])(M)", "vmap(lambda a, i: a[i])(M, torch.tensor([0, 2]))",
     "vmap(lambda i: X[i])(torch.tensor([0, 2]))", "vmap(lambda a: a.unsqueeze(0).squeeze())(M)",
     "vmap(lambda a, b: a * b)(M, torch.ones(2, dtype=torch.float64))",
-    "vmap(torch.dot)(M.clone().requires_grad_(), M)", "vmap(lambda a: a.sum())(M.clone().requires_grad_())",
+    "vmap(torch.dot)(M.clone().requires_grad_(), M)",
+    "vmap(lambda a: a.sum())(M.clone().requires_grad_())",
     "vmap(lambda a: torch.zeros_like(a).add_(a))(M)", "vmap(lambda a: a.new_zeros(2) + a.sum())(M)",
     "vmap(lambda w, x: F.linear(x, w))(torch.ones(2, 4, 3), M)",
     "vmap(lambda a: F.linear(a, torch.ones(2, 3), torch.ones(2)))(M)",
@@ -130,7 +136,8 @@ EXPRESSIONS = (
 )  # fmt: skip
 ERRORS = (
     "grad(torch.sin)(X)", "grad(torch.sin)(torch.tensor(2))", "grad(lambda a: 3.0)(s)",
-    "grad(lambda a: a)(3.0)", "grad(lambda a: a, argnums=1)(s)", "grad(lambda a: a, argnums='a')(s)",
+    "grad(lambda a: a)(3.0)", "grad(lambda a: a, argnums=1)(s)",
+    "grad(lambda a: a, argnums='a')(s)",
     "grad(lambda a, b: a, argnums=(0, 0))(s, s)", "grad(lambda a: a, argnums=())(s)",
     "grad(lambda a: a * 2, has_aux=True)(s)", "grad(lambda a: (a * 2, a))(s)",
     "grad(lambda a: (a ** 2).backward())(s)", "grad(lambda a: a.requires_grad_() ** 2)(s)",
@@ -143,7 +150,8 @@ ERRORS = (
     "linearize(torch.sin, X)[1](s)", "vmap(lambda a: a.item())(X)",
     "vmap(lambda a: a if a > 1 else -a)(X)", "vmap(lambda a: float(a))(X)",
     "vmap(lambda a: a.tolist())(X)", "vmap(lambda a: a.numpy())(X)",
-    "vmap(lambda a: a.nonzero())(M)", "vmap(lambda a: a.unique())(M)", "vmap(lambda a: a[a > 1])(M)",
+    "vmap(lambda a: a.nonzero())(M)", "vmap(lambda a: a.unique())(M)",
+    "vmap(lambda a: a[a > 1])(M)",
     "vmap(lambda a: a + torch.rand(3))(M)", "vmap(lambda a: F.dropout(a))(M)",
     "vmap(torch.sin, randomness='foo')(M)", "vmap(torch.mul, in_dims=(0,))(M, M)",
     "vmap(torch.mul, in_dims=(None, None))(M, X)", "vmap(torch.sin, in_dims=2)(M)",
@@ -210,7 +218,9 @@ def test_batched_is_one_by_one(key: str, sample: str) -> None:
     if not all(isinstance(part, gradcli.Tensor) for part in wanted):
         pytest.skip("several results")
     got = gradcli.func.vmap(function)(many)
-    assert close(described(got.detach(), gradcli), described(gradcli.stack(wanted).detach(), gradcli))
+    assert close(
+        described(got.detach(), gradcli), described(gradcli.stack(wanted).detach(), gradcli)
+    )
 
 
 @pytest.mark.parametrize(("key", "sample"), samples())
@@ -237,8 +247,10 @@ def test_forward_is_backward_transposed(key: str, sample: str) -> None:
     except NotImplementedError as error:
         pytest.skip(str(error)[:60])
     jacobian = gradcli.autograd.functional.jacobian(function, given)
-    wanted = (jacobian * direction).sum(tuple(range(-given.ndim, 0))) if given.ndim else (
-        jacobian * direction
+    wanted = (
+        (jacobian * direction).sum(tuple(range(-given.ndim, 0)))
+        if given.ndim
+        else (jacobian * direction)
     )
     if not bool(wanted.isfinite().all()):
         pytest.skip("at the edge of the domain")

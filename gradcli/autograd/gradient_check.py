@@ -405,8 +405,14 @@ def gradgradcheck(
     else:
         seeds = as_tuple(grad_outputs)
     count = len(seeds)
+    wishes = [isinstance(value, Tensor) and value.requires_grad for value in given + seeds]
 
     def gradients(*values: Any) -> tuple[Any, ...]:
+        # In forward mode the values come without the wish for a gradient.
+        values = tuple(
+            value.requires_grad_() if asks and not value.requires_grad else value
+            for value, asks in zip(values, wishes, strict=True)
+        )
         arguments, vectors = values[: len(values) - count], values[len(values) - count :]
         outputs = differentiable(func(*arguments))
         found = grad(outputs, _asking(arguments), vectors, None, True, True)

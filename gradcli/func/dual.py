@@ -127,9 +127,8 @@ def with_tangent(text: str, tangent: Any) -> str:
     """`tensor(3., tangent=1.0)`, broken into lines as PyTorch breaks suffixes."""
     suffix = f"tangent={tangent}"
     body = text.removesuffix(")")
-    last = len(body.rsplit("\n", 1)[-1])
-    first = len(suffix.split("\n", 1)[0])
-    gap = " " if last + first + 3 <= 80 else "\n       "
+    last = len(body) - body.rfind("\n") + 1  # PyTorch's own count
+    gap = " " if last + len(suffix) + 2 <= 80 else "\n       "
     return f"{body},{gap}{suffix})"
 
 
