@@ -37,7 +37,14 @@ def _scaled(self: Any, other: Any, alpha: Any) -> Any:
         )
     if isinstance(alpha, bool) and kind.kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    return other * alpha
+    return other * wrapped(alpha, kind)
+
+
+def wrapped(number: Any, kind: Any) -> Any:
+    """A whole number as an unsigned type holds it: -3 is 253."""
+    if kind.kind == "u" and isinstance(number, int):
+        return number % (1 << 8 * kind.itemsize)
+    return number
 
 
 def _check_difference(self: Any, other: Any, alpha: Any) -> None:

@@ -46,9 +46,9 @@ def tensordot_of(a: Any, b: Any, dims_a: Sequence[int], dims_b: Sequence[int]) -
     for place, (i, j) in enumerate(zip(left, right, strict=True)):
         m, n = a.shape[i], b.shape[j]
         if n == 1:
-            a = sum_dims(a, (i,), True)
+            a = sum_dims(a, (i,), True, a.dtype)
         elif m == 1:
-            b = sum_dims(b, (j,), True)
+            b = sum_dims(b, (j,), True, b.dtype)
         elif m != n:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {m} in dim "
@@ -66,7 +66,7 @@ def tensordot_of(a: Any, b: Any, dims_a: Sequence[int], dims_b: Sequence[int]) -
     if rows == 1 and columns == 1:  # one number
         if is_contiguous(a) and is_contiguous(b):
             return view(dot(_vector(a, sums), _vector(b, sums)), size)
-        return view(sum_all(squeeze(a) * squeeze(b)), size)
+        return view(sum_all(squeeze(a) * squeeze(b)).to(a.dtype), size)
     return view(mm(reshape(a, (rows, sums)), reshape(b, (sums, columns))), size)
 
 

@@ -102,7 +102,9 @@ _declare_constant("empty", 0)
 
 full_like = factory(
     f"full_like(Tensor self, Scalar fill_value, *, {OPTIONS}) -> Tensor",
-    lambda xp, self, fill_value, dtype: xp.full_like(self, fill_value, dtype=dtype),
+    lambda xp, self, fill_value, dtype: xp.full_like(
+        self, xp.asarray(fill_value).astype(dtype), dtype=dtype
+    ),
     dtype="like",
     doc="A tensor of another one's size and type, filled with a number.",
     samples=(
@@ -155,6 +157,9 @@ def _ranged(xp: Any, start: Any, end: Any, step: Any, dtype: Any) -> Any:
     count = _range_length(start, end, step)
     steps = xp.arange(count)
     if dtype.kind != "f":
+        if dtype.itemsize == 8:  # int64 counts in whole numbers only
+            count = max(-((int(start) - int(end)) // int(step)), 0) if int(step) else count
+            steps = xp.arange(count)
         return (steps * int(step) + int(start)).astype(dtype)
     values = steps * float(step) + float(start)
     lanes = 32 // dtype.itemsize
@@ -220,10 +225,9 @@ def _check_steps(steps: int) -> int:
 def _spaced(xp: Any, start: Any, end: Any, steps: int, dtype: Any) -> Any:
     """Counted from the start in the first half, from the end in the second, as PyTorch does."""
     _check_steps(steps)
-    if dtype.kind != "f":
-        dtype, work = xp.dtype("float64"), dtype
-    else:
-        work = dtype
+    work = dtype
+    if dtype.kind != "f":  # whole ends, and steps between them
+        dtype, start, end = xp.dtype("float64"), int(start), int(end)
     kind = dtype.type
     start, end = kind(start), kind(end)
     if steps == 1:
@@ -268,6 +272,8 @@ def _number(value: Any) -> Any:
 
 
 def _log_spaced(xp: Any, start: Any, end: Any, steps: int, base: float, dtype: Any) -> Any:
+    if dtype.kind != "f":
+        start, end = int(start), int(end)
     exponents = _spaced(xp, start, end, steps, xp.dtype("float64"))
     return (float(base) ** exponents).astype(dtype)
 

@@ -42,7 +42,7 @@ def _diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
     if ends and n:
         parts = [value for value in (prepend, self, append) if value is not None]
         self = cat(parts, dim)
-    for _ in range(n):
+    for _ in range(min(n, self.shape[dim])):
         length = self.shape[dim]
         lower = slice_.run(self, dim, 0, max(length - 1, 0), 1)
         upper = slice_.run(self, dim, min(1, length), length, 1)

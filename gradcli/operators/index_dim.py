@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import operator
+from .arithmetic import wrapped
 from .cast import alike
 from .constants import ones_as, zeros_as, zeros_of
 from .geometry import shown, wrap_dim
@@ -105,8 +106,9 @@ def _check_slices(name: str, self: Any, dim: int, index: Any, source: Any) -> No
 
 def _added(xp: Any, self: Any, dim: int, index: Any, source: Any, alpha: Any) -> Any:
     if not self.ndim:
-        return self + source.reshape(()) * alpha
+        return self + source.reshape(()) * wrapped(alpha, self.dtype)
     result = self.copy()
+    alpha = wrapped(alpha, self.dtype)
     values = source if alpha == 1 else (source * alpha).astype(self.dtype)
     xp.add.at(result, _at(wrap_dim(dim, self.ndim), index.reshape(-1)), values)
     return result
@@ -279,7 +281,8 @@ def _reduced(
         if not include_self:
             count[place] = 0
         xp.add.at(count, place, xp.ones_like(source))
-        result = result / xp.where(count == 0, 1, count).astype(self.dtype)
+        count = xp.where(count == 0, 1, count).astype(self.dtype)
+        result = result / count if self.dtype.kind == "f" else result // count
     return result
 
 

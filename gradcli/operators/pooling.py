@@ -6,7 +6,6 @@ from typing import Any
 
 from ..engine.operator import catalogue, operator
 from .constants import zeros_of
-from .conventions import floating_only
 from .windows import each, padded, pooled_size, scatter, windows
 
 # ---- max pooling: values and where they stood, as flat places in the image
@@ -42,7 +41,7 @@ def _max_pool(
     ndim = len(kernel)
     stride, padding, dilation = _settled(kernel, stride, padding, dilation)
     count, after = _geometry(x, kernel, stride, padding, dilation, ceil)
-    lowest = -float("inf") if x.dtype.kind == "f" else xp.iinfo(x.dtype).min
+    lowest = -float("inf") if x.dtype.kind == "f" else int(xp.iinfo(x.dtype).min)
     values = windows(xp, padded(xp, x, padding, after, lowest), kernel, stride, dilation, count)
     sizes = x.shape[-ndim:]
     places = xp.arange(_product(sizes)).reshape(sizes)
@@ -161,7 +160,7 @@ def _declare_max(ndim: int) -> tuple[Any, Any]:
             backward(grads[0], self, kernel_size, stride, padding, dilation, ceil_mode, result1)
         ),
         check=_check_pool(ndim),
-        refuse=floating_only(f"max_pool{ndim}d"),
+        refuse={"Bool": f"\"max_pool{ndim}d\" not implemented for 'Bool'"},
         doc="The largest element of each window, and where it stood.",
         samples=(f"F.max_pool{ndim}d({image}, 2)",),
     )
@@ -209,7 +208,7 @@ def _avg_pool(
     view = windows(xp, padded(xp, x, padding, after), kernel, stride, ones, count)
     total = view.sum(axis=tuple(range(view.ndim - ndim, view.ndim)), dtype=x.dtype)
     divisor = _divisors(xp, x, kernel, stride, padding, count, include, override)
-    return total / divisor if x.dtype.kind == "f" else total // divisor
+    return total / divisor if x.dtype.kind == "f" else xp.trunc(total / divisor)
 
 
 def _avg_pool_backward(

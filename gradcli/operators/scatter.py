@@ -122,6 +122,8 @@ def scattered_into(xp: Any, self: Any, dim: int, index: Any, src: Any, how: str)
         return self.copy()
     flat = self.reshape(1) if not self.ndim else self
     wide = index.reshape(1) if not index.ndim else index
+    if not hasattr(src, "dtype") and self.dtype.kind != "c":
+        src = xp.asarray(src).astype(self.dtype).item()
     values = _within(src.reshape(1) if hasattr(src, "ndim") and not src.ndim else src, wide)
     places = _grid(xp, wide, wrap_dim(dim, flat.ndim))
     result = flat.copy()

@@ -30,6 +30,8 @@ def neutral(xp: Any, reduce: str, dtype: Any) -> Any:
         return 1
     if dtype.kind == "f":
         return -xp.inf if reduce == "amax" else xp.inf
+    if dtype.kind == "b":
+        return reduce == "amin"
     limits = xp.iinfo(dtype)
     return limits.min if reduce == "amax" else limits.max
 

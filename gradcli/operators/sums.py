@@ -9,9 +9,9 @@ from ..engine.operator import catalogue
 from .geometry import shown
 
 
-def sum_dims(self: Any, dims: Sequence[int], keepdim: bool) -> Any:
+def sum_dims(self: Any, dims: Sequence[int], keepdim: bool, dtype: Any = None) -> Any:
     """The sum over some dimensions, as the row sum.dim_IntList."""
-    return catalogue.row("sum.dim_IntList")(self, tuple(dims), keepdim, None)
+    return catalogue.row("sum.dim_IntList")(self, tuple(dims), keepdim, dtype)
 
 
 def sum_all(self: Any) -> Any:

@@ -166,6 +166,7 @@ def _unraveled(indices: Any, shape: Sequence[int]) -> tuple[Any, ...]:
 unraveled = operator(
     "_unraveled(Tensor self, int[] shape) -> Tensor",
     where="hidden",
+    dtype="int64",
     forward=lambda xp, self, shape: xp.stack(xp.unravel_index(self, tuple(shape)), -1),
     doc="The coordinates of flat positions.",
     samples=("torch.unravel_index(torch.tensor([1, 5]), (2, 3))[0]",),
