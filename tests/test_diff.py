@@ -132,6 +132,26 @@ def test_a_loop_parts_where_it_parts(home: Path) -> None:
     )  # fmt: skip
 
 
+def test_a_backward_parts_where_it_parts(home: Path) -> None:
+    """The operation that was given the same gradient and hands on another one."""
+    text = (
+        "class Own(autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        return x * 2\n    @staticmethod\n    def backward(ctx, g):\n"
+        "        return g * {}\n"
+        "x = tensor([1.0, 2.0], requires_grad=True)\nh = Own.apply(x.exp())\nL = (h * 3).sum()\n"
+        "L.backward()\n"
+    )
+    (home / "a.expr").write_text(text.format("2"))
+    (home / "b.expr").write_text(text.format("1"))
+    doc = document("a.expr", "b.expr")
+    assert told(doc) == [("gradient", "x[1]")]
+    first = doc["first"]
+    assert (first["name"], first["line_a"], first["expression_a"], first["a"], first["b"]) == (
+        "h", 9, "h = Own.apply(x.exp())", "6", "3",
+    )  # fmt: skip
+    assert first["words"] == "gradient that it hands to ExpBackward0"
+
+
 def test_parameters_of_modules(home: Path) -> None:
     text = "torch.manual_seed({})\nnet = nn.Linear(2, 1)\nloss = net(torch.ones(1, 2)).sum()\n"
     (home / "a.expr").write_text(text.format(0))

@@ -111,16 +111,27 @@ class Comparison:
             )  # fmt: skip
 
     def _backward(self) -> DifferenceFact | None:
-        """The first gradient that differs on the way back."""
-        ours, theirs = _flows(self.a), _flows(self.b)
+        """The first operation on the way back that was given the same and hands on another."""
+        ours, theirs = _arrived(self.a), _arrived(self.b)
+        apart = {
+            node for node, other in self.pairs.items()
+            if node in ours and other in theirs
+            and not self.tolerance.close(ours[node], theirs[other])
+        }  # fmt: skip
         for node, other in sorted(self.pairs.items(), key=lambda pair: -self.order[pair[0]]):
-            mine, yours = ours.get((node, 0)), theirs.get((other, 0))
-            if mine is None or yours is None or mine.grad is None or yours.grad is None:
-                continue
-            if not self.tolerance.close(mine.grad, yours.grad):
-                return self._numbers("gradient", self._name(node), mine.grad, yours.grad,
-                                     self.a.nodes[node], self.b.nodes[other])  # fmt: skip
+            if node in apart:  # the gradient to begin with
+                return self._handed(node, other, ours[node], theirs[other], "gradient")
+            for edge in self.a.nodes[node].next:
+                if edge is not None and edge[0] in apart:
+                    words = f"gradient that it hands to {self._name(edge[0])}"
+                    mine, yours = ours[edge[0]], theirs[self.pairs[edge[0]]]
+                    return self._handed(node, other, mine, yours, words)
         return None
+
+    def _handed(self, node: int, other: int, a: Any, b: Any, words: str) -> DifferenceFact:
+        told = self._numbers("gradient", self.a.nodes[node].name, a, b, self.a.nodes[node],
+                             self.b.nodes[other])  # fmt: skip
+        return told._replace(name=self._name(node), words=words)
 
     # ---- tensors
 
@@ -277,6 +288,16 @@ def _order(nodes: tuple[NodeFact, ...]) -> list[int]:
 
 def _flows(report: Report) -> dict[tuple[int, int], FlowFact]:
     return {(flow.node, flow.output_nr): flow for flow in report.flows}
+
+
+def _arrived(report: Report) -> dict[int, Any]:
+    """The gradient that arrived at each node, at the ends of the graph the one in .grad."""
+    found = {f.node: f.grad for f in report.flows if f.output_nr == 0 and f.grad is not None}
+    found.update({
+        fact.node: fact.grad for fact in report.tensors
+        if fact.is_leaf and fact.node is not None and fact.grad is not None
+    })  # fmt: skip
+    return found
 
 
 def _edge(report: Report, edge: tuple[int, int] | None) -> str:
