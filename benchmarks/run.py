@@ -1,10 +1,12 @@
 """Benchmarks: what gradcli costs beside PyTorch, measured in the same turn.
 
     python benchmarks/run.py [--only W1,W2] [--turns 5] [--quick]
+    python benchmarks/run.py --growth
 
-Every figure comes from a process of its own; the two libraries take turns, a ratio is formed within
-each turn, and the table shows the median of the ratios (below 1 is faster than PyTorch). PyTorch
-must be installed beside gradcli. One thread each.
+Every figure comes from a process of its own; the libraries take turns, a ratio is formed within
+each turn, and the table shows the median of the ratios (below 1 is faster than PyTorch). `floor` is
+NumPy by hand, where that means something. PyTorch must be installed beside gradcli, and torchviz
+for W9. One thread each. --growth shows how gradcli's own cost grows from one size to the double.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
@@ -21,204 +22,165 @@ import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-LIBRARIES = ("torch", "gradcli")
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import programs  # noqa: E402
+import work  # noqa: E402
+
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # The checkout beside this file is measured, installed or not.
-SEARCHED = os.pathsep.join([str(Path(__file__).parent.parent), *sys.path[1:]])
+SEARCHED = os.pathsep.join([str(HERE.parent), *sys.path[2:]])
 ENVIRONMENT = {**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": SEARCHED}
-
-# -- programs, run as whole processes ------------------------------------------------------------
-
-
-def two_paths(size: int) -> str:
-    return """\
-import torch
-a = torch.tensor([4.0])
-weights = [torch.tensor([i], requires_grad=True) for i in (2.0, 5.0, 9.0, 7.0)]
-w1, w2, w3, w4 = weights
-L = 10 - (w3 * (w1 * a) + w4 * (w2 * a))
-L.backward()
-for weight in weights:
-    print(weight.grad)
-"""
+ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)  # who uses a tool has its bytecode
 
 
-def loop(size: int) -> str:
-    return f"""\
-import torch
-a = torch.tensor(0.999, requires_grad=True)
-b = torch.tensor(0.001, requires_grad=True)
-y = torch.tensor(0.5)
-for i in range({size}):
-    y = y * a + b
-y.backward()
-print(a.grad.item(), b.grad.item())
-"""
+class Row(NamedTuple):
+    """A kind of work: a program's text, or a function of a library; the sizes that are measured."""
+
+    text: Callable[[int], str] | None
+    inside: Callable[[Any, int], dict[str, float]] | None
+    sizes: tuple[int, ...]
+    what: str
+    floor: str | None = None
 
 
-def straight_line(size: int) -> str:
-    """A program of `size` statements, each on one or two earlier results."""
-    draw = random.Random(size)
-    lines = ["import torch"]
-    lines += [f"w{i} = torch.tensor({0.1 * i + 0.1:.1f}, requires_grad=True)" for i in range(8)]
-    names = [f"w{i}" for i in range(8)]
-    for i in range(size):
-        left, right = names[-1], draw.choice(names[-40:])
-        step = draw.choice(
-            (
-                f"{left} * 0.9 + {right} * 0.1",
-                f"torch.sin({left}) + {right}",
-                f"{left} - 0.5 * {right}",
-            )
-        )
-        lines.append(f"t{i} = {step}")
-        names.append(f"t{i}")
-    lines += [f"{names[-1]}.backward()", "print(w7.grad.item())"]
-    return "\n".join(lines) + "\n"
+ROWS: dict[str, Row] = {
+    "W1": Row(programs.two_paths, None, (1,), "four leaves, backward; the whole process"),
+    "W2": Row(None, work.chain, (1_000, 10_000, 100_000), "y = y * a + b, for each operation"),
+    "W2prog": Row(programs.loop, None, (1_000, 100_000), "the same loop as a process"),
+    "W3": Row(None, work.regression, (200,), "linear regression, 120 points, for each epoch",
+              "regression"),
+    "W3prog": Row(programs.regression, None, (200,), "the same as a program; the whole process"),
+    "W4": Row(None, work.network, (40,), "one step of a 784-512-512-10 network, batch 64",
+              "network"),
+    "W5": Row(None, work.elementwise, (10_000_000,), "ten million numbers, both ways",
+              "elementwise"),
+    "W6": Row(programs.straight_line, None, (100, 1_000, 10_000, 100_000),
+              "a program of so many statements; the whole process"),
+    "W7": Row(None, work.fan_out, (10_000,), "random graph, vectors of 64, for each operation",
+              "fan_out"),
+    "W8": Row(None, work.hessian, (100,), "Hessian of the Rosenbrock function, in double"),
+    "W9": Row(None, None, (1_000, 10_000), "text of a graph's picture, for each node"),
+}  # fmt: skip
 
 
-# -- work inside a process: seconds per unit ------------------------------------------------------
+# ---- one measurement, in a process of its own
 
 
-def chain(lib: Any, size: int) -> dict[str, float]:
-    """y = y * a + b: 2 * size operations on scalars, forward and backward."""
-    a = lib.tensor(0.999, requires_grad=True)
-    b = lib.tensor(0.001, requires_grad=True)
-
-    def forward() -> Any:
-        y = lib.tensor(0.5)
-        for _ in range(size):
-            y = y * a + b
-        return y
-
-    forward().backward()
-    start = time.process_time()
-    y = forward()
-    middle = time.process_time()
-    y.backward()
-    end = time.process_time()
-    return {"forward": (middle - start) / (2 * size), "backward": (end - middle) / (2 * size)}
-
-
-def regression(lib: Any, size: int) -> dict[str, float]:
-    """One epoch of gradient descent on 120 points."""
-    x = lib.sin(lib.arange(120, dtype=lib.float32) * 1.7) * 1.5
-    target = 2 * x + 3
-    w = lib.tensor([-0.7], requires_grad=True)
-    b = lib.tensor([0.3], requires_grad=True)
-
-    def epoch() -> None:
-        loss = ((target - (b + w * x)) ** 2).mean()
-        loss.backward()
-        with lib.no_grad():
-            b.sub_(0.1 * b.grad)
-            w.sub_(0.1 * w.grad)
-        b.grad.zero_()
-        w.grad.zero_()
-
-    for _ in range(5):
-        epoch()
-    start = time.process_time()
-    for _ in range(size):
-        epoch()
-    return {"epoch": (time.process_time() - start) / size}
-
-
-def fan_out(lib: Any, size: int) -> dict[str, float]:
-    """A random graph of `size` operations on vectors of 64, results used several times."""
-    draw = random.Random(1)
-    plan = [(draw.randrange(4), draw.randrange(40), draw.randrange(40)) for _ in range(size)]
-    leaves = [lib.linspace(0.1, 1.0, 64).requires_grad_() for _ in range(8)]
-
-    def forward() -> Any:
-        made = list(leaves)
-        for kind, first, second in plan:
-            x, y = made[-1 - first % len(made)], made[-1 - second % len(made)]
-            if kind == 0:
-                made.append(x * 0.5 + y)
-            elif kind == 1:
-                made.append(lib.tanh(x) * 0.9)
-            elif kind == 2:
-                made.append(x * y)
-            else:
-                made.append(lib.sin(x) - y * 0.1)
-        return made[-1].sum()
-
-    forward().backward()
-    start = time.process_time()
-    root = forward()
-    middle = time.process_time()
-    root.backward()
-    return {
-        "forward": (middle - start) / size,
-        "backward": (time.process_time() - middle) / size,
-    }
-
-
-PROGRAMS: dict[str, tuple[Callable[[int], str], tuple[int, ...], str]] = {
-    "W1": (two_paths, (1,), "four leaves, backward, as a process"),
-    "W2prog": (loop, (1_000, 100_000), "y = y * a + b in a loop, as a process"),
-    "W6": (straight_line, (100, 1_000, 10_000), "straight-line program, as a process"),
-}
-WORK: dict[str, tuple[Callable[[Any, int], dict[str, float]], tuple[int, ...], str]] = {
-    "W2": (chain, (1_000, 100_000), "y = y * a + b, for each operation"),
-    "W3": (regression, (200,), "linear regression, 120 points, for each epoch"),
-    "W7": (fan_out, (5_000,), "random graph, vectors of 64, for each step"),
-}
-ROWS = ("W1", "W2", "W2prog", "W3", "W6", "W7")
-
-
-def process_seconds(library: str, path: str) -> dict[str, float]:
-    command = [sys.executable, path]
-    if library == "gradcli":
-        command = [sys.executable, "-m", "gradcli", "run", path]
+def process_seconds(command: list[str]) -> float:
     start = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
-    return {"wall": time.perf_counter() - start}
+    return time.perf_counter() - start
 
 
-def work_seconds(library: str, row: str, size: int) -> dict[str, float]:
-    command = [sys.executable, __file__, "--measure", library, row, str(size)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=ENVIRONMENT)
+def command_for(library: str, path: Path, verb: str = "run") -> list[str]:
+    if library == "torch":
+        return [sys.executable, str(path)]
+    return [sys.executable, "-m", "gradcli", verb, str(path)]
+
+
+def inside_seconds(who: str, row: str, size: int) -> dict[str, float]:
+    """The same file, called with --measure, does the work and prints its figures."""
+    command = [sys.executable, __file__, "--measure", who, row, str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
+    if done.returncode:
+        return {}  # torchviz is not installed
     answer: dict[str, float] = json.loads(done.stdout)
     return answer
 
 
+def picture(who: str, size: int) -> dict[str, float]:
+    """A graph as DOT: torchviz for PyTorch, a walk over next_functions for ours; beside it the
+    whole page of `gradcli trace`, which has values and gradients too."""
+    text = programs.tree(size)
+    if who == "torch":
+        from torchviz import make_dot
+
+        scope: dict[str, Any] = {}
+        exec(text, scope)
+        start = time.perf_counter()
+        make_dot(scope["out"])
+        return {"dot": (time.perf_counter() - start) / size}
+    scope = {}
+    exec(text.replace("import torch", "import gradcli as torch"), scope)
+    start = time.perf_counter()
+    work.dot(scope["out"].grad_fn)
+    figures = {"dot": (time.perf_counter() - start) / size}
+    from gradcli.pipeline.reports import trace_report
+    from gradcli.pipeline.request import Request
+    from gradcli.pipeline.run import execute
+    from gradcli.render import trace
+    from gradcli.render.text import Look
+
+    request = Request(text.encode(), "tree.expr", drawn=True, watched=True)
+    ran = execute(request, None)
+    start = time.perf_counter()
+    trace.text(trace_report(ran, texts=True), Look(False, True, 80), expand=True)
+    return figures | {"page": (time.perf_counter() - start) / size}
+
+
+def measure(who: str, row: str, size: int) -> dict[str, float]:
+    if row == "W9":
+        return picture(who, size)
+    if who == "floor":
+        answer: dict[str, float] = getattr(import_module("floors"), ROWS[row].floor or "")(size)
+        return answer
+    inside = ROWS[row].inside
+    assert inside is not None
+    return inside(import_module(who), size)
+
+
+# ---- tables
+
+
 def turns(row: str, size: int, count: int) -> list[dict[str, dict[str, float]]]:
-    """Measurements of both libraries, one dictionary a turn."""
+    """Measurements of everybody, one dictionary a turn."""
+    kind = ROWS[row]
+    everybody = ("torch", "gradcli", *(["floor"] if kind.floor else []))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "program.py"
-        if row in PROGRAMS:
-            path.write_text(PROGRAMS[row][0](size), encoding="utf-8")
+        if kind.text is not None:
+            path.write_text(kind.text(size), encoding="utf-8")
 
-        def once(library: str) -> dict[str, float]:
-            if row in PROGRAMS:
-                return process_seconds(library, str(path))
-            return work_seconds(library, row, size)
+        def once(who: str) -> dict[str, float]:
+            if kind.text is not None:
+                return {"process": process_seconds(command_for(who, path))}
+            return inside_seconds(who, row, size)
 
-        if row in PROGRAMS:  # fills the file cache
-            for library in LIBRARIES:
-                once(library)
-        return [{library: once(library) for library in LIBRARIES} for _ in range(count)]
+        if kind.text is not None:  # fills the file cache
+            for who in everybody:
+                once(who)
+        return [{who: once(who) for who in everybody} for _ in range(count)]
 
 
 def table(rows: list[str], count: int, quick: bool) -> Iterator[str]:
-    yield f"{'row':<8}{'size':>8}  {'part':<9}{'torch':>11}{'gradcli':>11}{'ratio':>8}"
+    yield f"{'row':<5}{'size':>9}  {'part':<10}{'torch':>10}{'gradcli':>10}{'ratio':>8}{'floor':>8}"
     for row in rows:
-        _, sizes, what = {**PROGRAMS, **WORK}[row]
-        yield f"{row}: {what}"
-        for size in sizes[:1] if quick else sizes:
-            measured = turns(row, size, count)
-            for part in measured[0]["torch"]:
-                torch = statistics.median(turn["torch"][part] for turn in measured)
-                ours = statistics.median(turn["gradcli"][part] for turn in measured)
-                ratio = statistics.median(
-                    turn["gradcli"][part] / turn["torch"][part] for turn in measured
-                )
-                cells = f"{duration(torch):>11}{duration(ours):>11}{ratio:>8.3f}"
-                yield f"{'':<8}{size:>8}  {part:<9}{cells}"
+        yield f"{row}: {ROWS[row].what}"
+        for size in ROWS[row].sizes[:1] if quick else ROWS[row].sizes:
+            yield from _lines(turns(row, size, count), size)
+
+
+def _lines(measured: list[dict[str, dict[str, float]]], size: int) -> Iterator[str]:
+    for part in measured[0]["gradcli"]:
+        ours = statistics.median(turn["gradcli"][part] for turn in measured)
+        told = amount if part in ("bytes", "peak") else duration
+        if part not in measured[0]["torch"]:
+            yield f"{'':<5}{size:>9}  {part:<10}{'absent':>10}{told(ours):>10}"
+            continue
+        torch = statistics.median(turn["torch"][part] for turn in measured)
+        ratio = _ratio(measured, "gradcli", part)
+        line = f"{'':<5}{size:>9}  {part:<10}{told(torch):>10}{told(ours):>10}{ratio:>8.3f}"
+        if part in measured[0].get("floor", {}):
+            line += f"{_ratio(measured, 'floor', part):>8.3f}"
+        yield line
+
+
+def _ratio(measured: list[dict[str, dict[str, float]]], who: str, part: str) -> float:
+    return statistics.median(turn[who][part] / turn["torch"][part] for turn in measured)
 
 
 def duration(seconds: float) -> str:
@@ -227,18 +189,54 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
+def amount(size: float) -> str:
+    return f"{size / 1e6:.0f} MB" if size > 1e5 else f"{size:.0f} B"
+
+
+# ---- growth
+
+GROWTH: dict[str, tuple[Callable[[int], str], str, int, int, str]] = {
+    "W2prog": (programs.loop, "run", 16_000, 7, "steps of a loop"),
+    "W6": (programs.straight_line, "run", 6_250, 5, "statements"),
+    "trace": (programs.loop, "trace", 8_000, 7, "steps of a loop, drawn"),
+}  # fmt: skip
+
+
+def growth(turns_each: int) -> Iterator[str]:
+    """Each size twice the one before; what remains when the start is taken off must double."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.py"
+        for name, (text, verb, first, steps, what) in GROWTH.items():
+            path.write_text(text(1), encoding="utf-8")
+            command = command_for("gradcli", path, verb)
+            start = min(process_seconds(command) for _ in range(turns_each + 1))
+            yield f"{name}: {what}; the start alone takes {duration(start)}"
+            before = None
+            for step in range(steps):
+                size = first << step
+                path.write_text(text(size), encoding="utf-8")
+                taken = min(process_seconds(command) for _ in range(turns_each)) - start
+                factor = "" if before is None else f"{taken / before:>8.2f} times"
+                yield f"{size:>12,}{duration(taken):>12}{factor}"
+                before = taken
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default=",".join(ROWS), help="rows, with commas between them")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="one turn, smallest sizes")
+    parser.add_argument("--growth", action="store_true", help="how the cost grows with the size")
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.measure:
-        library, row, size = chosen.measure
-        print(json.dumps(WORK[row][0](import_module(library), int(size))))
+        who, row, size = chosen.measure
+        print(json.dumps(measure(who, row, int(size))))
         return
-    for line in table(chosen.only.split(","), 1 if chosen.quick else chosen.turns, chosen.quick):
+    lines = growth(chosen.turns) if chosen.growth else table(
+        chosen.only.split(","), 1 if chosen.quick else chosen.turns, chosen.quick
+    )  # fmt: skip
+    for line in lines:
         print(line, flush=True)
 
 

@@ -38,6 +38,10 @@ class Look(NamedTuple):
     width: int = 80
 
 
+# Characters that trees and rules are drawn with: one column each, and most of what is not ASCII.
+DRAWN = dict.fromkeys(map(ord, "│├└─┌┐┘┤┬┴┼…→←·×²³"), None)
+
+
 def cell(text: str, style: str = "") -> Cell:
     """Foreign text becomes a cell: one line, nothing that a terminal would act on."""
     return Cell(escape.line(text), style)
@@ -45,7 +49,7 @@ def cell(text: str, style: str = "") -> Cell:
 
 def width_of(text: str) -> int:
     """Columns that a terminal needs for the text."""
-    if text.isascii():
+    if text.isascii() or text.translate(DRAWN).isascii():
         return len(text)
     import unicodedata
 
