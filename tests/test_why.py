@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -252,6 +253,7 @@ def command(*words: str, text: str = "", cwd: Path) -> subprocess.CompletedProce
     return subprocess.run(
         [sys.executable, "-m", "gradcli", "why", *words],
         input=text, capture_output=True, text=True, cwd=cwd, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
     )  # fmt: skip
 
 

@@ -102,7 +102,7 @@ def _tried(ran: Ran, asked: Asked, finding: Finding, clock: Clock) -> TrialFact 
         if told.helped:
             return told
         failed = failed or told
-    if failed is None and finding.advice:
+    if finding.advice and (failed is None or not failed.outcome):
         return TrialFact(finding.advice, None)
     return failed
 

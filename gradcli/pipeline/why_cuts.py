@@ -24,6 +24,13 @@ COMPARED = frozenset(
 DERIVATIVES = frozenset("grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd".split())
 SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}
 MOST = 6  # places of one verdict
+ADVICE = {
+    "integer": "compute with what was chosen, or with softmax weights, not with its place",
+    "comparison": "a smooth function such as sigmoid instead of the comparison",
+    "copied": "torch.stack or the tensor itself instead of a copy",
+    "no-grad": "move the line out of the part without gradients",
+    "grad-call": "create_graph=True in the call",
+}
 
 WORDS = {
     "detached": "leaves the graph here",
@@ -220,14 +227,8 @@ def _around(case: Case, node: ast.expr, inner: ast.expr, before: str, after: str
 
 
 def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[Edit]) -> None:
+    finding.advice = ADVICE.get(verdict, "compute it with tensors that stay in the graph")
     if not edits:
-        finding.advice = {
-            "integer": "compute with what was chosen, or with softmax weights, not with its place",
-            "comparison": "a smooth function such as sigmoid instead of the comparison",
-            "copied": "torch.stack or the tensor itself instead of a copy",
-            "no-grad": "move the line out of the part without gradients",
-            "grad-call": "create_graph=True in the call",
-        }.get(verdict, "compute it with tensors that stay in the graph")
         return
     if verdict == "no-grad":
         advice = "move the line out of the part without gradients"

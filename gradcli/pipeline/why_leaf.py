@@ -150,8 +150,9 @@ def _excluded(case: Case, one: Pass) -> Finding | None:
         else:
             star = "" if len(one.inputs) == 1 and isinstance(given, ast.Name) else "*"
             text = f"[{star}{case.whole(given)}, {case.code}]"
-        edits = [replace(case, given, text)]
-        finding.trials.append(Trial(advised(case, given, edits), tuple(edits)))
+        for words in dict.fromkeys((text, text.replace("[", "[*", 1).replace("**", "*"))):
+            edits = [replace(case, given, words)]
+            finding.trials.append(Trial(advised(case, given, edits), tuple(edits)))
     return finding
 
 
