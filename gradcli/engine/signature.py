@@ -448,8 +448,13 @@ def _one(
             verb = "was" if given == 1 else "were"
             return f"{name}() takes {span} positional {noun} but {given} {verb} given"
         args = gathered
-    else:
-        args = signature._gathered(args) or args
+    elif parameters and parameters[0].kind == "int[]":
+        gathered = signature._gathered(args)
+        rest = parameters[len(gathered) :] if gathered is not None else ()
+        if gathered is not None and all(
+            p.default is not REQUIRED or p.name in kwargs for p in rest
+        ):
+            args = gathered
     missing = [
         _python_name(p, i)
         for i, p in enumerate(parameters)
