@@ -612,8 +612,8 @@ def test_functions_of_the_program_can_be_called(home: Path) -> None:  # noqa: F8
         "net = nn.Linear(1, 1)\ndef twice(v):\n    return v * 2\n"
         "y = twice(net(tensor([[1.0]])))\ny.backward()\n"
     )
-    shown = answer("step", "net.expr", "--commands", "-", stdin="show twice(net(ones(3, 1))).shape\n"
-                   "show twise(y)\n")  # fmt: skip
+    lines = "show twice(net(ones(3, 1))).shape\nshow twise(y)\n"
+    shown = answer("step", "net.expr", "--commands", "-", stdin=lines)
     assert "torch.Size([3, 1])\n" in shown and shown.endswith(
         "NameError: name 'twise' is not defined\n"
     )

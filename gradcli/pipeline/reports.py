@@ -16,7 +16,15 @@ from ..opening import Unusable
 from ..report import collect as collecting
 from ..report import operands, saved
 from ..report.collect import Collected
-from ..report.model import AliasFact, ErrorFact, LabelFact, Place, Report, TensorFact
+from ..report.model import (
+    AliasFact,
+    ErrorFact,
+    LabelFact,
+    Place,
+    Report,
+    SavedFact,
+    TensorFact,
+)
 from ..report.model.ledger import LedgerFact
 from ..report.model.profile import ProfileFact
 from .request import Ran
@@ -46,7 +54,7 @@ def trace_report(ran: Ran, *, texts: bool) -> Report:
             results=results,
             aliases=_aliases(ran, found) if texts else (),
             flows=watch.flows(found, full=not texts) if watch is not None else (),
-            saved=saved.saved(found, Tensor) if request.saved else (),
+            saved=_saved(ran, found),
             constants=collecting.constants(found, operands.reader()) if texts else (),
             freed=gone,
             saving=inner,
@@ -59,6 +67,13 @@ def trace_report(ran: Ran, *, texts: bool) -> Report:
     if ran.binder is not None and ran.error is None:
         ran.binder.complain()
     return _without_values(report) if ran.missing else report
+
+
+def _saved(ran: Ran, found: Collected) -> tuple[SavedFact, ...]:
+    """What nodes keep, where that was asked for."""
+    if not ran.request.saved:
+        return ()
+    return saved.saved(found, Tensor, ran.binder.watch.freed_by if ran.binder else None)
 
 
 def _ledger(ran: Ran, found: Collected, *, full: bool) -> LedgerFact | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..report.model import EventFact, Report, TensorFact
+from ..report.model import EventFact, Report, SavedFact, TensorFact
 from .text import Cell, Line, Look, cell, columns, ellipsis, one_line, width_of
 
 MOST_SAVED = 40
@@ -69,7 +69,6 @@ def saved_table(report: Report, look: Look, *, expand: bool = False) -> list[Lin
 
     heads = ("saved for backward", "by", "name", "value", "version", "bytes", "state")
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
-    by = f"freed by line {report.backwards[-1].line}" if report.backwards else "freed"
     facts = report.saved if expand else report.saved[:MOST_SAVED]
     for fact in facts:
         node = report.nodes[fact.node]
@@ -83,7 +82,7 @@ def saved_table(report: Report, look: Look, *, expand: bool = False) -> list[Lin
             cell(value),
             cell("" if fact.version is None else str(fact.version)),
             cell("" if fact.freed else f"{fact.bytes:,}"),
-            cell(by, "dim") if fact.freed else cell("alive"),
+            cell(_state(fact, report), "dim" if fact.freed else ""),
         ))  # fmt: skip
     if len(rows) == 1:
         return [(cell("nothing is saved for backward", "dim"),)]
@@ -94,6 +93,15 @@ def saved_table(report: Report, look: Look, *, expand: bool = False) -> list[Lin
     more = f"; {left:,} more: --expand" if left else ""
     lines.append((cell(f"{alive:,} bytes are kept for backward{more}", "dim"),))
     return lines
+
+
+def _state(fact: SavedFact, report: Report) -> str:
+    """alive, or who freed it."""
+    if not fact.freed:
+        return "alive"
+    last = report.backwards[-1].line if report.backwards else None
+    line = last if fact.freed_by is None else fact.freed_by
+    return "freed" if line is None else f"freed by line {line}"
 
 
 def events(facts: tuple[EventFact, ...], look: Look, most: int | None) -> list[Line]:

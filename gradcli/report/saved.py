@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .collect import Collected, text_of
@@ -61,8 +61,11 @@ def freed(collected: Collected, kind: type) -> tuple[int, int]:
     return gone, inner
 
 
-def saved(collected: Collected, kind: type, most: int = 10_000) -> tuple[SavedFact, ...]:
-    """Every tensor that is kept for backward, node by node."""
+def saved(
+    collected: Collected, kind: type, freed_by: Mapping[int, int] | None = None, most: int = 10_000
+) -> tuple[SavedFact, ...]:
+    """Every tensor that is kept for backward, node by node; `freed_by` gives the line of the call
+    that freed a node, by the node's identity."""
     names = SavedNames()
     holders = {id(tensor): fact.name for fact, tensor in zip(
         reversed(collected.tensors), reversed(collected.held), strict=True)}  # fmt: skip
@@ -73,7 +76,8 @@ def saved(collected: Collected, kind: type, most: int = 10_000) -> tuple[SavedFa
         for name, tensor, lost in _held(node, names.of(node), kind):
             short = name.removeprefix(PREFIX)
             if lost:
-                found.append(SavedFact(fact.id, short, (), None, None, None, 0, True))
+                line = None if freed_by is None else freed_by.get(id(node))
+                found.append(SavedFact(fact.id, short, (), None, None, None, 0, True, line))
             else:
                 size = tensor.numel() * tensor.element_size()
                 holder = holders.get(id(tensor))

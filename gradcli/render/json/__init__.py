@@ -184,7 +184,8 @@ def _node(
     if saved is not None:
         row["saved"] = [
             {"name": fact.name, "shape": fact.shape, "holder": fact.holder,
-             "version": fact.version, "bytes": fact.bytes, "freed": fact.freed}
+             "version": fact.version, "bytes": fact.bytes, "freed": fact.freed,
+             "freed_by": fact.freed_by}
             for fact in saved
         ]  # fmt: skip
     return row

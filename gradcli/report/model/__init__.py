@@ -94,7 +94,8 @@ class FlowFact(NamedTuple):
 
 
 class SavedFact(NamedTuple):
-    """A tensor that a node keeps for backward. `text` is None once it was freed."""
+    """A tensor that a node keeps for backward. `text` is None once it was freed, by the backward
+    call on line `freed_by`."""
 
     node: int
     name: str
@@ -104,6 +105,7 @@ class SavedFact(NamedTuple):
     version: int | None
     bytes: int
     freed: bool
+    freed_by: int | None = None
 
 
 class ConstantFact(NamedTuple):
