@@ -24,6 +24,8 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
     "nn": (*DRAWERS, OWN + "language", OWN + "report", OWN + "render"),
     "optim": (*DRAWERS, OWN + "language", OWN + "report", OWN + "render"),
     "autograd": (*DRAWERS, OWN + "language", OWN + "report", OWN + "render"),
+    "func": (*DRAWERS, OWN + "language", OWN + "report", OWN + "render"),
+    "utils": (*DRAWERS, OWN + "language", OWN + "report", OWN + "render"),
     "language": (*DRAWERS, "cupy", OWN + "report", OWN + "render", OWN + "pipeline", OWN + "cli"),
     "report": ("rich", "typer", OWN + "language", OWN + "render", OWN + "pipeline", OWN + "cli"),
     "report/model": ("numpy", "cupy", OWN + "engine", OWN + "operators", OWN + "diagnostics"),

@@ -62,7 +62,7 @@ def command(asked: Asked) -> int:
         if asked.names:
             found = []
             for name in asked.names:
-                facts = named(name)
+                facts = [fact for fact in named(name) if face in (None, fact.face)]
                 if not facts:
                     raise Unusable(_unknown(name, near(name)), f"gradcli ops --filter {name}")
                 found += [fact for fact in facts if fact not in found]

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from ..engine import dtypes, repr
 from ..engine.mode import state
 from ..engine.random import default_generator
+from ..engine.row import CARRIERS
 from ..engine.twister import DEFAULT_SEED
 
 
@@ -27,3 +28,7 @@ def _reset() -> None:
     repr.reset_printoptions()
     state.grad_enabled, state.inference, state.anomaly = True, False, False
     state.saved_hooks.clear()
+    if CARRIERS.levels:  # a program entered forward mode and never left it
+        from ..autograd.forward_ad import exit_dual_level
+
+        exit_dual_level()

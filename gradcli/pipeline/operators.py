@@ -33,6 +33,7 @@ from .run import execute
 from .specimens import statement
 
 LONGEST = 200  # characters of a formula that is still read
+MOST = 12  # nodes of a composed operator that are told
 
 
 def detail(facts: CatalogueFact, examples: bool) -> CatalogueFact:
@@ -62,6 +63,8 @@ def _overload(fact: OverloadFact, examples: bool) -> OverloadFact:
             fact = fact._replace(derivatives=derivatives(row, *nodes.found))
         if examples and fact.example is None:
             fact = fact._replace(example=ExampleFact(program, ran.output))
+        if fact.kind == "composed" and not fact.made_of and "grad(" not in sample:
+            fact = fact._replace(made_of=tuple(nodes.names[:MOST]))
         if fact.derivatives or not derived:
             break
     return fact
@@ -73,8 +76,10 @@ class Nodes:
     def __init__(self, row: Any) -> None:
         self.row = row
         self.found: tuple[Node, tuple[Any, ...]] | None = None
+        self.names: list[str] = []
 
     def operation(self, node: Node, outs: Any, arguments: Any, before: Any) -> None:
+        self.names.append(node.name().split("::")[-1])
         if self.found is None and getattr(node, "row", None) is self.row:
             self.found = node, tuple(outs)
 

@@ -93,7 +93,10 @@ def _overload(overload: OverloadFact) -> list[Line]:
 def _told(overload: OverloadFact) -> Iterator[tuple[str, str]]:
     """What is known of an overload: (word, text)."""
     if overload.kind == "composed":
-        yield "grad_fn", "that of the operators it is made of"
+        made = overload.made_of
+        yield "grad_fn", made[-1] if made else "that of the operators it is made of"
+        if len(made) > 1:
+            yield "made of", ", ".join(made)
     elif overload.kind == "creation":
         yield "grad_fn", "none: it makes a new tensor"
     elif overload.grad_fn == "NotImplemented":
@@ -151,7 +154,7 @@ def markdown(facts: CatalogueFact) -> Iterator[Terminal]:
 def _cells(overload: OverloadFact) -> Iterator[str]:
     yield _code(overload.signature)
     words = {"composed": "composed", "creation": ""}
-    node = words.get(overload.kind, overload.grad_fn)
+    node = ", ".join(overload.made_of) or words.get(overload.kind, overload.grad_fn)
     yield node + (f", in place {overload.inplace}" if overload.inplace else "")
     yield ", ".join(overload.saved)
     yield "<br>".join(

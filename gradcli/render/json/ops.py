@@ -52,6 +52,7 @@ def _overload(overload: OverloadFact, detailed: bool) -> dict[str, Any]:
         row["derivatives"] = [
             {"of": list(d.inputs), "formula": d.formula or None} for d in overload.derivatives
         ]
+        row["made_of"] = list(overload.made_of)
         example = overload.example
         row["example"] = None if example is None else example._asdict()
     return row

@@ -35,6 +35,7 @@ class OverloadFact(NamedTuple):
     samples: tuple[str, ...]
     derivatives: tuple[DerivativeFact, ...] = ()
     example: ExampleFact | None = None
+    made_of: tuple[str, ...] = ()  # the nodes that a composed operator makes in its example
 
 
 class OperatorFact(NamedTuple):
