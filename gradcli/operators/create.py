@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.conversion import dtype_of_number, tensor_of
-from ..engine.operator import composite, factory
+from ..engine.operator import composite, factory, warn
 
 OPTIONS = "ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
 
@@ -214,6 +214,29 @@ factory(
     ),
     errors=("torch.arange(1, 3, 0)", "torch.arange(1, 3, -1)"),
 )  # fmt: skip
+
+factory(
+    f"range(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor",
+    lambda xp, start, end, step, dtype: _ranged_through(xp, start, end, step, dtype),
+    cost=lambda start, end, step, *rest: _range_length(start, end, step) + 1,
+    doc="Numbers from a start up to an end and with it: the older arange, floating always.",
+    samples=(
+        "torch.range(1, 4)", "torch.range(0, 1, 0.25)", "torch.range(4, 1, -1)",
+        "torch.range(1, 4, dtype=torch.int64)", "torch.range(1.5, 4)",
+    ),
+    errors=("torch.range(1, 4, 0)", "torch.range(1, 4, -1)"),
+)  # fmt: skip
+
+
+def _ranged_through(xp: Any, start: Any, end: Any, step: Any, dtype: Any) -> Any:
+    warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is "
+        "inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
+        "values in [start, end)."
+    )
+    _check_range(start, end, step)
+    count = math.floor((end - start) / step) + 1
+    return (xp.arange(count) * step + start).astype(dtype)
 
 
 def _check_steps(steps: int) -> int:
