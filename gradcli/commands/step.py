@@ -98,7 +98,10 @@ def command(common: Shared, asked: Asked) -> int:
         elif lines is not None:
             _scripted(desk, ran, report, asked, lines)
         elif patient and report.walks:
+            # What is wrong is told first: who steps through a pass wants to know where it ends.
+            status = ExitStatus.OK if ran.error is None else desk.fail(ran.error, ran.error_text)
             _stepped(desk, ran, report, asked)
+            return desk.finish(ran._replace(error=None)) or status
         else:
             from ..render import steps as render_steps
 
@@ -237,12 +240,14 @@ def _stepped(desk: Desk, ran: Ran, report: StepsReport, asked: Asked) -> None:
     if report.output and not report.output.endswith("\n"):
         write([Terminal("\n")])
     session = _session(desk, ran, report, asked)
-    write([Terminal("\n" * bool(report.output) + paint(session.begin(), desk.look))])
+    gap = "\n" if report.output or ran.error is not None else ""
+    write([Terminal(gap + paint(session.begin(), desk.look))])
     if session.stops:
         write([paint(session.answer("run"), desk.look)])
     while not session.is_over:
         try:
-            line = input(f"\n{session.prompt}")
+            write([Terminal("\n")])
+            line = input(session.prompt)
         except EOFError:
             write([Terminal("\n")])
             return
