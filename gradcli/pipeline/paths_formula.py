@@ -89,6 +89,8 @@ class Formulas:
             return [self._saved(node, "", item, None) for item in value]
         if not isinstance(value, Tensor):
             return value
+        if position is not None and key in node.row.undifferentiable:
+            return Symbol(self.algebra, self.words.literal(value), value._data)
         if position is not None:
             expr = self.words.position(position, value)
             return Symbol(self.algebra, expr, value._data)

@@ -67,6 +67,30 @@ def _log_softmax(grad: Symbol, output: Symbol, dim: int, *rest: Any) -> Symbol:
     return grad - Library(grad.algebra).exp(output) * _total(grad, dim)  # type: ignore[no-any-return]
 
 
+def _class_chosen(
+    grad: Symbol, self: Symbol, target: Symbol, weight: Any, reduction: int, ignored: int,
+    total_weight: Any, value: Any,
+) -> Symbol:  # fmt: skip
+    """Minus the gradient at the class of each row: nothing elsewhere."""
+    if weight is not None or reduction == 0 or bool((target.value == ignored).any()):
+        raise Unsayable("a loss with weights")
+    algebra = grad.algebra
+    sizes = self.value.shape
+    given = (("", written_out(target)), ("", str(sizes[-1])))
+    chosen_class = Symbol(
+        algebra, algebra.call("F.one_hot", "function", given, tuple(sizes)), value
+    )
+    count = sizes[0] if reduction == 1 and len(sizes) > 1 else 1
+    return -grad * chosen_class / count  # type: ignore[no-any-return]
+
+
+def _named(name: str) -> Callable[..., Expr]:
+    """The function of the language behind a row of its own."""
+    return lambda self, dim, *rest: self.algebra.call(
+        name, "method", (("", written_out(self)), ("", repr(dim))), tuple(rest[-1].shape)
+    )
+
+
 def _moved(name: str) -> Callable[..., Expr]:
     def made(self: Symbol, *rest: Any) -> Expr:
         algebra, value = self.algebra, rest[-1]
@@ -89,6 +113,9 @@ SPOKEN: dict[str, Callable[..., Any]] = {
     "slice_backward": _scattered("slice_scatter"),
     "diagonal_backward": _scattered("diagonal_scatter"),
     "_index_put_impl": _put,
+    "_softmax": _named("softmax"),
+    "_log_softmax": _named("log_softmax"),
+    "nll_loss_backward": _class_chosen,
     "_softmax_backward_data": _softmax,
     "_log_softmax_backward_data": _log_softmax,
 }

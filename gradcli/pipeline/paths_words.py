@@ -108,7 +108,7 @@ class Words:
         if not tensor.requires_grad and ("constant", id(tensor)) not in self.known and not any(
             held is tensor for held in self.globals.values()
         ):  # fmt: skip
-            part = _operand(getattr(node, "origin", None), node.row.signature.names, key)
+            part = _operand(getattr(node, "origin", None), node.row, key)
             if part is not None and not isinstance(part, ast.Constant):
                 try:
                     expr = self._from_text(part, node.sequence)
@@ -152,7 +152,7 @@ class Words:
             own = self.fresh(label)
             if spot.node is None:
                 assert spot.tensor is not None
-                made = self._literal(spot.tensor)
+                made = self.literal(spot.tensor)
             else:
                 made = self._computed(position)
             if held is None:
@@ -181,11 +181,11 @@ class Words:
             elif value is not None and tensor.dim() == 0 and tensor.dtype.is_floating_point:
                 found = self.algebra.number(value)
             else:
-                found = self._literal(tensor)
+                found = self.literal(tensor)
             self.known[key] = found
         return found
 
-    def _literal(self, tensor: Tensor) -> Expr:
+    def literal(self, tensor: Tensor) -> Expr:
         if tensor.numel() > LITERAL or not (
             tensor.dtype.is_floating_point or tensor.dtype.name in ("int64", "bool")
         ):
@@ -255,6 +255,8 @@ class Words:
             if name in row.saved_keys:
                 value = unpack(node, row.saved_keys.index(name), as_tensor=True)
                 args.append(self.tensor(value) if isinstance(value, Tensor) else value)
+            elif parameter.name == "half_to_float":
+                args.append(False)
             elif not parameter.is_tensor and isinstance(
                 parameter.default, int | float | bool | None
             ):
@@ -426,12 +428,15 @@ _REFUSED = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictCom
             ast.JoinedStr, ast.IfExp, ast.BoolOp)  # fmt: skip
 
 
-def _operand(origin: Any, names: tuple[str, ...], key: str) -> ast.expr | None:
+def _operand(origin: Any, row: Any, key: str) -> ast.expr | None:
     """The piece of an expression that an argument of its operation came from."""
     parts: list[ast.expr]
+    names = row.signature.names
     if isinstance(origin, ast.BinOp):
         parts = [origin.left, origin.right]
     elif isinstance(origin, ast.Call) and not any(isinstance(a, ast.Starred) for a in origin.args):
+        if ast.unparse(origin.func).rpartition(".")[2] != row.name:
+            return None  # an operation that is made of others
         parts = list(origin.args)
         if isinstance(origin.func, ast.Attribute) and len(parts) < len(names):
             root: Any = origin.func

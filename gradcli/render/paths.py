@@ -386,7 +386,7 @@ def _others(report: PathsReport, look: Look) -> list[Line]:
     words = f"and {whole(left)} more, in the sum as well; --top N lists N"
     if report.by_estimate:
         words += " (of these many, the likely largest)"
-    return [(cell(words, "dim"),)]
+    return said(words, "dim", look)
 
 
 def _notes(report: PathsReport, look: Look) -> list[Line]:
