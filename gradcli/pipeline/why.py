@@ -49,7 +49,7 @@ def why_report(
         finding = none_finding(case) if case.gradient is None else present_finding(case)
         report = _with_gradient(report, case)
     if trials:
-        trial = _tried(ran, asked, finding, clock)
+        finding, trial = _proven(ran, asked, finding, clock)
     else:
         advice = finding.trials[0].advice if finding.trials else finding.advice
         trial = TrialFact(advice, None) if advice else None
@@ -92,6 +92,19 @@ def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
 
 
 # ---------------------------------------------------------------- trials
+
+
+def _proven(
+    ran: Ran, asked: Asked, finding: Finding, clock: Clock
+) -> tuple[Finding, TrialFact | None]:
+    """Of several possible causes the first whose cure helps; else the first."""
+    trial = _tried(ran, asked, finding, clock)
+    if trial is None or not trial.helped:
+        for other in finding.instead[:MOST_TRIALS]:
+            told = _tried(ran, asked, other, clock)
+            if told is not None and told.helped:
+                return other, told
+    return finding, trial
 
 
 def _tried(ran: Ran, asked: Asked, finding: Finding, clock: Clock) -> TrialFact | None:

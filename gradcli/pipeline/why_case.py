@@ -53,6 +53,7 @@ class Finding:
     facts: list[str] = field(default_factory=list)
     trials: list[Trial] = field(default_factory=list)
     advice: str = ""
+    instead: list[Finding] = field(default_factory=list)  # other causes, where this is not proven
 
 
 class Case:

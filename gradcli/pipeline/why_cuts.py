@@ -23,6 +23,7 @@ COMPARED = frozenset(
 )
 DERIVATIVES = frozenset("grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd".split())
 SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}
+WEAK = ("comparison", "integer")
 MOST = 6  # places of one verdict
 ADVICE = {
     "integer": "compute with what was chosen, or with softmax weights, not with its place",
@@ -75,10 +76,17 @@ def verdict_of(step: Step) -> str:
     return "detached" if step.enabled else "no-grad"
 
 
-def cuts(case: Case, start: Iterable[int], ends: Iterable[int]) -> list[Step]:
+def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:
     """The steps on the ways from some values to others where the graph ends, in their order."""
     alive = case.along(start, live_only=True)
-    leading = case.behind(ends)
+    # A way that joins the graph again, as the condition of a where does, cuts nothing off.
+    leading, pending = set(ends), [end for end in ends if end not in alive]
+    for value in pending:
+        step = case.step_of(value)
+        for source in () if step is None else (*step.live, *step.dead):
+            if source not in leading and source not in alive:
+                leading.add(source)
+                pending.append(source)
     return [
         step
         for step in case.flow.steps
@@ -117,6 +125,14 @@ def further(case: Case, found: list[Step], start: Iterable[int], ends: list[int]
                 if verdict_of(step) != "detached" or name_of(step.node).startswith("detach"):
                     behind.append(step)
     return behind[:MOST]
+
+
+def by_strength(found: list[Step]) -> list[list[Step]]:
+    """Cuts of one kind each: the deliberate ones first. A comparison may only choose a branch."""
+    groups: dict[str, list[Step]] = {}
+    for step in found:
+        groups.setdefault(verdict_of(step), []).append(step)
+    return sorted(groups.values(), key=lambda steps: verdict_of(steps[0]) in WEAK)
 
 
 def cut_finding(

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine.node import AccumulateGrad
 from .why_case import Case, Finding, Remark, Trial
-from .why_cuts import DERIVATIVES, cut_finding, cuts, further, verdict_of
+from .why_cuts import DERIVATIVES, by_strength, cut_finding, cuts, further, verdict_of
 from .why_edits import advised, call_on, first, replace, then, without
 from .why_flow import MOST_STEPS
 from .why_passes import Applied, Pass
@@ -265,9 +265,13 @@ def _apart(case: Case) -> Finding:
         return captured_finding(case, asked[-1].node)
     found = cuts(case, [case.value], roots)
     if found:
-        behind = further(case, found, [case.value], roots)
         begin = case.none(f"on the way into {_goal(case)}, ")
-        return cut_finding(case, found, begin, behind)
+        first_one, *others = [
+            cut_finding(case, group, begin, further(case, group, [case.value], roots))
+            for group in by_strength(found)
+        ]
+        first_one.instead = others
+        return first_one
     tested = _only_tested(case)
     if tested:
         node = tested[0].node
