@@ -71,6 +71,7 @@ PLACES: dict[str, str] = {
     "autograd.grad_mode.enable_grad": _ENGINE + "mode:enable_grad",
     "autograd.grad_mode.set_grad_enabled": _ENGINE + "mode:set_grad_enabled",
     "autograd.grad_mode.inference_mode": _ENGINE + "mode:inference_mode",
+    "vmap": "gradcli.func.vectorised:vmap",
     "autograd.Function": "gradcli.autograd.function:Function",
     "autograd.gradcheck": "gradcli.autograd.gradient_check:gradcheck",
     "autograd.gradgradcheck": "gradcli.autograd.gradient_check:gradgradcheck",

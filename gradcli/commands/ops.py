@@ -6,7 +6,7 @@ import sys
 from typing import NamedTuple
 
 from ..opening import Unusable
-from ..options import ANSWER, Command, Option, Shared, choice, several
+from ..options import ANSWER, Command, Option, Shared, choice, one_of, several
 from .desk import Desk, guarded
 
 FACES = ("all", "torch", "method", "functional", "linalg", "special", "fft", "signal.windows",
@@ -29,7 +29,9 @@ class Asked(NamedTuple):
 
 COMMAND = Command(
     "ops",
-    """The operators: signatures, derivatives, grad_fn names, saved tensors.
+    """List the operators; tell all about one.
+
+    Signatures, derivatives, grad_fn names, saved tensors, and an example that runs.
 
     \b
     gradcli ops                      all of them, a line each
@@ -43,7 +45,8 @@ COMMAND = Command(
                many=True, metavar="[NAME]..."),
         several("filters", "--filter", help="Only those in whose names, nodes or description the "
                 "word occurs.", metavar="WORD"),
-        choice("face", "--face", of=FACES, default="all", help="Only those of one namespace."),
+        Option("face", ("--face",), f"Only those of one namespace: {', '.join(FACES[1:])}.", "all",
+               one_of(*FACES), metavar="FACE", show_default=True),
         choice("format", "--format", "-f", of=("text", "json", "markdown"), default="text",
                help="Text for people, JSON for programs, Markdown for a reference."),
         *ANSWER,

@@ -60,15 +60,8 @@ class Call:
 def operate(overload: Any, values: Sequence[Any], level: int) -> Any:
     """Runs a row, or its in-place twin, for all samples of the batched arguments."""
     row = overload.row if isinstance(overload, Inplace) else overload
-    stands = [standing(value) for value in values]
-    if row.refuse and row.tensors[0].kind == "Tensor" and not row.broadcasts:
-        from ..engine.results import refused
-
-        first = stands[row.signature.names.index(row.tensors[0].name)]
-        if isinstance(first, Tensor) and first._kind.dtype.word in row.refuse:
-            refused(row, first._kind)
-    if row.check is not None:
-        row.check(*stands)
+    if row.check is not None or row.refuse:
+        _checked(row, [standing(value) for value in values])
     if isinstance(overload, Inplace):
         return _in_place(overload, values, level)
     if row.name in batching_rules.SHARED:
@@ -79,6 +72,18 @@ def operate(overload: Any, values: Sequence[Any], level: int) -> Any:
         if answer is not NotImplemented:
             return wrapped(answer, level)
     return one_by_one(row, values, level)
+
+
+def _checked(row: Row, stands: Sequence[Any]) -> None:
+    """What the engine asks before a kernel runs, asked of one sample."""
+    if row.refuse and not row.broadcasts:
+        from ..engine.results import refused
+
+        first = stands[row.signature.names.index(row.tensors[0].name)]
+        if isinstance(first, Tensor) and first._kind.dtype.word in row.refuse:
+            refused(row, first._kind)
+    if row.check is not None:
+        row.check(*stands)
 
 
 def wrapped(answer: Any, level: int) -> Any:
