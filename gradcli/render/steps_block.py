@@ -193,8 +193,6 @@ class Blocks:
         body = "   ".join(pieces)
         space = "   " if body else ""
         room = self.look.width - len(self.indent) - label
-        if width_of(body) + len(space) + width_of(text) > room:
-            body, space = "  ".join(pieces), "  "[: len(space)]
         if width_of(body) + len(space) + width_of(text) <= room:
             yield (*lead, cell(body + space), cell(text, style))
             return
@@ -268,7 +266,7 @@ class Blocks:
         return {
             "handed on": (f"handed on to {at}", ""),
             "stored": (f"stored in {edge.name}.grad, {at}", "leaf"),
-            "waits": (f"handed on to {at} (waits)", ""),
+            "waits": (f"handed on, {at} waits", ""),
             "kept back": (
                 "goes nowhere: not asked for"
                 if edge.is_leaf
