@@ -174,6 +174,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 class _MultiHandle(RemovableHandle):
     __slots__ = ("_handles",)
+    PUBLIC = ("remove",)
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         super().__init__({}, 0)

@@ -434,7 +434,8 @@ def know_module(kind: type) -> None:
 know_module(ModuleInstance)
 TABLES[FunctionContext] = Members(
     {name: getattr(FunctionContext, name) for name in (
-        "save_for_backward", "mark_non_differentiable", "mark_dirty", "set_materialize_grads")},
+        "save_for_backward", "save_for_forward", "mark_non_differentiable", "mark_dirty",
+        "set_materialize_grads")},
     {"saved_tensors": lambda context: context.saved_tensors},
 )  # fmt: skip
 
