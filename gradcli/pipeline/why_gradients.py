@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy
+
+from ..engine.device import to_numpy
 from ..engine.node import AccumulateGrad
 from ..engine.tensor import Tensor
 from .why_case import Case
@@ -83,8 +86,11 @@ class Gradients:
 
 
 def array_of(value: Any) -> Any:
-    """A gradient as an array, as the engine holds it on the way."""
-    return value._data if isinstance(value, Tensor) else value
+    """A gradient as an array of the host, whatever the engine holds on the way."""
+    data = value._data if isinstance(value, Tensor) else value
+    if data is None or isinstance(data, (numpy.ndarray, numpy.generic)):
+        return data
+    return to_numpy(data) if hasattr(data, "dtype") else data
 
 
 def is_zero(value: Any, element: tuple[int, ...] | None = None) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from ..engine.device import to_numpy
 from ..engine.tensor import Tensor
 from ..nn.module import Module
 
@@ -121,8 +122,10 @@ def bad(tensor: Tensor) -> int:
     if isinstance(data, numpy.generic):
         if data - data == 0:  # type: ignore[operator]  # NaN and infinity are not
             return 0
-    elif not isinstance(data, numpy.ndarray) or not data.size:
+    elif not data.size:
         return 0
+    elif not isinstance(data, numpy.ndarray):
+        data = to_numpy(data)
     if numpy.isfinite(data.sum()):
         return 0
     return int(bool(numpy.isnan(data).any())) + 2 * int(bool(numpy.isinf(data).any()))

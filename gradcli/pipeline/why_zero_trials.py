@@ -48,8 +48,8 @@ def _leaky(case: Case, origin: Any) -> list[Trial]:
         inner = _operand(origin)
         if inner is not None:
             edits = [replace(case, origin, f"torch.nn.functional.leaky_relu({case.whole(inner)})")]
-            return [Trial(advised(case, origin, edits).replace("torch.nn.functional", "F"),
-                          tuple(edits), "nonzero")]  # fmt: skip
+            advice = advised(case, origin, edits).replace("torch.nn.functional", "F")
+            return [Trial(advice, tuple(edits), "nonzero"), *_straight(case, origin)]
     edits = [
         replace(case, part, "LeakyReLU" if isinstance(part, ast.Name) else _owner(case, part))
         for statement in case.program.body
