@@ -21,6 +21,8 @@ MOST_ENTRIES = 24  # of one gradient in the table
 WIDEST = 46  # columns of a value
 NAMES = 4  # gradients of one history that are named in its line
 
+Mark = tuple[str, "int | None"]  # the kind of an entry, and its line
+
 
 def short(ledger: LedgerFact, look: Look) -> list[Line]:
     """`a.grad = line 6 + line 7` for every gradient that has more than one entry."""
@@ -61,33 +63,33 @@ def _wrapped(names: str, told: str, look: Look) -> Iterator[Line]:
 
 def history(account: AccountFact, look: Look) -> str:
     """line 6 + line 7, None on line 8, line 6"""
-    entries = account.entries
-    if account.left_out:
-        half = len(entries) // 2
-        first, last = _joined(entries[:half], look), _joined(entries[half:], look)
+    marks = account.marks or tuple((entry.kind, entry.line) for entry in account.entries)
+    if len(marks) < account.total:
+        half = len(marks) // 2
+        first, last = _joined(marks[:half], look), _joined(marks[half:], look)
         return f"{first}, {ellipsis(look)} {account.left_out:,} more {ellipsis(look)}, {last}"
-    return _joined(entries, look)
+    return _joined(marks, look)
 
 
-def _joined(entries: Sequence[EntryFact], look: Look) -> str:
-    known: dict[tuple[str, int | None], int] = {}
-    tokens = [known.setdefault((entry.kind, entry.line), len(known)) for entry in entries]
+def _joined(marks: Sequence[Mark], look: Look) -> str:
+    known: dict[Mark, int] = {}
+    tokens = [known.setdefault(mark, len(known)) for mark in marks]
     text, before, at = "", "", 0
     times = "×" if look.unicode else "x"
     for repeat in [*repeats(tokens), None]:
-        end = len(entries) if repeat is None else repeat.start
-        for entry in entries[at:end]:
-            text += _sign(before, entry.kind) + _word(entry)
-            before = entry.kind
+        end = len(marks) if repeat is None else repeat.start
+        for mark in marks[at:end]:
+            text += _sign(before, mark[0]) + _word(mark)
+            before = mark[0]
         if repeat is None:
             break
-        unit = entries[repeat.start : repeat.start + repeat.period]
+        unit = marks[repeat.start : repeat.start + repeat.period]
         inner, last = "", ""
-        for entry in unit:
-            inner += _sign(last, entry.kind) + _word(entry)
-            last = entry.kind
+        for mark in unit:
+            inner += _sign(last, mark[0]) + _word(mark)
+            last = mark[0]
         inner = f"({inner})" if repeat.period > 1 else inner
-        text += _sign(before, unit[0].kind) + f"{inner} {times} {repeat.times:,}"
+        text += _sign(before, unit[0][0]) + f"{inner} {times} {repeat.times:,}"
         before, at = last, repeat.start + repeat.period * repeat.times
     return text
 
@@ -99,15 +101,15 @@ def _sign(before: str, kind: str) -> str:
     return " + " if kind == "added" and before in ("added", "assigned", "changed") else ", "
 
 
-def _word(entry: EntryFact) -> str:
-    line = "?" if entry.line is None else str(entry.line)
+def _word(mark: Mark) -> str:
+    line = "?" if mark[1] is None else str(mark[1])
     return {
         "added": f"line {line}",
         "cleared": f"None on line {line}",
         "zeroed": f"zeros on line {line}",
         "assigned": f"set on line {line}",
         "changed": f"changed on line {line}",
-    }[entry.kind]
+    }[mark[0]]
 
 
 # ---------------------------------------------------------------- in full

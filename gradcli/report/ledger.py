@@ -17,6 +17,7 @@ from .model.ledger import AccountFact, EntryFact, PassFact, StaleFact
 
 ENDS = 50  # entries of one gradient that are held at each end
 SMALL = 256  # elements of a gradient whose values are held
+MARKS = 100_000  # entries of one gradient whose kinds and lines are held
 MOST = 10_000  # tensors that are followed
 PASSES = 1000
 RESETS = frozenset({"zeroed", "cleared", "assigned"})
@@ -50,12 +51,15 @@ class Entry:
 class Account:
     """What happened to the `.grad` of one tensor."""
 
-    __slots__ = ("tensor", "first", "last", "count", "added_at", "updated_at", "stale", "grad")
+    __slots__ = (
+        "tensor", "first", "last", "marks", "count", "added_at", "updated_at", "stale", "grad",
+    )  # fmt: skip
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
         self.first: list[Entry] = []
         self.last: deque[Entry] = deque(maxlen=ENDS)
+        self.marks: list[tuple[str, Line]] = []
         self.count = 0
         self.added_at: tuple[Line] | None = None  # the backward call since the last reset
         self.updated_at: tuple[Line] | None = None  # the change of the tensor since that call
@@ -65,6 +69,8 @@ class Account:
     def enter(self, entry: Entry) -> None:
         """One more line; a reset forgets what was added."""
         self.count += 1
+        if len(self.marks) < MARKS:
+            self.marks.append((entry.kind, entry.line))
         if len(self.first) < ENDS:
             self.first.append(entry)
         else:
@@ -240,9 +246,9 @@ class Book:
                 name, line = names(account.tensor)
                 entries = tuple(e.fact(full) for e in chain(account.first, account.last))
                 left = account.count - len(entries)
-                found.append(
-                    AccountFact(name, line, account.tensor.is_leaf, entries, account.count, left)
-                )
+                marks = tuple(account.marks) if len(account.marks) == account.count else ()
+                leaf = account.tensor.is_leaf
+                found.append(AccountFact(name, line, leaf, entries, account.count, left, marks))
         return tuple(found)
 
     @property

@@ -38,7 +38,10 @@ class StaleFact(NamedTuple):
 
 
 class AccountFact(NamedTuple):
-    """The history of one tensor's `.grad`; of very many entries the first and the last."""
+    """The history of one tensor's `.grad`; of very many entries the first and the last.
+
+    `marks` are the kinds and lines of all entries, in their order, unless there are too many.
+    """
 
     name: str
     line: int | None
@@ -46,6 +49,7 @@ class AccountFact(NamedTuple):
     entries: tuple[EntryFact, ...]
     total: int
     left_out: int = 0
+    marks: tuple[tuple[str, int | None], ...] = ()
 
     @property
     def is_eventful(self) -> bool:
