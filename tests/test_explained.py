@@ -1,11 +1,13 @@
 """Tests of explained errors: names, lines, tables, and advice that was tried, as a person reads it.
 
-The programs and what is said about them stand in `programs/explained.txt`.
+The programs and what is said stand in `programs/explained.txt`, those of ordinary mistakes
+in `programs/misuse.txt`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -23,8 +25,15 @@ from gradcli.pipeline.request import Limits, Ran, Request
 from gradcli.pipeline.run import execute
 from gradcli.render import error as render
 
-PAGES = sections(Path(__file__).parent / "programs" / "explained.txt")
-PRELUDE = "import torch\nimport torch.nn.functional as F\nfrom torch import nn, tensor\n"
+PROGRAMS = Path(__file__).parent / "programs"
+PAGES = sections(PROGRAMS / "explained.txt")
+MISUSE = sections(PROGRAMS / "misuse.txt")
+# Words of our own: a name that is never assigned may be an input. The question has its own print.
+OWN_WORDS = re.compile(r"NameError: the input|SyntaxError: keyword argument|.*for print\(\)")
+PRELUDE = (
+    "import math\nimport torch\nimport torch.nn.functional as F\n"
+    "from torch import Tensor, nn, optim, relu, tensor\n"
+)
 
 
 def explained(text: str) -> Ran:
@@ -51,6 +60,85 @@ def test_pages(title: str) -> None:
         assert len(line) <= PLAIN.width or line.startswith("do: ")
 
 
+@pytest.mark.parametrize("title", MISUSE)
+def test_ordinary_mistakes(title: str) -> None:
+    text, _, expected = MISUSE[title].partition("---\n")
+    page = page_of(text)
+    assert page == expected
+    last = page.rstrip("\n").splitlines()[-1]
+    if not OWN_WORDS.match(last):
+        told = oracle.ask("failure", PRELUDE + text).rstrip().splitlines()
+        assert last.rstrip() == told[0].rstrip().removesuffix(":")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = 1\nx++\n", "x += 1"),
+        ("x = True && False\n", "'and' in the place of &&"),
+        ("x = True || False\n", "'or' in the place of ||"),
+        ("x = !True\n", "'not' in the place of !"),
+        ("x = a ? 1 : 2\n", "a if condition else b"),
+        ("y = 2 x\n", "2 * x"),
+        ("y = 2x\n", "2 * x"),
+        ("x := 3\n", "x = 3"),
+        ("var x = 3\n", "x = 3"),
+        ("lambda = 3\n", "another name: 'lambda' is a word of the language"),
+        ("def f(x):\n    retrun x\n", "did you mean 'return'?"),
+        ("whille True:\n    pass\n", "did you mean 'while'?"),
+        ("fro i in range(3):\n    pass\n", "did you mean 'for'?"),
+        ("improt torch\n", "did you mean 'import'?"),
+        ("x = 1\nelse:\n    x = 2\n",
+         "begin 'else' where the statement begins that it belongs to"),
+        ("if x:\n    pass\nelse if y:\n    pass\n", "elif in the place of else if"),
+        ("for i in range(3)\n    pass\n", "a colon behind 'for i in range(3)'"),
+        ("for i in range(3):\nprint(i)\n",
+         "indent line 2 and what belongs to the same block by four spaces"),
+        ("x = 1\n  y = 2\n", "begin line 2 where the line above begins"),
+        ("if True:\n        x = 1\n    y = 2\n",
+         "indent line 3 like the block that it belongs to"),
+        ("y = 2 +\n", "complete line 1: something is missing at its end"),
+        ("x = \u201chello\u201d\n", 'write " instead of \u201c'),
+        ("x = 3 \u2212 2\n", "write - instead of \u2212"),
+        ("x = 3\u00b2\n", "write **2 instead of \u00b2"),
+        ("// a comment\n", "# a comment"),
+    ],
+)  # fmt: skip
+def test_syntax_advice(text: str, said: str) -> None:
+    error = explained(text).error
+    assert error is not None and error.exit_status is ExitStatus.PROGRAM_ERROR
+    assert error.notes == (f"do: {said}",)
+
+
+@pytest.mark.parametrize(
+    ("data", "first", "last"),
+    [
+        (b"y = '\xe9t\xe9'\n", "p.expr:1:6", "byte 0xe9 at line 1, byte 6 of the line"),
+        (b"\xff\xfex\x00=\x001\x00", "p.expr", "byte 0xff at line 1, byte 1 of the line"),
+        (b"\x89PNG\r\n\x00\x00", "p.expr", "byte 0x89 at line 1, byte 1 of the line"),
+        (b"x = 1\x00\n", "p.expr:1:6", "source code cannot contain null bytes"),
+        (b"\xef\xbb\xbfx = = 3\r\n", "p.expr:1:5", "invalid syntax"),
+        (b"x = 1\rz = w +\r", "p.expr:2:8", "invalid syntax"),
+        (b"x = tensor(1.0)\r\ny = x.exq()\r\n", "p.expr:2:7", "has no attribute 'exq'"),
+    ],
+)
+def test_files_that_are_no_programs(data: bytes, first: str, last: str) -> None:
+    """Places count in the text without a byte order mark, with one kind of line end."""
+    ran = execute(Request(data, "p.expr"), lambda words: None)
+    assert ran.error is not None
+    lines = str(render.text(ran.error, ran.error_text, PLAIN)).splitlines()
+    assert lines[0] == first and lines[-1].endswith(last)
+    assert "\r" not in "".join(lines)
+
+
+def test_a_notebook_is_no_program(tmp_path: Path) -> None:
+    path = tmp_path / "lesson.ipynb"
+    path.write_text('{"cells": []}')
+    done = gradcli("run", str(path))
+    assert done.returncode == ExitStatus.USAGE
+    assert "is a notebook" in done.stderr and "copy its cells" in done.stderr
+
+
 def test_the_same_page_twice() -> None:
     """Trials leave nothing behind: random numbers, modes and hooks are as before."""
     text = PAGES["a layer before the loop"].partition("---\n")[0]
@@ -62,13 +150,9 @@ def test_what_does_not_help_is_not_advised() -> None:
     text = PAGES["retaining would damage"].partition("---\n")[0]
     error = explained(text).error
     assert error is not None and not any("retain_graph" in note for note in error.notes)
-    assert any("retain_graph" in cure.note for cure in execute_only(text).error.cures)
-
-
-def execute_only(text: str) -> Ran:
     ran = execute(Request(text.encode(), "p.expr"), lambda words: None)
     assert ran.error is not None
-    return ran
+    assert any("retain_graph" in cure.note for cure in ran.error.cures)
 
 
 def test_a_legal_second_backward_is_no_error() -> None:

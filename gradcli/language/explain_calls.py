@@ -161,10 +161,12 @@ def _parameters(out: Explanation) -> Iterator[str]:
 def _definition(out: Explanation, name: str) -> None:
     """Where a function of the program is defined whose arguments do not fit."""
     owner, _, word = name.rpartition(".")
+    owner = owner.rpartition(".")[2]
     found = [
         node
         for node in _functions(out)
-        if node.name == word and (not owner or _class_of(out, node) == owner.rpartition(".")[2])
+        if node.name == word
+        and (owner.endswith("<locals>") or _class_of(out, node) == (owner or None))
     ]
     if len(found) != 1:
         return
@@ -174,7 +176,8 @@ def _definition(out: Explanation, name: str) -> None:
     end = len(line.partition("#")[0].rstrip().rstrip(":")) + 1
     parameters = [item.arg for item in (*node.args.posonlyargs, *node.args.args)]
     text = "defined here"
-    if _class_of(out, node) is not None and parameters[:1] != ["self"]:
+    is_method = _class_of(out, node) is not None and not node.decorator_list
+    if is_method and parameters[:1] != ["self"]:
         text = "a method's first parameter is the object itself: self"
     out.put(_At(node.lineno, column - 1, node.lineno, end - 1), text)
 

@@ -101,7 +101,7 @@ def _operands(out: Explanation, error: BaseException) -> list[Operand]:
         if not any(isinstance(v, Tensor) and tuple(v.shape) in told for _, v in pairs):
             return []
     for operand, value in pairs:  # a call that was made in another way than the text says
-        known = places.tensor(operand)
+        known = held(out, operand)
         if isinstance(value, Tensor) and isinstance(operand, ast.Constant):
             return []
         if known is not None and known is not value:

@@ -164,7 +164,7 @@ def _marks(
     if start + length + 1 + width_of(words) <= room:
         said = Cell(f" {words}" if words else "", style)
         return [(margin, Cell(" " * start), marks, said)]
-    indent = max(0, min(start, room - LEAST_WORDS))
+    indent = start if start + width_of(words) <= room else max(0, min(start, room - LEAST_WORDS))
     wrapped = textwrap.wrap(words, room - indent)
     return [
         (margin, Cell(" " * start), marks),
