@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy
 import paths_programs
 import pytest
 from oracle import oracle, question
@@ -349,6 +350,47 @@ def test_several_outputs_of_one_node() -> None:
     text = "x = tensor([1.0, 2.0, 3.0], requires_grad=True)\na, b, c = x.unbind()\n"
     found = report(text + "m, i = torch.max(x, 0)\nL = a * b + c * m\n", "x")
     assert found.sum == (2, 1, 6) and found.path_count == 4 and found.equal
+
+
+def fits(word: str, matrix: Any) -> bool:
+    """Whether a matrix is what its name says; names that say little are believed."""
+    square = matrix.shape[0] == matrix.shape[1]
+    used = matrix != 0
+    if word in ("identity", "minus identity"):
+        sign = -1 if word == "minus identity" else 1
+        return bool(square and numpy.allclose(matrix, sign * numpy.eye(len(matrix))))
+    if word == "diagonal":
+        return bool(square and not (used & ~numpy.eye(len(matrix), dtype=bool)).any())
+    if word in ("permutation", "transposition", "reshape"):
+        return bool(square and (used.sum(0) == 1).all() and (used.sum(1) == 1).all())
+    if word == "sum":
+        return bool(((matrix == 0) | (matrix == 1)).all())
+    return word not in ("placement", "broadcast sum") or bool((used.sum(1) <= 1).all())
+
+
+@pytest.mark.parametrize("first", range(0, 30, 10))
+def test_structures_are_what_they_are_called(first: int) -> None:
+    seen: set[str] = set()
+    for seed in range(first, first + 10):
+        text = tensor_program(seed).split("loss.backward()")[0].split("g, = torch")[0]
+        for edges in (False, True):
+            try:
+                found = report(text, "p", "loss", jacobian=True, edges=edges)
+            except Unusable:
+                continue
+            for step in (step for path in found.paths for step in path.steps):
+                if step.jacobian is not None:
+                    seen.add(step.structure)
+                    assert fits(step.structure, numpy.array(step.jacobian, dtype=float)), (
+                        f"{step.structure}: {step.jacobian_text}\n{text}"
+                    )
+    assert {"identity", "diagonal"} <= seen
+
+
+def test_a_matrix_of_several_ways() -> None:
+    text = "x = tensor([1.0, 2.0], requires_grad=True)\nL = (x * x.sum() + 2 * x).sum()\n"
+    (path,) = report(text, "x", "L").paths
+    assert [step.structure for step in path.steps] == ["several ways"]
 
 
 # ---------------------------------------------------------------- without values

@@ -299,13 +299,14 @@ class Facts:
         edge = chain.edges[stop][place]
         start, end = chain.stops[stop], chain.stops[edge.to]
         if chain.by_edges:
-            numbers_ = [start[0]]
+            pairs = [(start[0], edge.place)]
         else:
-            numbers_ = list(dict.fromkeys(number for number, _ in self._between(start, end)))
+            pairs = self._between(start, end)
         alive = chain.ways.graph.alive
         before, after = chain.models[stop], chain.models[edge.to]
         shapes = [() if model is None else tuple(model.shape) for model in (before, after)]
-        words = structure((alive[number] for number in numbers_), shapes[0], shapes[1])
+        on_edge = [(alive[number], at) for number, at in pairs]
+        words = structure(on_edge, shapes[0], shapes[1])
         self.structures[stop, place] = words
         return words
 

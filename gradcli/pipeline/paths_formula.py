@@ -20,6 +20,7 @@ from .paths_labels import Labels
 NODES = 5_000  # of a graph whose formula is worked out when asked for, and unasked
 NODES_UNASKED = 100
 LONG = 40  # names and numbers in a gradient on the way before it gets a line of its own
+LONGEST = 20_000  # names and numbers in all formulas together
 SHARED = 10  # the same where several edges go on from it
 
 
@@ -119,6 +120,8 @@ class Formulas:
             for to, value in found.items():
                 if value is None:
                     continue
+                if value.expr.weight > LONGEST:
+                    raise Unsayable("a derivative of very many names and numbers")
                 if single:
                     local[stop, to] = algebra.factored(value.expr)
                     value = Symbol(algebra, algebra.mul(grad.expr, value.expr),
@@ -180,6 +183,8 @@ def formula_of(
         fact = _fact(formulas, found, lines, local, names, chain)
     except Unsayable as reason:
         return None, f"no formula: {reason} has none in the language" if asked else ""
+    except RecursionError:
+        return None, "no formula: an expression of very many steps has none" if asked else ""
     except (AttributeError, TypeError, ValueError, IndexError, RuntimeError, KeyError) as error:
         return None, f"no formula: a derivative can't be written ({error})" if asked else ""
     if not asked and (fact.lines or len(fact.text) > 68):
@@ -199,6 +204,9 @@ def _fact(
     local: dict[tuple[int, int], Expr], names: dict[Position, str], chain: Chain,
 ) -> FormulaFact:  # fmt: skip
     algebra, words = formulas.algebra, formulas.words
+    written = [found.expr, *(expr for _, expr in lines), *local.values()]
+    if sum(expr.weight for expr in written) > LONGEST:
+        raise Unsayable("a derivative of very many names and numbers")
     final = algebra.factored(written_out(found))
     made = {name: d.expr for name, d in words.definitions.items()}
     used = _used([final, *(expr for _, expr in lines)], {**made, **dict(lines)})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from ..engine.saved import unpack
 from ..report.collect import short_name
 
 # By the beginning of a node's name; the longest one that fits speaks.
@@ -23,7 +24,7 @@ _WORDS = {
     "IndexSelect": "selection", "Take": "selection", "MaskedSelect": "selection",
     "Select": "selection", "Slice": "selection", "Narrow": "selection", "Split": "selection",
     "Unbind": "selection", "Chunk": "selection", "Diagonal": "selection", "Embedding": "selection",
-    "Median": "selection", "Kthvalue": "selection", "Topk": "selection", "MaxPool": "selection",
+    "AsStrided": "selection", "Median": "selection", "Kthvalue": "selection", "Topk": "selection", "MaxPool": "selection",
     "AvgPool": "mean", "Cat": "placement", "Stack": "placement", "ConstantPadNd": "placement",
     "IndexPut": "placement", "CopySlices": "placement", "SliceScatter": "placement",
     "Scatter": "placement", "T": "transposition", "Transpose": "transposition",
@@ -37,41 +38,54 @@ _WORDS = {
 }  # fmt: skip
 _NAMES = {f"{name}Backward": word for name, word in _WORDS.items()}
 MOST = 3  # words for one edge
+POINTWISE = frozenset({"diagonal", "identity", "minus identity"})
 
 
-def structure(nodes: Iterable[Any], before: tuple[int, ...], after: tuple[int, ...]) -> str:
-    """The words for one edge: `nodes` lie on it, the gradient's shape is `before`, then `after`."""
+def structure(
+    pairs: Sequence[tuple[Any, int]], before: tuple[int, ...], after: tuple[int, ...]
+) -> str:
+    """The words for one edge. `pairs` are the nodes on it, each with the input that leads on; the
+    gradient's shape is `before`, then `after`."""
     words: list[str] = []
-    for node in nodes:
-        word = _word(node)
+    for node, place in pairs:
+        word = _word(node, place)
         if word == "identity" and words:
             continue
         if words and words[-1] == "identity":
             words.pop()
         if not words or words[-1] != word:
             words.append(word)
+    if len({id(node) for node, _ in pairs}) < len(pairs):  # some node leads on in several ways
+        words = ["diagonal"] if POINTWISE.issuperset(words) else ["several ways"]
     if not words:
         words = ["identity"]
-    grown = prod(after) < prod(before) and words[-1] in ("diagonal", "identity", "minus identity")
-    if grown:
-        spread = "broadcast sum"
-        words = [spread] if words == ["identity"] else [*words, spread]
+    if prod(after) < prod(before) and words[-1] in POINTWISE:
+        words = ["broadcast sum"] if words == ["identity"] else [*words, "broadcast sum"]
     if len(words) > MOST:
         return f"{len(words)} operations"
     return " · ".join(words)
 
 
-def _word(node: Any) -> str:
+def _word(node: Any, place: int) -> str:
     name = short_name(node)
-    stem = name.rstrip("0123456789")
-    known = _NAMES.get(stem)
+    known = _NAMES.get(name.rstrip("0123456789"))
     if known is not None:
         return known
     row = getattr(node, "row", None)
-    if row is not None and name in ("AddBackward0", "SubBackward0", "AddBackward1", "SubBackward1"):
-        return "identity"
+    if row is None:
+        return "placement" if name == "CopySlices" else "user function"
+    if row.name in ("add", "sub") and row.symbol:
+        if place and "alpha" in row.saved_keys and _alpha(node, row) != 1:
+            return "diagonal"
+        return "minus identity" if place and row.name == "sub" else "identity"
     if name in ("NegBackward0", "RsubBackward1"):
         return "minus identity"
-    if row is not None and (row.broadcasts or row.dtype in ("same", "promote_float")):
-        return "diagonal" if len(row.signature.outputs) == 1 and not row.view else "dense"
-    return "view" if row is not None and row.view else "user function" if row is None else "dense"
+    if row.broadcasts or row.dtype in ("same", "promote_float"):
+        if len(row.signature.outputs) == 1 and not row.view:
+            return "diagonal"
+    return "view" if row.view else "dense"
+
+
+def _alpha(node: Any, row: Any) -> Any:
+    """The factor of the second operand."""
+    return unpack(node, row.saved_keys.index("alpha"))

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 from ..engine.formula import edge_places
 from ..engine.saved import unpack
 from ..engine.tensor import Tensor
-from ..language.names import Scope
 from ..report.paths_graph import Position, Ways
-from ..report.symbols import Algebra, Expr, Shape, broadcast
-from .paths_carrier import ARITHMETIC, FUNCTIONS, Symbol, Unsayable, operate
+from ..report.symbols import Algebra, Expr, Shape
+from .paths_carrier import ARITHMETIC, Symbol, Unsayable, operate
+from .paths_expressions import Expressions
 from .paths_labels import Labels, Spot, grad_fn_of
-from .paths_names import Bound
 
 LITERAL = 64  # elements of a tensor that is written out
 DEEP = 40  # expressions within expressions
@@ -45,8 +44,9 @@ class Words:
             if position is not None:
                 self.spots.setdefault(position, spot)
         self.current = self._current()
-        self.scopes: dict[int, Scope] | None = None
         self.depth = 0
+        self.users: dict[int, list[int]] | None = None
+        self.expressions = Expressions(self)
 
     def _current(self) -> dict[Any, str]:
         """For everything that a name holds at the end: the text that reaches it."""
@@ -99,7 +99,7 @@ class Words:
             position = self.ways.inner(node, tensor.output_nr)
         else:
             position = self.ways.leaf(tensor) if tensor.requires_grad else None
-        expr = self._constant(tensor) if position is None else self.position(position, tensor)
+        expr = self.constant(tensor) if position is None else self.position(position, tensor)
         return Symbol(self.algebra, expr, tensor._data)
 
     def operand(self, node: Any, key: str, tensor: Tensor) -> Symbol:
@@ -111,7 +111,7 @@ class Words:
             part = _operand(getattr(node, "origin", None), node.row, key)
             if part is not None and not isinstance(part, ast.Constant):
                 try:
-                    expr = self._from_text(part, node.sequence)
+                    expr = self.expressions.formula(part, node.sequence)
                 except Unsayable:
                     return self.tensor(tensor)
                 return Symbol(self.algebra, expr, tensor._data)
@@ -168,7 +168,7 @@ class Words:
             name += "_"
         return name
 
-    def _constant(self, tensor: Tensor) -> Expr:
+    def constant(self, tensor: Tensor) -> Expr:
         """A tensor without a gradient: its name, if one holds it still, else its numbers."""
         key = ("constant", id(tensor))
         found = self.known.get(key)
@@ -208,7 +208,7 @@ class Words:
         )
         if isinstance(origin, ast.expr) and not inner and self._is_last(position, origin):
             try:
-                made = self._from_text(origin, node.sequence)
+                made = self.expressions.formula(origin, node.sequence)
                 row = getattr(node, "row", None)
                 if row is None or (row.output_count == 1 and row.view != "multi"):
                     return made
@@ -228,15 +228,14 @@ class Words:
                        for user in users.get(position[0], ()))  # fmt: skip
 
     def _users(self) -> dict[int, list[int]]:
-        found = self.known.get("users")
-        if found is None:
-            users: dict[int, list[int]] = {}
+        """For each node those that use what it made."""
+        if self.users is None:
+            self.users = {}
             for number, inputs in enumerate(self.ways.graph.next):
                 for edge in inputs:
                     if edge is not None:
-                        users.setdefault(edge[0], []).append(number)
-            self.known["users"] = found = users  # type: ignore[assignment]
-        return found  # type: ignore[return-value]
+                        self.users.setdefault(edge[0], []).append(number)
+        return self.users
 
     def _from_row(self, position: Position, node: Any) -> Symbol:
         """The forward operation with its inputs, where all of them are known."""
@@ -276,157 +275,6 @@ class Words:
             return self._from_row(position, self.ways.graph.alive[position[0]])
         raise Unsayable("a value between two operations of one expression")
 
-    # ---- expressions of the program
-
-    def _from_text(self, node: ast.expr, clock: int) -> Expr:
-        algebra = self.algebra
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            return algebra.number(node.value)  # type: ignore[arg-type]
-        if isinstance(node, ast.Name) or self._is_item(node, clock):
-            return self._name(node, clock)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return algebra.neg(self._from_text(node.operand, clock))
-        if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
-            one, other = (self._from_text(part, clock) for part in (node.left, node.right))
-            return _BINARY[type(node.op)](algebra, one, other)  # type: ignore[no-any-return]
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-            sides = [("", self._from_text(part, clock)) for part in (node.left, node.right)]
-            return algebra.call("@", "operator", sides, None)
-        if isinstance(node, ast.Call) and not any(isinstance(a, ast.Starred) for a in node.args):
-            return self._from_call(node, clock)
-        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARED:
-            sides = [("", self._from_text(p, clock)) for p in (node.left, node.comparators[0])]
-            shape = broadcast(side.shape for _, side in sides)
-            return algebra.call(_COMPARED[type(node.ops[0])], "operator", sides, shape)
-        return self._pieces(node, clock)
-
-    def _from_call(self, node: ast.Call, clock: int) -> Expr:
-        """A call of PyTorch's: a function, or a method of something that has a formula."""
-        given: list[tuple[str, Any]] = []
-        function, style = ast.unparse(node.func), "function"
-        root: Any = node.func
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if isinstance(root, ast.Name) and self._bound(root, clock) is None:
-            if self._is_of_program(root):
-                raise Unsayable(f"the name {root.id}")
-        elif isinstance(node.func, ast.Attribute):
-            function, style = node.func.attr, "method"
-            given.append(("", self._from_text(node.func.value, clock)))
-        else:
-            return self._pieces(node, clock)
-        for keyword, value in (*(("", a) for a in node.args),
-                               *((k.arg or "**", k.value) for k in node.keywords)):  # fmt: skip
-            plain = isinstance(value, ast.Constant | ast.Tuple | ast.List)
-            given.append((keyword, ast.unparse(value) if plain and not _names(value) else
-                          self._from_text(value, clock)))  # fmt: skip
-        short = function.rpartition(".")[2]
-        if short in FUNCTIONS and (style == "method" or function == f"torch.{short}"):
-            function, style = short, "function"
-        return self.algebra.call(function, style, given, None)
-
-    def _is_item(self, node: ast.expr, clock: int) -> bool:
-        """ws[0], where the list had this tensor when it was bound."""
-        return (
-            isinstance(node, ast.Subscript)
-            and isinstance(node.slice, ast.Constant)
-            and self._bound(node, clock) is not None
-        )
-
-    def _name(self, node: ast.expr, clock: int) -> Expr:
-        word = ast.unparse(node)
-        bound = self._bound(node, clock)
-        if bound is None:
-            raise Unsayable(f"the name {word}")
-        thing = bound.alive
-        if thing is None:
-            raise Unsayable(f"what {word} stood for")
-        if bound.key is None:
-            if bound.scope is None and self.globals.get(word) == thing:
-                return self.algebra.name(word, (), float(thing))
-            return self.algebra.number(thing)
-        if isinstance(thing, Tensor):
-            if thing.requires_grad:
-                position = (self.ways.leaf(thing) if thing.grad_fn is None else
-                            self.ways.inner(thing.grad_fn, thing.output_nr))  # fmt: skip
-                if position is not None:
-                    return self.position(position, thing)
-            return self._constant(thing)
-        held, output_nr = bound.tensor(), bound.output_nr
-        now = None if held is None else grad_fn_of(held)
-        if held is not None and now is not None and now is not thing and now.sequence <= clock:
-            thing, output_nr = now, held.output_nr  # changed in place before this line
-        position = self.ways.inner(thing, output_nr)
-        if position is None:
-            raise Unsayable(f"what {word} stood for")
-        return self.position(position, held)
-
-    def _bound(self, node: ast.expr, clock: int) -> Bound | None:
-        """What a name, or an item of it, meant at its place when the expression ran."""
-        naming, word = self.labels.naming, ast.unparse(node)
-        root: Any = node
-        while isinstance(root, ast.Subscript):
-            root = root.value
-        if not isinstance(root, ast.Name):
-            return None
-        scope: Scope | None = self._scope_of(root)
-        while scope is not None and scope.kind != "module":
-            if root.id in scope.bound:
-                return naming.last(scope, word, clock)
-            scope = scope.parent
-        return naming.last(None, word, clock)
-
-    def _scope_of(self, node: ast.AST) -> Scope | None:
-        if self.scopes is None:
-            program = self.labels.ran.program
-            assert program is not None
-            self.scopes = {}
-            pending: list[tuple[Any, Scope]] = [(part, program.module) for part in program.body]
-            for part, scope in pending:
-                self.scopes[id(part)] = scope
-                inner = program.scopes.get(part, scope)
-                pending.extend((child, inner) for child in ast.iter_child_nodes(part))
-        return self.scopes.get(id(node))
-
-    def _pieces(self, node: ast.expr, clock: int) -> Expr:
-        """Any other expression: its text, with the names in it as they are reached now."""
-        if any(isinstance(part, _REFUSED) for part in ast.walk(node)):
-            raise Unsayable("an expression that binds names")
-        stands: dict[str, Expr] = {}
-        copy = ast.parse(ast.unparse(node), mode="eval").body
-        originals = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
-        copies = [part for part in ast.walk(copy) if isinstance(part, ast.Name)]
-        if len(originals) != len(copies):
-            raise Unsayable("an expression")
-        for number, (part, twin) in enumerate(zip(originals, copies, strict=True)):
-            if self._bound(part, clock) is None:
-                if self._is_of_program(part):
-                    raise Unsayable(f"the name {part.id}")
-                continue
-            twin.id = f"_{number}_"
-            stands[twin.id] = self._name(part, clock)
-        text = ast.unparse(copy)
-        pieces: list[Any] = []
-        for word in _split(text, stands):
-            pieces.append(stands.get(word, word))
-        atomic = isinstance(node, ast.Call | ast.Subscript | ast.Attribute)
-        return self.algebra.text(pieces, atomic, None)
-
-    def _is_of_program(self, node: ast.Name) -> bool:
-        """Whether the program binds this name itself: a function of it, a value that is gone."""
-        program = self.labels.ran.program
-        assert program is not None
-        scope = self._scope_of(node)
-        while scope is not None and scope.kind != "module":
-            if node.id in scope.bound:
-                return True
-            scope = scope.parent
-        return node.id in program.bindings
-
-
-_REFUSED = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.NamedExpr,
-            ast.JoinedStr, ast.IfExp, ast.BoolOp)  # fmt: skip
-
 
 def _operand(origin: Any, row: Any, key: str) -> ast.expr | None:
     """The piece of an expression that an argument of its operation came from."""
@@ -448,29 +296,3 @@ def _operand(origin: Any, row: Any, key: str) -> ast.expr | None:
         return None
     place = names.index(key) if key in names else len(parts)
     return parts[place] if place < len(parts) else None
-
-
-def _names(node: ast.AST) -> bool:
-    """Whether an expression has names in it."""
-    return any(isinstance(part, ast.Name) for part in ast.walk(node))
-
-
-_COMPARED: dict[type, str] = {
-    ast.Gt: ">", ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=",
-}  # fmt: skip
-_BINARY: dict[type, Any] = {
-    ast.Add: Algebra.add,
-    ast.Sub: lambda algebra, one, other: algebra.add(one, algebra.neg(other)),
-    ast.Mult: Algebra.mul,
-    ast.Div: Algebra.div,
-    ast.Pow: Algebra.power,
-}
-
-
-def _split(text: str, words: dict[str, Any]) -> list[str]:
-    """The text cut before and behind each of the words."""
-    import re
-
-    if not words:
-        return [text]
-    return [p for p in re.split("(" + "|".join(map(re.escape, words)) + ")", text) if p]
