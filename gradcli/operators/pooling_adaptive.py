@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..engine.operator import operator
@@ -70,30 +71,33 @@ def _check(kind: str, ndim: int) -> Any:
     return check
 
 
+def _again(average: Callable[..., Any]) -> dict[int, Callable[..., Any]]:
+    """The average of a gradient's gradient. The parameters' names are what nodes show."""
+
+    def of_planes(
+        grad: Any, grad_output_sym_argsize_minus_2: int, grad_output_sym_argsize_minus_1: int
+    ) -> Any:
+        return average(grad, (grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1))
+
+    def of_volumes(
+        grad: Any, grad_output_sym_argsize_minus_3: int, grad_output_sym_argsize_minus_2: int,
+        grad_output_sym_argsize_minus_1: int,
+    ) -> Any:  # fmt: skip
+        sizes = (grad_output_sym_argsize_minus_3, grad_output_sym_argsize_minus_2)
+        return average(grad, (*sizes, grad_output_sym_argsize_minus_1))
+
+    return {2: of_planes, 3: of_volumes}
+
+
 def _declare(ndim: int) -> tuple[Any, Any]:
     image = "c" if ndim == 2 else "c[None]"
-    # The names of the parameters are what nodes show: one for each dimension.
-    again = {
-        2: lambda grad, grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1: average(
-            grad, (grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1)
-        ),
-        3: lambda grad, grad_output_sym_argsize_minus_3, grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1: (  # noqa: E501
-            average(
-                grad,
-                (
-                    grad_output_sym_argsize_minus_3,
-                    grad_output_sym_argsize_minus_2,
-                    grad_output_sym_argsize_minus_1,
-                ),
-            )
-        ),
-    }
+    again = _again(lambda *sizes: average(*sizes))[ndim]
     average_backward = operator(
         f"_adaptive_avg_pool{ndim}d_backward(Tensor grad_output, Tensor self) -> Tensor",
         node=f"AdaptiveAvgPool{ndim}DBackwardBackward0",
         where="hidden",
         forward=lambda xp, grad_output, self: _average_backward(xp, grad_output, self, ndim),
-        grad_output=again[ndim],
+        grad_output=again,
         self=lambda grad, self_shape: zeros_of(grad, self_shape),
         doc="Each gradient shared among its window.",
         samples=(f"torch.autograd.grad(F.adaptive_avg_pool{ndim}d({image}, 2).sum(), c)[0]",),

@@ -76,6 +76,9 @@ def _matrix(
 def _resampled(
     xp: Any, x: Any, kind: str, sizes: Any, outs: Any, scales: Any, align: bool, back: bool
 ) -> Any:
+    if x.dtype.kind != "f" and not kind.startswith("nearest"):  # pictures of bytes
+        fine = _resampled(xp, x.astype("float32"), kind, sizes, outs, scales, align, back)
+        return xp.clip(xp.floor(fine + 0.5), 0, 255)
     for place, (size, out) in enumerate(zip(sizes, outs, strict=True)):
         axis = x.ndim - len(outs) + place
         matrix = _matrix(xp, kind, size, out, scales[place], align, x.dtype)
