@@ -7,7 +7,7 @@ from typing import Any
 
 from ...report.model.steps import EdgeFact, LocalFact, StepFact, StepsReport, ValueFact, WalkFact
 from ..escape import Terminal
-from . import document, error_row, event_row, numbers
+from . import encoded, error_row, event_row, numbers
 
 STEP = "gradcli.step/1"
 
@@ -15,23 +15,42 @@ STEP = "gradcli.step/1"
 def steps(
     report: StepsReport, stops: Mapping[int, frozenset[int]] | None = None
 ) -> Iterator[Terminal]:
-    """The document, in pieces; with `stops` only the steps of these numbers are in it."""
-    yield from document({
+    """The document, in pieces: a step is a line, and a million of them are never held at once.
+
+    With `stops` only the steps of these numbers are in it.
+    """
+    head = {
         "schema": STEP,
         "file": report.file,
         "device": report.device,
         "of": None if report.of is None else report.of.name,
         "count": report.passes,
-        "passes": (_walk(walk, None if stops is None else stops[walk.number])
-                   for walk in report.walks),
         "output": report.output,
         "warnings": list(report.warnings),
         "error": error_row(report.error),
-    })  # fmt: skip
+    }
+    lines = [f'"{key}": {encoded(value)}' for key, value in head.items()]
+    yield Terminal("{" + ",\n ".join(lines) + ',\n "passes": [')
+    between = "\n  "
+    for walk in report.walks:
+        yield Terminal(between)
+        between = ",\n  "
+        yield from _walk(walk, None if stops is None else stops[walk.number])
+    yield Terminal("]}\n")
 
 
-def _walk(walk: WalkFact, stops: frozenset[int] | None) -> dict[str, Any]:
+def _walk(walk: WalkFact, stops: frozenset[int] | None) -> Iterator[Terminal]:
+    """One pass, its steps last."""
+    yield Terminal(encoded(_head(walk)).removesuffix("}") + ', "steps": [')
+    between = "\n    "
     chosen = range(len(walk.steps)) if stops is None else sorted(number - 1 for number in stops)
+    for place in chosen:
+        yield Terminal(between + encoded(_step(walk.steps[place])))
+        between = ",\n    "
+    yield Terminal("]}")
+
+
+def _head(walk: WalkFact) -> dict[str, Any]:
     return {
         "number": walk.number,
         "line": walk.line,
@@ -45,7 +64,6 @@ def _walk(walk: WalkFact, stops: frozenset[int] | None) -> dict[str, Any]:
         "freed_nodes": walk.freed,
         "saved_bytes": walk.bytes,
         "count": len(walk.steps),
-        "steps": [_step(walk.steps[place]) for place in chosen],
     }
 
 
