@@ -632,3 +632,37 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "L -(-1)-> d" in ascii_page.stdout
     again = gradcli("paths", "two.expr", "--wrt", "a", "--symbolic")
     assert again.stdout == gradcli("paths", "two.expr", "--wrt", "a", "--symbolic").stdout
+
+
+def test_names_of_every_kind_of_parameter() -> None:
+    text = """\
+a = tensor(2.0, requires_grad=True)
+def f(u, *rest, k):
+    return u * rest[0] + k
+L = f(a * 2, a * 3, k=a * 4)
+"""
+    assert {path.names for path in report(text, "a", "L").paths} == {
+        ("L", "u", "a"), ("L", "rest[0]", "a"), ("L", "k", "a"),
+    }  # fmt: skip
+
+
+def test_formulas_of_losses_over_classes() -> None:
+    text = """\
+x = tensor([[1.0, 2.0], [0.5, -1.0]])
+W = tensor([[0.1, 0.2, 0.3], [0.3, -0.4, 0.0]], requires_grad=True)
+t = tensor([0, 2])
+z = x @ W
+loss = F.cross_entropy(z, t)
+"""
+    found = report(text, "W", "loss", formula=True)
+    assert found.formula is not None and "F.one_hot(t, 3)" in found.formula.text
+    lines = found.formula.program.split("\n")
+    theirs, ours = oracle.ask("gradient_and_formula", text, "loss", "W", lines)
+    assert close(theirs, ours)
+
+
+def test_expressions_of_very_many_steps_have_no_formula() -> None:
+    text = "a = tensor(1.0, requires_grad=True)\n_y = a\nfor i in range(300):\n"
+    text += "    _y = (_y * 0.5).sin()\nL = _y * 1.0\n"
+    found = report(text, "a", "L", formula=True)
+    assert found.equal and found.formula is None and found.no_formula.startswith("no formula: ")

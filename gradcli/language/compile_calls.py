@@ -221,7 +221,11 @@ def qualified_name(scope: Scope, name: str) -> str:
 def _tell_arguments(code: Code, scope: Scope, on_local: Callable[[Scope, str, Any], None]) -> None:
     """A function that says what its parameters are bound to before its body runs."""
     run: Any = code.value or code.block
-    places = [(name, scope.slots[name]) for name in code.parameters.names]
+    parameters = code.parameters
+    names = [*parameters.names, *parameters.keyword_only]
+    if parameters.any_positional is not None:
+        names.append(parameters.any_positional)
+    places = [(name, scope.slots[name]) for name in names]
 
     def told(frame: list[Any]) -> Any:
         for name, slot in places:

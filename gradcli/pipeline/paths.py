@@ -112,20 +112,23 @@ def _ends(labels: Labels, ran: Ran, of: Spot) -> Ends:
     else:
         asked = request.wrt[0]
     found = labels.named(asked, "--wrt")
-    below = [spot for spot in found if spot.key == of.key or (
-        ways is not None and spot.position(ways) is not None)]  # fmt: skip
-    # A name that stands for the result too means what the result was made of.
+    below = [
+        spot
+        for spot in found
+        if spot.key == of.key or (ways is not None and spot.position(ways) is not None)
+    ]
     inner = [spot for spot in below if spot.key != of.key]
-    if any(spot.key == of.key for spot in below) and inner and "#" not in asked:
+    if inner and len(inner) < len(below):  # the result's own name: what the result was made of
         inner = [spot for spot in inner if spot.node is None] or inner
     wrt = (inner or below or found)[-1]
     of_label = request.of[0] if request.of else of.name
-    several = len(inner) > 1 or (bool(inner) and len(below) > len(inner))
-    wrt_label = shown(wrt, several and "#" not in asked) if "#" not in asked else asked
+    wrt_label = asked
+    others: tuple[str, ...] = ()
+    if "#" not in asked:
+        wrt_label = shown(wrt, len(below) > 1)
+        others = tuple(shown(spot, True) for spot in inner if spot is not wrt)
     if of.name == wrt.name and of.key != wrt.key:
-        of_label, wrt_label = shown(of, True), shown(wrt, True)
-    others = tuple(shown(spot, True) for spot in inner if spot is not wrt) if (
-        "#" not in asked) else ()  # fmt: skip
+        of_label = shown(of, True)
     end = None
     if ways is not None:
         end = ways.start if wrt.key == of.key else wrt.position(ways)
