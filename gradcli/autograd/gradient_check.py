@@ -129,7 +129,8 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
             raise RuntimeError(
                 f"The {place}th input has a dimension with stride 0. gradcheck only supports "
                 "inputs that are non-overlapping to be able to compute the numerical gradients "
-                "correctly. You should call .contiguous on the input before passing it to gradcheck."
+                "correctly. You should call .contiguous on the input before passing it to "
+                "gradcheck."
             )
     if not asking:
         raise ValueError(

@@ -136,7 +136,8 @@ def markdown(facts: CatalogueFact) -> Iterator[Terminal]:
         "# Operators\n\nMade by `gradcli ops --format markdown` from the declarations in "
         "`gradcli/operators/`.\nThe gradient of an argument is what backward adds for it; `grad` "
         "is the gradient that\ncomes in, `result` what the operator gave. Sizes in formulas are "
-        "those of the\ndeclaration's first sample. `gradcli ops NAME` shows the same with examples.\n"
+        "those of the\ndeclaration's first sample. `gradcli ops NAME` shows the same with "
+        "examples.\n"
     )
     face = ""
     for fact in facts.operators:
