@@ -1,4 +1,4 @@
-"""language: errors of operands that do not fit: tables of shapes, element types, layers."""
+"""language: errors of operands that do not fit: tables of shapes, element types."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from ..engine.tensor import Tensor
-from ..nn.module import Module
-from .classes import ModuleInstance
+from .explain_layers import CALL, layers, refused
 from .explained import ENCLOSED, Explanation, node_words, suffixed, with_argument
 
 _ROOM = __file__.rpartition("explain_operands.py")[0]
-_CALL = Module.__call__.__code__
 _ABOUT_SHAPES = re.compile(
     r"\b(?:sizes?|shapes?|dimensions?|dim|numel|elements|index|ambiguous|out of (?:range|bounds))"
     r"\b",
@@ -50,9 +48,9 @@ def operands(out: Explanation, error: BaseException) -> None:
     about_types = _ABOUT_TYPES.search(message) and "shape" not in message
     if not about_types and not _ABOUT_SHAPES.search(message):
         return
-    layers, given = _layers(error.__traceback__)
-    if layers:
-        _layer(out, layers, given)
+    called_layers, given = layers(error.__traceback__)
+    if called_layers:
+        refused(out, called_layers, given)
     called = out.places.called(out.place)
     if called is not None and called[0] in ("backward", "grad"):
         _seed(out, message, called[1])
@@ -157,7 +155,7 @@ def arguments(trace: TracebackType | None) -> tuple[list[Any], bool]:
     if code.co_flags & 0x04:  # *arguments
         rest = frame.f_locals.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
         found.extend(rest if isinstance(rest, tuple) else ())
-    return (found[1:] if code.co_name == "__call__" else found), code is _CALL
+    return (found[1:] if code.co_name == "__call__" else found), code is CALL
 
 
 def _seed(out: Explanation, message: str, nodes: Sequence[ast.expr]) -> None:
@@ -167,51 +165,6 @@ def _seed(out: Explanation, message: str, nodes: Sequence[ast.expr]) -> None:
         out.put(nodes[0], f"shape {told[1]}")
         if len(nodes) == 2 and out.places.called(out.place)[0] == "backward":  # type: ignore[index]
             out.put(nodes[1], f"shape {told[0]}")
-
-
-# ---------------------------------------------------------------- layers of a network
-
-
-def _layers(trace: TracebackType | None) -> tuple[list[Module], tuple[Any, ...]]:
-    """The modules that were being called, the innermost last, and what that one was given."""
-    layers: list[Module] = []
-    given: tuple[Any, ...] = ()
-    while trace is not None:
-        if trace.tb_frame.f_code is _CALL:
-            layers.append(trace.tb_frame.f_locals["self"])
-            given = trace.tb_frame.f_locals["args"]
-        elif trace.tb_frame.f_code.co_filename.startswith(_ROOM) and layers:
-            node = trace.tb_frame.f_locals.get("node")
-            if node is not None and hasattr(node, "lineno"):
-                layers.clear()  # back in the program: a method of its own class went on
-        trace = trace.tb_next
-    return layers, given
-
-
-def _layer(out: Explanation, layers: Sequence[Module], given: tuple[Any, ...]) -> None:
-    """Which layer refused what it was given."""
-    inner = layers[-1]
-    tensors = [value for value in given if isinstance(value, Tensor)]
-    if isinstance(inner, ModuleInstance) or not tensors:
-        return
-    text = repr(inner)
-    name = _module_name(out, inner)
-    words = f"{name}, {text}," if name and len(layers) > 1 else text
-    if "\n" not in text and len(text) <= 2 * LONGEST:
-        shapes = " and ".join(str(list(tensor.shape)) for tensor in tensors)
-        out.primary = f"{words} is given the shape {shapes}"
-
-
-def _module_name(out: Explanation, wanted: Module) -> str | None:
-    """net[2] or self.fc: how the program reaches a module."""
-    for table in (out.places.local, out.places.values):
-        for name, value in table.items():
-            if isinstance(value, Module):
-                for inner, module in value.named_modules():
-                    if module is wanted:
-                        parts = (f"[{p}]" if p.isdecimal() else f".{p}" for p in inner.split("."))
-                        return name + ("".join(parts) if inner else "")
-    return None
 
 
 # ---------------------------------------------------------------- tables of shapes
