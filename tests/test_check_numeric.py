@@ -6,11 +6,15 @@ import math
 from typing import Any
 
 import pytest
+from operands import KINDS
 from program_generator import program as written
 
+from gradcli import namespace
+from gradcli.operators import catalogue
 from gradcli.pipeline.check import Wishes, check
 from gradcli.pipeline.numeric_points import Tolerance
-from gradcli.pipeline.numeric_quotient import quotient
+from gradcli.pipeline.numeric_quotient import Sides, quotient
+from gradcli.pipeline.specimens import DOUBLE, FIXED, FLOATING
 from gradcli.report.model.check import FileCheck, LeafCheck
 
 
@@ -94,6 +98,46 @@ def test_no_false_alarm_in_random_programs(first: int) -> None:
         fact = checked(written(seed))
         for leaf in fact.leaves:
             assert leaf.status in ("equal", "undefined"), (seed, leaf)
+
+
+# PyTorch's derivatives of these are not the slope: polar of negative lengths, windows of memory.
+ODD = ("torch.polar(x, y)", "torch.as_strided_scatter(x, a[:2, :2], (2, 2), (1, 2))",
+       "(x / 0).nan_to_num(1.0, 2.0, 3.0)")  # fmt: skip
+RESULT = """
+parts = [v for v in (out if isinstance(out, (tuple, list)) else [out])
+         if isinstance(v, torch.Tensor) and v.requires_grad]
+if parts:
+    total = sum((abs(v).sum() if v.is_complex() else (v * v + v).sum()) for v in parts)
+    total.backward()
+"""
+
+
+def given(lines: list[str]) -> str:
+    """The operands of the catalogue's samples, as a program makes them."""
+    for name, values in {**FLOATING, **DOUBLE}.items():
+        kind = ", dtype=torch.float64" if name in DOUBLE else ""
+        lines.append(f"{name} = torch.tensor({values!r}{kind}, requires_grad=True)")
+    for name, values in FIXED.items():
+        lines.append(f"{name} = torch.tensor({values!r}, dtype=torch.{KINDS[name]})")
+    return "\n".join(lines)
+
+
+def samples() -> list[str]:
+    namespace.resolve("tensor")
+    rows = catalogue.rows.values()
+    found = dict.fromkeys(text for row in rows for text in getattr(row, "samples", ()))
+    return [text for text in sorted(found) if text not in ODD]
+
+
+def test_operators_agree_with_their_quotients() -> None:
+    """A part of the catalogue's samples, as programs; a kink is told as one."""
+    operands = given([])
+    count = 0
+    for text in samples()[::9]:
+        for leaf in checked(f"{operands}\nout = {text}{RESULT}").leaves:
+            count += 1
+            assert leaf.status != "different" or leaf.cause.startswith("kink"), (text, leaf)
+    assert count > 150
 
 
 def test_functions_that_print_print_once() -> None:
@@ -207,6 +251,24 @@ def test_single_precision_is_noted() -> None:
     assert checked(text, dtype="float64").leaves[0].status == "equal"
 
 
+def test_what_rounding_hides_is_unclear() -> None:
+    """A term of 1e64 beside one of 1: no difference of the sum can show the second."""
+    text = "x = torch.tensor([1.0, 1e32], dtype=torch.float64, requires_grad=True)\n"
+    fact = checked(text + "L = (x * x).sum()\n")
+    assert (fact.exit_code, fact.leaves[0].status) == (0, "unclear")
+
+
+def test_conventions() -> None:
+    """Rows that pad get no gradient; what is drawn at random is a number."""
+    text = "w = torch.ones(3, 2, requires_grad=True)\ni = tensor([0, 1, 0, 2])\n"
+    fact = checked(text + "L = (F.embedding(i, w, padding_idx=0) ** 2).sum()\n")
+    assert fact.exit_code == 0
+    fact = checked(
+        X + "L = (torch.normal(x, 1.0) * x).sum() + torch.bernoulli(x.sigmoid()).sum()\n"
+    )
+    assert [leaf.status for leaf in fact.leaves] == ["equal"]
+
+
 def test_symmetric_matrices() -> None:
     text = "A = tensor([[2.0, 0.5], [0.5, 1.0]], requires_grad=True)\n"
     fact = checked(text + "L = torch.linalg.cholesky(A).sum()\n")
@@ -263,11 +325,18 @@ def test_results_are_what_was_differentiated() -> None:
     ],
 )
 def test_quotient(function: Any, slope: float) -> None:
-    found = quotient(function, function(0.0), 1.0, lambda value: 1e-9 * (1 + abs(value)))
+    found = quotient(sides_of(function), 1.0, lambda value: 1e-9 * (1 + abs(value)))
     assert found.value == pytest.approx(slope, rel=1e-5)
     assert abs(found.value - slope) <= 10 * found.error + 1e-9 * abs(slope)
 
 
+def sides_of(function: Any) -> Any:
+    middle = function(0.0)
+    return lambda step: Sides(
+        function(step) - middle, middle - function(-step), abs(function(step))
+    )  # fmt: skip
+
+
 def test_a_quotient_beside_the_domain() -> None:
-    found = quotient(lambda h: math.nan, math.nan, 1.0, lambda value: 1e-9)
+    found = quotient(sides_of(lambda h: math.nan), 1.0, lambda value: 1e-9)
     assert not found.finite

@@ -21,13 +21,13 @@ from .numeric_points import (
     compared,
     kink,
     one_element,
+    sides_of,
     slope_along,
     unravelled,
-    weighted,
     weights_of,
     words_of,
 )
-from .numeric_quotient import Quotient
+from .numeric_quotient import Quotient, Sides
 from .numeric_tape import Operand, Repetition, Step, Tape, Unrepeatable, undisturbed
 
 MOST_ELEMENTS = 64  # of one leaf, perturbed one by one
@@ -62,7 +62,7 @@ class _Result:
             self.gradients, value = _gradients(self.repetition, leaves, root)
         self.weights = weights_of(value)
         self.fixed = {key: plain(leaf._data, leaf._kind) for key, leaf in leaves.items()}
-        self.middle = weighted(value, self.weights)
+        self.value = value
         self.is_finite = bool((self.weights != 0).all())
         self.findings: Findings | None = None
 
@@ -141,14 +141,16 @@ class _Result:
         slope = slope_along(start, along, direction)
         shaped = direction.reshape(start._data.shape)
 
-        def function(step: float) -> float:
+        def at(step: float) -> list[Tensor]:
             self.asked.look()
             moved = plain(start._data + step * shaped, start._kind)
             with undisturbed(grad=False):
-                value = self.repetition.run({**self.fixed, id(leaf): moved}, self.root)
-            return weighted(value, self.weights)
+                return [self.repetition.run({**self.fixed, id(leaf): moved}, self.root)]
 
-        told = compared(function, self.middle, start, direction, slope, self.asked.tolerance)
+        def sides(step: float) -> Sides:
+            return sides_of(at(step), [self.value], at(-step), [self.weights])
+
+        told = compared(sides, start, direction, slope, self.asked.tolerance)
         return slope, *told
 
     # ---- where they disagree
@@ -187,6 +189,9 @@ def _gradients(
     for leaf in leaves.values():
         leaf.requires_grad_()
     value = repetition.run(leaves, root)
+    if not value.requires_grad:  # drawn at random, say: nothing comes of the leaves
+        nothing = {key: leaf._kind.xp.zeros_like(leaf._data) for key, leaf in leaves.items()}
+        return nothing, value
     weights = weights_of(value)
     seed = plain(value._kind.xp.asarray(weights).astype(value._kind.array_dtype), value._kind)
     found = autograd_grad(value, list(leaves.values()), seed, allow_unused=True)

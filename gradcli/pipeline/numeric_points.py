@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..engine.tensor import Tensor
-from .numeric_quotient import Quotient, quotient
+from .numeric_quotient import Quotient, Sides, quotient
 
 
 class Tolerance(NamedTuple):
@@ -46,9 +46,24 @@ def weights_of(value: Tensor) -> Any:
     return amounts.reshape(value._data.shape) * finite
 
 
-def weighted(value: Tensor, weights: Any) -> float:
-    """The sum, without what has no weight."""
-    return float(value._kind.xp.where(weights == 0, 0.0, (value._data * weights).real).sum())
+def sides_of(
+    ahead: list[Tensor], middle: list[Tensor], behind: list[Tensor], weights: list[Any]
+) -> Sides:
+    """How far the weighted sum of results moves; each number is subtracted before they are summed,
+    so that large ones that stay where they are hide nothing."""
+    moved, returned, size = 0.0, 0.0, 0.0
+    for after, here, before, weight in zip(ahead, middle, behind, weights, strict=True):
+        xp = here._kind.xp
+        counts = weight != 0
+        up, down = after._data - here._data, here._data - before._data
+        moved += float(xp.where(counts, (up * weight).real, 0.0).sum())
+        returned += float(xp.where(counts, (down * weight).real, 0.0).sum())
+        sizes = xp.where(counts & ((up != 0) | (down != 0)), abs(here._data * weight), 0.0)
+        size += float(sizes.sum())
+    if not size:  # nothing moved: so much might have gone lost in rounding
+        size = sum(float(abs(here._data)[weight != 0].sum())
+                   for here, weight in zip(middle, weights, strict=True))  # fmt: skip
+    return Sides(moved, returned, size)
 
 
 def one_element(tensor: Tensor, element: int, unit: complex) -> Any:
@@ -89,8 +104,8 @@ def gap_of(analytic: float, found: Quotient, tolerance: Tolerance) -> float:
 
 
 def compared(
-    function: Callable[[float], float], middle: float, start: Tensor, direction: Any,
-    slope: float, tolerance: Tolerance,
+    sides: Callable[[float], Sides], start: Tensor, direction: Any, slope: float,
+    tolerance: Tolerance,
 ) -> tuple[float, Quotient]:  # fmt: skip
     """A slope and the quotient along a direction: how far they are apart, in terms of what is
     allowed, and the quotient.
@@ -105,11 +120,11 @@ def compared(
     def wanted(value: float) -> float:
         return 0.01 * tolerance.around(value)
 
-    found = quotient(function, middle, largest, wanted)
+    found = quotient(sides, largest, wanted)
     gap = gap_of(slope, found, tolerance)
     small = sizes[sizes > 0]
     if gap > 1.0 and small.size and float(small.min()) < 1.0:
-        nearer = quotient(function, middle, float(small.min()), wanted)
+        nearer = quotient(sides, float(small.min()), wanted)
         if (closer := gap_of(slope, nearer, tolerance)) < gap:
             return closer, nearer
     return gap, found

@@ -14,6 +14,7 @@ from typing import NamedTuple
 FIRST = 2.0**-8  # of the magnitude of what is perturbed
 SHRINK = 4.0
 ROWS = 14
+ROUNDING = 4 * 2.0**-53
 
 
 class Quotient(NamedTuple):
@@ -27,6 +28,7 @@ class Quotient(NamedTuple):
     left: float
     right: float
     bend: float  # how far left and right were apart at the largest step
+    noise: float = 0.0  # what rounding may add to left and right
 
     @property
     def finite(self) -> bool:
@@ -35,23 +37,30 @@ class Quotient(NamedTuple):
     def is_kink(self, tolerance: float) -> bool:
         """Left and right stay apart however small the step: no derivative is there."""
         apart = abs(self.right - self.left)
-        return apart > tolerance and apart > 0.7 * self.bend
+        return apart > max(tolerance, 10 * self.noise) and apart > 0.7 * self.bend
+
+
+class Sides(NamedTuple):
+    """How far a function moves when it goes a step ahead, and behind; the size of the numbers that
+    were subtracted for it, which decides what rounding leaves of the differences."""
+
+    ahead: float  # f(step) - f(0)
+    behind: float  # f(0) - f(-step)
+    size: float
 
 
 def quotient(
-    function: Callable[[float], float],
-    middle: float,
-    magnitude: float,
-    wanted: Callable[[float], float],
+    sides: Callable[[float], Sides], magnitude: float, wanted: Callable[[float], float]
 ) -> Quotient:
-    """The derivative at 0 of a function of the step; stops when its error is as small as wanted."""
+    """The derivative at 0 of a function; stops when its error is as small as wanted."""
     step = FIRST * magnitude
     rows: list[list[float]] = []
     value, error, left, right, bend = math.nan, math.inf, math.nan, math.nan, 0.0
+    noise = 0.0
     for _ in range(ROWS):
-        ahead, behind = function(step), function(-step)
-        left, right = (middle - behind) / step, (ahead - middle) / step
-        row = [(ahead - behind) / (2 * step)]
+        ahead, behind, size = sides(step)
+        left, right, noise = behind / step, ahead / step, ROUNDING * size / step
+        row = [(ahead + behind) / (2 * step)]
         if not math.isfinite(row[0]):
             rows.clear()  # outside the domain: smaller steps may lie within
             step /= SHRINK
@@ -66,6 +75,7 @@ def quotient(
             last = rows[-1]
             for place in range(1, len(row)):
                 distance = max(abs(row[place] - row[place - 1]), abs(row[place] - last[place - 1]))
+                distance = max(distance, noise)
                 if distance <= error:
                     value, error = row[place], distance
         else:
@@ -74,4 +84,4 @@ def quotient(
         if error <= wanted(value):
             break
         step /= SHRINK
-    return Quotient(value, error, left, right, bend)
+    return Quotient(value, error, left, right, bend, noise)

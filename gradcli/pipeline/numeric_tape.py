@@ -23,6 +23,8 @@ from ..engine.tensor import Tensor, plain
 
 MOST_STEPS = 100_000
 MOST_BYTES = 256 * 2**20
+# What is drawn at random stays what it was; PyTorch's gradients of these are zeros.
+DRAWN = ("Normal", "Bernoulli", "Poisson", "Binomial", "Uniform", "Exponential", "Geometric")
 STRAY = 1e-3  # a value that differs so much from the recorded one was changed behind the graph
 Key = tuple[int, int]
 
@@ -40,6 +42,7 @@ class Operand(NamedTuple):
     data: Any
     window: tuple[Any, ...]  # shape, strides, offset of a view
     base: Any = None
+    is_beside: bool = False  # an output without a gradient of an operation, such as a mean it saves
 
     @property
     def connected(self) -> bool:
@@ -56,6 +59,8 @@ class Step(NamedTuple):
     outs: tuple[tuple[Tensor | None, Key | None], ...]
     inplace: bool
     base: tuple[Tensor, Key | None] | None  # what an operation in place on a view changed too
+    drawn: tuple[Any, ...] | None = None  # what came out, where it was drawn at random
+    is_bound: bool = False  # an operand came out of an operation too, beside its result
 
     @property
     def name(self) -> str:
@@ -77,6 +82,7 @@ class Tape:
         self.generators: dict[int, tuple[Any, Any]] = {}
         self._bytes = 0
         self._kept: list[Any] = []
+        self._beside: set[int] = set()  # outputs without a gradient of recorded operations
 
     # ---- what the engine tells
 
@@ -100,7 +106,15 @@ class Tape:
         made = tuple((out, _key_of(out)) if out is not None else (None, None) for out in outs)
         base = arguments[0]._base if inplace else None
         changed = None if base is None else (base, _key_of(base))
-        self.steps.append(Step(node, function, tuple(given), made, inplace, changed))
+        drawn = None
+        if not inplace and node.name().startswith(DRAWN):
+            drawn = tuple(None if out is None else self._snapshot(out._data) for out in outs)
+        bound = any(operand.is_beside for operand in _each(given))
+        self._beside.update(
+            id(out) for out, (_, key) in zip(outs, made, strict=True)
+            if out is not None and key is None
+        )  # fmt: skip
+        self.steps.append(Step(node, function, tuple(given), made, inplace, changed, drawn, bound))
         self._kept.extend(out._grad_fn for out in outs if out is not None)
 
     def _argument(self, value: Any) -> Any:
@@ -122,7 +136,7 @@ class Tape:
             window = (tuple(tensor.shape), tensor.stride(), tensor.storage_offset())
         return Operand(
             tensor, key, leaf, self._snapshot(tensor._data), window,
-            None if base is None else self._base(base),
+            None if base is None else self._base(base), id(tensor) in self._beside,
         )  # fmt: skip
 
     def _base(self, base: Tensor) -> Operand:
@@ -150,16 +164,36 @@ class Tape:
     def behind(self, root: Tensor) -> list[Step]:
         """The steps that a result was made by, in the order in which they ran."""
         reached: set[int] = set()
-        pending = [root._grad_fn]
-        for node in pending:
-            if node is None or id(node) in reached:
+        _reach(root._grad_fn, reached)
+        makers = {
+            id(out): step.node
+            for step in self.steps
+            for out, key in step.outs
+            if out is not None and key is None
+        }
+        found = []
+        for step in reversed(self.steps):
+            if id(step.node) not in reached:
                 continue
-            reached.add(id(node))
-            pending.extend(node.edges)
-            inner = getattr(node, "node", None)  # of CopySlices
-            if inner is not None:
-                pending.append(inner)
-        return [step for step in self.steps if id(step.node) in reached]
+            found.append(step)
+            for _, _, operand in operands_of(step):
+                if operand.is_beside:  # no edge leads there
+                    _reach(makers.get(id(operand.tensor)), reached)
+        found.reverse()
+        return found
+
+
+def _reach(root: Any, reached: set[int]) -> None:
+    """Adds the nodes that a node leads to."""
+    pending = [root]
+    for node in pending:
+        if node is None or id(node) in reached:
+            continue
+        reached.add(id(node))
+        pending.extend(node.edges)
+        inner = getattr(node, "node", None)  # of CopySlices
+        if inner is not None:
+            pending.append(inner)
 
 
 def _key_of(tensor: Tensor) -> Key | None:
@@ -172,6 +206,14 @@ def _edge(node: Any, place: int) -> Key | None:
     if edge is None or (not edge.edges and hasattr(edge, "variable")):
         return None
     return id(edge), 0 if node.numbers is None else node.numbers[place]
+
+
+def _each(given: list[Any]) -> Iterator[Operand]:
+    for value in given:
+        if isinstance(value, Operand):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from (item for item in value if isinstance(item, Operand))
 
 
 def operands_of(step: Step) -> Iterator[tuple[int, int | None, Operand]]:
@@ -249,8 +291,10 @@ class Repetition:
             given = self._given(number, step, leaves, by_key, by_id, first)
             outs = self._called(step, given)
             for out, (tensor, key) in zip(outs, step.outs, strict=True):
-                if tensor is not None and key is not None:
-                    by_key[key], by_id[id(tensor)] = out, out
+                if tensor is not None:
+                    by_id[id(tensor)] = out
+                    if key is not None:
+                        by_key[key] = out
             if step.base is not None and step.base[1] is not None:
                 by_key[step.base[1]] = by_id[id(step.base[0])]
         found = self._looked_up(root, leaves, by_key, by_id)
@@ -261,6 +305,12 @@ class Repetition:
     def _called(self, step: Step, given: list[Any]) -> tuple[Any, ...]:
         if step.function is None:
             return tuple(given)
+        if step.drawn is not None:
+            return tuple(
+                data if tensor is None else doubled(tensor, data) if self.double
+                else plain(data, tensor._kind)
+                for data, (tensor, _) in zip(step.drawn, step.outs, strict=True)
+            )  # fmt: skip
         if not isinstance(step.function, Row):
             apply: Any = Function.apply
             result = apply.__func__(step.function, *given)
@@ -326,7 +376,7 @@ class Repetition:
         if operand.is_leaf:
             return leaves[id(operand.tensor)]
         if operand.key is None:
-            return None
+            return by_id.get(id(operand.tensor)) if operand.is_beside else None
         found = by_key.get(operand.key)
         if found is None:
             found = by_id.get(id(operand.tensor))
