@@ -20,7 +20,7 @@ class Asked(NamedTuple):
 
 COMMAND = Command(
     "why",
-    """Explain one gradient: why it is None, zero, NaN, or as large as it is.
+    """Say why a gradient is None, zero, NaN, or as large as it is.
 
     One verdict, the lines that caused it, and what to do; the advice is tried by running
     the program once more with that change.
