@@ -16,7 +16,7 @@ import pytest
 from examine import examine, inplace_twin, refuse
 
 import gradcli
-from gradcli.engine import backward, call, inplace
+from gradcli.engine import backward, inplace, lane
 from gradcli.engine.mode import state
 from gradcli.engine.row import Inplace, Row
 from gradcli.engine.tensor import Tensor
@@ -64,7 +64,7 @@ def _operator(key: str, extra: tuple[Any, ...]) -> Any:
 def general_ways() -> Iterator[None]:
     """One function for each row, one for each in-place twin, and the walk that can be watched."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(call, "_has_lanes", lambda row: False)
+        patch.setattr(lane, "has_lanes", lambda row: False)
         patch.setattr(inplace, "specialise", inplace._general)
         patch.setattr(backward, "is_ordinary", lambda create_graph, inputs: False)
         _forget()

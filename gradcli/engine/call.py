@@ -17,47 +17,21 @@ from typing import Any
 
 import numpy
 
-from . import dtypes
-from .kernels import SMALL
-from .kind import LARGE
+from . import dtypes, lane
+from .lane import ALIKE, GENERAL, NUMBER, ORDINARY, Lane
 from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
 from .node import Node, SavedOutput, SharedOutput, inputs_of
 from .promotion import meet, one_device, shape_error
 from .results import finish, guard, infer, make_view, refused, versions_of, watch
 from .row import Row
-from .signature import Parameter
 from .tensor import Tensor, formed
-
-GENERAL, ORDINARY, NUMBER, ALIKE = "general", "ordinary", "number", "alike"
-SIDE = 1 << 8  # two operands with no more elements than this make at most LARGE
-
-# What formulas may ask about an argument (`self_sym_sizes`), and the source that answers it.
-DERIVED = {
-    "_sym_sizes": "{}._data.shape",
-    "_sym_sizes_opt": "{}._data.shape",
-    "_shape": "{}._data.shape",
-    "_sym_numel": "{}._data.size",
-    "_sym_strides": "{}.stride()",
-    "_sym_argsize_0": "{}._data.shape[0]",
-    "_sym_argsize_1": "{}._data.shape[1]",
-    "_sym_argsize_2": "{}._data.shape[2]",
-    "_sym_argsize_minus_1": "{}._data.shape[-1]",
-    "_sym_argsize_minus_2": "{}._data.shape[-2]",
-    "_sym_argsize_minus_3": "{}._data.shape[-3]",
-    "_strides": "{}.stride()",
-    "_start": "{}.storage_offset()",
-    "_dim": "{}._data.ndim",
-    "_dtype": "{}._kind.dtype",
-    "_kind": "{}._kind",
-    "_options": "{}._kind.dtype",
-}
 
 
 def specialise(row: Row) -> Callable[..., Any]:
     """Writes and compiles the function that runs one overload; arguments come bound, in order."""
     given, names = ", ".join(row.signature.names), _names(row)
-    if not _has_lanes(row):
+    if not lane.has_lanes(row):
         return compiled(row, "run", Lane(row, GENERAL).function("run", given), names)
     otherwise = f"{GENERAL}({given})"
     _later(row, GENERAL, "", names)
@@ -71,15 +45,15 @@ def specialise(row: Row) -> Callable[..., Any]:
     return compiled(row, "run", Lane(row, ALIKE).function("run", given, otherwise), names)
 
 
-def _later(row: Row, lane: str, otherwise: str, names: dict[str, Any]) -> None:
+def _later(row: Row, name: str, otherwise: str, names: dict[str, Any]) -> None:
     """A lane that is written when the first call comes through it, under its name in `names`."""
     given = ", ".join(row.signature.names)
 
     def first(*arguments: Any) -> Any:
-        written = compiled(row, lane, Lane(row, lane).function(lane, given, otherwise), names)
+        written = compiled(row, name, Lane(row, name).function(name, given, otherwise), names)
         return written(*arguments)
 
-    names[lane] = first
+    names[name] = first
 
 
 def python_operator(
@@ -98,8 +72,8 @@ def python_operator(
         f"({ORDINARY}({given}) if {y}.__class__ is Tensor else {NUMBER}({given})"
         f" if {y}.__class__ in NUMBERS and not state.formula else otherwise({x}, {y}))"
     )
-    lane = Lane(row, ALIKE, plain_symbol=True)
-    return compiled(row, "operator", lane.function("operator", f"{x}, {y}", others), names)
+    lines = Lane(row, ALIKE, plain_symbol=True).function("operator", f"{x}, {y}", others)
+    return compiled(row, "operator", lines, names)
 
 
 def compiled(
@@ -117,12 +91,12 @@ def compiled(
 @functools.cache
 def facts_of(row: Row) -> Callable[..., tuple[Any, ...]]:
     """Writes arguments -> the derived facts that the row saves, None where it saves a value."""
-    lane = Lane(row, GENERAL)
+    writer = Lane(row, GENERAL)
     known = {*row.signature.names, *row.signature.outputs}
     facts = "".join(
-        "None, " if key in known else f"{lane.derived(key)}, " for key in row.saved_keys
+        "None, " if key in known else f"{writer.derived(key)}, " for key in row.saved_keys
     )
-    lines = [f"def facts({lane.given}):", f"    return ({facts})"]
+    lines = [f"def facts({writer.given}):", f"    return ({facts})"]
     return compiled(row, "facts", lines, {"Tensor": Tensor})
 
 
@@ -141,419 +115,3 @@ def _names(row: Row) -> dict[str, Any]:
         "NUMBERS": frozenset({float, int, bool}), "formed": formed,
         "inputs_of": inputs_of,
     }  # fmt: skip
-
-
-def _has_lanes(row: Row) -> bool:
-    """One tensor, two of one kind, or a tensor and a number, are what most calls have."""
-    return (
-        row.broadcasts
-        and len(row.tensors) <= 2
-        and all(p.kind == "Tensor" and not p.optional for p in row.tensors)
-        and not row.tensors[0].number
-        and row.output_count == 1
-        and not row.view
-    )
-
-
-class Lane:
-    """Writes the source of one function of a row, line by line."""
-
-    def __init__(self, row: Row, mode: str, plain_symbol: bool = False) -> None:
-        self.row, self.mode = row, mode
-        # Only the operands vary: the kernel is Python's operator itself.
-        self.plain_symbol = plain_symbol or len(row.signature.parameters) == len(row.tensors)
-        self.given = ", ".join(row.signature.names)
-        self.first = row.tensors[0].name
-        self.several = row.output_count > 1 or row.view == "multi"
-        self.lines: list[str] = []
-
-    def function(self, name: str, parameters: str, otherwise: str = "") -> list[str]:
-        row, write = self.row, self.write
-        self.lines = [f"def {name}({parameters}):"]
-        self.entry(otherwise)
-        if row.refuse and not row.broadcasts:
-            write(
-                f"if {self.first}._kind.dtype.word in row.refuse: refused(row, {self.first}._kind)"
-            )
-        if row.check is not None:
-            write(f"check({self.given})")
-        if row.check_mixed is not None and self.mode not in (ORDINARY, ALIKE):
-            write(f"check_mixed({self.given})")
-        if self.mode == GENERAL:
-            self.operands()
-        plain = self.mode == ALIKE and not {"Float", "Double"} & row.refuse.keys()
-        if row.refuse and row.broadcasts and not plain:  # the type counts that operands meet in
-            write("if kind.dtype.word in row.refuse: refused(row, kind)")
-        write(f"result_kind = {self.result_kind()}")
-        self.memory()
-        self.kernel()
-        self.record()
-        return self.lines
-
-    def write(self, text: str, depth: int = 1) -> None:
-        self.lines.append("    " * depth + text)
-
-    def a_number(self, p: Parameter) -> bool:
-        """Is this argument a Python number, as far as this lane knows?"""
-        return self.mode == NUMBER and p.name != self.first
-
-    def a_tensor(self, p: Parameter) -> bool:
-        """Is this argument surely a tensor in this lane?"""
-        sure = self.mode in (ORDINARY, ALIKE)
-        return p.kind == "Tensor" and (sure or not (p.number or p.optional))
-
-    # ---- operands
-
-    def entry(self, otherwise: str) -> None:
-        """The question that lets a call into the lane, and its operands' arrays."""
-        unasked = " or ".join(f"{p.name}._form is None" for p in self.row.tensors)
-        tensors, given = ", ".join(p.name for p in self.row.tensors), self.given
-        if self.mode == ALIKE:
-            return self.alike(otherwise)
-        if self.mode == GENERAL:
-            if _has_lanes(self.row) and len(self.row.tensors) == 1:
-                self.write(f"if {unasked} and formed({tensors}): return run({given})")
-            return
-        x, y = (p.name for p in self.row.tensors)
-        self.write(f"kind = {x}._kind")
-        floating = self.row.dtype == "promote_float" or self.mode == NUMBER
-        tests = (
-            [f"{y}.__class__ is not Tensor or {y}._kind is not kind"]
-            if self.mode == ORDINARY
-            else []
-        )
-        tests += ["not kind.differentiable"] if floating else []
-        self.write(f"if {' or '.join(tests)}: return {otherwise}")
-        if self.mode == ORDINARY:
-            self.write(f"if ({unasked}) and formed({tensors}): return run({given})")
-        if self.mode == ORDINARY:
-            self.write(f"a_{x} = {x}._data; a_{y} = {y}._data")
-        else:
-            self.write(f"a_{x} = {x}._data; a_{y} = kind.number({y}) if a_{x}.ndim else {y}")
-
-    def alike(self, otherwise: str) -> None:
-        """The entry of tensors that share a form, which answers every other question."""
-        x, *others = (p.name for p in self.row.tensors)
-        self.write(f"form = {x}._form")
-        tests = [f"{y}.__class__ is not Tensor" for y in others]
-        tests += ["not form", *(f"{y}._form is not form" for y in others)]
-        self.write(f"if {' or '.join(tests)}: return {otherwise}")
-        self.write("kind = form.kind")
-        self.write("; ".join(f"a_{name} = {name}._data" for name in (x, *others)))
-
-    def operands(self) -> None:
-        """Arrays `a_<name>` of the tensor arguments, and `kind`, that they meet in."""
-        row, write = self.row, self.write
-        if row.broadcasts and len(row.tensors) == 1 and row.tensors[0].kind == "Tensor":
-            x = self.first
-            write(f"kind = {x}._kind; a_{x} = {x}._data")
-            if row.dtype == "promote_float":
-                write(f"if not kind.differentiable: kind, (a_{x},) = meet(row.dtype, ({x},))")
-            elif row.dtype == "scalar":
-                met = f"meet('promote', ({x}, {row.scalar}))"
-                write(f"if not kind.differentiable: kind, (a_{x}, _) = {met}")
-            return
-        if row.broadcasts:
-            given = "".join(f"{p.name}, " for p in row.tensors)
-            arrays = "".join(f"a_{p.name}, " for p in row.tensors)
-            write(f"kind, ({arrays}) = meet(row.dtype, ({given}))")
-            return
-        listed = row.tensors[0].kind == "Tensor[]"
-        write(f"kind = {self.first}{'[0]' if listed else ''}._kind")
-        for p in row.tensors:
-            write(f"a_{p.name} = {self.array_of(p)}")
-        if len(row.tensors) > 1 or listed:
-            given = "".join(f"{'*' if p.kind == 'Tensor[]' else ''}{p.name}, " for p in row.tensors)
-            write(f"one_device(kind, ({given}))")
-
-    def array_of(self, p: Parameter) -> str:
-        if p.kind == "Tensor[]":
-            return f"[t._data if t is not None else None for t in {p.name}]"
-        if p.number:
-            return f"{p.name}._data if {p.name}.__class__ is Tensor else {p.name}"
-        if self.row.view:
-            return f"{p.name}._need_array()"
-        return f"None if {p.name} is None else {p.name}._data" if p.optional else f"{p.name}._data"
-
-    def result_kind(self) -> str:
-        """Source for the kind of the result."""
-        policy = self.row.dtype
-        if policy in ("compare", "bool"):
-            return "kind.of(bool_)"
-        if policy == "int64":
-            return "kind.of(int64)"
-        if policy in ("same", "promote", "promote_float", "scalar"):
-            return "kind"
-        inferred = f"infer(row, kind, ({self.given},))"
-        return f"({inferred} if kind.dtype.is_complex else kind)" if policy == "real" else inferred
-
-    # ---- the kernel
-
-    def memory(self) -> None:
-        """Asks for the result's memory where it may be large."""
-        row = self.row
-        if self.mode == ALIKE:
-            return
-        ask = f"guard(row, kind, ({self.given},))"
-        if row.cost is not None:
-            self.write(ask)
-        elif self.mode == ORDINARY:
-            x, y = (p.name for p in row.tensors)
-            self.write(f"n_{x} = a_{x}.size; n_{y} = a_{y}.size")
-            side = f"n_{x} > {SIDE} or n_{y} > {SIDE}"
-            self.write(f"if ({side}) and (n_{x} > {LARGE} or a_{x}.shape != a_{y}.shape):")
-            self.write(ask, 2)
-        elif not row.view:
-            sizes = [f"a_{p.name}.size" for p in row.tensors if self.a_tensor(p)]
-            sizes += [
-                f"(a_{p.name}.size if {p.name}.__class__ is Tensor else 1)"
-                for p in row.tensors
-                if p.kind == "Tensor" and not self.a_tensor(p) and not self.a_number(p)
-            ]
-            if sizes:
-                self.write(f"if {' * '.join(sizes)} > {LARGE}: {ask}")
-
-    def kernel(self) -> None:
-        row, write = self.row, self.write
-        tensors = {p.name for p in row.tensors}
-        arguments = ", ".join(f"a_{n}" if n in tensors else n for n in row.signature.names)
-        call = f"kernel(kind.xp, {arguments})"
-        if row.symbol and self.plain_symbol:
-            call = f" {row.symbol} ".join(f"a_{p.name}" for p in row.tensors)
-        if row.broadcasts and len(row.tensors) > 1 and self.mode not in (NUMBER, ALIKE):
-            arrays = "".join(f"a_{p.name}, " for p in row.tensors)
-            write("try:")
-            write(f"data = {call}", 2)
-            write("except ValueError as error:")
-            write(f"raise shape_error(({arrays}), error) from None", 2)
-        elif hasattr(row.forward, "ufunc"):  # a function of the array library: `transcendental`
-            array = f"a_{self.first}"
-            few = "form.few" if self.mode == ALIKE else f"{array}.size <= {SMALL}"
-            write(f"if kind.xp is numpy and not {few}: data = ufunc({array})")
-            write("else:")
-            write(f"data = {call}", 2)
-        else:
-            write(f"data = {call}")
-        if self.several:
-            return
-        if self.mode == ORDINARY and row.formulas:  # as many elements each and one rank: one shape
-            x, y = (p.name for p in row.tensors)
-            write(f"same = 0 < n_{x} == n_{y} == data.size and a_{x}.ndim == a_{y}.ndim")
-        typed = row.symbol or hasattr(row.forward, "ufunc")
-        if not (typed and self.mode in (ORDINARY, ALIKE)):  # + - * / of one type give that type
-            self.cast()
-        form = "form" if self.mode == ALIKE else f"{self.first}._form"
-        alike = self.mode in (ALIKE, NUMBER) and self.result_kind() == "kind"
-        write("out = new(Tensor)")
-        write("out._data = data; out._kind = result_kind; out._output_nr = 0")
-        write(f"out._form = {form if alike else 'None'}; out._storage = out._meta = None")
-        if row.view:
-            write(f"make_view(out, {self.first})")
-
-    def cast(self) -> None:
-        write = self.write
-        write("if data.dtype is not result_kind.array_dtype:")
-        write("data = data.astype(result_kind.array_dtype, copy=False)", 2)
-
-    # ---- the graph
-
-    def record(self) -> None:
-        """Makes the node when an input asks for gradients; returns the result."""
-        row, write = self.row, self.write
-        recorded = row.formulas or row.node
-        if recorded:
-            asks = " or ".join(self.asks(p) for p in row.tensors if not self.a_number(p))
-            write(f"if state.grad_enabled and ({asks}){self.differentiable()}:")
-            self.node()
-        if self.several:
-            write(f"return finish(row, kind, data, None, ({self.given},))")
-            return
-        # Without a node a result requires no gradient; a view still says what its base does.
-        flag = "out._meta.base._requires_grad" if row.view else "False"
-        write(f"out._requires_grad = {flag}; out._grad_fn = None")
-        write("if state.inference: mark_inference(out)")
-        write("return out")
-
-    def differentiable(self) -> str:
-        sure = self.mode != GENERAL or (self.row.broadcasts and len(self.row.tensors) == 1)
-        return (
-            ""
-            if self.several or (sure and self.row.dtype != "compare")
-            else " and result_kind.differentiable"
-        )
-
-    def asks(self, p: Parameter) -> str:
-        """Does this argument require a gradient?"""
-        if p.kind == "Tensor[]":
-            return f"any(t is not None and t._requires_grad for t in {p.name})"
-        test = f"{p.name}._requires_grad"
-        if self.a_tensor(p):
-            return test
-        return f"({p.name}.__class__ is Tensor and {test})"
-
-    def node(self) -> None:
-        row = self.row
-
-        def write(text: str) -> None:
-            self.write(text, 2)
-
-        edges, numbers, numbered = self.edges(write)
-        write("node = Node()")
-        write("node.row = row; node.origin = state.origin; node.rest = node.buffer = None")
-        if row.underivable:  # PyTorch lists only inputs that ask
-            edges, numbered = f"tuple([edge for edge in {edges} if edge is not None])", ""
-        write(f"node.edges = {edges}; node.sequence = next_sequence()")
-        if numbered and self.mode != ALIKE:  # what has a form is an output 0
-            write(f"if {numbered}: node.numbers = {numbers}")
-        self.saved(write)
-        self.inputs(write)
-        if self.several:
-            write(f"return finish(row, kind, data, node, ({self.given},))")
-            return
-        write("out._requires_grad = True; out._grad_fn = node")
-        if row.signature.outputs[0] in row.saved_keys:
-            self.saved_output(write)
-        write(f"if state.watched: watch(node, (out,), ({self.given},))")
-        write("return out")
-
-    def edges(self, write: Callable[[str], None]) -> tuple[str, str, str]:
-        """Edges in the order of the tensor arguments that have a derivative, their numbers, and the
-        condition under which one of those is not 0."""
-        parts, numbers = [], []
-        for p in self.row.tensors:
-            name = p.name
-            if name not in self.row.differentiable and self.row.formulas:
-                continue
-            if p.kind == "Tensor[]":
-                parts.append(f"*[edge_of(t) for t in {name}]")
-                numbers.append(f"*[t._output_nr for t in {name}]")
-                continue
-            if self.a_number(p):
-                write(f"e_{name} = None")
-            elif self.a_tensor(p):
-                write(f"e_{name} = {name}._grad_fn")
-                write(
-                    f"if e_{name} is None or {name}._meta is not None: e_{name} = edge_of({name})"
-                )
-            else:
-                write(f"e_{name} = edge_of({name}) if {name}.__class__ is Tensor else None")
-            parts.append(f"e_{name}")
-            if self.a_number(p):
-                numbers.append("0")
-            else:
-                number = f"{name}._output_nr"
-                numbers.append(
-                    number if self.a_tensor(p) else f"({number} if e_{name} is not None else 0)"
-                )
-        if not parts:
-            return "()", "None", ""
-        if any(number.startswith("*") for number in numbers):
-            write(f"numbers = ({', '.join(numbers)},)")
-            return f"({', '.join(parts)},)", "numbers", "any(numbers)"
-        tests = " or ".join(number for number in numbers if number != "0")
-        return f"({', '.join(parts)},)", f"({', '.join(numbers)},)", tests
-
-    def saved(self, write: Callable[[str], None]) -> None:
-        """What the formulas of the inputs that ask for gradients need; the rest stays None."""
-        row = self.row
-        tensors = {p.name: p for p in row.tensors}
-        values, tests = [], []
-        for key in row.saved_keys:
-            p = tensors.get(key)
-            if key in row.signature.outputs:
-                values.append("None")
-            elif p is not None:
-                serves = self.serves(key)
-                value = f"list({key})" if p.kind == "Tensor[]" else key
-                values.append(f"{value} if {serves} else None" if serves else value)
-                tests += self.has_storage(p)
-            else:
-                values.append(key if key in row.signature.names else self.derived(key))
-        if values == ["None"] and row.output_count == 1:
-            return  # the result alone is saved: see `saved_output`
-        write(f"node.saved = saved = ({', '.join(values)}{',' if values else ''})")
-        condition = " or ".join(tests)
-        if tests:
-            write(f"if {condition}: node.versions = versions_of(saved)")
-
-    def has_storage(self, p: Parameter) -> list[str]:
-        """Tests for a saved tensor whose version may be other than 0."""
-        if p.kind == "Tensor[]":
-            return ["True"]
-        if self.a_number(p):
-            return []
-        test = f"{p.name}._storage is not None and {p.name}._storage.version"
-        return [test if self.a_tensor(p) else f"{p.name}.__class__ is Tensor and {test}"]
-
-    def serves(self, key: str) -> str:
-        """The condition under which a saved value is needed: an input it serves has an edge."""
-        row = self.row
-        edges = []
-        for formula in row.formulas:
-            if key in formula.needs:
-                for name in formula.inputs:
-                    if next(p for p in row.tensors if p.name == name).kind == "Tensor[]":
-                        return ""
-                    edges.append(f"e_{name} is not None")
-        count = sum(p.name in row.differentiable for p in row.tensors)
-        return "" if count < 2 or len(edges) >= count else " or ".join(edges)
-
-    def derived(self, key: str) -> str:
-        """`self_sym_sizes` and its like: facts about an argument, worked out at the call."""
-        for suffix, text in DERIVED.items():
-            name = key.removesuffix(suffix)
-            if name != key and name in self.row.signature.outputs:
-                return "None"  # a fact about an output, known when there is one: results.finish
-            if name != key and name in self.row.signature.names:
-                p = next(p for p in self.row.signature.parameters if p.name == name)
-                if p.kind == "Tensor[]":
-                    return f"[{text.format('t')} for t in {name}]"
-                if self.a_number(p):
-                    return "None"
-                value = text.format(name)
-                return (
-                    value
-                    if self.a_tensor(p)
-                    else f"({value} if {name}.__class__ is Tensor else None)"
-                )
-        raise ValueError(f"{self.row!r}: a formula asks for {key!r}, neither argument nor output")
-
-    def inputs(self, write: Callable[[str], None]) -> None:
-        """Shapes and kinds of the inputs, where a gradient must be summed or cast back."""
-        row = self.row
-        given = [p for p in row.tensors if p.name in row.differentiable or not row.formulas]
-        if not row.broadcasts or not given or self.mode in (NUMBER, ALIKE):
-            return
-        if any(p.kind == "Tensor[]" for p in given):
-            write(f"node.inputs = tuple([(t._data.shape, t._kind) for t in {given[0].name}])")
-        elif self.mode == ORDINARY:
-            values = ", ".join(f"(a_{p.name}.shape, kind)" for p in given)
-            write(f"if not same: node.rest = inputs_of(node.rest, ({values},))")
-        elif len(row.tensors) == 1:
-            x = self.first
-            write(f"if {x}._kind is not kind: node.inputs = (({x}._data.shape, {x}._kind),)")
-        else:
-            values = ", ".join(
-                f"({p.name}._data.shape, {p.name}._kind)"
-                + ("" if self.a_tensor(p) else f" if {p.name}.__class__ is Tensor else None")
-                for p in given
-            )
-            write(f"node.rest = inputs_of(node.rest, ({values},))")
-
-    def saved_output(self, write: Callable[[str], None]) -> None:
-        """The result itself, saved without its tensor: see SavedOutput."""
-        row = self.row
-        if row.view:
-            write("kept = SharedOutput(out, 0)")
-        elif self.mode == ALIKE:  # the array alone: see Tensor._need_storage
-            write("kept = data")
-        else:
-            write("kept = out._storage = new(SavedOutput)")
-            write("kept.version = 0; kept.data = data; kept.kind = result_kind")
-        if len(row.saved_keys) == 1:
-            write("node.saved = (kept,)")
-            return
-        place = row.saved_keys.index(row.signature.outputs[0])
-        before, after = f"saved[:{place}]", f"saved[{place + 1}:]"
-        write(f"node.saved = (*{before}, kept, *{after})")
-        write("if node.versions is not None: node.versions = versions_of(node.saved)")

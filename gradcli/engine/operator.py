@@ -12,7 +12,7 @@ from .row import Body, Composite, Factory, Formula, Row
 
 __all__ = [
     "SMALL", "Composite", "Factory", "Function", "Row", "catalogue", "composite", "factory",
-    "operator", "precise", "transcendental", "warn",
+    "one", "operator", "precise", "transcendental", "warn",
 ]  # fmt: skip
 
 
@@ -53,7 +53,8 @@ def operator(
     row = Row(
         signature, node, forward, formulas=tuple(formulas), dtype=dtype, inplace=inplace,
         inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed,
-        refuse=refuse or {}, cost=cost, symbol=symbol, exact=exact, holomorphic=holomorphic, outputs_named=outputs_named,
+        refuse=refuse or {}, cost=cost, symbol=symbol, exact=exact, holomorphic=holomorphic,
+        outputs_named=outputs_named,
         where=where, aliases=tuple(aliases), doc=doc,
         samples=tuple(samples), errors=tuple(errors),
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],

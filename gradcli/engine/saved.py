@@ -85,7 +85,7 @@ def _damaged(
             version=expected,
             leaf=leaf,
             tensor=None if isinstance(value, SavedOutput) else value,
-        ),  # fmt: skip
+        ),
         Cause("changed", changed_at, version=version, times=version - expected),
     )
 

@@ -11,11 +11,20 @@ import numpy
 from .device import Device, cpu, to_numpy
 from .dtypes import FLOATING, OF_ARRAY, DType
 from .kind import (
-    Array, Form, Kind, Layout, form_of, kind_of, offset_in, strided, torch_strides, wrap_dim,
+    Array,
+    Form,
+    Kind,
+    Layout,
+    form_of,
+    kind_of,
+    offset_in,
+    strided,
+    torch_strides,
+    wrap_dim,
 )  # fmt: skip
 from .leaf import NON_LEAF_GRAD, check_new_grad, edge_of, mark_inference
 from .mode import state
-from .node import AccumulateGrad, Node, Storage
+from .node import AccumulateGrad, Node, SavedOutput, Storage
 from .row import CARRIERS
 from .size import Size
 
@@ -312,19 +321,25 @@ class Tensor:
         if not isinstance(self._data, numpy.generic):
             return self._data
         self._data = numpy.asarray(self._data)
+        kept = self._kept()
+        if kept is not None:  # the node that saved it shares its memory from now on
+            kept.data = self._data
         return self._data
 
     def _need_storage(self) -> Storage:
         """The version counter. A node that saved this result has it too: they must be one."""
         if self._storage is None:
-            node = self._grad_fn
-            kept = None
-            if node.__class__ is Node and self._output_nr == 0 and node.saves_output:  # type: ignore[union-attr]
-                from .saved import saved_output
-
-                kept = saved_output(node)  # type: ignore[arg-type]
-            self._storage = Storage() if kept is None else kept
+            self._storage = self._kept() or Storage()
         return self._storage
+
+    def _kept(self) -> SavedOutput | None:
+        """This result as the node that made it keeps it, if that node does."""
+        node = self._grad_fn
+        if node is None or node.__class__ is not Node or self._output_nr or not node.saves_output:
+            return None
+        from .saved import saved_output
+
+        return saved_output(node)
 
     def _bump(self) -> None:
         storage = self._need_storage()
