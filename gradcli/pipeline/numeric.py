@@ -28,7 +28,8 @@ from .numeric_points import (
     words_of,
 )
 from .numeric_quotient import Quotient, Sides
-from .numeric_tape import Operand, Repetition, Step, Tape, Unrepeatable, undisturbed
+from .numeric_repeat import Repetition, undisturbed
+from .numeric_tape import Operand, Step, Tape, Unrepeatable
 
 MOST_ELEMENTS = 64  # of one leaf, perturbed one by one
 SAMPLED = 16  # of a leaf that has more

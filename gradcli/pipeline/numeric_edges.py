@@ -24,7 +24,8 @@ from .numeric_points import (
     weights_of,
 )
 from .numeric_quotient import Quotient, Sides
-from .numeric_tape import Key, Operand, Step, doubled, operands_of, widened
+from .numeric_repeat import doubled, widened
+from .numeric_tape import Key, Operand, Step, operands_of
 
 MOST_STEPS = 2000  # operations that are looked at
 MOST_ELEMENTS = 32  # of one operand
