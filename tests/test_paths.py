@@ -391,6 +391,16 @@ def test_a_matrix_of_several_ways() -> None:
     text = "x = tensor([1.0, 2.0], requires_grad=True)\nL = (x * x.sum() + 2 * x).sum()\n"
     (path,) = report(text, "x", "L").paths
     assert [step.structure for step in path.steps] == ["several ways"]
+    text = "W = ones(2, 2, requires_grad=True)\nL = (W @ W).sum()\n"
+    (path,) = report(text, "W", "L").paths
+    assert [step.structure for step in path.steps] == ["sum · matmul"]
+
+
+def test_large_tensors_are_told_by_shape_and_range() -> None:
+    text = "x = ones(50, 40, requires_grad=True)\nh = x * 3\nL = h.sum()\n"
+    found = report(text, "x", "L")
+    assert "shape [50, 40], 3 to 3" in printed(found)
+    assert parsed(found)["paths"][0]["derivatives"][1]["shape"] == [2000, 2000]
 
 
 # ---------------------------------------------------------------- without values

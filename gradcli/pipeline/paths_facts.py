@@ -74,8 +74,9 @@ class Seeds:
             return None, "None"
         return self.shown([None if g is None else g._data for g in found])
 
-    def shown(self, rows: list[Any]) -> tuple[Nested, str]:
-        """Gradients, one for each seed, as what was asked for: numbers, and their text."""
+    def shown(self, rows: list[Any], few: bool = True) -> tuple[Nested | None, str]:
+        """Gradients, one for each seed, as what was asked for: numbers (where they are not too
+        many in all), and their text."""
         kind = self.wrt._kind
         shape = tuple(self.wrt.shape)
         full = [kind.xp.zeros(shape, dtype=kind.array_dtype) if row is None else row
@@ -90,7 +91,7 @@ class Seeds:
             whole = from_array(kind.xp.asarray(full[0]))
         if whole.numel() == 1 and not self.jacobian:
             return whole.item(), repr(whole)
-        return numbers(whole), repr(whole)
+        return numbers(whole) if few else None, repr(whole)
 
 
 def _shown(tensor: Tensor) -> str:
@@ -218,8 +219,10 @@ class Facts:
             sized.append((-size if size == size else -inf, number, along))
         sized.sort()
         facts = []
+        few = len(sized[: self.top]) * len(rows) * seeds.wrt.numel() <= DENSE
         for size, number, along in sized[: self.top]:
-            product, text = seeds.shown([walk[number][-1] for walk in carried])
+            ends = [walk[number][-1] for walk in carried]
+            product, text = seeds.shown(ends, few)
             facts.append(PathFact(
                 tuple(self.words[stop] for stop in chain.stops_of(paths[number])),
                 self._steps(paths[number], carried[0][number]), product, text,
@@ -258,13 +261,13 @@ class Facts:
             shape = (before.size, after.size) if before is not None and after is not None else None
             near = number < SHOWN or number >= len(path) - SHOWN
             grad = grads[number] if near and not self.seeds.jacobian else None
-            few = grad is not None and grad.size <= DENSE_STEP
-            held = from_array(self.seeds.kind.xp.asarray(grad)) if few else None
+            held = None if grad is None else from_array(self.seeds.kind.xp.asarray(grad))
+            few = held is not None and held.numel() <= DENSE_STEP
             dense = self._dense(stop, place, shape) if self.seeds.jacobian and near else None
             single = shape == (1, 1) and chain.models[stop].dtype.kind == "f"
             steps.append(StepFact(
                 self._number(stop, place) if single else None, True, self._structure(stop, place),
-                shape, None if held is None else numbers(held),
+                shape, numbers(held) if few else None,
                 "" if held is None else _shown(held),
                 None if dense is None else numbers(dense), "" if dense is None else repr(dense),
             ))  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import prod
 from typing import Any
@@ -55,8 +56,12 @@ def structure(
             words.pop()
         if not words or words[-1] != word:
             words.append(word)
-    if len({id(node) for node, _ in pairs}) < len(pairs):  # some node leads on in several ways
-        words = ["diagonal"] if POINTWISE.issuperset(words) else ["several ways"]
+    counted = Counter(id(node) for node, _ in pairs)
+    several = {number for number, count in counted.items() if count > 1}
+    if several and POINTWISE.issuperset(words):
+        words = ["diagonal"]
+    elif several - {id(pairs[-1][0])}:  # they part before the last node, and meet again
+        words = ["several ways"]
     if not words:
         words = ["identity"]
     if prod(after) < prod(before) and words[-1] in POINTWISE:

@@ -94,7 +94,7 @@ def derivative_of(report: PathsReport) -> str:
 def _head(report: PathsReport, look: Look) -> Iterator[Line]:
     name = derivative_of(report)
     if not report.path_count:
-        yield (cell(f"{name}: no path", "name"), cell(f", since {report.reason}"))
+        yield from said(f"{name}: no path, since {report.reason}", "name", look)
         return
     plural = "path" if report.path_count == 1 else "paths"
     told = whole(report.path_count)
@@ -112,8 +112,11 @@ def _head(report: PathsReport, look: Look) -> Iterator[Line]:
     if report.jacobian:
         shape = f", the Jacobian of shape {[*report.of_shape, *report.wrt_shape]}"
     first = cell(f"{name}{value}", "name")
-    rest = cell(f"{shape}, {'by one path' if count == 1 and not over else 'the sum of ' + what}")
-    yield (first, rest)
+    rest = f"{shape}, {'by one path' if count == 1 and not over else 'the sum of ' + what}"
+    if width_of(first.text) + width_of(rest) <= look.width:
+        yield (first, cell(rest))
+    else:
+        yield from said(first.text + rest, "name", look)
     if report.others:
         near = report.others[-1]
         name = report.wrt.partition("#")[0]
@@ -176,10 +179,10 @@ def _numbers(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
     lines.append((Cell(INDENT + " " * left + strokes.rule * value),))
     verdict = _verdict(report)
     whole_line = (Cell(INDENT + " " * left), cell(pad(total, value, right=True), "name"))
-    said = sum(width_of(piece.text) for piece in verdict)
-    if len(INDENT) + left + value + said <= look.width:
+    needed = sum(width_of(piece.text) for piece in verdict)
+    if len(INDENT) + left + value + needed <= look.width:
         return [*lines, (*whole_line, *verdict)]
-    indent = Cell(" " * max(0, len(INDENT) + left + value - said))
+    indent = Cell(" " * max(0, len(INDENT) + left + value - needed))
     return [*lines, whole_line, (indent, *verdict)]
 
 
@@ -207,18 +210,14 @@ def _row(report: PathsReport, path: PathFact, strokes: Strokes) -> Row:
     factors = ""
     if report.single and len(known) > 1 and None not in known:
         factors = strokes.times.join(number(value) for value in known) + " = "
-    elif report.single:
-        factors = ""
     product = "?" if path.product is None else number(path.product)
     return Row(_folded(pairs, strokes), factors, product, share_text(path.share),
-               against_text(report, path))  # fmt: skip
+               against_text(path))  # fmt: skip
 
 
-def against_text(report: PathsReport, path: PathFact) -> str:
+def against_text(path: PathFact) -> str:
     """What is said of a path that works against the others."""
-    if not path.against:
-        return ""
-    return "cancels"
+    return "cancels" if path.against else ""
 
 
 def share_text(share: float | None) -> str:
@@ -296,7 +295,7 @@ def _tensors(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
     lines: list[Line] = []
     for number_, path in enumerate(report.paths, 1):
         share = share_text(path.share)
-        note = against_text(report, path)
+        note = against_text(path)
         arrow = f" {strokes.arrow} "
         names = _folded([("x", name) for name in path.names], strokes)
         shown = arrow.join(name or label for label, name in names)
