@@ -16,6 +16,7 @@ from .explained import (
     line_after,
     line_before,
     node_words,
+    replaced,
     with_argument,
 )
 from .places import Places, input_text, saved_text
@@ -46,7 +47,9 @@ def freed(out: Explanation, cause: Cause) -> None:
     _retain(out, cause.origin, called[0] == "backward", carried)
     if loop is not None:
         _within(out, node, loop)
-    elif same and places.runs_once(node.origin):
+    elif not same:
+        _detached(out, cause)
+    elif places.runs_once(node.origin):
         out.advise(f"compute line {places.line(node.origin)} again before each backward")
 
 
@@ -80,6 +83,30 @@ def _retain(out: Explanation, call: Any, is_backward: bool, carried: bool) -> No
         out.advise(f"{RETAINED} in the call on line {line}", edits, added)
     else:
         out.advise(f"{with_keyword(code, RETAINED)} on line {line}", edits, added)
+
+
+def _detached(out: Explanation, cause: Cause) -> None:
+    """The first loss may have been meant to leave alone what both losses use."""
+    places = out.places
+    made, first = places.statement(cause.node.origin), places.statement(cause.origin)
+    target = made.targets[0] if isinstance(made, ast.Assign) else None
+    if made is None or first is None or not isinstance(target, ast.Name):
+        return
+    name, loop = target.id, places.loop_around(made)
+    around = loop.body if loop is not None else places.program.body
+    between = [part for part in around if made.lineno < part.lineno <= first.lineno]
+    used = [
+        (node, places.parents.get(id(node)))
+        for part in between
+        for node in ast.walk(part)
+        if isinstance(node, ast.Name) and node.id == name
+    ]
+    node, call = used[0] if len(used) == 1 else (None, None)
+    if not isinstance(call, ast.Call) or call is cause.origin or node not in call.args:
+        return
+    cut, line = f"{name}.detach()", places.line(node)
+    text = f"{cut} on line {line}, if that loss is to leave line {made.lineno} alone"
+    out.advise(text, replaced(places, node, cut))
 
 
 def _is_another(places: Places, call: ast.AST, root: str | None) -> bool:

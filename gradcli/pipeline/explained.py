@@ -11,12 +11,14 @@ from typing import Any
 
 from ..diagnostics import Cure, Diagnostic, ExitStatus, Span
 from ..engine.tensor import Tensor
+from ..language.budget import memory_in_use
 from ..report.collect import named_tensors, parameters
 from .cure import Clock, attempt, gradient_of
 from .request import Ran
 
 MOST_STEPS = 200_000  # of a run that is worth another one
 MOST_SOURCE = 200_000  # bytes
+MOST_MEMORY = 1 << 30  # bytes that the process holds: what the first run left is among them
 MOST_SECONDS = 4.0  # for all trials together; each gets half of what is left
 MOST_CURES = 4
 TRIED = "      tried: "
@@ -29,7 +31,7 @@ def with_trials(ran: Ran, started: float) -> Ran:
         return ran
     if outcome.steps > MOST_STEPS or len(ran.request.data) > MOST_SOURCE:
         return ran
-    if error.exit_status is not ExitStatus.PROGRAM_ERROR:
+    if error.exit_status is not ExitStatus.PROGRAM_ERROR or memory_in_use()[0] > MOST_MEMORY:
         return ran
     clock = Clock(ran.request.limits.timeout, started)
     clock.end = min(clock.end, started + MOST_SECONDS)
