@@ -24,7 +24,7 @@ def _is_operand(value: Any) -> bool:
 def install() -> None:
     """Puts the catalogue's operators and methods on Tensor; the first face in use calls it."""
     for name, function in catalogue.methods.items():
-        if name not in Tensor.__dict__:
+        if not hasattr(Tensor, name):
             setattr(Tensor, name, function.as_function())
     for name, function in catalogue.properties.items():
         setattr(Tensor, name, property(function.__call__))

@@ -254,3 +254,7 @@ def is_inference_mode_enabled() -> bool:
 
 def is_anomaly_enabled() -> bool:
     return state.anomaly
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    return state.anomaly_check_nan

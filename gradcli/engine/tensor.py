@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any
 
 import numpy
 
-from .device import Device, cpu, to_numpy
+from .device import Device, cpu
 from .dtypes import FLOATING, OF_ARRAY, DType
 from .kind import (
     Array,
@@ -27,13 +27,12 @@ from .mode import state
 from .node import AccumulateGrad, Node, SavedOutput, Storage
 from .row import CARRIERS
 from .size import Size
+from .values import Values
 
 __all__ = [
     "METHODS", "PROPERTIES", "Kind", "Tensor", "edge_of", "from_array", "kind_of", "plain",
     "strided", "wrap", "wrap_dim", "write_into",
 ]  # fmt: skip
-
-NumpyArray: TypeAlias = numpy.ndarray[Any, Any]  # Tensor.numpy hides the module in its class
 
 
 class Meta:
@@ -57,7 +56,7 @@ class Meta:
         self.inference = False
 
 
-class Tensor:
+class Tensor(Values):
     """PyTorch's tensor. Operators are installed as methods when their declarations are imported."""
 
     __slots__ = (
@@ -375,102 +374,6 @@ class Tensor:
         from .hooks import retain_grad
 
         retain_grad(self)
-
-    # ---- out of the tensor
-
-    def item(self) -> Any:
-        if self._data.size != 1:
-            raise RuntimeError(
-                f"a Tensor with {self._data.size} elements cannot be converted to Scalar"
-            )
-        return self._data.item()
-
-    def tolist(self) -> Any:
-        return to_numpy(self._data).tolist()
-
-    def numpy(self, *, force: bool = False) -> NumpyArray:
-        """The values as a NumPy array that shares memory where the tensor is on the CPU."""
-        if self.requires_grad and not force:
-            raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
-                "instead."
-            )
-        if self.device.type != "cpu" and not force:
-            raise TypeError(
-                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to "
-                "copy the tensor to host memory first."
-            )
-        return to_numpy(self._need_array())
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumpyArray:
-        array = self.numpy()
-        if copy:
-            return array.astype(dtype or array.dtype, copy=True)
-        return array if dtype is None else array.astype(dtype, copy=False)
-
-    def __dlpack__(self, **options: Any) -> Any:
-        if self.requires_grad:
-            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        return self._need_array().__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        kind, number = self._need_array().__dlpack_device__()
-        return int(kind), int(number)
-
-    def __bool__(self) -> bool:
-        if self._data.size != 1:
-            many = "no values" if self._data.size == 0 else "more than one value"
-            raise RuntimeError(f"Boolean value of Tensor with {many} is ambiguous")
-        return bool(self._data.item())
-
-    def _single(self) -> Any:
-        if self._data.size != 1:
-            raise RuntimeError(
-                f"a Tensor with {self._data.size} elements cannot be converted to Scalar"
-            )
-        if self.requires_grad:
-            state.warn(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
-                "behavior."
-            )
-        return self._data.item()
-
-    def __float__(self) -> float:
-        return float(self._only())
-
-    def __int__(self) -> int:
-        return int(self._only())
-
-    def __complex__(self) -> complex:
-        return complex(self._only())
-
-    def _only(self) -> Any:
-        if self._data.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        return self._single()
-
-    def __index__(self) -> int:
-        if self._data.size != 1 or self._kind.dtype.category > 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self._data.item())
-
-    def __len__(self) -> int:
-        if self._data.ndim == 0:
-            raise TypeError("len() of a 0-d tensor")
-        return len(self._data)
-
-    def __iter__(self) -> Iterator[Tensor]:
-        if self._data.ndim == 0:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))  # type: ignore[attr-defined]
-
-    def __contains__(self, value: Any) -> bool:
-        if isinstance(value, Tensor) or type(value) in (int, float, bool, complex):
-            return bool((self == value).any())  # type: ignore[attr-defined]
-        raise RuntimeError(
-            "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
-            f"{type(value)}."
-        )
 
     __hash__ = object.__hash__
 
