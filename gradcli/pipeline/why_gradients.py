@@ -13,6 +13,12 @@ from ..engine.tensor import Tensor
 from .why_case import Case
 from .why_passes import Applied, Hooked, Pass
 
+# What only moves elements: each comes from one place or from none.
+INDEXED = frozenset(
+    "Slice Select Index IndexSelect Gather View Reshape UnsafeView Permute Transpose T Squeeze "
+    "Unsqueeze Flip Roll Diagonal Narrow AsStrided Clone Alias Take TakeAlongDim".split()
+)
+
 
 class Share(NamedTuple):
     """What a node handed to one of its inputs."""
@@ -127,3 +133,20 @@ def saved_value(applied: Applied, key: str) -> Any:
     if isinstance(value, Tensor):
         return value._data
     return getattr(value, "data", value)
+
+
+def place_before(share: Share, grad: Any, element: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Which element of what came to a node that only moves elements became this one."""
+    node, held = share.applied.node, share.applied.node.saved
+    codes = numpy.arange(1, grad.size + 1, dtype="float64").reshape(grad.shape)
+    node.saved = share.applied.saved  # a pass gives them up
+    try:
+        moved = node.apply((codes,), False)[share.place]
+    except Exception:  # a node that can't run once more tells nothing
+        return None
+    finally:
+        node.saved = held
+    code = int(moved[element]) if element and moved.shape else int(moved)
+    if not code:
+        return None
+    return tuple(int(place) for place in numpy.unravel_index(code - 1, grad.shape))

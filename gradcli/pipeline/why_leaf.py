@@ -32,7 +32,7 @@ def leaf_finding(case: Case) -> Finding:
     if captured:
         from .why_none import captured_finding
 
-        return captured_finding(case, captured[-1].origin)
+        return captured_finding(case, *(one.origin for one in captured[-4:]))
     broken = [one for one in stored if one.failed]
     if broken:
         return _broken(case, broken[-1])

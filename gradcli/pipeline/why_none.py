@@ -176,7 +176,7 @@ def inner_finding(case: Case) -> Finding:
     name = case.name
     asked = [p for p in case.passes.passes if p.capture and _among(p.inputs, case.tensor)]
     if asked:
-        return captured_finding(case, asked[-1].origin)
+        return captured_finding(case, *(one.origin for one in asked))
     retained = [mark for mark in case.marks if mark.kind == "retain_grad"]
     if not case.tensor.retains_grad or not retained:
         found = rebound_finding(case)
@@ -249,10 +249,13 @@ def _before_backward(case: Case) -> list[Any]:
     return []
 
 
-def captured_finding(case: Case, call: Any) -> Finding:
+def captured_finding(case: Case, *calls: Any) -> Finding:
     """torch.autograd.grad answers gradients and leaves .grad alone."""
+    *_, call = calls
     sentence = case.none(f"{name_of(call) or 'grad'}() answers gradients and stores none in .grad.")
-    finding = Finding("grad-call", sentence, [Remark(call, "answers the gradient here")])
+    finding = Finding("grad-call", sentence)
+    for one in {id(call): call for call in calls}.values():
+        finding.causes.append(Remark(one, "answers the gradient here"))
     roots = _root_text(call)
     statement = case.statement(call)
     if roots is not None:

@@ -7,7 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from .why_case import Case, Finding, Remark
-from .why_gradients import Gradients, Share, array_of, is_zero, kind_of, node_name, saved_value
+from .why_gradients import (
+    INDEXED,
+    Gradients,
+    Share,
+    array_of,
+    is_zero,
+    kind_of,
+    node_name,
+    place_before,
+    saved_value,
+)
 from .why_passes import Hooked, Pass
 from .why_values import name_of
 from .why_zero_trials import zero_trials
@@ -29,7 +39,7 @@ MASKS = frozenset(
     "Fmax Fmin Take TakeAlongDim Unfold Mode AdaptiveMaxPool2D AdaptiveMaxPool1D Cummax Cummin "
     "NanToNum".split()
 )
-MOVING = frozenset("T Transpose Permute Flip Roll Mm Bmm Sort Index Gather Cumsum".split())
+MOVING = frozenset("Mm Bmm Sort Cumsum Softmax LogSoftmax".split())
 SUMMED = frozenset(
     "Mm Mv Bmm Dot Addmm Addmv Baddbmm Addbmm Linear Convolution Sum Mean Expand Repeat "
     "NativeLayerNorm NativeBatchNorm NativeGroupNorm LayerNorm BatchNorm Cumsum "
@@ -162,6 +172,9 @@ def _died(case: Case, gradients: Gradients) -> Finding | None:
         node = share.applied.node
         incoming = [g for g in share.applied.grads if g is not None]
         above = _carried(share, inside)
+        if inside is not None and above is None and kind_of(node) in INDEXED:
+            found.append(("masked", share))  # nothing takes this element
+            continue
         hook = next((h for h in gradients.hooks_of(node) if _killed(h, above)), None)
         if hook is not None:
             return _hook_finding(case, hook)
@@ -188,13 +201,17 @@ def _died(case: Case, gradients: Gradients) -> Finding | None:
 
 
 def _carried(share: Share, element: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """The element's place in what came to a node; None where the shape changes on the way."""
+    """The element's place in what came to a node; None where no one place brought it."""
     if element is None:
         return None
     grads = [array_of(g) for g in share.applied.grads if g is not None]
-    if kind_of(share.applied.node) in MOVING or len(grads) != 1:
+    if len(grads) != 1:
         return None
-    return element if grads[0].shape == share.value.shape else None
+    if kind_of(share.applied.node) in INDEXED:
+        return place_before(share, grads[0], element)
+    if kind_of(share.applied.node) in MOVING or grads[0].shape != share.value.shape:
+        return None
+    return element
 
 
 def _killed(hooked: Hooked, element: tuple[int, ...] | None) -> bool:
@@ -293,7 +310,7 @@ def _verdict(case: Case, share: Share, element: tuple[int, ...] | None) -> str:
         return "masked"
     for known, verdict in KINDS:
         if known(kind, node_name(node)):
-            if kind in ("Softmax", "LogSoftmax") and _even(share):
+            if kind in ("Softmax", "LogSoftmax") and _even(share) and not _hard(share):
                 return "cancelled"
             if kind in ("Clamp", "ClampMin") and _is_relu(share):
                 return "dead-relu"
@@ -322,6 +339,12 @@ def _even(share: Share) -> bool:
     """Whether softmax was given the same gradient everywhere: its outputs add up to 1."""
     grad = array_of(share.applied.grads[0])
     return grad is not None and grad.size > 0 and bool((grad == grad.reshape(-1)[0]).all())
+
+
+def _hard(share: Share) -> bool:
+    """Whether softmax gave nothing but 0 and 1: of one element, or far out."""
+    result = saved_value(share.applied, "result")
+    return hasattr(result, "shape") and bool(((result == 0) | (result == 1)).all())
 
 
 def _is_relu(share: Share) -> bool:
