@@ -40,6 +40,7 @@ PLACES: dict[str, str] = {
     "is_grad_enabled": _ENGINE + "mode:is_grad_enabled",
     "is_inference_mode_enabled": _ENGINE + "mode:is_inference_mode_enabled",
     "is_anomaly_enabled": _ENGINE + "mode:is_anomaly_enabled",
+    "is_anomaly_check_nan_enabled": _ENGINE + "mode:is_anomaly_check_nan_enabled",
     "manual_seed": _ENGINE + "random:manual_seed",
     "seed": _ENGINE + "random:seed",
     "initial_seed": _ENGINE + "random:initial_seed",

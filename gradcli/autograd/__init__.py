@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.backward import backward, grad
+from ..engine.backward import backward
+from ..engine.backward import grad as single_grad
 from ..engine.mode import (
     detect_anomaly,
     enable_grad,
@@ -19,6 +20,30 @@ __all__ = [
     "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "inference_mode", "no_grad",
     "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """torch.autograd.grad: gradients of outputs with respect to inputs; .grad stays as it is."""
+    if is_grads_batched and grad_outputs is not None:
+        from .batched_grads import batched_grads
+
+        return batched_grads(
+            outputs, inputs, grad_outputs, create_graph, retain_graph=retain_graph,
+            allow_unused=allow_unused, materialize_grads=materialize_grads,
+        )  # fmt: skip
+    return single_grad(
+        outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, False,
+        materialize_grads,
+    )  # fmt: skip
 
 
 def Variable(data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:

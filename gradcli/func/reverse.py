@@ -207,7 +207,11 @@ def _each(
 
 
 def at_once(
-    outputs: Sequence[Tensor], inputs: Sequence[Tensor], given: Sequence[Any], create: bool
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    given: Sequence[Any],
+    create: bool,
+    keep: bool = True,
 ) -> list[Any] | None:
     """One walk back with batched gradients through an ordinary graph; None where a node of it does
     not take them: what users wrote, hooks, views changed in place."""
@@ -219,7 +223,7 @@ def at_once(
     before = state.grad_enabled, state.origin
     state.grad_enabled = create
     try:
-        walk = Walk(True, True, inputs, True)
+        walk = Walk(keep, True, inputs, True)
         return walk.run([o for o, _ in pairs], [g for _, g in pairs])
     finally:
         state.grad_enabled, state.origin = before
