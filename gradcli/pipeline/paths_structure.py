@@ -10,7 +10,7 @@ from typing import Any
 from ..engine.saved import unpack
 from ..report.collect import short_name
 
-# By the beginning of a node's name; the longest one that fits speaks.
+# By a node's name without Backward and its number.
 _WORDS = {
     "Mm": "matmul", "Bmm": "batched matmul", "Baddbmm": "batched matmul", "Addmm": "matmul",
     "Addbmm": "batched matmul", "Mv": "matrix-vector product", "Addmv": "matrix-vector product",
@@ -26,8 +26,8 @@ _WORDS = {
     "Select": "selection", "Slice": "selection", "Narrow": "selection", "Split": "selection",
     "Unbind": "selection", "Chunk": "selection", "Diagonal": "selection", "Embedding": "selection",
     "AsStrided": "selection", "Median": "selection", "Kthvalue": "selection", "Topk": "selection",
-    "MaxPool": "selection", "AvgPool": "mean", "Cat": "placement", "Stack": "placement", "ConstantPadNd": "placement",
-    "IndexPut": "placement", "CopySlices": "placement", "SliceScatter": "placement",
+    "Cat": "placement", "Stack": "placement", "ConstantPadNd": "placement", "IndexPut": "placement",
+    "CopySlices": "placement", "SliceScatter": "placement",
     "Scatter": "placement", "T": "transposition", "Transpose": "transposition",
     "Permute": "permutation", "Flip": "permutation", "Roll": "permutation", "View": "reshape",
     "UnsafeView": "reshape", "ReshapeAlias": "reshape", "Squeeze": "reshape",
@@ -38,6 +38,8 @@ _WORDS = {
     "LinalgCholesky": "triangular", "Cholesky": "triangular", "Trace": "selection and sum",
 }  # fmt: skip
 _NAMES = {f"{name}Backward": word for name, word in _WORDS.items()}
+_BEGINNINGS = (("MaxPool", "selection"), ("AdaptiveMaxPool", "selection"), ("AvgPool", "mean"),
+               ("AdaptiveAvgPool", "mean"), ("Upsample", "resampling"))  # fmt: skip
 MOST = 3  # words for one edge
 POINTWISE = frozenset({"diagonal", "identity", "minus identity"})
 
@@ -76,6 +78,9 @@ def _word(node: Any, place: int) -> str:
     known = _NAMES.get(name.rstrip("0123456789"))
     if known is not None:
         return known
+    for beginning, word in _BEGINNINGS:
+        if name.startswith(beginning):
+            return word
     row = getattr(node, "row", None)
     if row is None:
         return "placement" if name == "CopySlices" else "user function"
