@@ -274,7 +274,9 @@ def _gradient_problem(leaf: LeafCheck, told: str) -> Problem:
         f"{list(edge.element) if edge.element else ''}, {_slope(edge)}"
         for edge in leaf.edges
     )
-    advice = (f"cause: {leaf.cause}",)
+    advice: tuple[str, ...] = (f"cause: {leaf.cause}",)
+    if "is not its slope" in leaf.cause:
+        advice += ("note: --against torch says whether PyTorch's derivative is the same",)
     if not leaf.edges:
         return Problem("gradient", message, leaf.result_line, shown=shown, advice=advice)
     edge = leaf.edges[0]

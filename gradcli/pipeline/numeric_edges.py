@@ -301,10 +301,7 @@ def _cause(step: Step, analytic: float, found: Quotient, asked: Asked) -> str:
     if found.error > 0.01 * abs(found.value) + asked.tolerance.atol:
         return "step size: no step gives a stable quotient here"
     if isinstance(step.function, Row):
-        return (
-            f"the derivative of {step.function.name} is not its slope here; --against torch says "
-            "whether PyTorch's is the same"
-        )
+        return f"the derivative of {step.function.name} is not its slope here"
     said = f"the backward of {step.name.removesuffix('Backward')} is wrong"
     if found.value and analytic:
         ratio = analytic / found.value

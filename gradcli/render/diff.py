@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..report.model.diff import DifferenceFact, DiffReport, SideFact
 from .check import counted
 from .escape import Terminal
-from .text import BLANK, Cell, Line, Look, cell, columns, cut, ellipsis, paint
+from .text import BLANK, Cell, Line, Look, cell, columns, cut, ellipsis, pad, paint, width_of
 
 MOST_ROWS = 60
 TITLES = {"error": "they end differently", "output": "they print different text"}
@@ -15,7 +15,8 @@ TITLES = {"error": "they end differently", "output": "they print different text"
 
 def text(report: DiffReport, look: Look) -> Terminal:
     """The page."""
-    lines: list[Line] = [_side("A", report.a, look), _side("B", report.b, look)]
+    widest = max(width_of(_title(side)) for side in (report.a, report.b))
+    lines: list[Line] = [_side("A", report.a, widest, look), _side("B", report.b, widest, look)]
     if report.equal:
         lines += [BLANK, _equal(report)]
         return paint(lines, look)
@@ -33,15 +34,18 @@ def text(report: DiffReport, look: Look) -> Terminal:
     return paint(lines, look)
 
 
-def _side(letter: str, side: SideFact, look: Look) -> Line:
-    words = [cell(side.file).text]
-    if side.settings:
-        words.append(cell(side.settings).text)
+def _title(side: SideFact) -> str:
+    words = cell(side.file).text
+    return f"{words}  {cell(side.settings).text}" if side.settings else words
+
+
+def _side(letter: str, side: SideFact, widest: int, look: Look) -> Line:
     known = f"{counted(side.tensors, 'tensor')}, {counted(side.nodes, 'node')}"
+    wide = min(widest, look.width - len(known) - 5)
     return (
         Cell(f"{letter}  ", "name"),
-        Cell(cut("  ".join(words), look.width - len(known) - 7, ellipsis(look))),
-        Cell(f"   {known}", "dim"),
+        Cell(pad(cut(_title(side), wide, ellipsis(look)), wide)),
+        Cell(f"  {known}", "dim"),
     )
 
 
