@@ -123,7 +123,7 @@ class Values:
         return iter(self.unbind(0))  # type: ignore[attr-defined]
 
     def __contains__(self, value: Any) -> bool:
-        if isinstance(value, Tensor) or type(value) in (int, float, bool, complex):
+        if isinstance(value, Values) or type(value) in (int, float, bool, complex):
             return bool((self == value).any())  # type: ignore[attr-defined]
         raise RuntimeError(
             "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
