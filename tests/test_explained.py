@@ -6,9 +6,13 @@ in `programs/misuse.txt`.
 
 from __future__ import annotations
 
+import io
 import json
+import keyword
+import random
 import re
 import time
+import tokenize
 from pathlib import Path
 
 import jsonschema
@@ -19,6 +23,7 @@ from test_cli import SCHEMAS, gradcli
 from test_errors import PLAIN, failure  # noqa: F401 - the question that is asked below
 
 from gradcli.diagnostics import ExitStatus
+from gradcli.opening import Unusable
 from gradcli.pipeline.cure import fresh
 from gradcli.pipeline.explained import MOST_STEPS, with_trials
 from gradcli.pipeline.request import Limits, Ran, Request
@@ -214,3 +219,40 @@ def test_documents(command: str, tmp_path: Path) -> None:
     assert [label["text"] for label in document["error"]["labels"]] == [
         "", "shape [4, 3]", "shape [4]",
     ]  # fmt: skip
+
+
+def test_an_explanation_never_fails() -> None:
+    """Programs with names and numbers exchanged: whatever is wrong is told with a place."""
+    draw = random.Random(7)
+    texts = [page.partition("---\n")[0] for page in (PAGES | MISUSE).values()]
+    for _ in range(400):
+        text = exchanged(draw.choice(texts), draw)
+        try:
+            ran = explained(text)
+        except Unusable:
+            continue  # the changed program asks for an option
+        if ran.error is not None:
+            assert ran.error.exit_status in (ExitStatus.PROGRAM_ERROR, ExitStatus.LIMIT_REACHED)
+            assert ran.error.labels, text
+            lines = str(render.text(ran.error, ran.error_text, PLAIN)).splitlines()
+            assert lines[0].startswith("p.expr:") and any("^" in line for line in lines)
+
+
+def exchanged(text: str, draw: random.Random) -> str:
+    """The same text with a word in the place of another one of its kind."""
+    kinds = (tokenize.NAME, tokenize.NUMBER)
+    try:
+        tokens = [
+            token
+            for token in tokenize.generate_tokens(io.StringIO(text).readline)
+            if token.type in kinds and not keyword.iskeyword(token.string)
+        ]
+    except (tokenize.TokenError, IndentationError):
+        return text
+    old = draw.choice(tokens)
+    new = draw.choice([token.string for token in tokens if token.type == old.type])
+    new += draw.choice(["", "", "", ".grad", ".T", "[0]", ".item()", " @ torch.ones(3)"])
+    lines = text.split("\n")
+    row, column = old.start
+    lines[row - 1] = lines[row - 1][:column] + new + lines[row - 1][old.end[1] :]
+    return "\n".join(lines)
