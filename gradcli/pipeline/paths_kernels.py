@@ -102,7 +102,23 @@ def _moved(name: str) -> Callable[..., Expr]:
     return made
 
 
+def _sliced(self: Symbol, dim: int, start: Any, end: Any, step: int, value: Any) -> Expr:
+    """A slice of one dimension, as narrow() writes it."""
+    if self.expr.shape == ():
+        return self.expr
+    if step != 1:
+        raise Unsayable("a slice with steps")
+    length = self.value.shape[dim]
+    first = 0 if start is None else start + length if start < 0 else min(start, length)
+    given = [str(dim), str(first), str(value.shape[dim])]
+    return self.algebra.call(
+        "narrow", "method", (("", written_out(self)), *(("", text) for text in given)),
+        tuple(value.shape),
+    )  # fmt: skip
+
+
 SPOKEN: dict[str, Callable[..., Any]] = {
+    "slice": _sliced,
     "_to_copy": lambda self, *rest: self,
     "_reshape_alias": _moved("reshape"),
     "_unsafe_view": _moved("reshape"),
