@@ -219,14 +219,6 @@ class Case:
         """The text of a piece of the program as it stands."""
         return self.source.text_of(self.span(node))
 
-    def runs_once(self, node: ast.AST) -> bool:
-        """Whether a place is in no loop, function or comprehension."""
-        return not any(
-            isinstance(part, (ast.For, ast.While, ast.FunctionDef, ast.Lambda, ast.ClassDef,
-                              ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
-            for part in self.ancestors(node)
-        )  # fmt: skip
-
     @cached_property
     def names(self) -> dict[int, str]:
         """What the tensors are called at the end, by identity."""

@@ -38,7 +38,7 @@ from .why_values import (
 if TYPE_CHECKING:
     from .why_passes import Passes
 
-MOST_STEPS = 1_000_000
+MOST_STEPS = 2_000_000
 WALKED = 100_000  # nodes between a value and those it came of
 KEPT = 64  # tensors that one name was bound to
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
-from ..engine.hook_calls import as_tensor
 from ..engine.mode import state
 from ..engine.observer import Observer
 from ..engine.tensor import Tensor
@@ -207,8 +206,3 @@ class Passes(Observer):
         """What happened to this tensor's .grad, in order."""
         held = self.entries.get(id(tensor), [])
         return held if held and held[0].tensor() is tensor else []
-
-
-def tensor_of(value: Any) -> Tensor | None:
-    """A gradient as it passes between nodes, as a tensor."""
-    return None if value is None else as_tensor(value)

@@ -66,10 +66,6 @@ REASONS = {
 }
 
 
-class Death(tuple[str, Any, Any]):
-    """(verdict, place in the text, share or hook)"""
-
-
 def zero_finding(case: Case) -> Finding | None:
     """The verdict on a gradient whose numbers (or the one asked for) are all 0."""
     added = _added(case)
