@@ -12,6 +12,7 @@ from .calls import invoke
 from .explain_backward import freed, nan
 from .explain_calls import calls
 from .explain_damage import changed, damage_advice, leaf, saved
+from .explain_hooks import hook
 from .explain_operands import operands
 from .explain_roots import constant, root, unused
 from .explained import Explanation
@@ -42,6 +43,7 @@ def explain(
         operands(out, error)
     if not causes:
         calls(out, error)
+    hook(out, error.__traceback__)
     if causes and causes[0].kind == "saved":
         damage_advice(out, causes[0], causes[-1])
     out.merge()
