@@ -15,7 +15,8 @@ from .options import Command, Misuse, Option
 EPILOG = """\
 \b
 Exit codes: 0 all is well, 1 a check did not hold, 2 wrong usage, 3 the program has an error,
-4 a limit was reached, 5 a device or an extra is missing, 70 a bug in gradcli, 130 interrupted.
+4 a limit was reached, 5 a device or an extra is missing, 70 a bug in gradcli,
+130 interrupted.
 """
 SETTINGS: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 96},
