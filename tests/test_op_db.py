@@ -77,6 +77,7 @@ EXCEPTIONS: dict[str, Difference] = {
     **dict.fromkeys(("special.airy_ai", "special.bessel_j0", "special.bessel_j1"), _EXACT),
     **dict.fromkeys(("special.bessel_y0", "special.bessel_y1"), _EXACT),
     **dict.fromkeys(("pinverse", "linalg.pinv", "linalg.pinv:hermitian", "linalg.lstsq"), _LAYOUT),
+    "stft": _LAYOUT,
     **dict.fromkeys(("cov", "corrcoef", "svd", "linalg.svd"), _ONE_ROW),
     **dict.fromkeys(("topk", "mode"), Difference("value", "int64", _TIES)),
     **dict.fromkeys(("sort", "argsort"), Difference("value", "bool", _TIES)),
