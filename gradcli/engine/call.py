@@ -31,8 +31,9 @@ from .tensor import Tensor, formed
 def specialise(row: Row) -> Callable[..., Any]:
     """Writes and compiles the function that runs one overload; arguments come bound, in order."""
     given, names = ", ".join(row.signature.names), _names(row)
+    taken = _with_defaults(row)
     if not lane.has_lanes(row):
-        return compiled(row, "run", Lane(row, GENERAL).function("run", given), names)
+        return compiled(row, "run", Lane(row, GENERAL).function("run", taken), names)
     otherwise = f"{GENERAL}({given})"
     _later(row, GENERAL, "", names)
     if len(row.tensors) == 2:
@@ -42,7 +43,18 @@ def specialise(row: Row) -> Callable[..., Any]:
             otherwise = f"({NUMBER}({given}) if {second}.__class__ in NUMBERS else {otherwise})"
         _later(row, ORDINARY, otherwise, names)
         otherwise = f"{ORDINARY}({given})"
-    return compiled(row, "run", Lane(row, ALIKE).function("run", given, otherwise), names)
+    return compiled(row, "run", Lane(row, ALIKE).function("run", taken, otherwise), names)
+
+
+def _with_defaults(row: Row) -> str:
+    """The parameters of the function that runs a row; the last ones with plain defaults."""
+    parts: list[str] = []
+    plain = True
+    for p in reversed(row.signature.parameters):
+        plain = plain and p.default.__class__ in (int, float, bool, type(None))
+        plain = plain and p.default == p.default not in (float("inf"), -float("inf"))
+        parts.append(f"{p.name}={p.default!r}" if plain else p.name)
+    return ", ".join(reversed(parts))
 
 
 def _later(row: Row, name: str, otherwise: str, names: dict[str, Any]) -> None:

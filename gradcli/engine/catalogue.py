@@ -130,7 +130,8 @@ class Function:
 
 
 def _with_defaults(run: Body, count: int, defaults: tuple[Any, ...]) -> Body:
-    if not defaults:
+    written = getattr(run, "__defaults__", None)  # where they are plain, the function has them
+    if not defaults or (written is not None and written[-len(defaults) :] == defaults):
         return run
     if count == 1 and len(defaults) == 1:
         (only,) = defaults

@@ -222,13 +222,14 @@ def alike(value: Any, grad: Any) -> Any:
     return value.astype(grad.dtype)
 
 
+SINGLE = ((), (1,), (1, 1))
 NOTICED = 2 * SMALL  # elements: sums of more differ in digits that nobody prints
 
 
 def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     """Sums broadcast dimensions away and casts back, for inputs that differ from the result."""
-    inputs = node.inputs
-    assert inputs is not None
+    assert node.rest is not None and node.rest.inputs is not None
+    inputs = node.rest.inputs
     fitted = []
     for grad, given in zip(grads, inputs):
         if grad is not None and given is not None:
@@ -243,9 +244,10 @@ def reduce_to(grad: Any, shape: tuple[int, ...], kind: Kind) -> Any:
     """Sums over the dimensions that were broadcast; casts to the input's type."""
     if grad.shape != shape:
         lead = grad.ndim - len(shape)
-        axes = tuple(range(lead)) + tuple(
-            lead + i for i, size in enumerate(shape) if size == 1 and grad.shape[lead + i] != 1
-        )
+        if shape in SINGLE and grad.size > NOTICED:
+            axes: tuple[int, ...] = tuple(range(grad.ndim))
+        else:
+            axes = _broadcast_axes(grad.shape, shape, lead)
         if grad.size <= NOTICED and grad.dtype.kind == "f":  # digit by digit as PyTorch adds
             grad = catalogue.rows["sum.dim_IntList"].forward(kind.xp, grad, axes, False, None)
         else:
@@ -256,6 +258,12 @@ def reduce_to(grad: Any, shape: tuple[int, ...], kind: Kind) -> Any:
         grad = grad.real if grad.dtype.kind == "c" and kind.array_dtype.kind != "c" else grad
         grad = grad.astype(kind.array_dtype)
     return grad
+
+
+def _broadcast_axes(given: tuple[int, ...], shape: tuple[int, ...], lead: int) -> tuple[int, ...]:
+    """The dimensions that one shape was spread over to become another, longer one."""
+    spread = (lead + i for i, size in enumerate(shape) if size == 1 and given[lead + i] != 1)
+    return (*range(lead), *spread)
 
 
 # ---- create_graph: the same formulas on tensors

@@ -175,6 +175,8 @@ class Lane:
             return "kind.of(int64)"
         if policy in ("same", "promote", "promote_float", "scalar"):
             return "kind"
+        if policy == "given":
+            return "kind if dtype is None else kind.of(dtype)"
         inferred = f"infer(row, kind, ({self.given},))"
         return f"({inferred} if kind.dtype.is_complex else kind)" if policy == "real" else inferred
 
@@ -234,7 +236,14 @@ class Lane:
         if not (typed and self.mode in (ORDINARY, ALIKE)):  # + - * / of one type give that type
             self.cast()
         form = "form" if self.mode == ALIKE else f"{self.first}._form"
-        alike = self.mode in (ALIKE, NUMBER) and self.result_kind() == "kind"
+        alike = self.mode in (ALIKE, NUMBER, ORDINARY) and self.result_kind() == "kind"
+        if alike and self.mode == ORDINARY:  # as many elements and one rank: one shape
+            x, y = (p.name for p in row.tensors)
+            write(f"form = {x} if n_{x} == data.size and a_{x}.ndim == data.ndim else {y}")
+            form = (
+                f"form._form or None if form is {x} or n_{y} == data.size and "
+                f"a_{y}.ndim == data.ndim else None"
+            )
         write("out = new(Tensor)")
         write("out._data = data; out._kind = result_kind; out._output_nr = 0")
         write(f"out._form = {form if alike else 'None'}; out._storage = out._meta = None")

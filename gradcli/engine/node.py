@@ -128,20 +128,22 @@ class Rest:
 
     __slots__ = ("numbers", "versions", "inputs", "hooks", "extra", "metadata")
 
-    def __init__(self) -> None:
-        self.numbers: tuple[int, ...] | None = None
-        self.versions: tuple[Any, ...] | None = None
-        self.inputs: tuple[Any, ...] | None = None
-        self.hooks: NodeHooks | None = None
-        self.extra: Any = None
-        self.metadata: dict[Any, Any] | None = None
+    numbers: tuple[int, ...] | None
+    versions: tuple[Any, ...] | None
+    inputs: tuple[Any, ...] | None
+    hooks: NodeHooks | None
+    extra: Any
+    metadata: dict[Any, Any] | None
+
+    def __init__(self, inputs: tuple[Any, ...] | None = None) -> None:
+        self.numbers = self.versions = self.hooks = self.extra = self.metadata = None
+        self.inputs = inputs
 
 
 def inputs_of(rest: Rest | None, inputs: tuple[Any, ...]) -> Rest:
     """The rest of a node with its `inputs`."""
     if rest is None:
-        rest = object.__new__(Rest)
-        rest.numbers = rest.versions = rest.hooks = rest.extra = rest.metadata = None
+        return Rest(inputs)
     rest.inputs = inputs
     return rest
 

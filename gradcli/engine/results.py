@@ -10,7 +10,7 @@ from .causes import Freed
 from .kind import LARGE, Kind, kind_of
 from .leaf import refuse_inference
 from .mode import state
-from .node import Node, Several, SharedOutput
+from .node import Node, Several, SharedOutput, Storage
 from .row import Row
 from .tensor import Tensor, plain
 
@@ -18,6 +18,9 @@ from .tensor import Tensor, plain
 def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:
     """The result's kind where the policy looks at the arguments."""
     policy = row.dtype
+    if policy == "given":
+        given = arguments[row.signature.names.index("dtype")]
+        return kind if given is None else kind.of(given)
     if policy == "sum":
         given = (
             arguments[row.signature.names.index("dtype")]
@@ -79,13 +82,19 @@ def _broadcast_numel(shapes: Sequence[Sequence[int]]) -> int:
 def versions_of(saved: Sequence[Any]) -> tuple[Any, ...]:
     """The version of each saved tensor when it was saved."""
     return tuple(
-        [_version(t) for t in value] if value.__class__ is list else _version(value)
-        for value in saved
+        [
+            [_version(t) for t in value]
+            if value.__class__ is list
+            else _version(value)
+            if value.__class__ is Tensor or isinstance(value, Storage)
+            else 0
+            for value in saved
+        ]
     )
 
 
 def _version(value: Any) -> int:
-    storage = getattr(value, "_storage", None)
+    storage = value._storage if value.__class__ is Tensor else getattr(value, "_storage", None)
     if storage is None:
         return 0
     refuse_inference(storage)

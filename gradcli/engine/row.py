@@ -161,6 +161,7 @@ class _Carriers:
         "arrays",
         "double",
         "ones",
+        "backward",
         "complex",
         "levels",
         "call",
@@ -176,6 +177,7 @@ class _Carriers:
         self.arrays: dict[type, Any] = {}
         self.double: Any = "float64"
         self.ones: dict[Any, Any] = {}  # by array type: see kernels.one
+        self.backward: Body | None = None  # what Tensor.backward calls, once it was called
         # Transformations (torch.func, forward_ad): how many are open, and who takes the calls that
         # no overload takes, the creation functions and the random numbers inside them.
         self.levels = 0

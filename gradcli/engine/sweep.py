@@ -96,7 +96,7 @@ def receive(node: Node, number: int, value: Any, ready: Ready) -> None:
 
 def hand_on(node: Node, results: Sequence[Any], ready: Ready) -> None:
     """Hands a node's results to the nodes that its edges lead to."""
-    numbers = node.numbers
+    numbers = None if node.rest is None else node.rest.numbers
     for place, edge in enumerate(node.edges):
         if edge is not None:
             receive(edge, 0 if numbers is None else numbers[place], results[place], ready)
@@ -148,7 +148,9 @@ def add_in_place(held: Tensor, value: Any, mark: Freed) -> None:
         else:
             held._kind.xp.add(data, value, out=data, casting="unsafe")
         held._bump()
-        held._need_storage().changed_at = mark.origin
+        storage = held._storage
+        assert storage is not None  # it counts
+        storage.changed_at = mark.origin
 
 
 def _abandon(failed: Node | None, ready: Ready, mark: Freed) -> None:

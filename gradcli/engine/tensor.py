@@ -356,9 +356,11 @@ class Tensor(Values):
         create_graph: bool = False,
         inputs: Any = None,
     ) -> None:
-        from .backward import backward
+        if CARRIERS.backward is None:
+            from .backward import backward
 
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+            CARRIERS.backward = backward
+        CARRIERS.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def register_hook(self, hook: Callable[..., Any]) -> Any:
         from .hooks import register_tensor_hook

@@ -120,7 +120,7 @@ def _check_mean(self: Any, dtype: Any) -> None:
 mean = operator(
     "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     node="MeanBackward0",
-    dtype=lambda self, dtype: dtype or self.dtype,
+    dtype="given",
     check=_check_mean,
     forward=lambda xp, self, dtype: mean_of(xp, self, None, False, dtype),
     self=lambda grad, self_sym_sizes, self_sym_numel, self_kind: as_kind(
