@@ -141,6 +141,8 @@ class Flow(Listener):
             else:
                 self.shadow.pop(name, None)
         elif kind is Tensor and not self.passes.running:
+            if not self._is_known(value) and value._grad_fn is None and value._base is not None:
+                self._made(node, value, (self.value_of(value._base),))  # a part, unpacked
             number = self.value_of(value)
             if scope is None:
                 held = self.bindings.setdefault(name, [])

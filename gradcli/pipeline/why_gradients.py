@@ -16,7 +16,7 @@ from .why_passes import Applied, Hooked, Pass
 # What only moves elements: each comes from one place or from none.
 INDEXED = frozenset(
     "Slice Select Index IndexSelect Gather View Reshape UnsafeView Permute Transpose T Squeeze "
-    "Unsqueeze Flip Roll Diagonal Narrow AsStrided Clone Alias Take TakeAlongDim".split()
+    "Unsqueeze Flip Roll Diagonal Narrow AsStrided Clone Alias Take TakeAlongDim Stack Cat".split()
 )
 
 
@@ -99,17 +99,17 @@ def array_of(value: Any) -> Any:
     return to_numpy(data) if hasattr(data, "dtype") else data
 
 
-def is_zero(value: Any, element: tuple[int, ...] | None = None) -> bool:
-    """All zeros, or the one element, where the array has a place for it."""
+def is_zero(value: Any, chosen: Any = None) -> bool:
+    """All zeros, or those that are chosen: by an index, or by an array of truth of this shape."""
     array = array_of(value)
     if array is None:
         return True
-    if (
-        element is not None
-        and len(element) == array.ndim
-        and all(place < size for place, size in zip(element, array.shape, strict=True))
-    ):
-        array = array[element]
+    if isinstance(chosen, tuple):
+        fits = len(chosen) == array.ndim
+        if fits and all(a < size for a, size in zip(chosen, array.shape, strict=True)):
+            array = array[chosen]
+    elif chosen is not None and chosen.shape == array.shape:
+        array = array[chosen]
     return not bool((array != 0).any())
 
 
@@ -135,18 +135,23 @@ def saved_value(applied: Applied, key: str) -> Any:
     return getattr(value, "data", value)
 
 
-def place_before(share: Share, grad: Any, element: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Which element of what came to a node that only moves elements became this one."""
+def chosen_before(share: Share, grad: Any, chosen: Any) -> Any:
+    """Which elements of what came to a node that only moves elements became the chosen ones.
+
+    None where the node can't be run once more.
+    """
     node, held = share.applied.node, share.applied.node.saved
     codes = numpy.arange(1, grad.size + 1, dtype="float64").reshape(grad.shape)
     node.saved = share.applied.saved  # a pass gives them up
     try:
-        moved = node.apply((codes,), False)[share.place]
-    except Exception:  # a node that can't run once more tells nothing
+        moved = numpy.asarray(node.apply((codes,), False)[share.place])
+    except Exception:  # what a node needs may be gone: then nothing is known
         return None
     finally:
         node.saved = held
-    code = int(moved[element]) if element and moved.shape else int(moved)
-    if not code:
-        return None
-    return tuple(int(place) for place in numpy.unravel_index(code - 1, grad.shape))
+    if chosen is not None and chosen.shape == moved.shape:
+        moved = moved[chosen]
+    found = numpy.zeros(grad.size, dtype=bool)
+    places = moved[moved != 0].astype(int) - 1
+    found[places[places < grad.size]] = True
+    return found.reshape(grad.shape)

@@ -123,7 +123,7 @@ def _never(case: Case) -> Finding:
     said = "made with requires_grad=False" if whole else "made without requires_grad=True"
     finding = Finding("not-requires-grad", sentence)
     finding.causes.append(Remark(node, "computed from constants" if behind else said))
-    finding.others += [Remark(maker, "made without requires_grad=True") for maker in behind[:3]]
+    finding.causes += [Remark(maker, "made without requires_grad=True") for maker in behind[:3]]
     if ".grad" in case.whole(node):
         finding.sentence = case.none(f"{name} is a gradient itself, and requires none.")
         return finding

@@ -6,16 +6,18 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from .why_case import Case, Finding, Remark
 from .why_gradients import (
     INDEXED,
     Gradients,
     Share,
     array_of,
+    chosen_before,
     is_zero,
     kind_of,
     node_name,
-    place_before,
     saved_value,
 )
 from .why_passes import Hooked, Pass
@@ -151,7 +153,7 @@ def _zeroed(case: Case, added: list[Any]) -> Finding:
 
 
 def _died(case: Case, gradients: Gradients) -> Finding | None:
-    element = case.element
+    element: Any = case.element
     for hooked in gradients.leaf_hooks():
         if _killed(hooked, element):
             return _hook_finding(case, hooked)
@@ -161,15 +163,19 @@ def _died(case: Case, gradients: Gradients) -> Finding | None:
     alive = [share for share in shares if not is_zero(share.value, element)]
     if alive:
         return _cancelled(case, alive)
+    if element is not None:
+        element = numpy.zeros(tuple(case.tensor.shape), dtype=bool)
+        element[case.element] = True
     pending = [(share, element) for share in shares]
     seen = {(id(share.applied.node), share.place) for share in shares}
     found: list[tuple[str, Share]] = []
+    dropped: list[tuple[str, Share]] = []
     for share, inside in pending:
         node = share.applied.node
         incoming = [g for g in share.applied.grads if g is not None]
         above = _carried(share, inside)
-        if inside is not None and above is None and kind_of(node) in INDEXED:
-            found.append(("masked", share))  # nothing takes this element
+        if above is not None and above.size and not above.any():
+            dropped.append(("masked", share))  # takes other elements; nobody may take these
             continue
         hook = next((h for h in gradients.hooks_of(node) if _killed(h, above)), None)
         if hook is not None:
@@ -193,24 +199,22 @@ def _died(case: Case, gradients: Gradients) -> Finding | None:
             finding = Finding("zero-factor", _sentence(case, "backward was given zeros"))
             finding.causes.append(Remark(gradients.one.origin, "goes back with a gradient of 0"))
             return finding
-    return _death_finding(case, found)
+    return _death_finding(case, found or dropped)
 
 
-def _carried(share: Share, element: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """The element's place in what came to a node; None where no one place brought it."""
-    if element is None:
-        return None
+def _carried(share: Share, chosen: Any) -> Any:
+    """The chosen elements in what came to a node; None for all of them."""
     grads = [array_of(g) for g in share.applied.grads if g is not None]
     if len(grads) != 1:
         return None
     if kind_of(share.applied.node) in INDEXED:
-        return place_before(share, grads[0], element)
+        return chosen_before(share, grads[0], chosen)
     if kind_of(share.applied.node) in MOVING or grads[0].shape != share.value.shape:
         return None
-    return element
+    return chosen
 
 
-def _killed(hooked: Hooked, element: tuple[int, ...] | None) -> bool:
+def _killed(hooked: Hooked, element: Any) -> bool:
     """Whether a hook made zeros of something."""
     before, after = hooked.before, hooked.after
     if after is None or before is after:
@@ -298,7 +302,7 @@ def _place(case: Case, share: Share) -> str:
 # ---------------------------------------------------------------- what killed it
 
 
-def _verdict(case: Case, share: Share, element: tuple[int, ...] | None) -> str:
+def _verdict(case: Case, share: Share, element: Any) -> str:
     """By the kind of the node at which something came in and zeros went out."""
     node = share.applied.node
     kind = kind_of(node)
@@ -349,7 +353,7 @@ def _is_relu(share: Share) -> bool:
     return not hasattr(least, "shape") and least == 0 and most is None
 
 
-def _is_zero_factor(factor: Any, element: tuple[int, ...] | None) -> bool:
+def _is_zero_factor(factor: Any, element: Any) -> bool:
     if not hasattr(factor, "shape"):
         return bool(factor == 0)
     return is_zero(factor, element)
