@@ -294,7 +294,9 @@ class Flow(Listener):
                     if not self._is_known(parameter):
                         self._made(node, parameter, ())
             return value
-        return Sources(self.flat(children)) if kind is Lazy else None
+        if kind is Lazy and type(node) is ast.Call:
+            return Sources(self.flat(children))
+        return None  # what a generator expression gives is told by whoever asks it
 
     def _is_known(self, tensor: Tensor) -> bool:
         known = self.known.get(id(tensor))
