@@ -124,7 +124,7 @@ def test_order_gradients_and_products_are_pytorchs(seed: int) -> None:
     (walk,) = report.walks
     assert walk.failed is (expected[-1] is None)
     if walk.failed:
-        expected.pop()
+        expected = expected[:-1]
     assert [step.node_name for step in walk.steps] == [row[0] for row in expected]
     for step, (name, grads, results) in zip(walk.steps, expected, strict=True):
         given = [None if g is None else numbers(g.value) for g in step.grads]

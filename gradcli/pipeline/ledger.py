@@ -19,7 +19,7 @@ NAMELESS = "(a tensor without a name)"
 
 
 def ledger(ran: Ran, found: Collected, *, full: bool = False) -> LedgerFact:
-    """Everything that is told of `.grad` and of buffers; `full` asks for numbers in place of texts."""
+    """Everything that is told of `.grad` and of buffers; `full` asks for numbers, not for texts."""
     if ran.binder is None:
         return LedgerFact()
     book = ran.binder.watch.book
