@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import pytest
 from operands import scope as operand_scope
-from oracle import oracle
+from oracle import oracle, question
 from transformations import close, described, transformed
+from transformations import scope as transformation_scope
 
 import gradcli
 from gradcli.engine.operator import Row
@@ -164,6 +168,39 @@ ERRORS = (
     "vmap(lambda a: f'{a}')(X)", "vmap(lambda a: torch.allclose(a, a))(M)",
     "vmap(lambda a: torch.bernoulli(a * 0 + 0.5), randomness='same')(M)",
 )  # fmt: skip
+
+
+PRINTED = (
+    "vmap(show)(M)",
+    "vmap(show, in_dims=1)(M)",
+    "vmap(vmap(show))(M)",
+    "grad(show)(s)",
+    "grad(grad(show))(s)",
+    "grad(lambda a, b: show(a) * show(b))(s, s)",
+    "jvp(show, (X,), (X,))",
+    "vmap(grad(show))(X)",
+    "vmap(grad(lambda a, b: show(a * 2) * show(b)))(X, X)",
+    "vjp(show, X)",
+    "jvp(grad(lambda a: show(a) ** 2), (s,), (s,))",
+    "grad(lambda a: show(a * 2))(s)",
+)
+
+
+@question
+def printed_inside(lib: Any, text: str) -> list[str]:
+    """How tensors print inside a transformed function."""
+    told: list[str] = []
+    names = transformation_scope(lib)
+    names["show"] = lambda value: told.append(str(value)) or value
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        eval(text, names)
+    return told
+
+
+@pytest.mark.parametrize("text", PRINTED)
+def test_printed_inside(text: str) -> None:
+    assert printed_inside(gradcli, text) == oracle.ask("printed_inside", text)
 
 
 @pytest.mark.parametrize("text", [*EXPRESSIONS, *ERRORS])

@@ -130,7 +130,7 @@ class FunctionNode(CustomNode):
                 f"function {self.name()} returned an incorrect number of gradients (expected "
                 f"{expected}, got {len(results)})"
             )
-        found = []
+        found: list[Any] = []
         for place, result in enumerate(results[:expected]):
             if self.given[place] is not None:
                 wanted = result is not None and self.edges[len(found)] is not None

@@ -200,8 +200,9 @@ class Batched(Carrier):
         return int(self._data.shape[0])
 
     def __repr__(self) -> str:
-        inner = "\n".join("    " + line for line in repr(self.value).splitlines())
-        return f"BatchedTensor(lvl={self.level}, bdim={self.place}, value=\n{inner}\n)"
+        from .shown import carrier_text
+
+        return carrier_text(self)
 
     __str__ = __repr__
 

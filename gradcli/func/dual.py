@@ -115,7 +115,9 @@ class Dual(Carrier):
 
     def __repr__(self) -> str:
         if self._meta.level:
-            return _nested_text(self._meta.primal, self._meta.level)
+            from .shown import carrier_text
+
+            return carrier_text(self)
         from ..engine.text import text_of
 
         return with_tangent(text_of(self._meta.primal), self._meta.tangent)
@@ -130,11 +132,6 @@ def with_tangent(text: str, tangent: Any) -> str:
     last = len(body) - body.rfind("\n") + 1  # PyTorch's own count
     gap = " " if last + len(suffix) + 2 <= 80 else "\n       "
     return f"{body},{gap}{suffix})"
-
-
-def _nested_text(primal: Any, level: int) -> str:
-    lines = "\n".join("    " + line for line in repr(primal).splitlines())
-    return f"GradTrackingTensor(lvl={level}, value=\n{lines}\n)"
 
 
 alive: weakref.WeakSet[Any] = weakref.WeakSet()  # those of level 0, which end with the level

@@ -15,12 +15,13 @@ RANDOM_ERROR = (
 class Level:
     """One open transformation; a context manager."""
 
-    __slots__ = ("kind", "number", "samples", "randomness", "pairs")
+    __slots__ = ("kind", "number", "samples", "randomness", "pairs", "arguments")
 
     def __init__(self, kind: str, samples: int = 0, randomness: str = "") -> None:
         self.kind, self.samples, self.randomness = kind, samples, randomness
         self.number = 0
         self.pairs: list[tuple[Any, Any]] = []  # aliases, and what they stand for
+        self.arguments: frozenset[int] = frozenset()  # the identities of tensors that were given
 
     def __enter__(self) -> Level:
         self.number = len(stack) + 1
@@ -60,7 +61,7 @@ def _text(tensor: Any) -> str | None:
     """A tensor that depends on inputs of open transformations shows their levels around it."""
     from .shown import tracked_text
 
-    return tracked_text(tensor, stack)
+    return tracked_text(tensor)
 
 
 def _forbid() -> None:

@@ -106,6 +106,7 @@ def grad_and_value(func: F, argnums: Any = 0, has_aux: bool = False) -> F:
             leaves, spec = flatten(chosen(args, argnums))
             tracked = [_tracked(leaf, session, False) for leaf in leaves]
             given = _replaced(args, argnums, unflatten(tracked, spec))
+            level.arguments = frozenset(map(id, flatten((given, kwargs))[0]))
             output = func(*given, **kwargs)
             aux = None
             if has_aux:
@@ -169,6 +170,7 @@ def pulled_back(func: F, primals: Sequence[Any], argnums: Any, has_aux: bool) ->
         tracked = [_tracked(leaf, session, True) for leaf in leaves]
         inputs = unflatten(tracked, spec)
         given = inputs if argnums is None else _replaced(primals, argnums, inputs)
+        level.arguments = frozenset(map(id, flatten(given)[0]))
         output = func(*given)
         aux = None
         if has_aux:
