@@ -27,10 +27,23 @@ def _given(values: Sequence[Any]) -> tuple[Tensor | None, ...]:
     return tuple(None if value is None else as_tensor(value) for value in values)
 
 
-def _taken(result: Any, tensors: bool) -> tuple[Any, ...]:
+def _taken(
+    hook: Callable[..., Any], before: Sequence[Any], result: Any, tensors: bool
+) -> tuple[Any, ...]:
     """What a hook of a node returned, as the pass goes on with it."""
-    values = tuple(result) if isinstance(result, tuple | list) else (result,)
-    return tuple(None if v is None else v if tensors else v._data for v in values)
+    if not isinstance(result, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type_name(result)}'")
+    if len(result) != len(before):
+        raise RuntimeError(
+            f"hook '{name_of(hook)}' has returned an incorrect number of values (got "
+            f"{len(result)}, but expected {len(before)})"
+        )
+    for given, value in zip(before, result):
+        if given is None and value is not None:
+            raise RuntimeError("can't replace a None gradient with a non-None value")
+        if value is not None:
+            checked(hook, given, value)
+    return tuple(None if v is None else v if tensors else v._data for v in result)
 
 
 def call_one(node: Node, hook: Callable[..., Any], number: int, value: Any, tensors: bool) -> Any:
@@ -65,7 +78,7 @@ def call_pre_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[A
             state.observer.hooking("node pre", node, hook, number, given)
         result = hook(given)
         if result is not None:
-            grads = _taken(result, tensors)
+            grads = _taken(hook, given, result, tensors)
         if state.observer is not None:
             state.observer.hooked("node pre", node, hook, number, given, result)
     for output_nr, reference in list(hooks.retain.items()):
@@ -87,7 +100,7 @@ def call_post_hooks(
         if state.observer is not None:
             state.observer.hooked("node", node, hook, number, inputs, result)
         if result is not None:
-            results = _taken(result, tensors)
+            results = _taken(hook, inputs, result, tensors)
     return results
 
 

@@ -221,6 +221,15 @@ fill_scalar = operator(
     samples=("torch.fill(x, 2.0)", "x.clone().fill_(2)"),
 )
 
+composite(
+    "detach(Tensor self) -> Tensor",
+    lambda self: self.detach(),
+    where="torch",
+    doc="The same memory outside the graph.",
+    samples=("torch.detach(x)",),
+    errors=("torch.detach(1.0)",),
+)
+
 zero = operator(
     "zero(Tensor self) -> Tensor",
     node="ZeroBackward0",
