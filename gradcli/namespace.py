@@ -126,7 +126,8 @@ PACKAGES = {
 }
 SPACES = frozenset(
     "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.functional "
-    "autograd.graph autograd.grad_mode autograd.forward_ad utils utils.checkpoint linalg special fft signal signal.windows cuda backends backends.mps func".split()
+    "autograd.graph autograd.grad_mode autograd.forward_ad utils utils.checkpoint linalg special "
+    "fft signal signal.windows cuda backends backends.mps func".split()
 )
 
 

@@ -112,6 +112,7 @@ sign = operator(
     samples=("torch.sign(x)", "x.sign()", "i.sign()"),
 )
 
+
 def _direction(xp: Any, self: Any) -> Any:
     """z / |z|, and 0 for 0."""
     if self.dtype.kind != "c":

@@ -86,9 +86,7 @@ class Warned:
 
 
 @contextmanager
-def _watched(
-    request: Request, budget: Budget, warned: Warned, observer: Any
-) -> Iterator[None]:
+def _watched(request: Request, budget: Budget, warned: Warned, observer: Any) -> Iterator[None]:
     """The engine tells its warnings, asks for memory, shows what it does, and keeps graphs."""
     before = state.warn, state.reserve, state.observer, state.keep_graph, state.create_graph
     state.warn, state.reserve = warned, budget.charge_bytes
