@@ -12,8 +12,8 @@ from program_generator import program as written
 from gradcli import namespace
 from gradcli.operators import catalogue
 from gradcli.pipeline.check import Wishes, check
-from gradcli.pipeline.numeric_points import Tolerance
-from gradcli.pipeline.numeric_quotient import Sides, quotient
+from gradcli.pipeline.numeric.points import Tolerance
+from gradcli.pipeline.numeric.quotient import Sides, quotient
 from gradcli.pipeline.specimens import DOUBLE, FIXED, FLOATING
 from gradcli.report.model.check import FileCheck, LeafCheck
 

@@ -98,8 +98,8 @@ def command(common: Shared, asked: Asked) -> int:
 
     def body(desk: Desk) -> int:
         from ..pipeline.check import Wishes
-        from ..pipeline.check_files import each, places
-        from ..pipeline.numeric_points import Tolerance
+        from ..pipeline.check.files import each, places
+        from ..pipeline.numeric.points import Tolerance
         from ..pipeline.request import Limits
 
         found = places(asked.files, common.max_source)

@@ -177,7 +177,7 @@ def _session(desk: Desk, ran: Ran, report: StepsReport, asked: Asked) -> Session
     from ..render.steps_session import Session
 
     def show(walk: int, step: int, text: str) -> str:
-        from ..pipeline.steps_replay import value_at
+        from ..pipeline.steps.replay import value_at
 
         with deadline(ran.request.limits.timeout, lambda: "", ExitStatus.LIMIT_REACHED):
             return value_at(ran, walk, step, text)

@@ -17,8 +17,8 @@ from .attributes import MissingAttribute
 from .budget import Budget, LimitReached
 from .builtins.errors import Raised, message_of, name_of
 from .calls import invoke
-from .compile_names import Globals
-from .compile_statements import StatementCompiler
+from .compile.names import Globals
+from .compile.statements import StatementCompiler
 from .program import Program, parse_expression
 from .session import session
 from .stack import room_for_calls

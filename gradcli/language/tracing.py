@@ -14,11 +14,11 @@ from typing import Any
 from ..engine.mode import state
 from . import operations
 from .attributes import set_attribute
-from .compile_expressions import EXPRESSIONS
-from .compile_flow import _with
-from .compile_names import NOTHING, Store
-from .compile_operators import OPERATORS, _computed, _is_long
-from .compile_statements import STATEMENTS, StatementCompiler
+from .compile.expressions import EXPRESSIONS
+from .compile.flow import _with
+from .compile.names import NOTHING, Store
+from .compile.operators import OPERATORS, _computed, _is_long
+from .compile.statements import STATEMENTS, StatementCompiler
 from .names import Scope
 from .operations import set_item
 from .values import Closure

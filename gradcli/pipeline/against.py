@@ -23,7 +23,7 @@ from ..report.compare import Difference, compared, texts
 from ..report.model.check import FileCheck, Problem
 from .against_library import require_torch as require_torch
 from .against_library import torch_library
-from .check_results import first_line
+from .check.results import first_line
 from .diff import with_parameters
 from .reports import collected
 from .request import Ran, Request, current_line

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..language.interpreter import Machine
 from ..language.tracing import TracingCompiler
-from .why_flow import Flow
-from .why_passes import Passes
+from .why.flow import Flow
+from .why.passes import Passes
 
 
 class Chronicle:

@@ -15,7 +15,7 @@ from ..report.model import Report
 from ..report.model.diff import DifferenceFact, DiffReport, SideFact, StepFact
 from .diff_trail import Trail
 from .fresh import as_new
-from .numeric_tape import recording
+from .numeric.tape import recording
 from .reports import places, trace_report
 from .request import Ran, Request
 from .run import execute

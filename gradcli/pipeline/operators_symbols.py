@@ -10,7 +10,7 @@ from typing import Any
 
 from ..engine.row import Row
 from ..report.symbols import Algebra, Expr
-from .paths_carrier import Symbol, Unsayable, operate, written_out
+from .paths.carrier import Symbol, Unsayable, operate, written_out
 
 
 class Term:

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from ..engine.observer import Observer
-from ..language.compile_statements import StatementCompiler
+from ..language.compile.statements import StatementCompiler
 from ..language.interpreter import Machine
 from ..language.names import Scope
 from ..language.program import Program

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from ..language.interpreter import Outcome
     from ..language.program import Program
     from ..report.profile import Profile
-    from .paths_names import Naming
-    from .steps_replay import Pause
+    from .paths.names import Naming
+    from .steps.replay import Pause
     from .watching import Binder
 
 

@@ -21,7 +21,7 @@ from .values import Values, values_of
 
 if TYPE_CHECKING:
     from .chronicle import Chronicle
-    from .paths_names import Naming
+    from .paths.names import Naming
 
 
 def execute(
@@ -151,7 +151,7 @@ def _run(
 
 def _named(machine: Machine, values: Values, request: Request) -> Naming:
     """The names of tensors are kept too, from the inputs on."""
-    from .paths_names import Naming
+    from .paths.names import Naming
 
     naming = Naming(name.partition("#")[0] for name in (*request.of, *request.wrt))
     for name, value in values.inputs.items():

@@ -136,14 +136,14 @@ def _watch(request: Request, hook_words: Callable[[Any], str]) -> Watch:
     if not request.stepped:
         return Watch(current_line, as_tensor, hook_words, memory=memory, values=request.values)
     from ..report.steps import StepWatch
-    from .steps_local import local_derivatives
+    from .steps.local import local_derivatives
 
     given = current_line, as_tensor, hook_words
     if request.pause is None:
         watch = StepWatch(*given, memory=memory, values=False)
         watch.only = request.only
     else:
-        from .steps_replay import pausing
+        from .steps.replay import pausing
 
         watch = pausing(request.pause, *given, memory=memory, values=False)
     watch.origin, watch.node_of = lambda: state.origin, edge_of

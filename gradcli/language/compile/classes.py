@@ -1,0 +1,73 @@
+"""language: class statements to closures."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ...engine.mode import state
+from .. import class_protocols  # noqa: F401 - gives instances their operators
+from ..classes import ClassValue, Super, make_class
+from ..names import Scope
+from ..values import UNBOUND, Closure
+from .calls import CallCompiler, qualified_name
+
+
+class ClassCompiler(CallCompiler):
+    """`class Net(nn.Module)` and plain classes."""
+
+    # For each class body the class that it made last: what super() asks for.
+    class_boxes: dict[Scope, list[ClassValue | None]]
+
+    def class_statement(self, node: ast.ClassDef, scope: Scope) -> Closure:
+        inner = self.program.scopes[node]
+        bases = self.items(list(node.bases), scope)
+        store = self.store(node.name, scope, node)
+        self.lay_out(inner, [])
+        boxes = self.outer_boxes(inner, scope)
+        made = self.class_boxes.setdefault(inner, [None])
+        doc = ast.get_docstring(node, clean=False)
+        body = self.block(node.body[1:] if doc is not None else node.body, inner)
+        qualified = qualified_name(scope, node.name)
+        sizes = self.sizes
+
+        def run(frame: list[Any]) -> None:
+            found = tuple(bases(frame))
+            own: list[Any] = [{}, *[frame[slot] for slot in boxes]]
+            own += [UNBOUND] * (sizes[inner] - len(own))
+            body(own)
+            state.origin = node
+            made[0] = make_class(node.name, qualified, found, own[0])
+            store(frame, made[0])
+
+        return run
+
+    def super_call(self, node: ast.Call, scope: Scope) -> Closure:
+        """super() without arguments: the class around the method, and its first argument."""
+        function = scope
+        while function.kind == "comprehension" and function.parent is not None:
+            function = function.parent
+        around = function.parent
+        if function.kind != "function" or around is None or around.kind != "class":
+            return self.expression_of_error(node)
+        made = self.class_boxes.setdefault(around, [None])
+        boxed = _first_parameter(function) in function.cells
+
+        def run(frame: list[Any]) -> Super:
+            state.origin = node
+            first = frame[0]
+            assert made[0] is not None
+            return Super(made[0], first[0] if boxed else first)
+
+        return run
+
+    def expression_of_error(self, node: ast.Call) -> Closure:
+        def run(frame: list[Any]) -> Any:
+            state.origin = node
+            raise RuntimeError("super(): no arguments")
+
+        return run
+
+
+def _first_parameter(scope: Scope) -> str:
+    return next(iter(scope.slots), "")

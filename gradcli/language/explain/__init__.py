@@ -1,0 +1,74 @@
+"""language: what an error of the engine knows, as labels in the program's text and advice."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+from ...engine.causes import Cause
+from ..calls import invoke
+from ..explained import Explanation
+from ..places import Bindings, Places
+from ..program import Program
+from ..values import UNBOUND
+from .backward import freed, nan
+from .calls import calls
+from .damage import changed, damage_advice, leaf, saved
+from .hooks import hook
+from .operands import operands
+from .roots import constant, root, unused
+
+_TOLD: dict[str, Callable[[Explanation, Cause], None]] = {
+    "freed": freed, "saved": saved, "changed": changed, "constant": constant,
+    "unused": unused, "leaf": leaf, "root": root, "nan": nan,
+}  # fmt: skip
+
+
+def explain(
+    program: Program, values: Mapping[str, Any], bound_by: Bindings, error: BaseException,
+    place: ast.AST,
+) -> Explanation:  # fmt: skip
+    """Everything that the causes of an error tell about the program's text."""
+    places = Places(program, values, bound_by)
+    places.local = local_names(places, error.__traceback__, place)
+    out = Explanation(places, place)
+    causes: tuple[Cause, ...] = getattr(error, "causes", ())
+    for cause in causes:
+        tell = _TOLD.get(cause.kind)
+        if tell is not None:
+            tell(out, cause)
+    if not out.labels and (not causes or causes[0].kind == "shapes"):
+        operands(out, error)
+    if not causes:
+        calls(out, error)
+    hook(out, error.__traceback__)
+    if causes and causes[0].kind == "saved":
+        damage_advice(out, causes[0], causes[-1])
+    out.merge()
+    return out
+
+
+def local_names(places: Places, trace: TracebackType | None, place: ast.AST) -> dict[str, Any]:
+    """What the names of the function around the failing place hold."""
+    inner: dict[str, Any] | None = None
+    while trace is not None:
+        if trace.tb_frame.f_code is invoke.__code__:
+            inner = trace.tb_frame.f_locals
+        trace = trace.tb_next
+    around = (part for part in places.ancestors(place) if part in places.program.scopes)
+    function = next((p for p in around if isinstance(p, (ast.FunctionDef, ast.Lambda))), None)
+    if inner is None or function is None or "frame" not in inner:
+        return {}
+    scope, frame = places.program.scopes[function], inner["frame"]
+    if inner["function"].name != getattr(function, "name", "<lambda>"):
+        return {}  # it was left already, or the call is one that the host made
+    found = {}
+    for name, slot in scope.slots.items():
+        value = frame[slot] if slot < len(frame) else UNBOUND
+        if name in scope.cells or name in scope.free:
+            value = value[0] if isinstance(value, list) and value else UNBOUND
+        if value is not UNBOUND:
+            found[name] = value
+    return found

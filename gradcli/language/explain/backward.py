@@ -1,0 +1,267 @@
+"""language: errors of a second backward and of anomaly mode: which call, node and lines."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from ...engine.causes import Cause
+from ...engine.node import SavedOutput
+from ...engine.tensor import Tensor
+from ..constants import with_keyword
+from ..explained import (
+    Explanation,
+    again,
+    line_after,
+    line_before,
+    node_words,
+    replaced,
+    with_argument,
+)
+from ..places import Places, input_text, saved_text
+
+LONGEST = 40  # characters of a piece of code in an advice
+MOST_NODES, MOST_LINES, MOST_NAMES = 10_000, 3, 3
+RETAINED = "retain_graph=True"
+
+
+def freed(out: Explanation, cause: Cause) -> None:
+    """A backward pass needs what an earlier call has freed."""
+    places, place, node = out.places, out.place, cause.node
+    out.primary = "needs it again" if isinstance(place, ast.Call) else "it is no longer there"
+    held = dict.fromkeys(saved_text(places, node, key) or key for key in cause.detail["names"])
+    what = f": {', '.join(held)}" if held else ""
+    same = cause.origin is place
+    when = " the time before" if same else ""
+    out.put(cause.origin, f"freed{when} what {node_words(places, node)} had saved{what}")
+    loop = places.loop_around(place) if same else None
+    if loop is not None and places.line(node.origin) and loop not in _around(places, node.origin):
+        out.put(node.origin, f"made once, before the loop on line {loop.lineno}")
+    called = places.called(cause.origin)
+    if places.line(cause.origin) is None or called is None or called[0] not in ("backward", "grad"):
+        return
+    carried = same and places.share_a_loop(node.origin, place)
+    if carried:
+        _carried(out)
+    _retain(out, cause.origin, called[0] == "backward", carried)
+    if loop is not None:
+        _within(out, node, loop)
+    elif not same:
+        _detached(out, cause)
+    elif places.runs_once(node.origin):
+        out.advise(f"compute line {places.line(node.origin)} again before each backward")
+
+
+def _around(places: Places, node: Any) -> list[ast.AST]:
+    return list(places.ancestors(node)) if isinstance(node, ast.AST) else []
+
+
+def _retain(out: Explanation, call: Any, is_backward: bool, carried: bool) -> None:
+    """The call that freed may keep instead."""
+    places, line = out.places, out.places.line(call)
+    added = ""
+    if is_backward and isinstance(out.place, ast.Call):
+        one, two = _root_of(places, call), _root_of(places, out.place)
+        added = "gradients are then added twice"
+        if one is not None and one != two:
+            added = "gradients of both calls then add up"
+        elif _is_another(places, out.place, one):
+            added = "gradients of all calls then add up"
+    if carried:
+        added = "each turn then goes back through all turns before"
+    given = [word.arg for word in call.keywords]
+    code = places.text(call, LONGEST)
+    if None in given or "retain_graph" in given or len(call.args) > 2:
+        known = next((word.value for word in call.keywords if word.arg == "retain_graph"), None)
+        span = places.span(known)
+        edits = None if span is None else [(span, "True")]
+        out.advise(f"{RETAINED} in the call on line {line}", edits, added)
+        return
+    edits = with_argument(places, call, RETAINED)
+    if code is None:
+        out.advise(f"{RETAINED} in the call on line {line}", edits, added)
+    else:
+        out.advise(f"{with_keyword(code, RETAINED)} on line {line}", edits, added)
+
+
+def _detached(out: Explanation, cause: Cause) -> None:
+    """The first loss may have been meant to leave alone what both losses use."""
+    places = out.places
+    made, first = places.statement(cause.node.origin), places.statement(cause.origin)
+    target = made.targets[0] if isinstance(made, ast.Assign) else None
+    if made is None or first is None or not isinstance(target, ast.Name):
+        return
+    name, loop = target.id, places.loop_around(made)
+    around = loop.body if loop is not None else places.program.body
+    between = [part for part in around if made.lineno < part.lineno <= first.lineno]
+    used = [
+        (node, places.parents.get(id(node)))
+        for part in between
+        for node in ast.walk(part)
+        if isinstance(node, ast.Name) and node.id == name
+    ]
+    node, call = used[0] if len(used) == 1 else (None, None)
+    if not isinstance(call, ast.Call) or call is cause.origin or node not in call.args:
+        return
+    cut, line = f"{name}.detach()", places.line(node)
+    text = f"{cut} on line {line}, if that loss is to leave line {made.lineno} alone"
+    out.advise(text, replaced(places, node, cut))
+
+
+def _is_another(places: Places, call: ast.AST, root: str | None) -> bool:
+    """Whether a name stands for another tensor in each turn of the loop around a call."""
+    loop = places.loop_around(call)
+    return loop is not None and any(
+        loop in places.ancestors(node) for node in places.bindings.get(root or "", ())
+    )
+
+
+def _root_of(places: Places, call: ast.AST) -> str | None:
+    """What a backward call starts from, as text."""
+    called = places.called(call)
+    return None if called is None or not called[1] else places.text(called[1][0], 10 * LONGEST)
+
+
+def _within(out: Explanation, node: Any, loop: ast.For | ast.While) -> None:
+    """The statements that made the graph, once more in each turn of the loop."""
+    places = out.places
+    made = sorted(
+        {
+            id(statement): statement
+            for origin in _origins(_root_node(out) or node)
+            if (statement := places.statement(origin)) is not None
+            and loop not in places.ancestors(statement)
+        }.values(),
+        key=lambda statement: statement.lineno,
+    )
+    if not made or len(made) > MOST_LINES:
+        return
+    lines = list(dict.fromkeys(str(statement.lineno) for statement in made))
+    words = f"lines {', '.join(lines[:-1])} and {lines[-1]}" if lines[1:] else f"line {lines[0]}"
+    text = again(places, made)
+    edits = None if text is None else line_before(places, loop.body[0], text)
+    out.advise(f"compute {words} within the loop, so that each backward has its own graph", edits)
+
+
+def _origins(root: Any) -> Iterator[ast.AST]:
+    """Where the nodes of a graph were made, as far as they are in a text."""
+    seen, pending = {id(root)}, [root]
+    for node in pending:
+        if isinstance(node.origin, ast.AST) and node.edges:
+            yield node.origin
+        for edge in node.edges:
+            if edge is not None and id(edge) not in seen and len(seen) < MOST_NODES:
+                seen.add(id(edge))
+                pending.append(edge)
+
+
+def _root_node(out: Explanation) -> Any:
+    """The node at which the failing backward call starts, where a name says it."""
+    called = out.places.called(out.place)
+    root = called[1][0] if called is not None and called[1] else None
+    if not isinstance(root, ast.Name):
+        return None
+    table = out.places.local if root.id in out.places.local else out.places.values
+    return getattr(table.get(root.id), "grad_fn", None)
+
+
+CARRIED = ".detach() what a turn takes over from the turn before"
+
+
+def carried_names(out: Explanation, loop: ast.For | ast.While) -> list[str]:
+    """Names that a turn of the loop reads before it binds them, and that hold a graph."""
+    read: set[str] = set()
+    bound: dict[str, None] = {}
+    for statement in loop.body:
+        inside = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        read.update(n.id for n in inside if type(n.ctx) is ast.Load and n.id not in bound)
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            read.add(statement.target.id)
+        bound.update((n.id, None) for n in inside if type(n.ctx) is not ast.Load)
+    tables = (out.places.local, out.places.values)
+    held = {n: next((t[n] for t in tables if n in t), None) for n in bound if n in read}
+    return [name for name, value in held.items() if getattr(value, "grad_fn", None) is not None]
+
+
+def _carried(out: Explanation) -> None:
+    """A turn's graph reaches back into the turn before: the names that carry it over."""
+    loop = out.places.loop_around(out.place)
+    names = [] if loop is None else carried_names(out, loop)
+    if loop is None or not names or len(names) > MOST_NAMES:
+        out.advise(CARRIED)
+        return
+    text = "; ".join(f"{name} = {name}.detach()" for name in names)
+    out.advise(f"{text} at the end of each turn", line_after(out.places, loop.body[-1], text))
+
+
+# ---------------------------------------------------------------- anomaly mode
+
+
+def nan(out: Explanation, cause: Cause) -> None:
+    """Anomaly mode has met a NaN: the node that made it, from what, and where NaN was before."""
+    places, node, detail = out.places, cause.node, cause.detail
+    result = _flat(detail["result"])
+    at = _first_nan(result)
+    operand = input_text(places, node, detail["place"])
+    of = f" in the gradient of {operand}" if operand else ""
+    where = f" at element {at}" if len(result) > 1 else ""
+    facts: dict[str, None] = {}
+    for grad in map(_flat, detail["grads"]):
+        if _first_nan(grad) is not None:
+            facts["the incoming gradient is nan already"] = None
+        elif at is not None and len(grad) == len(result):
+            facts[f"the incoming gradient is {grad[at]:.6g}"] = None
+    was_nan = False
+    for key, values in _saved(node, detail["saved"]):
+        was_nan = was_nan or _first_nan(values) is not None
+        if at is not None and len(values) == len(result):
+            facts[f"{saved_text(places, node, key) or key} is {values[at]:.6g}"] = None
+    name = node.name().split("::")[-1]
+    why = f", where {' and '.join(facts)}" if facts else ""
+    out.put(cause.origin, f"{name}: nan{of}{where}{why}")
+    out.primary = "runs into nan"
+    before = next(_nan_below(node), None) if was_nan else None
+    if before is not None:
+        out.put(before.origin, "nan in the forward pass already: look here first")
+
+
+def _saved(node: Any, held: Any) -> Iterator[tuple[str, list[float]]]:
+    """The names of what a node had saved, and the numbers."""
+    keys = getattr(getattr(node, "row", None), "saved_keys", ())
+    for key, value in zip(keys, held if isinstance(held, tuple) else (), strict=False):
+        yield key, _flat(value)
+
+
+def _nan_below(root: Any) -> Iterator[Any]:
+    """The nodes furthest down the graph that have saved a NaN."""
+    found, seen, pending = [], {id(root)}, [root]
+    for node in pending:
+        if node is not root and any(_first_nan(_flat(v)) is not None for v in saved_values(node)):
+            found.append(node)
+        for edge in node.edges:
+            if edge is not None and id(edge) not in seen and len(seen) < MOST_NODES:
+                seen.add(id(edge))
+                pending.append(edge)
+    yield from sorted(found, key=lambda node: int(node.sequence))
+
+
+def saved_values(node: Any) -> Iterator[Any]:
+    """The tensors that a node still holds."""
+    yield from node.saved if isinstance(node.saved, tuple) else ()
+
+
+def _flat(value: Any) -> list[float]:
+    """The floating numbers of a tensor, an array or a saved output; nothing for anything else."""
+    if isinstance(value, Tensor):
+        value = value._data
+    elif isinstance(value, SavedOutput):
+        value = value.data
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind != "f" or value.size > MOST_NODES:
+        return []
+    return [float(number) for number in value.reshape(-1).tolist()]
+
+
+def _first_nan(numbers: list[float]) -> int | None:
+    return next((place for place, number in enumerate(numbers) if number != number), None)

@@ -1,0 +1,302 @@
+"""language: errors of names, attributes, arguments and conditions: which word, what it held."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...diagnostics import Span
+from ...engine.catalogue import catalogue
+from ...engine.tensor import Tensor
+from .. import names
+from ..constants import Search
+from ..explained import Explanation, suffixed
+from ..operations import type_name
+from ..values import Bound, Function
+
+SHORT, MOST_SHOWN = 40, 3
+_NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'$")
+_CALLED = re.compile(r"^([\w.<>]+)\(\) (takes|missing|got)\b")
+_KEYWORD = re.compile(r"unexpected keyword argument '(\w+)'|'(\w+)' is an invalid keyword argument")
+_UNBOUND = re.compile(r"^(?:cannot access local variable|name) '(\w+)'")
+
+
+def calls(out: Explanation, error: BaseException) -> None:
+    """What the words of an ordinary Python error leave open."""
+    message = str(error)
+    for kind, tell in _TOLD:
+        if isinstance(error, kind):
+            tell(out, message)
+
+
+# ---------------------------------------------------------------- attributes and None
+
+
+def _attribute(out: Explanation, message: str) -> None:
+    match = _NO_ATTRIBUTE.search(message)
+    function = out.place.func if isinstance(out.place, ast.Call) else out.place
+    if match is None or not isinstance(function, ast.Attribute) or function.attr != match[2]:
+        return
+    whole = out.places.span(function)
+    if whole is not None:
+        start = whole.end_column - len(function.attr)
+        out.span = Span(whole.end_line, start, whole.end_line, whole.end_column)
+    _of_none(out, [function.value])
+    if match[2] == "backward":
+        _no_backward(out, match[1], function.value)
+    elif match[1] == "Tensor" and match[2] == "zero_grad":
+        code = out.places.text(function.value)
+        out.advise(f"{code}.grad = None, which is what zero_grad() of an optimizer does")
+
+
+def _no_backward(out: Explanation, kind: str, root: ast.expr) -> None:
+    """loss.backward() of something that is no tensor."""
+    if kind in ("float", "int") and isinstance(root, ast.Name):
+        value = out.places.bound_value(root.id)
+        if value is not None:
+            for reason, _ in zip(Search(out.places).of_value(value, None, None, 0), range(1)):
+                out.put(reason.node, f"a Python {kind} from here on: it has no graph")
+                if reason.advice is not None:
+                    out.advise(reason.advice, reason.edits)
+    elif kind in ("list", "tuple"):
+        code, span = out.places.text(root), out.places.span(root)
+        if code is not None and span is not None:
+            out.advise(f"sum({code}).backward()", [(span, f"sum({code})")])
+
+
+def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
+    """A .grad that is None: why, as far as the tensor itself tells."""
+    for node in operands:
+        if not isinstance(node, ast.Attribute) or node.attr != "grad":
+            continue
+        tensor, code = _value(out, node.value), out.places.text(node.value)
+        if not isinstance(tensor, Tensor) or _has_grad(tensor):
+            continue
+        if not tensor.requires_grad:
+            out.put(node, f"None: {code} does not require grad")
+        elif not tensor.is_leaf and not tensor.retains_grad:
+            out.put(node, f"None: {code} is no leaf")
+            out.advise(f"{code}.retain_grad() before backward")
+        else:
+            out.put(node, f"None: no backward call has stored a gradient in {code}")
+
+
+def _has_grad(tensor: Tensor) -> bool:
+    return tensor._meta is not None and tensor._meta.grad is not None
+
+
+def _value(out: Explanation, node: ast.AST) -> Any:
+    if not isinstance(node, ast.Name):
+        return None
+    table = out.places.local if node.id in out.places.local else out.places.values
+    return table.get(node.id)
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def _arguments(out: Explanation, message: str) -> None:
+    """A call whose arguments do not fit, an operand that is None, an iteration over a number."""
+    called = _CALLED.match(message)
+    keyword = _KEYWORD.search(message)
+    if keyword is not None:
+        _keyword(out, keyword[1] or keyword[2])
+    if called is not None:
+        _definition(out, called[1])
+    if "'NoneType'" in message:
+        _of_none(out, out.places.operands(out.place))
+    if "object is not iterable" in message or message == "iteration over a 0-d tensor":
+        _iteration(out)
+    if message.startswith(("'method' object", "'builtin_function_or_method' object")):
+        _not_called(out)
+
+
+def _keyword(out: Explanation, word: str) -> None:
+    """The caret on the keyword; the nearest one that there is."""
+    if not isinstance(out.place, ast.Call):
+        return
+    given = next((item for item in out.place.keywords if item.arg == word), None)
+    span = out.places.span(given)
+    if given is None or span is None:
+        return
+    out.span = Span(span.line, span.column, span.line, span.column + len(word))
+    near = names.suggestion(
+        word, sorted(set(_parameters(out)) - {k.arg for k in out.place.keywords})
+    )
+    if near is not None:
+        at = Span(span.line, span.column, span.line, span.column + len(word))
+        out.advise(f"did you mean '{near}'?", [(at, near)])
+
+
+def _parameters(out: Explanation) -> Iterator[str]:
+    """The parameters that the function of a call has, as far as they are known."""
+    called = out.places.called(out.place)
+    assert isinstance(out.place, ast.Call)
+    word = called[0] if called is not None else getattr(out.place.func, "attr", "")
+    value = _value(out, out.place.func)
+    if isinstance(value, Bound):
+        value = value.function
+    if isinstance(value, Function):
+        yield from value.code.parameters.names
+        yield from value.code.parameters.keyword_only
+        return
+    for table in (catalogue.functions, catalogue.methods):
+        for row in getattr(table.get(word), "overloads", ()):
+            yield from row.signature.names
+    if word == "print":
+        yield from ("sep", "end")
+    yield from (
+        "requires_grad",
+        "dtype",
+        "device",
+        "retain_graph",
+        "create_graph",
+        "keepdim",
+        "dim",
+    )
+
+
+def _definition(out: Explanation, name: str) -> None:
+    """Where a function of the program is defined whose arguments do not fit."""
+    owner, _, word = name.rpartition(".")
+    owner = owner.rpartition(".")[2]
+    found = [
+        node
+        for node in _functions(out)
+        if node.name == word
+        and (owner.endswith("<locals>") or _class_of(out, node) == (owner or None))
+    ]
+    if len(found) != 1:
+        return
+    (node,) = found
+    line = out.places.source.line(node.lineno)
+    column = node.col_offset + 1
+    end = len(line.partition("#")[0].rstrip().rstrip(":")) + 1
+    parameters = [item.arg for item in (*node.args.posonlyargs, *node.args.args)]
+    text = "defined here"
+    is_method = _class_of(out, node) is not None and not node.decorator_list
+    if is_method and parameters[:1] != ["self"]:
+        text = "a method's first parameter is the object itself: self"
+    out.put(_At(node.lineno, column - 1, node.lineno, end - 1), text)
+
+
+class _At:
+    """A place of the text that is no node of the tree."""
+
+    def __init__(self, line: int, start: int, end_line: int, end: int) -> None:
+        self.lineno, self.col_offset = line, start
+        self.end_lineno, self.end_col_offset = end_line, end
+
+
+def _functions(out: Explanation) -> Iterator[ast.FunctionDef]:
+    for node in out.places.program.scopes:
+        if isinstance(node, ast.FunctionDef):
+            yield node
+
+
+def _class_of(out: Explanation, node: ast.FunctionDef) -> str | None:
+    parent = out.places.parents.get(id(node))
+    return parent.name if isinstance(parent, ast.ClassDef) else None
+
+
+def _iteration(out: Explanation) -> None:
+    """`for i in 3`: the caret on the 3."""
+    if isinstance(out.place, ast.For):
+        out.span = out.places.span(out.place.iter)
+        if isinstance(out.place.iter, ast.Constant) and type(out.place.iter.value) is int:
+            code = out.places.text(out.place.iter)
+            span = out.places.span(out.place.iter)
+            if span is not None:
+                out.advise(f"range({code})", [(span, f"range({code})")])
+
+
+def _not_called(out: Explanation) -> None:
+    """net.parameters in the place of net.parameters()."""
+    called = out.places.called(out.place)
+    for node in called[1] if called is not None else []:
+        if isinstance(node, ast.Attribute):
+            code = out.places.text(node)
+            out.or_else(f"{code}() with brackets", suffixed(out.places, node, "()"))
+
+
+# ---------------------------------------------------------------- items, names, assertions
+
+
+def _item(out: Explanation, message: str) -> None:
+    """What a list or a dict has where it was asked for something else."""
+    if not isinstance(out.place, ast.Subscript):
+        return
+    value = _value(out, out.place.value)
+    if isinstance(value, (list, tuple)) and not isinstance(value, Tensor):
+        out.put(out.place.value, f"{len(value)} items" if len(value) != 1 else "1 item")
+        index = _value(out, out.place.slice)
+        if type(index) is int:
+            out.put(out.place.slice, str(index))
+    elif isinstance(value, dict):
+        keys = [repr(key) for key in value if isinstance(key, (str, int))]
+        shown = ", ".join(keys[:4]) + (", ..." if len(keys) > 4 else "")
+        out.put(out.place.value, f"its keys: {shown}" if keys else "it is empty")
+
+
+def _name(out: Explanation, message: str) -> None:
+    """A name that is bound elsewhere: later, in a function, or not any more."""
+    match = _UNBOUND.match(message)
+    if match is None:
+        return
+    word = match[1]
+    places = [node for node in out.places.bindings.get(word, ()) if out.places.span(node)]
+    here = out.places.span(out.place)
+    if not places or here is None:
+        return
+    for node in places[:1]:
+        gone = isinstance(node.ctx, ast.Del)
+        last = next((n for n in reversed(places) if isinstance(n.ctx, ast.Del)), None)
+        if last is not None and last.lineno <= here.line:
+            out.put(last, "deleted here")
+        elif not gone and node.lineno > here.line:
+            out.put(node, f"{word} is bound here, later")
+    if message.startswith("cannot access local variable") and word in out.places.values:
+        out.note(f"{word} is bound in this function, so it is not the global {word} here")
+        out.advise(f"global {word} at the start of the function, or {word} as a parameter")
+
+
+def _assertion(out: Explanation, message: str) -> None:
+    """What the names in a failed condition held."""
+    shown: dict[str, None] = {}
+    for node in ast.walk(out.place):
+        if not isinstance(node, ast.Name) or node.id in shown or len(shown) == MOST_SHOWN:
+            continue
+        text = _short(_value(out, node)) if _is_bound(out, node) else None
+        if text is not None:
+            shown[node.id] = None
+            out.put(node, text)
+
+
+def _is_bound(out: Explanation, node: ast.Name) -> bool:
+    return node.id in out.places.local or node.id in out.places.values
+
+
+def _short(value: Any) -> str | None:
+    """A number, a word or a small tensor as text."""
+    if isinstance(value, Tensor):
+        text = (
+            repr(value.detach())
+            if value.numel() <= 8
+            else f"{type_name(value)} {list(value.shape)}"
+        )
+    elif type(value) in (int, float, bool, str, type(None)):
+        text = repr(value)
+    else:
+        return None
+    return text if len(text) <= SHORT and "\n" not in text else None
+
+
+_TOLD: tuple[tuple[type[BaseException], Callable[[Explanation, str], None]], ...] = (
+    (AttributeError, _attribute),
+    (TypeError, _arguments),
+    (LookupError, _item),
+    (NameError, _name),
+    (AssertionError, _assertion),
+)

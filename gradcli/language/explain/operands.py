@@ -1,0 +1,324 @@
+"""language: errors of operands that do not fit: tables of shapes, element types."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from ...engine.tensor import Tensor
+from ..explained import ENCLOSED, ROOM, Explanation, node_words, suffixed, with_argument
+from .layers import CALL, layers, refused
+
+_ABOUT_SHAPES = re.compile(
+    r"\b(?:sizes?|shapes?|dimensions?|dim|numel|elements|index|ambiguous|out of (?:range|bounds))"
+    r"\b",
+    re.IGNORECASE,
+)
+_ABOUT_TYPES = re.compile(
+    r"dtype|scalar type|data ?type|result type|not implemented for '|\b(?:Float|Double|Long|Int|"
+    r"Half|Bool|ByteTensor|FloatTensor)\b|floating point"
+)
+_CONDITION = "Boolean value of Tensor"
+_BROADCAST = "The size of tensor a ("
+_PRODUCTS = frozenset({"matmul", "mm", "mv", "dot", "bmm"})
+_CASTS = {".long()": "int64", ".float()": "float32", ".double()": "float64"}
+LONGEST = 40
+
+
+class Operand(NamedTuple):
+    """An operand in the text and the tensor that it was."""
+
+    node: ast.expr
+    tensor: Tensor
+
+
+def operands(out: Explanation, error: BaseException) -> None:
+    """What the operands of the failing operation were."""
+    message = str(error)
+    if not isinstance(error, (RuntimeError, ValueError, IndexError, TypeError)):
+        return
+    special = next((tell for start, tell in _SPECIAL.items() if message.startswith(start)), None)
+    if special is not None:
+        special(out)
+        return
+    about_types = _ABOUT_TYPES.search(message) and "shape" not in message
+    if not about_types and not _ABOUT_SHAPES.search(message):
+        return
+    called_layers, given = layers(error.__traceback__)
+    if called_layers:
+        refused(out, called_layers, given)
+    called = out.places.called(out.place)
+    if called is not None and called[0] in ("backward", "grad"):
+        _seed(out, message, called[1])
+        return
+    found = _operands(out, error)
+    shown = [operand for operand in found if out.places.span(operand.node) is not None]
+    for node, tensor in shown:
+        kind = tensor.dtype.name if about_types else f"shape {list(tensor.shape)}"
+        out.put(node, kind)
+    if about_types:
+        _types(out, shown)
+    elif message.startswith(_CONDITION):
+        code = out.places.text(out.place)
+        if code is not None:
+            code = f"({code})" if isinstance(out.place, ENCLOSED) else code
+            out.advise(f"{code}.any() or {code}.all()")
+    elif isinstance(out.place, ast.Subscript):
+        _index(out, out.place.slice)
+    elif len(shown) == 2:
+        if message.startswith(_BROADCAST):
+            _broadcast(out, shown[0], shown[1])
+        elif _is_product(out, called):
+            _product(out, shown[0], shown[1])
+
+
+def _operands(out: Explanation, error: BaseException) -> list[Operand]:
+    """The tensors among the operands, where text and call surely belong together."""
+    places, place = out.places, out.place
+    values, is_object = arguments(error.__traceback__)
+    nodes = places.operands(place)
+    if is_object and isinstance(place, ast.Call):
+        nodes = list(place.args)
+    if str(error).startswith(_CONDITION) and isinstance(place, ast.expr):
+        nodes = [place]
+    pairs = [
+        pair
+        for node, value in zip(nodes, values, strict=False)
+        for pair in (
+            zip(node.elts, value, strict=False)
+            if isinstance(node, (ast.List, ast.Tuple)) and isinstance(value, (list, tuple))
+            else [(node, value)]
+        )
+    ]
+    told = [shape for cause in getattr(error, "causes", ()) for shape in cause.detail["shapes"]]
+    if isinstance(place, ast.Call) and told:  # an inner layer failed: its input says nothing
+        if not any(isinstance(v, Tensor) and tuple(v.shape) in told for _, v in pairs):
+            return []
+    for operand, value in pairs:  # a call that was made in another way than the text says
+        known = held(out, operand)
+        if isinstance(value, Tensor) and isinstance(operand, ast.Constant):
+            return []
+        if known is not None and known is not value:
+            return []
+    return [Operand(node, value) for node, value in pairs if isinstance(value, Tensor)]
+
+
+def _types(out: Explanation, shown: Sequence[Operand]) -> None:
+    """A cast of one operand may be all that is missing."""
+    if isinstance(out.place, (ast.BinOp, ast.AugAssign)) and isinstance(out.place.op, ast.BitXor):
+        out.advise("** in the place of ^, if a power was meant")
+        return
+    for node, tensor in reversed(shown):
+        for word in _CASTS:
+            if tensor.dtype.name != _CASTS[word]:
+                code = out.places.text(node)
+                edits = suffixed(out.places, node, word)
+                if code is not None and edits:
+                    shape = f"({code})" if isinstance(node, ENCLOSED) else code
+                    out.or_else(f"{shape}{word} on line {out.places.line(node)}", edits)
+
+
+def _index(out: Explanation, index: ast.expr) -> None:
+    """What a name that stands as an index held."""
+    value = held(out, index)
+    if isinstance(value, int) and isinstance(index, ast.Name):
+        out.put(index, str(value))
+
+
+def held(out: Explanation, node: ast.AST) -> Any:
+    """The value of a name at the moment of the error."""
+    if not isinstance(node, ast.Name):
+        return None
+    table = out.places.local if node.id in out.places.local else out.places.values
+    return table.get(node.id)
+
+
+def arguments(trace: TracebackType | None) -> tuple[list[Any], bool]:
+    """What the innermost operation of the program was called with, from the engine's own frame.
+
+    And whether that was a call of an object, whose name is no operand.
+    """
+    inner: TracebackType | None = None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.startswith(ROOM):
+            inner = trace.tb_next
+        trace = trace.tb_next
+    if inner is None:
+        return [], False
+    frame = inner.tb_frame
+    code = frame.f_code
+    found = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]]
+    if code.co_flags & 0x04:  # *arguments
+        rest = frame.f_locals.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
+        found.extend(rest if isinstance(rest, tuple) else ())
+    return (found[1:] if code.co_name == "__call__" else found), code is CALL
+
+
+def _seed(out: Explanation, message: str, nodes: Sequence[ast.expr]) -> None:
+    """The gradient that a backward call starts from has another shape than the root."""
+    told = re.findall(r"torch\.Size\((\[[0-9, ]*\])\)", message)
+    if message.startswith("Mismatch in shape: grad_output") and len(told) == 2 and nodes:
+        out.put(nodes[0], f"shape {told[1]}")
+        if len(nodes) == 2 and out.places.called(out.place)[0] == "backward":  # type: ignore[index]
+            out.put(nodes[1], f"shape {told[0]}")
+
+
+# ---------------------------------------------------------------- tables of shapes
+
+
+def _words(out: Explanation, first: Operand, second: Operand) -> tuple[str, str]:
+    one, two = (out.places.text(operand.node, 24) for operand in (first, second))
+    if one is None or two is None or one == two:
+        return "left", "right"
+    return one, two
+
+
+def table(rows: Sequence[tuple[str, Sequence[int]]], marked: Sequence[int]) -> list[str]:
+    """Shapes one under the other, aligned at the right, and marks under the columns in question."""
+    width = max(len(sizes) for _, sizes in rows)
+    cells = [[""] * (width - len(sizes)) + [str(size) for size in sizes] for _, sizes in rows]
+    wide = [max(len(row[i]) for row in cells) for i in range(width)]
+    head = max(len(name) for name, _ in rows)
+    lines = [
+        f"{name:<{head}}   " + "  ".join(f"{c:>{w}}" for c, w in zip(row, wide, strict=True))
+        for (name, _), row in zip(rows, cells, strict=True)
+    ]
+    marks = ["^" if i in marked else " " for i in range(width)]
+    under = "  ".join(f"{mark:>{w}}" for mark, w in zip(marks, wide, strict=True))
+    return [line.rstrip() for line in [*lines, f"{'':<{head}}   {under}"]]
+
+
+def _broadcast(out: Explanation, first: Operand, second: Operand) -> None:
+    left, right = tuple(first.tensor.shape), tuple(second.tensor.shape)
+    width = max(len(left), len(right))
+    one = (1,) * (width - len(left)) + left
+    two = (1,) * (width - len(right)) + right
+    bad = [i for i in range(width) if one[i] != two[i] and 1 not in (one[i], two[i])]
+    if not bad:
+        return
+    words = _words(out, first, second)
+    *lines, marks = table([(words[0], left), (words[1], right)], bad)
+    a, b = one[bad[-1]], two[bad[-1]]
+    lines.append(f"{marks} {a} and {b}: neither equal nor 1")
+    out.note("\n      ".join(["shapes are compared from the right", *lines]))
+    _fitting(out, first, second, lambda x, y: _meet(x, y) in (left, right))
+
+
+def _meet(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...] | None:
+    """The shape in which two shapes meet; None where they do not fit."""
+    width = max(len(left), len(right))
+    one = (1,) * (width - len(left)) + tuple(left)
+    two = (1,) * (width - len(right)) + tuple(right)
+    if any(a != b and 1 not in (a, b) for a, b in zip(one, two, strict=True)):
+        return None
+    return tuple(b if a == 1 else a for a, b in zip(one, two, strict=True))
+
+
+def _changes(shape: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """What a tensor can become without losing its numbers: the words, and the shape."""
+    if len(shape) == 2 and shape[0] != shape[1]:
+        yield ".T", shape[::-1]
+    elif len(shape) > 2 and shape[-1] != shape[-2]:
+        yield ".mT", (*shape[:-2], shape[-1], shape[-2])
+    for place in range(1, len(shape) + 1):
+        yield f".unsqueeze({place})", (*shape[:place], 1, *shape[place:])
+
+
+def _fitting(out: Explanation, first: Operand, second: Operand, fits: Any) -> None:
+    """What would make the shapes fit, where there is one way to do it."""
+    one, two = tuple(first.tensor.shape), tuple(second.tensor.shape)
+    ways = [(second, word, shape) for word, shape in _changes(two) if fits(one, shape)]
+    ways = ways or [(first, word, shape) for word, shape in _changes(one) if fits(shape, two)]
+    if len(ways) != 1:
+        return
+    operand, word, shape = ways[0]
+    code = out.places.text(operand.node)
+    edits = suffixed(out.places, operand.node, word)
+    if code is not None and edits:
+        enclosed = f"({code})" if isinstance(operand.node, ENCLOSED) else code
+        line = out.places.line(operand.node)
+        out.advise(f"{enclosed}{word} on line {line} fits, with the shape {list(shape)}", edits)
+
+
+def _is_product(out: Explanation, called: tuple[str, list[ast.expr]] | None) -> bool:
+    place = out.place
+    if isinstance(place, (ast.BinOp, ast.AugAssign)):
+        return isinstance(place.op, ast.MatMult)
+    return called is not None and called[0] in _PRODUCTS
+
+
+def _product(out: Explanation, first: Operand, second: Operand) -> None:
+    """Matrices: the inner sizes have to be equal."""
+    left, right = tuple(first.tensor.shape), tuple(second.tensor.shape)
+    if not left or not right:
+        return
+    inner = len(right) - 2 if len(right) > 1 else 0
+    a, b = left[-1], right[inner]
+    if a == b:
+        return
+    one, two = _words(out, first, second)
+    head = max(len(one), len(two))
+    lines = [*table([(one.ljust(head), left)], [len(left) - 1])]
+    lines += table([(two.ljust(head), right)], [inner])
+    lines[-1] += f" {a} and {b} have to be equal"
+    out.note("\n      ".join(["a product of matrices adds up over the inner sizes", *lines]))
+    if len(left) == len(right) > 1:
+        rank = len(left)
+        _fitting(
+            out, first, second,
+            lambda x, y: len(x) == len(y) == rank and x[-1] == y[-2] and x[:-2] == y[:-2],
+        )  # fmt: skip
+
+
+# ---------------------------------------------------------------- errors of one message
+
+
+def _needs_floats(out: Explanation) -> None:
+    """requires_grad=True for whole numbers."""
+    place = out.place
+    if isinstance(place, ast.Call) and any(word.arg == "requires_grad" for word in place.keywords):
+        edits = with_argument(out.places, place, "dtype=torch.float32")
+        line = out.places.line(place)
+        out.advise(f"dtype=torch.float32 in the call on line {line}, or numbers with a dot", edits)
+
+
+def _numpy(out: Explanation) -> None:
+    """x.numpy() of what requires grad."""
+    called = out.places.called(out.place)
+    if called is not None and called[1]:
+        line = out.places.line(out.place)
+        edits = suffixed(out.places, called[1][0], ".detach()")
+        out.advise(f".detach().numpy() on line {line}", edits)
+
+
+def _float_index(out: Explanation) -> None:
+    """x[i] with floats in i."""
+    index = out.place.slice if isinstance(out.place, ast.Subscript) else None
+    tensor = None if index is None else held(out, index)
+    if index is not None and isinstance(tensor, Tensor):
+        out.put(index, tensor.dtype.name)
+        line, code = out.places.line(index), out.places.text(index)
+        out.advise(f"{code}.long() on line {line}", suffixed(out.places, index, ".long()"))
+
+
+def _flag(out: Explanation) -> None:
+    """requires_grad of a result."""
+    node: ast.AST | None = None
+    if isinstance(out.place, ast.Attribute):
+        node = out.place.value
+    elif (called := out.places.called(out.place)) is not None and called[1]:
+        node = called[1][0]
+    tensor = None if node is None else held(out, node)
+    if isinstance(tensor, Tensor) and tensor.grad_fn is not None:
+        out.primary = f"{node_words(out.places, tensor.grad_fn)} made it: it is no leaf"
+
+
+_SPECIAL: dict[str, Callable[[Explanation], None]] = {
+    "Only Tensors of floating point and complex dtype can require gradients": _needs_floats,
+    "Can't call numpy() on Tensor that requires grad": _numpy,
+    "tensors used as indices must be": _float_index,
+    "you can only change requires_grad flags of leaf variables": _flag,
+}

@@ -1,0 +1,107 @@
+"""language: errors of where a backward pass starts and ends: constants, shapes, unused tensors."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ...engine.causes import Cause
+from ..constants import reasons
+from ..explained import ENCLOSED, Explanation, suffixed, with_argument
+from ..places import Places
+from .damage import made_here
+
+
+def constant(out: Explanation, cause: Cause) -> None:
+    """A tensor that should have a gradient and does not require one: where the graph was cut."""
+    places, tensor = out.places, cause.detail["tensor"]
+    name = places.name_of(tensor)
+    expression = _root_expression(places, out.place)
+    shown = name or (None if expression is None else places.text(expression)) or "it"
+    out.primary = f"{shown} does not require grad"
+    if name is None and expression is not None:
+        found = reasons(places, expression, None)
+    else:
+        found = [] if name is None else reasons(places, ast.Name(name, ast.Load()), tensor)
+    cuts = [reason for reason in found if not reason.is_leaf]
+    found = cuts or found  # what was cut off had a gradient; a constant beside it is no reason
+    for reason in found:
+        out.put(reason.node, reason.text)
+    made = [reason for reason in found if reason.is_leaf]
+    if len(made) > 1:
+        lines = " or ".join(f"line {places.line(reason.node)}" for reason in made)
+        out.advise(f"requires_grad=True on {lines}, whichever is to have a gradient")
+        return
+    for reason in found:
+        if reason.advice is not None:
+            out.advise(reason.advice, reason.edits)
+
+
+def _root_expression(places: Places, place: ast.AST) -> ast.expr | None:
+    """x in x.backward() and in autograd.grad(x, ...), where the text says it."""
+    if isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute):
+        if place.func.attr == "backward" and not places.is_space(place.func.value):
+            return place.func.value
+    return None
+
+
+def _given_first(places: Places, place: ast.AST) -> ast.expr | None:
+    """x in torch.autograd.grad(x, ...) and torch.autograd.backward(x)."""
+    called = places.called(place)
+    if called is None or called[0] not in ("grad", "backward") or not called[1]:
+        return None
+    first = called[1][0]
+    return None if isinstance(first, (ast.List, ast.Tuple)) else first
+
+
+def root(out: Explanation, cause: Cause) -> None:
+    """A backward pass from several elements without a gradient of its own."""
+    places, tensor = out.places, cause.detail["tensor"]
+    name = places.name_of(tensor)
+    shape = list(tensor.shape)
+    expression = _root_expression(places, out.place)
+    text = name if expression is None else places.text(expression)
+    out.primary = f"{text or 'it'} has the shape {shape}"
+    start = expression or _given_first(places, out.place)
+    edits = None if start is None else suffixed(places, start, ".sum()")
+    if text is not None and isinstance(expression, ENCLOSED):
+        text = f"({text})"
+    called = places.called(out.place)
+    word = "grad_outputs" if called is not None and called[0] == "grad" else "a gradient"
+    if text is None:
+        out.advise(f".sum() before it, or {word} of the shape {shape}", edits)
+    elif expression is not None:
+        out.advise(f"{text}.sum().backward(), or {word} of the shape {shape}", edits)
+    else:
+        out.advise(f"{text}.sum() instead of {text}, or {word} of the shape {shape}", edits)
+
+
+def unused(out: Explanation, cause: Cause) -> None:
+    """An input of autograd.grad that the graph does not reach."""
+    places, tensor = out.places, cause.detail["tensor"]
+    name = places.name_of(tensor)
+    shown = name or f"the input at index {cause.detail['index']}"
+    out.primary = f"the graph does not reach {shown}"
+    after = _made_after(out, tensor)
+    if name is not None:
+        made_here(out, name, after or f"{name} is made here")
+    call = out.place if isinstance(out.place, ast.Call) else None
+    given = {word.arg for word in call.keywords} if call is not None else set()
+    edits = None
+    if call is not None and not given & {"allow_unused", None} and len(call.args) < 6:
+        edits = with_argument(places, call, "allow_unused=True")
+    out.advise(f"allow_unused=True, which gives None for {shown}", edits)
+
+
+def _made_after(out: Explanation, tensor: Any) -> str | None:
+    """A tensor younger than the root is surely not in its graph."""
+    start = _given_first(out.places, out.place)
+    if not isinstance(start, ast.Name) or tensor.grad_fn is None:
+        return None
+    table = out.places.local if start.id in out.places.local else out.places.values
+    node = getattr(table.get(start.id), "grad_fn", None)
+    if node is None or node.sequence > tensor.grad_fn.sequence:
+        return None
+    line = out.places.line(node.origin)
+    where = "" if line is None else f" (line {line})"
+    return f"made after {start.id}{where}, so {start.id} can't depend on it"
