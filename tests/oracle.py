@@ -23,6 +23,8 @@ except ImportError:
     torch = None
 else:
     torch.set_num_threads(1)
+    # Some warnings come once in a process, so an answer would depend on the tests before it.
+    torch.set_warn_always(True)
 
 
 def question(function: Callable[..., Any]) -> Callable[..., Any]:

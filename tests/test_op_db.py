@@ -128,7 +128,9 @@ def faults_of(entry: Any, whole: str = "") -> list[tuple[str, str]]:
 def test_entry(name: str) -> None:
     known = EXCEPTIONS.get(name)
     found = faults_of(entries()[name], known.kind if known else "")
-    if known:
+    if known is EMPTY:  # what lies in memory may be zeros there too
+        found = [fault for fault in found if fault[0] != known.aspect]
+    elif known:
         assert known.aspect in {aspect for aspect, _ in found}, f"no longer so: {known.reason}"
         found = [fault for fault in found if fault[0] != known.aspect]
     assert found == []
