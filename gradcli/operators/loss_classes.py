@@ -47,6 +47,9 @@ def _check_nll2d(self: Any, target: Any, weight: Any, reduction: int, ignore_ind
 
 def _weights(xp: Any, x: Any, target: Any, weight: Any, ignore_index: int, classes: int) -> Any:
     """What each target weighs, and the targets with the ignored ones pointing at class 0."""
+    usual = weight is None and target.size and not 0 <= ignore_index < classes
+    if usual and 0 <= int(target.min()) and int(target.max()) < classes:
+        return xp.ones(target.shape, dtype=x.dtype), target
     kept = target != ignore_index
     wrong = kept & ((target < 0) | (target >= classes))
     if bool(wrong.any()):
@@ -61,6 +64,8 @@ def _class_dim(x: Any) -> int:
 
 
 def _picked(xp: Any, x: Any, places: Any) -> Any:
+    if x.ndim == 2 and places.ndim == 1:
+        return x[xp.arange(len(x)), places]
     dim = _class_dim(x)
     index = xp.expand_dims(places, dim) if places.ndim == x.ndim - 1 else places
     return xp.take_along_axis(x, index, dim).reshape(places.shape)
@@ -88,6 +93,10 @@ def _nll_backward(
     if reduction == MEAN:
         value = value / total
     result = xp.zeros_like(x)
+    if x.ndim == 2 and places.ndim == 1:
+        value = xp.broadcast_to(value, places.shape)
+        result[xp.arange(len(x)), places] = xp.where(value == 0, xp.zeros_like(value), value)
+        return result
     index = xp.expand_dims(places, dim) if places.ndim == x.ndim - 1 else places
     value = xp.broadcast_to(value, places.shape).reshape(index.shape)
     xp.put_along_axis(result, index, xp.where(value == 0, xp.zeros_like(value), value), dim)
