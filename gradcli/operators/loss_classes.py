@@ -48,7 +48,7 @@ def _check_nll2d(self: Any, target: Any, weight: Any, reduction: int, ignore_ind
 def _weights(xp: Any, x: Any, target: Any, weight: Any, ignore_index: int, classes: int) -> Any:
     """What each target weighs, and the targets with the ignored ones pointing at class 0."""
     usual = weight is None and target.size and not 0 <= ignore_index < classes
-    if usual and 0 <= int(target.min()) and int(target.max()) < classes:
+    if usual and int(target.min()) >= 0 and int(target.max()) < classes:
         return xp.ones(target.shape, dtype=x.dtype), target
     kept = target != ignore_index
     wrong = kept & ((target < 0) | (target >= classes))
