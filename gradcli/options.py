@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 _UNITS = {
@@ -11,7 +10,6 @@ _UNITS = {
     "g": 10**9, "gb": 10**9, "gib": 2**30, "t": 10**12, "tb": 10**12, "tib": 2**40,
 }  # fmt: skip
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0}
-_AMOUNT = re.compile(r"\s*([0-9][0-9_,]*\.?[0-9]*(?:e[0-9]+)?)\s*([a-z]*)\s*", re.IGNORECASE)
 
 
 class Misuse(ValueError):
@@ -89,13 +87,28 @@ class Command(NamedTuple):
         return Shared(**fields), own
 
 
+def _amount(text: str, units: Mapping[str, float]) -> tuple[float | None, float | None]:
+    """The number in front and what its unit stands for: "1_000", "4 GiB", "1e6", "2.5m"."""
+    text = text.strip().lower()
+    end = len(text)
+    while end and not text[end - 1].isdigit() and text[end - 1] != ".":
+        end -= 1
+    digits, unit = text[:end].replace("_", "").replace(",", ""), text[end:].strip()
+    if not digits[:1].isdigit() or not digits.isascii():
+        return None, None
+    try:
+        number = float(digits)
+    except ValueError:
+        return None, None
+    return (None if number == float("inf") else number), units.get(unit)
+
+
 def size(text: str) -> int:
     """4GiB, 500MB, 100_000, 1e6: a whole number of bytes or of things."""
-    match = _AMOUNT.fullmatch(text)
-    unit = _UNITS.get(match[2].lower()) if match else None
-    if match is None or unit is None:
+    amount, unit = _amount(text, _UNITS)
+    if amount is None or unit is None:
         raise Misuse(f"{text!r} is not an amount: 4GiB, 500MB, 1e6 are")
-    number = int(float(match[1].replace("_", "").replace(",", "")) * unit)
+    number = int(amount * unit)
     if number < 1:
         raise Misuse("the least is 1; no limit can be switched off")
     return number
@@ -103,11 +116,10 @@ def size(text: str) -> int:
 
 def seconds(text: str) -> float:
     """60, 90s, 500ms, 2m."""
-    match = _AMOUNT.fullmatch(text)
-    unit = _SECONDS.get(match[2].lower()) if match else None
-    if match is None or unit is None:
+    amount, unit = _amount(text, _SECONDS)
+    if amount is None or unit is None:
         raise Misuse(f"{text!r} is not a time: 60, 90s, 500ms, 2m are")
-    number = float(match[1].replace("_", "").replace(",", "")) * unit
+    number = amount * unit
     if not 0 < number <= 10**7:
         raise Misuse("a time limit lies between 0 and 10000000 seconds")
     return number

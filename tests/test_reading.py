@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gradcli import cli
 from gradcli.commands import NAMES, module_of
-from gradcli.options import Command, Misuse, Option
+from gradcli.options import Command, Misuse, Option, seconds, size
 from gradcli.reading import read
 
 WORDS = ("a", "a,b", "x=2.0", "3", "text", "json", "cpu", "64KiB", "2s", "-", "always", "-1", "")
@@ -118,3 +118,16 @@ def test_variables_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 )  # fmt: skip
 def test_what_is_left_to_typer(line: list[str]) -> None:
     assert read(line) is None
+
+
+@pytest.mark.parametrize("text", ["", "x", "-5", "1e", "1..2", "inf", "4 xb", "1e400", "0", "1 2"])
+def test_amounts_that_are_none(text: str) -> None:
+    with pytest.raises(Misuse):
+        size(text)
+
+
+def test_amounts() -> None:
+    assert [size(t) for t in ("4GiB", "1_000", "1e6", " 12 k ", "1.5KiB")] == [
+        2**32, 1000, 10**6, 12_000, 1536,
+    ]  # fmt: skip
+    assert [seconds(t) for t in ("90", "500ms", "2m")] == [90.0, 0.5, 120.0]

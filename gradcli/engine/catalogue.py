@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from .row import CARRIERS, Body, Inplace
 from .signature import REQUIRED, misfit
@@ -18,7 +18,8 @@ class Function:
     def __init__(self, name: str, method: bool) -> None:
         self.name, self.method = name, method
         self._declared: list[Any] = []
-        self._waiting: Waiting | None = None  # files that declare overloads and were not read yet
+        # Of overloads that were not read yet: their keys in order, their files, what reads one.
+        self._waiting: tuple[list[str], list[str], Callable[[str], Any]] | None = None
         self.one: Body | None = None  # straight to the overload for (Tensor)
         self.two: Body | None = None  # ... and for (Tensor, Tensor)
 
@@ -26,19 +27,14 @@ class Function:
     def overloads(self) -> list[Any]:
         """Its declarations, in their order; their files are read when somebody asks."""
         if self._waiting is not None:
-            waiting, self._waiting = self._waiting, None
-            for room in waiting.rooms:
-                waiting.load(room)
-            self._declared.sort(key=lambda o: waiting.keys.index(_key(o)))
+            (keys, rooms, load), self._waiting = self._waiting, None
+            for room in rooms:
+                load(room)
+            self._declared.sort(key=lambda o: keys.index(_key(o)))
         return self._declared
 
     def add(self, overload: Any) -> None:
         self._declared.append(overload)
-        self.settle()
-
-    def wait(self, waiting: Waiting) -> None:
-        """Its overloads are declared in files that are not read yet."""
-        self._waiting = waiting
         self.settle()
 
     @property
@@ -149,14 +145,6 @@ def without_out(name: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in kwargs.items() if key != "out"}
 
 
-class Waiting(NamedTuple):
-    """The keys of a function's overloads in order, and the files that declare them."""
-
-    keys: list[str]
-    rooms: list[str]
-    load: Callable[[str], Any]
-
-
 def _key(overload: Any) -> str:
     """The schema name: the in-place twin has its own."""
     variant = overload.signature.overload
@@ -247,7 +235,8 @@ class Catalogue:
             method = face != "functions"
             for name, (keys, files) in table.get(face, {}).items():
                 function = known[name] = Function(name.rpartition(".")[2], method)
-                function.wait(Waiting(keys, files, load))
+                function._waiting = keys, files, load
+                function.one, function.two = function._find_one, function._find_two
         rows = self.rows
         rows.waiting = {key: files[0] for key, (_, files) in table["rows"].items()}
         rows.load, rows.rooms = load, list(rooms)

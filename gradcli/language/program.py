@@ -16,7 +16,6 @@ from . import names
 from .check import Checker
 from .names import Scope
 from .source import Source
-from .syntax_advice import advice
 
 # Python's parser needs memory beside the tree that grows with the text: some thousand lines at a
 # time parse in half the time of one big text, and are checked while they are in the cache. More
@@ -241,6 +240,8 @@ def _syntax_error(source: Source, error: SyntaxError) -> ProgramError:
     indent = len(text) - len(text.lstrip())
     if isinstance(error, IndentationError) and indent and text.strip():
         span = Span(line, 1, line, indent + 1)  # Python points behind the line
+    from .syntax_advice import advice
+
     notes = tuple(advice(text, message, span))
     return ProgramError(Diagnostic(kind, message, (Label(span, "", True),), notes, source.name))
 
