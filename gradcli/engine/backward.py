@@ -32,7 +32,7 @@ def backward(
     """torch.autograd.backward: accumulates into the .grad of leaves (or of `inputs`)."""
     if CARRIERS.forbid is not None:
         CARRIERS.forbid("backward")
-    roots = _listed(tensors)
+    roots = [tensors] if tensors.__class__ is Tensor else _listed(tensors)
     if inputs is not None:
         inputs = _listed(inputs)
         if not inputs:
@@ -170,7 +170,7 @@ def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tenso
             )
         out.append(gradient)
     for place, root in enumerate(roots):
-        if not root.requires_grad:
+        if not root._requires_grad and not root.requires_grad:
             message = (
                 f"element {place} of tensors does not require grad and does not have a grad_fn"
             )

@@ -137,7 +137,7 @@ class no_grad(_Mode):
         return mode
 
     def __init__(self, function: Any = None) -> None:
-        super().__init__()
+        self._before = []
 
     def _set(self) -> None:
         state.grad_enabled = False
