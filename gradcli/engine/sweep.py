@@ -147,10 +147,11 @@ def add_in_place(held: Tensor, value: Any, mark: Freed) -> None:
             data += value
         else:
             held._kind.xp.add(data, value, out=data, casting="unsafe")
-        held._bump()
-        storage = held._storage
-        assert storage is not None  # it counts
+        storage = held._storage or held._need_storage()
+        storage.version += 1
         storage.changed_at = mark.origin
+        if state.watched and state.observer is not None:
+            state.observer.changed(held)
 
 
 def _abandon(failed: Node | None, ready: Ready, mark: Freed) -> None:
