@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..engine import gelu as gelu_kernel
 from ..engine.operator import composite, operator, precise
 from .constants import number_as, ones_as, zeros_as
 from .conventions import Late, floating_only, wrap_dim
@@ -38,12 +39,20 @@ def _inner(xp: Any, x: Any) -> Any:
 
 
 def _gelu(xp: Any, x: Any, approximate: str) -> Any:
+    if approximate == "none" and gelu_kernel.kernel_takes(x):
+        return gelu_kernel.gelu(x)
+    if x.dtype.char == "e":
+        x = x.astype("float32")
     if approximate == "tanh":
         return 0.5 * x * (1 + _inner(xp, x))
     return x * 0.5 * (1 + erf(x * _CDF))
 
 
 def _gelu_backward(xp: Any, grad: Any, x: Any, approximate: str) -> Any:
+    if approximate == "none" and gelu_kernel.kernel_takes(x):
+        return grad * gelu_kernel.gelu_slope(x)
+    if x.dtype.char == "e":
+        grad, x = grad.astype("float32"), x.astype("float32")
     if approximate == "none":
         cdf = 0.5 * (1 + erf(x * _CDF))
         return grad * (cdf + x * (precise(xp.exp, x * x * -0.5) * _PDF))
