@@ -62,7 +62,6 @@ _ONE_ROW = Difference(
     "the stride of a dimension of size 1 says nothing here; PyTorch takes a matrix of one row for "
     "a transposed one by it, and multiplies in the other order",
 )
-_TIES = "which of equal elements comes first is left open: PyTorch's order depends on the processor"
 _REFUSAL = Difference(
     "in place: call", "int64", "other words where whole numbers can't hold the result"
 )
@@ -79,8 +78,6 @@ EXCEPTIONS: dict[str, Difference] = {
     **dict.fromkeys(("pinverse", "linalg.pinv", "linalg.pinv:hermitian", "linalg.lstsq"), _LAYOUT),
     "stft": _LAYOUT,
     **dict.fromkeys(("cov", "corrcoef", "svd", "linalg.svd"), _ONE_ROW),
-    **dict.fromkeys(("topk", "mode"), Difference("value", "int64", _TIES)),
-    **dict.fromkeys(("sort", "argsort"), Difference("value", "bool", _TIES)),
     **dict.fromkeys(("ldexp", *(f"mvlgamma:mvlgamma_p_{p}" for p in (1, 3, 5))), _REFUSAL),
     **dict.fromkeys(
         [f"nn.functional.interpolate:{how}" for how in ("bilinear", "bicubic")], _BYTES

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine import dtypes
 from ..engine.operator import composite, operator
 from .conventions import wrap_dim
+from .equals import MOST, SHORT, first_few, in_order, settled
+from .equals import sort as sort_places
 from .extremes import evenly_distribute_backward, value_selecting_backward
 
 # ---- sorting
@@ -19,26 +22,38 @@ def _ranks(xp: Any, self: Any, dim: int, descending: bool) -> Any:
     return self.shape[dim] - 1 - xp.flip(turned, dim)
 
 
-def _sorted(xp: Any, self: Any, dim: int, descending: bool) -> Any:
+def _sorted(xp: Any, self: Any, dim: int, descending: bool, stable: bool | None = False) -> Any:
     if not self.ndim:
         wrap_dim(dim, 0)
         return self.copy(), xp.zeros((), dtype="int64")
     dim = wrap_dim(dim, self.ndim)
     indices = _ranks(xp, self, dim, descending)
+    if not stable and self.shape[dim] > SHORT and not _by_digits(self, descending):
+        lines, order = xp.moveaxis(self, dim, -1), xp.moveaxis(indices, dim, -1)
+        indices = xp.moveaxis(settled(xp, order, lines, self.shape[dim], in_order), -1, dim)
     return xp.take_along_axis(self, indices, axis=dim), indices
+
+
+def _by_digits(self: Any, descending: bool) -> bool:
+    """Long lines of integers are sorted digit by digit, which is stable."""
+    return self.dtype.kind in "iu" and self.ndim == 1 and self.size >= 32768 and not descending
 
 
 sort = operator(
     "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     node="SortBackward0",
     outputs_named="sort",
+    layout="like",
     forward=lambda xp, self, dim, descending: _sorted(xp, self, dim, descending),
     self=lambda grads, dim, indices, self_sym_sizes: value_selecting_backward(
         grads[0], dim, indices, self_sym_sizes, True
     ),
     doc="The elements of each line in order, and where they were.",
     samples=("x.sort()", "torch.sort(x, 0, True)", "x.sort(descending=True)", "s.sort()",
-             "i.sort(0)", "k.sort()", "c.sort(dim=1).values"),
+             "i.sort(0)", "k.sort()", "c.sort(dim=1).values", "(torch.arange(40) * 7 % 5).sort()",
+             "(torch.arange(40.) * 7 % 5).reshape(20, 2).sort(0, True)",
+             "(torch.arange(40) % 3 > 1).sort(descending=True)",
+             "(torch.arange(60) % 7 - 3.).log().sort(stable=False)"),
     errors=("x.sort(2)",),
 )  # fmt: skip
 
@@ -47,7 +62,8 @@ sort_stable = operator(
     "-> (Tensor values, Tensor indices)",
     node="SortBackward1",
     outputs_named="sort",
-    forward=lambda xp, self, stable, dim, descending: _sorted(xp, self, dim, descending),
+    layout="like",
+    forward=lambda xp, self, stable, dim, descending: _sorted(xp, self, dim, descending, stable),
     self=lambda grads, dim, indices, self_sym_sizes: value_selecting_backward(
         grads[0], dim, indices, self_sym_sizes, True
     ),
@@ -58,18 +74,33 @@ sort_stable = operator(
 argsort = operator(
     "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
     dtype="int64",
+    layout="like",
     forward=lambda xp, self, dim, descending: _sorted(xp, self, dim, descending)[1],
     doc="The places of the elements of each line in their order.",
-    samples=("x.argsort()", "torch.argsort(x, 0, True)", "s.argsort()", "i.argsort(0)"),
+    samples=(
+        "x.argsort()",
+        "torch.argsort(x, 0, True)",
+        "s.argsort()",
+        "i.argsort(0)",
+        "(torch.arange(40) * 7 % 5).argsort()",
+        "(torch.arange(33000) % 9).argsort()",
+        "(torch.arange(33000) % 9).argsort(descending=True)",
+    ),
     errors=("x.argsort(2)",),
 )
 
 operator(
     "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
     dtype="int64",
-    forward=lambda xp, self, stable, dim, descending: _sorted(xp, self, dim, descending)[1],
+    layout="like",
+    forward=lambda xp, self, stable, dim, descending: _sorted(xp, self, dim, descending, stable)[1],
     doc="The places of the elements of each line in their order; equals keep theirs.",
-    samples=("torch.argsort(x, stable=True)", "i.argsort(stable=True, dim=0, descending=True)"),
+    samples=(
+        "torch.argsort(x, stable=True)",
+        "i.argsort(stable=True, dim=0, descending=True)",
+        "(torch.arange(40) * 7 % 5).argsort(stable=True)",
+        "(torch.arange(40) * 7 % 5).argsort(stable=False)",
+    ),
 )
 
 msort = composite(
@@ -86,13 +117,20 @@ def _check_topk(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Non
     place = wrap_dim(dim, self.ndim)
     if not 0 <= k <= (self.shape[place] if self.ndim else 1):
         raise RuntimeError("selected index k out of range")
+    if self.dtype is dtypes.bool_:
+        raise RuntimeError("topk does not support bool dtypes on CPU")
 
 
-def _top(xp: Any, self: Any, k: int, dim: int, largest: bool) -> Any:
+def _top(xp: Any, self: Any, k: int, dim: int, largest: bool, ordered: bool) -> Any:
     if not self.ndim:
         return self.copy(), xp.zeros((), dtype="int64")
     dim = wrap_dim(dim, self.ndim)
-    indices = _ranks(xp, self, dim, largest)[(slice(None),) * dim + (slice(0, k),)]
+    lines = xp.moveaxis(self, dim, -1)
+    order = xp.moveaxis(_ranks(xp, self, dim, largest), dim, -1)
+    chosen = settled(
+        xp, order, lines, k, lambda keys: first_few(keys, k, ordered), always=not ordered
+    )
+    indices = xp.moveaxis(chosen, -1, dim)
     return xp.take_along_axis(self, indices, axis=dim), indices
 
 
@@ -101,16 +139,19 @@ topk = operator(
     "-> (Tensor values, Tensor indices)",
     node="TopkBackward0",
     outputs_named="topk",
-    refuse={"Bool": (RuntimeError, "topk does not support bool dtypes on CPU")},
     check=_check_topk,
-    forward=lambda xp, self, k, dim, largest, sorted: _top(xp, self, k, dim, largest),
+    layout="row-major",
+    forward=lambda xp, self, k, dim, largest, sorted: _top(xp, self, k, dim, largest, sorted),
     self=lambda grads, dim, indices, self_sym_sizes: value_selecting_backward(
         grads[0], dim, indices, self_sym_sizes, True
     ),
     doc="The k largest (or smallest) elements of each line, in order, and where they are.",
     samples=("x.topk(2)", "torch.topk(x, 1, 0)", "x.topk(2, largest=False)", "s.topk(1)",
-             "i.topk(2)", "c.topk(2, dim=1).values"),
-    errors=("x.topk(5)", "x.topk(1, 3)"),
+             "i.topk(2)", "c.topk(2, dim=1).values", "x.topk(2, sorted=False)",
+             "(torch.arange(40) * 7 % 5).topk(9)", "(torch.arange(400) * 7 % 5).topk(5)",
+             "(torch.arange(40) * 7 % 5).topk(9, sorted=False, largest=False)",
+             "(torch.arange(60) % 7 - 3.).log().topk(20)", "x.topk(0)"),
+    errors=("x.topk(5)", "x.topk(1, 3)", "k.topk(1)", "k.topk(9)"),
 )  # fmt: skip
 
 # ---- one rank
@@ -195,6 +236,8 @@ def _check_kth(self: Any, k: int, dim: int, keepdim: bool) -> None:
         raise IndexError(f"kthvalue(): Expected reduction dim {place} to have non-zero size.")
     if not 1 <= k <= (self.shape[place] if self.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {place}")
+    if self.dtype is dtypes.bool_:
+        raise NotImplementedError("\"kthvalue_cpu\" not implemented for 'Bool'")
 
 
 def _rank_row(
@@ -207,6 +250,7 @@ def _rank_row(
         outputs_named=name.partition(".")[0],
         check=check,
         refuse=refuse,
+        layout="row-major",
         forward=forward,
         self=lambda grads, dim, indices, self_sym_sizes, keepdim: value_selecting_backward(
             grads[0], dim, indices, self_sym_sizes, keepdim
@@ -219,11 +263,11 @@ _rank_row(
     "kthvalue", "KthvalueBackward0", "int k, int dim=-1",
     lambda xp, self, k, dim, keepdim: _kth(xp, self, k - 1, dim, keepdim),
     _check_kth,
-    {"Bool": "\"kthvalue_cpu\" not implemented for 'Bool'"},
+    {},
     doc="The k-th smallest element of each line, and where it is.",
     samples=("x.kthvalue(2)", "torch.kthvalue(x, 1, 0, True)", "s.kthvalue(1)", "i.kthvalue(2)",
              "torch.tensor([1, 3, 3, 2]).kthvalue(3)"),
-    errors=("x.kthvalue(5)", "x.kthvalue(1, 2)", "k.kthvalue(1)"),
+    errors=("x.kthvalue(5)", "x.kthvalue(1, 2)", "k.kthvalue(1)", "k.kthvalue(9)"),
 )  # fmt: skip
 
 
@@ -285,7 +329,7 @@ for _name, _node, _ignore, _doc in (
 
 
 def _commonest(xp: Any, self: Any, dim: int, keepdim: bool) -> Any:
-    """The smallest of the most frequent elements, and the last place where it stands."""
+    """The smallest of the most frequent elements, and the last place where it was sorted to."""
     if not self.ndim:
         return self.copy(), xp.zeros((), dtype="int64")
     dim = wrap_dim(dim, self.ndim)
@@ -296,9 +340,37 @@ def _commonest(xp: Any, self: Any, dim: int, keepdim: bool) -> Any:
     starts[..., 1:] = ranked[..., 1:] != ranked[..., :-1]
     began = xp.maximum.accumulate(xp.where(starts, places, 0), axis=-1)
     at = xp.argmax(places - began, axis=-1)[..., None]
-    values = xp.moveaxis(xp.take_along_axis(ranked, at, axis=-1), -1, dim)
-    indices = xp.moveaxis(xp.take_along_axis(order, at, axis=-1), -1, dim)
+    chosen = xp.take_along_axis(order, at, axis=-1)
+    lines = xp.moveaxis(self, dim, -1)
+    for line in xp.argwhere(_unsettled(lines, ranked)).tolist():
+        chosen[(*line, 0)] = _commonest_of(lines[tuple(line)].tolist())
+    values = xp.moveaxis(xp.take_along_axis(lines, chosen, axis=-1), -1, dim)
+    indices = xp.moveaxis(chosen, -1, dim)
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+def _unsettled(lines: Any, ranked: Any) -> Any:
+    """The lines whose equals a stable order may leave otherwise; NaN has no place in order."""
+    if lines.size > MOST:
+        return (lines != lines).any(axis=-1) & False
+    missing = (lines != lines).any(axis=-1)
+    if lines.shape[-1] <= SHORT:
+        return missing
+    return missing | (ranked[..., 1:] == ranked[..., :-1]).any(axis=-1)
+
+
+def _commonest_of(line: list[Any]) -> int:
+    """As PyTorch counts: elements sorted by `<`, the last place of the first longest run."""
+    places = list(range(len(line)))
+    sort_places(places, line)
+    best = most = run = 0
+    for at, place in enumerate(places):
+        run += 1
+        if at + 1 == len(places) or line[place] != line[places[at + 1]]:
+            if run > most:
+                best, most = place, run
+            run = 0
+    return best
 
 
 _rank_row(
@@ -308,6 +380,8 @@ _rank_row(
     {},
     doc="The most frequent element of each line, and where it is.",
     samples=("x.mode()", "torch.mode(i, 0)", "x.mode(0, True)", "i.mode()", "k.mode(1)", "s.mode()",
-             "torch.tensor([2., 1., 3., 3., 2., 3., 1.]).mode()"),
+             "torch.tensor([2., 1., 3., 3., 2., 3., 1.]).mode()",
+             "(torch.arange(40) * 7 % 5).mode()", "(torch.arange(60) % 7 - 3.).log().mode()",
+             "(torch.arange(12) % 7 - 3.).log().mode()"),
     errors=("x.mode(2)",),
 )  # fmt: skip
