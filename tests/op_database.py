@@ -197,7 +197,8 @@ def describe(tensor: Any) -> tuple[Any, ...]:
 
 def numbers_of(tensor: Any) -> Any:
     if isinstance(tensor, gradcli.Tensor):
-        return tensor.detach().clone().numpy()
+        plain = tensor.detach().clone()
+        return (plain.float() if plain.dtype is gradcli.bfloat16 else plain).numpy()
     return array_of(tensor)
 
 

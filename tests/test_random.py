@@ -95,7 +95,7 @@ def _theirs(torch: Any, call: Call) -> list[Any]:
         result = getattr(torch.empty(size, dtype=dtype), name)(*numbers)
     else:
         result = getattr(torch, name)(*numbers, size, dtype=dtype)
-    if result.dtype == torch.bfloat16:
+    if result.dtype in (torch.float16, torch.bfloat16):  # carried in float32 here
         result = result.float()
     return _digest(result.numpy())
 

@@ -65,7 +65,10 @@ def case(seed: int) -> tuple[Any, str, dict[str, Any], dict[str, Any]]:
     carrier = dtypes.BY_NAME[dtype].numpy
     with numpy.errstate(all="ignore"):
         array = array.reshape(shape).astype(carrier)
-    if dtype == "bfloat16":  # values that the type holds
+    if dtype == "float16":  # values that the type holds
+        with numpy.errstate(all="ignore"):
+            array = numpy.asarray(array.astype("float16").astype(carrier))
+    if dtype == "bfloat16":
         words = numpy.atleast_1d(array).view(numpy.uint32) & numpy.uint32(0xFFFF0000)
         array = words.view(numpy.float32).reshape(shape)
     options = {} if draw.random() < 0.7 else _options(draw)

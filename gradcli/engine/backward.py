@@ -7,7 +7,9 @@ from typing import Any
 
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
+from .leaf import edge_of
 from .mode import state
+from .reduced import is_met
 from .row import CARRIERS
 from .sweep import is_ordinary, sweep
 from .tensor import Tensor, plain
@@ -194,14 +196,15 @@ def _walk(
     before = state.grad_enabled, state.inference
     origin, outer = state.origin, state.walk
     state.grad_enabled = create_graph
-    if is_ordinary(create_graph, inputs):
+    tensors = create_graph or (CARRIERS.reduced and is_met([edge_of(root) for root in roots]))
+    if is_ordinary(tensors, inputs):
         try:
             sweep(roots, gradients, keep, Freed(origin))
         finally:
             state.grad_enabled, state.inference = before
             state.origin = origin
         return []
-    state.walk = walk = Walk(keep, create_graph, inputs, capture)
+    state.walk = walk = Walk(keep, create_graph, inputs, capture, tensors)
     if state.observer is not None:
         state.observer.started(roots, gradients, keep, create_graph, inputs, capture)
     try:

@@ -13,7 +13,7 @@ from .dtypes import BY_NAME, OF_ARRAY, DType
 from .kind import Kind, kind_of
 from .mode import state
 from .row import Factory
-from .tensor import Tensor, plain
+from .tensor import Tensor, from_array, plain
 
 FLOAT_ONLY = "Only Tensors of floating point and complex dtype can require gradients"
 
@@ -59,7 +59,7 @@ def from_numpy(array: Any) -> Tensor:
 def from_dlpack(source: Any) -> Tensor:
     """torch.from_dlpack: shares the memory of another library's array."""
     array = numpy.from_dlpack(source)
-    return plain(array, kind_of(OF_ARRAY[array.dtype.name]))
+    return from_array(array)
 
 
 def _dtype(dtype: Any) -> DType | None:
@@ -104,27 +104,18 @@ def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy:
 def _on(array: Any, kind: Kind, copy: bool) -> Any:
     if kind.xp is numpy:
         array = to_numpy(array)
-        if array.dtype != kind.array_dtype:
+        if array.dtype != kind.array_dtype or kind.is_reduced:
             return cast_array(array, kind)
         return array.copy(order="C") if copy else array
-    return kind.xp.array(array, dtype=kind.array_dtype, copy=copy)
+    array = kind.xp.array(array, dtype=kind.array_dtype, copy=copy)
+    return kind.settle(array) if kind.is_reduced else array
 
 
 def cast_array(array: Any, kind: Kind) -> Any:
     """A conversion with PyTorch's rules: floats are cut to integers, NaN becomes the minimum."""
     if array.dtype.kind == "c" and kind.array_dtype.kind != "c":
         array = array.real != 0 if kind.array_dtype.kind == "b" else array.real
-    cast = array.astype(kind.array_dtype)
-    if kind.dtype is dtypes.bfloat16:
-        return round_bfloat16(cast)
-    return cast
-
-
-def round_bfloat16(array: Any) -> Any:
-    """Float32 values rounded to the nearest bfloat16, ties to even."""
-    bits = array.view("uint32")
-    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-    return rounded.astype("uint32").view("float32")
+    return kind.settle(array) if kind.is_reduced else array.astype(kind.array_dtype)
 
 
 def _from_values(data: Any, dtype: DType | None) -> tuple[Any, DType]:
@@ -228,8 +219,6 @@ def _filled(shape: tuple[int, ...], leaves: list[Any], dtype: DType) -> Any:
         array = numpy.array(values, dtype=dtype.numpy)
     except OverflowError:
         raise RuntimeError("Overflow when unpacking long long") from None
-    if dtype is dtypes.bfloat16:
-        array = round_bfloat16(array)
     return array.reshape(shape)
 
 
@@ -270,10 +259,10 @@ def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
             inputs.append(kind.array_dtype)
         else:
             inputs.append(value._data if isinstance(value, Tensor) else value)
-    data = row.forward(kind.xp, *inputs)
+    data = row.forward(kind if row.kinded else kind.xp, *inputs)
     data = kind.xp.asarray(data)
-    if data.dtype != kind.array_dtype:
-        data = data.astype(kind.array_dtype)
+    if data.dtype is not kind.settled:
+        data = kind.settle(data)
     out = plain(data, kind)
     out._requires_grad = requires_grad
     return out

@@ -32,7 +32,7 @@ def converted(array: Any, dtype: DType | None, device: Any) -> Any:
     if device is not None and array_module(device) is not module_of(array):
         xp = array_module(device)
         array = to_numpy(array) if xp.__name__ == "numpy" else xp.asarray(array)
-    if dtype is None or (dtype.numpy == array.dtype.name and dtype.name != "bfloat16"):
+    if dtype is None or (dtype.numpy == array.dtype.name and not dtype.is_reduced):
         return array.copy(order="K") if getattr(array, "ndim", 0) else array.copy()
     kind = from_array(array)._kind if device is None else kind_of(dtype, device)
     return cast_array(array, kind.of(dtype))

@@ -8,11 +8,12 @@ BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 class DType:
     """One of PyTorch's element types.
 
-    `numpy` names the array type that carries the values; bfloat16, which NumPy lacks, is carried
-    in float32 arrays and rounded where values are made.
+    `numpy` names the array type that carries the values. The types of reduced precision, float16
+    and bfloat16, are carried in float32 arrays: PyTorch computes in single precision with them and
+    rounds each result once (NumPy rounds every step, and has no bfloat16). See `reduced`.
     """
 
-    __slots__ = ("name", "numpy", "itemsize", "category", "word", "rank", "aliases")
+    __slots__ = ("name", "numpy", "itemsize", "category", "word", "rank", "aliases", "is_reduced")
 
     def __init__(
         self,
@@ -26,6 +27,7 @@ class DType:
     ) -> None:
         self.name, self.numpy, self.itemsize = name, numpy, itemsize
         self.category, self.word, self.rank, self.aliases = category, word, rank, aliases
+        self.is_reduced = category == FLOATING and itemsize == 2
 
     def __repr__(self) -> str:
         return "torch." + self.name
@@ -52,7 +54,7 @@ int8 = DType("int8", "int8", 1, INTEGER, "Char", 1)
 int16 = DType("int16", "int16", 2, INTEGER, "Short", 2, ("short",))
 int32 = DType("int32", "int32", 4, INTEGER, "Int", 3, ("int",))
 int64 = DType("int64", "int64", 8, INTEGER, "Long", 4, ("long",))
-float16 = DType("float16", "float16", 2, FLOATING, "Half", 1, ("half",))
+float16 = DType("float16", "float32", 2, FLOATING, "Half", 1, ("half",))
 bfloat16 = DType("bfloat16", "float32", 2, FLOATING, "BFloat16", 1)
 float32 = DType("float32", "float32", 4, FLOATING, "Float", 2, ("float",))
 float64 = DType("float64", "float64", 8, FLOATING, "Double", 3, ("double",))
@@ -64,8 +66,8 @@ ALL = (
     float16, bfloat16, float32, float64, complex64, complex128,
 )  # fmt: skip
 BY_NAME: dict[str, DType] = {d.name: d for d in ALL} | {a: d for d in ALL for a in d.aliases}
-# The array type decides the element type except for bfloat16, which never comes from outside.
-OF_ARRAY: dict[str, DType] = {d.numpy: d for d in ALL if d is not bfloat16}
+# The element type of an array that comes from outside. Inside, float32 may carry a reduced type.
+OF_ARRAY: dict[str, DType] = {d.numpy: d for d in ALL if not d.is_reduced} | {"float16": float16}
 
 _default = float32
 

@@ -58,10 +58,10 @@ def specialise(row: Row) -> Callable[..., Any]:
             f"kind.is_plain or data.shape != operand.shape): return general({given})",
             f"        if state.grad_enabled and ({first}._requires_grad or {y}._requires_grad): "
             f"return general({given})",
-            f"    elif not form or {y}.__class__ is not float or state.grad_enabled and "
-            f"{first}._requires_grad:",
+            f"    elif not (form or kind.is_plain) or {y}.__class__ is not float or "
+            f"state.grad_enabled and {first}._requires_grad:",
             f"        return general({given})",
-            f"    else: operand = {y} if form.few else kind.number({y})",
+            f"    else: operand = {y} if form and form.few else kind.number({y})",
             f"    data {row.symbol}= operand",  # an array changes in place, a scalar is replaced
             f"    {first}._data = data",
             *bump,
@@ -145,7 +145,8 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
     guard(row, kind, values)
     given = dict(zip((p.name for p in row.tensors), arrays, strict=True))
     try:
-        data = row.forward(kind.xp, *(given.get(n, arguments[n]) for n in row.signature.names))
+        library = kind if row.kinded else kind.xp
+        data = row.forward(library, *(given.get(n, arguments[n]) for n in row.signature.names))
     except ValueError as error:
         raise shape_error(arrays, error) from None
     shape = getattr(data, "shape", ())
@@ -182,7 +183,7 @@ def _check_cast(source: Kind, target: Kind) -> None:
 
 def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) -> Node:
     """The node of the in-place operation; what it saves of self is saved as a copy, made before."""
-    node: Node = object.__new__(Node)
+    node = tensor._kind.node()
     node.row, node.origin = node_row, state.origin
     node.rest = node.buffer = None
     edges: list[Any] = []

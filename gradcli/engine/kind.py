@@ -9,7 +9,10 @@ import numpy
 from .device import Device, array_module, cpu
 from .dtypes import COMPLEX, FLOATING, OF_ARRAY, DType
 from .kernels import SMALL
-from .row import CARRIERS
+from .layout import contiguous_strides
+from .node import Node
+from .reduced import ReducedNode, rounded_to
+from .row import CARRIERS, Body
 
 Array = Any  # numpy.ndarray or cupy.ndarray
 
@@ -17,7 +20,10 @@ Array = Any  # numpy.ndarray or cupy.ndarray
 class Kind:
     """An element type on a device; there is one object for each pair, compared by `is`."""
 
-    __slots__ = ("dtype", "device", "xp", "array_dtype", "differentiable", "is_plain", "_numbers")
+    __slots__ = (
+        "dtype", "device", "xp", "array_dtype", "differentiable", "is_plain", "_numbers",
+        "is_reduced", "is_direct", "settled", "settle", "node",
+    )  # fmt: skip
 
     _made: dict[tuple[str, str], Kind] = {}
 
@@ -28,6 +34,17 @@ class Kind:
         self.differentiable = dtype.category >= FLOATING
         self.is_plain = self.xp is numpy and dtype.name in ("float32", "float64")
         self._numbers: dict[float, Any] = {}
+        self.is_reduced = dtype.is_reduced
+        # Numbers with gradients that are what their arrays say: nothing is rounded.
+        self.is_direct = self.differentiable and not dtype.is_reduced
+        # What a kernel returned is of this kind if its array type is `settled`, else `settle` makes
+        # it so. Reduced precision is always rounded.
+        self.settled: Any = None if dtype.is_reduced else self.array_dtype
+        self.settle: Body = rounded_to(dtype.name) if dtype.is_reduced else self._cast
+        self.node: type[Node] = ReducedNode if dtype.is_reduced else Node
+
+    def _cast(self, data: Any) -> Any:
+        return data.astype(self.array_dtype, copy=False)
 
     def number(self, value: Any) -> Any:
         """A Python number as an operand for arrays of this kind.
@@ -52,7 +69,9 @@ def kind_of(dtype: DType, device: Device = cpu) -> Kind:
     kind = Kind._made.get(key)
     if kind is None:
         kind = Kind._made[key] = Kind(dtype, device)
-        if dtype.category == COMPLEX and not CARRIERS.complex:
+        if dtype.is_reduced:
+            CARRIERS.reduced = True
+        elif dtype.category == COMPLEX and not CARRIERS.complex:
             from .formula import complex_appears
 
             complex_appears()
@@ -60,7 +79,7 @@ def kind_of(dtype: DType, device: Device = cpu) -> Kind:
 
 
 def kind_of_array(array: Array) -> Kind:
-    """The kind that an array's own element type and device amount to."""
+    """The kind that an array's own element type and device amount to, where none is reduced."""
     host = isinstance(array, numpy.ndarray | numpy.generic)
     return kind_of(OF_ARRAY[array.dtype.name], cpu if host else Device("cuda", array.device.id))
 
@@ -69,15 +88,15 @@ class Form:
     """A kind and a shape; there is one object for each pair that is common, compared by `is`.
 
     Two tensors of one form need no more questions: nothing is cast, broadcast or asked memory for.
-    Only ordinary tensors have one: float32 or float64, not empty, and not large.
+    Only ordinary tensors have one: float32 or float64, row-major, not empty, and not large.
     """
 
-    __slots__ = ("kind", "few")
+    __slots__ = ("kind", "few", "strides")
 
     _made: dict[tuple[Kind, tuple[int, ...]], Form] = {}
 
-    def __init__(self, kind: Kind, few: bool) -> None:
-        self.kind, self.few = kind, few
+    def __init__(self, kind: Kind, few: bool, strides: tuple[int, ...]) -> None:
+        self.kind, self.few, self.strides = kind, few, strides
 
 
 LARGE = 1 << 16  # elements from which memory is asked for before a kernel runs
@@ -94,8 +113,9 @@ def form_of(data: Array, kind: Kind) -> Form | bool:
     if form is None:
         if len(made) >= FORMS:
             made.clear()
-        form = made[key] = Form(kind, data.size <= SMALL)
-    return form
+        regular = contiguous_strides(data.shape, data.itemsize)
+        form = made[key] = Form(kind, data.size <= SMALL, regular)
+    return form if data.strides == form.strides else False
 
 
 class Layout:
@@ -137,17 +157,6 @@ def wrap_dim(dim: int, ndim: int) -> int:
             f"{dim})"
         )
     return dim + span if dim < 0 else dim
-
-
-def torch_strides(array: Array) -> tuple[int, ...]:
-    """Strides in bytes as PyTorch would have them: NumPy leaves those of size-1 axes arbitrary."""
-    if array.flags.c_contiguous:
-        strides, step = [], array.itemsize
-        for size in reversed(array.shape):
-            strides.append(step)
-            step *= max(size, 1)
-        return tuple(reversed(strides))
-    return tuple(array.strides)
 
 
 def offset_in(base: Array, view: Array) -> int:

@@ -107,13 +107,13 @@ class Lane:
             return
         x, y = (p.name for p in self.row.tensors)
         self.write(f"kind = {x}._kind")
-        floating = self.row.dtype == "promote_float" or self.mode == NUMBER
+        direct = self.row.dtype == "promote_float" or self.mode == NUMBER
         tests = (
             [f"{y}.__class__ is not Tensor or {y}._kind is not kind"]
             if self.mode == ORDINARY
             else []
         )
-        tests += ["not kind.differentiable"] if floating else []
+        tests += ["not kind.is_direct" if direct else "kind.is_reduced"]
         self.write(f"if {' or '.join(tests)}: return {otherwise}")
         if self.mode == ORDINARY:
             self.write(f"if ({unasked}) and formed({tensors}): return run({given})")
@@ -210,7 +210,7 @@ class Lane:
         row, write = self.row, self.write
         tensors = {p.name for p in row.tensors}
         arguments = ", ".join(f"a_{n}" if n in tensors else n for n in row.signature.names)
-        call = f"kernel(kind.xp, {arguments})"
+        call = f"kernel({'kind' if row.kinded else 'kind.xp'}, {arguments})"
         if row.symbol and self.plain_symbol:
             call = f" {row.symbol} ".join(f"a_{p.name}" for p in row.tensors)
         if row.broadcasts and len(row.tensors) > 1 and self.mode not in (NUMBER, ALIKE):
@@ -235,14 +235,16 @@ class Lane:
         typed = row.symbol or hasattr(row.forward, "ufunc")
         if not (typed and self.mode in (ORDINARY, ALIKE)):  # + - * / of one type give that type
             self.cast()
-        form = "form" if self.mode == ALIKE else f"{self.first}._form"
+        if self.mode != ALIKE:
+            self.lay_out()
+        form = "form" if self.mode == ALIKE else f"{self.first}._form or None"
         alike = self.mode in (ALIKE, NUMBER, ORDINARY) and self.result_kind() == "kind"
         if alike and self.mode == ORDINARY:  # as many elements and one rank: one shape
             x, y = (p.name for p in row.tensors)
             write(f"form = {x} if n_{x} == data.size and a_{x}.ndim == data.ndim else {y}")
             form = (
-                f"form._form or None if form is {x} or n_{y} == data.size and "
-                f"a_{y}.ndim == data.ndim else None"
+                f"form._form if regular and (form is {x} or n_{y} == data.size and "
+                f"a_{y}.ndim == data.ndim) else None"
             )
         write("out = new(Tensor)")
         write("out._data = data; out._kind = result_kind; out._output_nr = 0")
@@ -250,10 +252,38 @@ class Lane:
         if row.view:
             write(f"make_view(out, {self.first})")
 
+    def lay_out(self) -> None:
+        """The result's order in memory, which NumPy gets right where all operands are row-major."""
+        row, write = self.row, self.write
+        if not (row.iterates or row.layout):
+            return
+        x, first = self.first, row.tensors[0]
+        if self.mode == ORDINARY:
+            write(f"regular = {' and '.join(f'{p.name}._form' for p in row.tensors)}")
+        if row.layout:
+            tests = ["data.flags.c_contiguous"]
+            if first.kind == "Tensor" and self.a_tensor(first):
+                tests.append(f"{x}._form")
+            write(f"if data.ndim > 1 and not ({' and '.join(tests)}): data = lay_out(data, a_{x})")
+            return
+        operands = "".join(f"a_{p.name}, " for p in row.tensors)
+        relay = f"data = iterated(data, ({operands}))"
+        if self.mode == ORDINARY:
+            write(f"if not regular and data.ndim > 1: {relay}")
+            return
+        tests = ["data.ndim > 1"]
+        if self.mode == NUMBER:
+            tests.append(f"not {x}._form")
+        if not (first.number or first.optional):  # the first operand decides where it can
+            tests.append(f"data.strides != a_{x}.strides")
+        write(f"if {' and '.join(tests)}: {relay}")
+
     def cast(self) -> None:
         write = self.write
-        write("if data.dtype is not result_kind.array_dtype:")
-        write("data = data.astype(result_kind.array_dtype, copy=False)", 2)
+        if self.row.view:
+            write("if data.dtype is not result_kind.array_dtype: data = result_kind.settle(data)")
+        else:
+            write("if data.dtype is not result_kind.settled: data = result_kind.settle(data)")
 
     # ---- the graph
 
@@ -298,7 +328,7 @@ class Lane:
             self.write(text, 2)
 
         edges, numbers, numbered = self.edges(write)
-        write("node = Node()")
+        write("node = result_kind.node()" if self.mode == GENERAL else "node = Node()")
         write("node.row = row; node.origin = state.origin; node.rest = node.buffer = None")
         if row.underivable:  # PyTorch lists only inputs that ask
             edges, numbered = f"tuple([edge for edge in {edges} if edge is not None])", ""

@@ -34,8 +34,10 @@ def operator(
     symbol: str = "",
     exact: bool = False,
     holomorphic: bool = True,
+    layout: str = "",
     outputs_named: str | None = None,
     undifferentiable: str = "",
+    kinded: bool = False,
     where: str = "torch method",
     aliases: Sequence[str] = (),
     doc: str = "",
@@ -43,7 +45,11 @@ def operator(
     errors: Sequence[str] = (),
     **derivatives: Body,
 ) -> Row:
-    """Declares one overload; docs/architecture.md explains each word."""
+    """Declares one overload; docs/architecture.md explains each word.
+
+    `kinded`: forward is given the kind of the first tensor in the place of the array library, which
+    is `kind.xp`: what depends on the element type, and not on the arrays that carry it.
+    """
     formulas = [Formula((name,), function, False) for name, function in derivatives.items()]
     formulas += [Formula(names, function, True) for names, function in (joint or {}).items()]
     if len(formulas) > 1:
@@ -54,7 +60,8 @@ def operator(
         signature, node, forward, formulas=tuple(formulas), dtype=dtype, inplace=inplace,
         inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed,
         refuse=refuse or {}, cost=cost, symbol=symbol, exact=exact, holomorphic=holomorphic,
-        outputs_named=outputs_named,
+        layout=layout,
+        outputs_named=outputs_named, kinded=kinded,
         where=where, aliases=tuple(aliases), doc=doc,
         samples=tuple(samples), errors=tuple(errors),
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],
@@ -90,6 +97,7 @@ def factory(
     *,
     dtype: Any = "default",
     cost: Body | None = None,
+    kinded: bool = False,
     where: str = "torch",
     aliases: Sequence[str] = (),
     doc: str = "",
@@ -97,10 +105,11 @@ def factory(
     errors: Sequence[str] = (),
 ) -> Factory:
     """Declares a creation function. `dtype` says what an absent dtype argument means: "default",
-    "like" (that of the first tensor argument), a DType's name, or a function of the arguments."""
+    "like" (that of the first tensor argument), a DType's name, or a function of the arguments.
+    `kinded`: forward is given the result's kind in the place of the array library."""
     row = Factory(
-        signature, forward, dtype=dtype, cost=cost, where=where, aliases=tuple(aliases), doc=doc,
-        samples=tuple(samples), errors=tuple(errors),
+        signature, forward, dtype=dtype, cost=cost, kinded=kinded, where=where,
+        aliases=tuple(aliases), doc=doc, samples=tuple(samples), errors=tuple(errors),
     )  # fmt: skip
     catalogue.add(row)
     return row

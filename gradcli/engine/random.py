@@ -17,6 +17,7 @@ from . import poisson
 from .box_muller import fused_double, fused_single, transform_double, transform_single
 from .dtypes import BOOL, COMPLEX, FLOATING, INTEGER, DType, float32, float64, int64
 from .mode import state
+from .reduced import rounded_to
 from .twister import DIGITS, Twister
 
 if TYPE_CHECKING:
@@ -278,12 +279,8 @@ class Generator(Twister):
 
 def rounded(values: Any, dtype: DType) -> Any:
     """Values computed in a wider type, as the type's own (PyTorch goes to halves by float32)."""
-    if dtype.name == "bfloat16":
-        bits = values.astype(numpy.float32).view(numpy.uint32).astype(numpy.uint64)
-        bits += 0x7FFF + ((bits >> numpy.uint64(16)) & numpy.uint64(1))
-        return (bits & numpy.uint64(0xFFFF0000)).astype(numpy.uint32).view(numpy.float32)
-    if dtype.name == "float16" and values.dtype.itemsize > 4:
-        values = values.astype(numpy.float32)
+    if dtype.is_reduced:
+        return rounded_to(dtype.name)(values)
     if dtype.category == BOOL:
         return (values & values.dtype.type(1)).astype(bool)
     return values.astype(dtype.numpy, copy=False)

@@ -8,6 +8,7 @@ from typing import Any
 from . import dtypes
 from .causes import Freed
 from .kind import LARGE, Kind, kind_of
+from .layout import LAYOUTS
 from .leaf import refuse_inference
 from .mode import state
 from .node import Node, Several, SharedOutput, Storage
@@ -146,9 +147,11 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
             continue
         data = kind.xp.asarray(data)
         result = _kind_of_output(row, kind, data, place)
-        out = plain(
-            data if data.dtype == result.array_dtype else data.astype(result.array_dtype), result
-        )
+        if not row.view and data.dtype is not result.settled:
+            data = result.settle(data)
+        if row.layout and data.ndim > 1:
+            data = LAYOUTS[row.layout](data, getattr(arguments[0], "_data", None))
+        out = plain(data, result)
         if multi_view:
             make_view(out, arguments[0], "multi")
             out._requires_grad = arguments[0]._requires_grad

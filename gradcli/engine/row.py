@@ -47,6 +47,7 @@ class Row:
             "exact"
         ]  # the in-place twin takes a result of its own shape only
         self.holomorphic: bool = options["holomorphic"]
+        self.layout: str = options["layout"]  # of its results in memory: see layout.LAYOUTS
         self.symbol: str = options["symbol"]  # how Python writes it: x + y
         self.outputs_named: str | None = options["outputs_named"]
         self.undifferentiable = frozenset(options["undifferentiable"])
@@ -55,6 +56,7 @@ class Row:
         self.errors: tuple[str, ...] = options["errors"]
         self.where: str = options["where"]
         self.aliases: tuple[str, ...] = options["aliases"]
+        self.kinded: bool = options["kinded"]
         self.broadcasts = self.dtype in (
             "promote", "promote_float", "compare", "scalar", "complex",
         )  # fmt: skip
@@ -69,6 +71,12 @@ class Row:
     def scalar(self) -> str | None:
         """Policy "scalar": one tensor and one number; the number counts as it does in x + 1."""
         return next((p.name for p in self.signature.parameters if p.kind == "Scalar"), None)
+
+    @cached_property
+    def iterates(self) -> bool:
+        """Does it work element by element? Then its operands say how its result lies in memory."""
+        one = self.output_count == 1 and not self.view and not self.layout
+        return self.broadcasts and one and all(p.kind == "Tensor" for p in self.tensors)
 
     @cached_property
     def output_count(self) -> int:
@@ -163,6 +171,7 @@ class _Carriers:
         "ones",
         "backward",
         "complex",
+        "reduced",
         "levels",
         "call",
         "factory",
@@ -187,6 +196,7 @@ class _Carriers:
         self.forbid: Body | None = None  # raises for what a transformed function must not call
         self.gradients: Body | None = None  # of tensors that have tangents
         self.text: Body | None = None  # how a tensor prints inside
+        self.reduced = False  # has a number of reduced precision appeared?
         self.complex = False  # has a complex number appeared? see formula.complex_appears
 
 
@@ -235,6 +245,7 @@ class Factory:
         self.name = self.signature.name
         self.forward = forward
         self.dtype: Any = options["dtype"]
+        self.kinded: bool = options["kinded"]
         self.cost: Body | None = options["cost"]
         self.doc: str = options["doc"]
         self.samples: tuple[str, ...] = options["samples"]

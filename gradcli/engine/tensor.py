@@ -19,9 +19,9 @@ from .kind import (
     kind_of,
     offset_in,
     strided,
-    torch_strides,
     wrap_dim,
 )  # fmt: skip
+from .layout import element_strides
 from .leaf import NON_LEAF_GRAD, check_new_grad, edge_of, mark_inference
 from .mode import state
 from .node import AccumulateGrad, Node, SavedOutput, Storage
@@ -121,8 +121,7 @@ class Tensor(Values):
     nelement = numel
 
     def stride(self, dim: int | None = None) -> Any:
-        item = self._data.itemsize
-        strides = tuple(step // item for step in torch_strides(self._data))
+        strides = element_strides(self._data)
         return strides if dim is None else strides[wrap_dim(dim, len(strides))]
 
     def storage_offset(self) -> int:
@@ -334,7 +333,7 @@ class Tensor(Values):
     def _kept(self) -> SavedOutput | None:
         """This result as the node that made it keeps it, if that node does."""
         node = self._grad_fn
-        if node is None or node.__class__ is not Node or self._output_nr or not node.saves_output:
+        if node is None or self._output_nr or not hasattr(node, "row") or not node.saves_output:
             return None
         from .saved import saved_output
 
@@ -434,6 +433,8 @@ def formed(*tensors: Tensor) -> bool:
 
 def write_into(tensor: Tensor, data: Any) -> None:
     """Gives a tensor's memory new values; an unshared scalar is simply replaced."""
+    if tensor._kind.is_reduced:
+        data = tensor._kind.settle(getattr(data, "real", data))
     if isinstance(tensor._data, numpy.generic):
         tensor._data = tensor._kind.array_dtype.type(
             data.item() if getattr(data, "ndim", 0) else data
@@ -444,12 +445,14 @@ def write_into(tensor: Tensor, data: Any) -> None:
 
 def wrap(data: Any, kind: Kind) -> Tensor:
     """The same around whatever a kernel returned (NumPy decays 0-dim results to scalars)."""
-    return plain(kind.xp.asarray(data, dtype=kind.array_dtype), kind)
+    array = kind.xp.asarray(data, dtype=kind.array_dtype)
+    return plain(kind.settle(array) if kind.is_reduced else array, kind)
 
 
 def from_array(array: Array, device: Device = cpu) -> Tensor:
     """A tensor around an array, which is not copied; its element type decides the tensor's."""
-    return plain(array, kind_of(OF_ARRAY[array.dtype.name], device))
+    kind = kind_of(OF_ARRAY[array.dtype.name], device)
+    return plain(array.astype(kind.array_dtype, copy=False), kind)
 
 
 CARRIERS.tensor = Tensor

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 NumpyArray: TypeAlias = numpy.ndarray[Any, Any]  # Values.numpy hides the module in its class
 
 
+def _of_reduced(array: NumpyArray, kind: Kind) -> NumpyArray:
+    """A copy: NumPy has one of the two types."""
+    if kind.dtype.name != "float16":
+        raise TypeError(f"Got unsupported ScalarType {kind.dtype.word}")
+    return array.astype("float16")
+
+
 class Values:
     """What a tensor gives away of itself."""
 
@@ -58,7 +65,10 @@ class Values:
                 f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to "
                 "copy the tensor to host memory first."
             )
-        return to_numpy(self._need_array())
+        array = to_numpy(self._need_array())
+        if self._kind.is_reduced:
+            return _of_reduced(array, self._kind)
+        return array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumpyArray:
         array = self.numpy()

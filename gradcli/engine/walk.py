@@ -22,7 +22,7 @@ from .leaf import edge_of
 from .mode import state
 from .node import AccumulateGrad, Node
 from .sweep import add_in_place, array_for
-from .tensor import Tensor, plain
+from .tensor import Tensor, plain, write_into
 
 _sequence = attrgetter("sequence")
 
@@ -39,9 +39,16 @@ class Walk:
     """
 
     def __init__(
-        self, keep: bool, tensors: bool, inputs: Sequence[Tensor] | None, capture: bool
+        self,
+        keep: bool,
+        graph: bool,
+        inputs: Sequence[Tensor] | None,
+        capture: bool,
+        tensors: bool,
     ) -> None:
-        self.keep, self.tensors, self.capture = keep, tensors, capture
+        # Gradients are tensors where a graph is made of them, and where their numbers are of
+        # reduced precision: each operation rounds then, and an array would not say how.
+        self.keep, self.graph, self.tensors, self.capture = keep, graph, tensors, capture
         self.inputs = inputs
         self.buffers: dict[Node, Any] = {}
         self.pending: dict[Node, int] = {}
@@ -67,6 +74,8 @@ class Walk:
             value: Any = gradient
             if not self.tensors:
                 value = array_for(root, gradient)
+            elif gradient._kind is not root._kind:
+                value = catalogue.methods["to"](gradient, root._kind.dtype)
             self._receive(node, root._output_nr, value)
         for node in starts:
             if node.__class__ is AccumulateGrad:
@@ -251,11 +260,13 @@ class Walk:
         if state.observer is not None:
             state.observer.accumulated(variable, new)
         if held is None:
-            meta.grad = self._graph_copy(new) if self.tensors else copied(new, variable)
-        elif self.tensors:
+            meta.grad = self._graph_copy(new) if self.graph else copied(new, variable)
+        elif self.graph:
             meta.grad = held + new
         else:
             add_in_place(held, new._data, self.mark)
+            if held._kind.is_reduced:
+                write_into(held, held._data)
             if held._data.shape != new._data.shape:
                 meta.grad = plain(held._data + new._data, held._kind)
 

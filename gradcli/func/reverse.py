@@ -223,7 +223,7 @@ def at_once(
     before = state.grad_enabled, state.origin
     state.grad_enabled = create
     try:
-        walk = Walk(keep, True, inputs, True)
+        walk = Walk(keep, True, inputs, True, True)
         return walk.run([o for o, _ in pairs], [g for _, g in pairs])
     finally:
         state.grad_enabled, state.origin = before

@@ -257,7 +257,7 @@ def alike(grad: Any, dtype: Any) -> Any:
 
 def _same_type(grad: Any, dtype: Any) -> bool:
     mine = grad.dtype
-    return mine is dtype or getattr(mine, "name", "") == dtype.numpy
+    return mine is dtype or (mine.__class__ is not dtype.__class__ and mine.name == dtype.numpy)
 
 
 copy = operator(

@@ -15,12 +15,8 @@ from .geometry import broadcast_sizes
 # Values are drawn on the CPU in memory order, on every device: one seed, one stream.
 
 
-def _named(dtype: Any) -> Any:
-    return OF_ARRAY[dtype.name]
-
-
-def _placed(xp: Any, values: Any) -> Any:
-    return xp.asarray(values)
+def _placed(kind: Any, values: Any) -> Any:
+    return kind.xp.asarray(values)
 
 
 # ---- drawn afresh
@@ -29,7 +25,8 @@ DRAWN = "Generator? generator=None, " + OPTIONS
 
 rand = factory(
     f"rand(int[] size, *, {DRAWN}) -> Tensor",
-    lambda xp, size, source, dtype: _placed(xp, chosen(source).rand(size, _named(dtype))),
+    lambda kind, size, source, dtype: _placed(kind, chosen(source).rand(size, kind.dtype)),
+    kinded=True,
     doc="Uniform numbers from 0 to 1.",
     samples=(
         "torch.rand(2, 3)", "torch.rand((4,), dtype=torch.float64)",
@@ -40,7 +37,8 @@ rand = factory(
 
 randn = factory(
     f"randn(int[] size, *, {DRAWN}) -> Tensor",
-    lambda xp, size, source, dtype: _placed(xp, chosen(source).normal(size, _named(dtype))),
+    lambda kind, size, source, dtype: _placed(kind, chosen(source).normal(size, kind.dtype)),
+    kinded=True,
     doc="Numbers from the standard normal distribution.",
     samples=(
         "torch.randn(2, 3)", "torch.randn(20)", "torch.randn(4, 5, dtype=torch.float64)",
@@ -51,10 +49,11 @@ randn = factory(
 
 randint = factory(
     f"randint(int high, int[] size, *, {DRAWN}) -> Tensor",
-    lambda xp, high, size, source, dtype: _placed(
-        xp, chosen(source).randint(0, high, size, _named(dtype))
+    lambda kind, high, size, source, dtype: _placed(
+        kind, chosen(source).randint(0, high, size, kind.dtype)
     ),
     dtype="int64",
+    kinded=True,
     doc="Whole numbers from 0 up to but without a bound.",
     samples=(
         "torch.randint(5, (2, 3))", "torch.randint(high=5, size=(2,))",
@@ -65,10 +64,11 @@ randint = factory(
 
 factory(
     f"randint.low(int low, int high, int[] size, *, {DRAWN}) -> Tensor",
-    lambda xp, low, high, size, source, dtype: _placed(
-        xp, chosen(source).randint(low, high, size, _named(dtype))
+    lambda kind, low, high, size, source, dtype: _placed(
+        kind, chosen(source).randint(low, high, size, kind.dtype)
     ),
     dtype="int64",
+    kinded=True,
     doc="Whole numbers from one bound up to but without another.",
     samples=("torch.randint(2, 9, (2, 3))", "torch.randint(-5, 5, (4,), dtype=torch.int32)"),
     errors=("torch.randint(5, 1, (2,))",),
@@ -76,9 +76,10 @@ factory(
 
 randperm = factory(
     f"randperm(int n, *, {DRAWN}) -> Tensor",
-    lambda xp, n, source, dtype: _placed(xp, chosen(source).randperm(n, _named(dtype))),
+    lambda kind, n, source, dtype: _placed(kind, chosen(source).randperm(n, kind.dtype)),
     dtype="int64",
     cost=lambda n, *rest: max(n, 0),
+    kinded=True,
     doc="The whole numbers below a bound in random order.",
     samples=("torch.randperm(5)", "torch.randperm(0)", "torch.randperm(4, dtype=torch.float32)"),
     errors=("torch.randperm(-1)",),
@@ -86,8 +87,9 @@ randperm = factory(
 
 rand_like = factory(
     f"rand_like(Tensor self, *, {DRAWN}) -> Tensor",
-    lambda xp, self, source, dtype: _like(xp, self, chosen(source).rand(self.shape, _named(dtype))),
+    lambda kind, self, source, dtype: _like(kind, self, chosen(source).rand(self.shape, kind.dtype)),
     dtype="like",
+    kinded=True,
     doc="Uniform numbers in another tensor's size and type.",
     samples=(
         "torch.rand_like(x)", "torch.rand_like(x, dtype=torch.float64)",
@@ -98,10 +100,11 @@ rand_like = factory(
 
 randn_like = factory(
     f"randn_like(Tensor self, *, {DRAWN}) -> Tensor",
-    lambda xp, self, source, dtype: _like(
-        xp, self, chosen(source).normal(self.shape, _named(dtype))
+    lambda kind, self, source, dtype: _like(
+        kind, self, chosen(source).normal(self.shape, kind.dtype)
     ),
     dtype="like",
+    kinded=True,
     doc="Numbers from the standard normal distribution in another tensor's size and type.",
     samples=(
         "torch.randn_like(x)", "torch.randn_like(c)", "torch.randn_like(x, dtype=torch.float64)",
@@ -111,31 +114,33 @@ randn_like = factory(
 
 randint_like = factory(
     f"randint_like(Tensor self, int high, *, {DRAWN}) -> Tensor",
-    lambda xp, self, high, source, dtype: _like(
-        xp, self, chosen(source).randint(0, high, self.shape, _named(dtype))
+    lambda kind, self, high, source, dtype: _like(
+        kind, self, chosen(source).randint(0, high, self.shape, kind.dtype)
     ),
     dtype="like",
+    kinded=True,
     doc="Whole numbers below a bound in another tensor's size and type.",
     samples=("torch.randint_like(x, 5)", "torch.randint_like(i, 5)"),
 )
 
 factory(
     f"randint_like.low(Tensor self, int low, int high, *, {DRAWN}) -> Tensor",
-    lambda xp, self, low, high, source, dtype: _like(
-        xp, self, chosen(source).randint(low, high, self.shape, _named(dtype))
+    lambda kind, self, low, high, source, dtype: _like(
+        kind, self, chosen(source).randint(low, high, self.shape, kind.dtype)
     ),
     dtype="like",
+    kinded=True,
     doc="Whole numbers between bounds in another tensor's size and type.",
     samples=("torch.randint_like(x, 2, 9)",),
 )
 
 
-def _like(xp: Any, self: Any, values: Any) -> Any:
+def _like(kind: Any, self: Any, values: Any) -> Any:
     """Memory in the order of the tensor that was the model, filled in that order."""
-    result = xp.empty_like(self, dtype=values.dtype)
+    result = kind.xp.empty_like(self, dtype=values.dtype)
     order = sorted(range(result.ndim), key=lambda axis: -result.strides[axis])
     shape = tuple(result.shape[axis] for axis in order)
-    result.transpose(order)[...] = _placed(xp, values).reshape(shape)
+    result.transpose(order)[...] = _placed(kind, values).reshape(shape)
     return result
 
 
@@ -146,14 +151,12 @@ def _zeros(grad: Any, shape: Sequence[int]) -> Any:
     return zeros_of(grad, tuple(shape))
 
 
-def _around(xp: Any, mean: Any, std: Any, source: Any) -> Any:
+def _around(kind: Any, mean: Any, std: Any, source: Any) -> Any:
     """Values on the CPU; arrays of a device go there and back."""
-    kind = mean if hasattr(mean, "dtype") else std
-    named = _named(kind.dtype)
     host = [
         converted(v, None, device_named("cpu")) if hasattr(v, "dtype") else v for v in (mean, std)
     ]
-    return _placed(xp, chosen(source).normal_around(host[0], host[1], named))
+    return _placed(kind, chosen(source).normal_around(host[0], host[1], kind.dtype))
 
 
 operator(
@@ -164,6 +167,7 @@ operator(
     forward=_around,
     mean=lambda grad, mean_sym_sizes: _zeros(grad, mean_sym_sizes),
     std=lambda grad, std_sym_sizes: _zeros(grad, std_sym_sizes),
+    kinded=True,
     doc="Normal numbers with a mean and a deviation for each element.",
     samples=(
         "torch.normal(x, p)", "torch.normal(x.detach(), p.detach())", "torch.normal(c, p[:1, :1])",
@@ -177,6 +181,7 @@ operator(
     where="torch",
     forward=_around,
     mean=lambda grad, mean_sym_sizes: _zeros(grad, mean_sym_sizes),
+    kinded=True,
     doc="Normal numbers with a mean for each element.",
     samples=("torch.normal(x, 1.0)", "torch.normal(x)", "torch.normal(c, 2.0)"),
     errors=("torch.normal(x, -1.0)",),
@@ -188,25 +193,26 @@ operator(
     where="torch",
     forward=_around,
     std=lambda grad, std_sym_sizes: _zeros(grad, std_sym_sizes),
+    kinded=True,
     doc="Normal numbers with a deviation for each element.",
     samples=("torch.normal(0.0, p)", "torch.normal(1.5, p)"),
 )
 
 factory(
     f"normal.float_float(float mean, float std, int[] size, *, {DRAWN}) -> Tensor",
-    lambda xp, mean, std, size, source, dtype: _placed(
-        xp, chosen(source).normal(size, _named(dtype), mean, std)
+    lambda kind, mean, std, size, source, dtype: _placed(
+        kind, chosen(source).normal(size, kind.dtype, mean, std)
     ),
+    kinded=True,
     doc="Normal numbers of one mean and deviation.",
     samples=("torch.normal(0.0, 1.0, (2, 3))", "torch.normal(1, 2, size=(20,))"),
     errors=("torch.normal(0.0, -1.0, (2,))",),
 )
 
 
-def _tossed(xp: Any, p: Any, source: Any) -> Any:
-    named = _named(p.dtype)
+def _tossed(kind: Any, p: Any, source: Any) -> Any:
     host = converted(p, None, device_named("cpu"))
-    return _placed(xp, chosen(source).bernoulli_each(host, named, named))
+    return _placed(kind, chosen(source).bernoulli_each(host, kind.dtype, kind.dtype))
 
 
 operator(
@@ -214,6 +220,7 @@ operator(
     node="BernoulliBackward0",
     forward=_tossed,
     self=lambda grad: zeros_as(grad),
+    kinded=True,
     doc="Ones and zeros, each one with its own probability.",
     samples=(
         "torch.bernoulli(p / 2)", "(p / 2).bernoulli()", "torch.bernoulli(torch.full((2, 3), 0.5))",
@@ -224,9 +231,10 @@ operator(
 operator(
     "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
     node="torch::autograd::NotImplemented",
-    forward=lambda xp, self, p, generator: _placed(
-        xp, chosen(generator).bernoulli(self.shape, _named(self.dtype), p)
+    forward=lambda kind, self, p, generator: _placed(
+        kind, chosen(generator).bernoulli(self.shape, kind.dtype, p)
     ),
+    kinded=True,
     doc="Ones with one probability, else zeros, in another tensor's size.",
     samples=("torch.bernoulli(x.detach(), 0.5)", "i.bernoulli(0.3)"),
     errors=("torch.bernoulli(x, 1.5)",),
@@ -236,12 +244,13 @@ operator(
     "multinomial(Tensor self, int num_samples, bool replacement=False, *, "
     "Generator? generator=None) -> Tensor",
     dtype="int64",
-    forward=lambda xp, self, num_samples, replacement, generator: _placed(
-        xp,
+    forward=lambda kind, self, num_samples, replacement, generator: _placed(
+        kind,
         chosen(generator).multinomial(
-            converted(self, None, device_named("cpu")), _named(self.dtype), num_samples, replacement
+            converted(self, None, device_named("cpu")), kind.dtype, num_samples, replacement
         ),
     ),
+    kinded=True,
     doc="Indices drawn with the probabilities of a row.",
     samples=(
         "torch.multinomial(p, 2)", "p.multinomial(4, replacement=True)",
@@ -271,6 +280,7 @@ def _declare_filling(
         where="inplace",
         forward=draw,
         self=lambda grad: zeros_as(grad),
+        kinded=True,
         doc=doc,
         samples=samples,
         errors=errors,
@@ -280,8 +290,8 @@ def _declare_filling(
 _declare_filling(
     "uniform(Tensor self, float from_=0, float to=1, *, Generator? generator=None)",
     "UniformBackward0",
-    lambda xp, self, low, high, source: _like(
-        xp, self, chosen(source).uniform(self.shape, _named(self.dtype), low, high)
+    lambda kind, self, low, high, source: _like(
+        kind, self, chosen(source).uniform(self.shape, kind.dtype, low, high)
     ),
     "Uniform numbers.",
     ("x.clone().uniform_()", "x.clone().uniform_(-1, 2)", "c.detach().clone().uniform_(2.0, 3.0)"),
@@ -291,8 +301,8 @@ _declare_filling(
 _declare_filling(
     "normal.fill(Tensor self, float mean=0, float std=1, *, Generator? generator=None)",
     "NormalBackward0",
-    lambda xp, self, mean, std, source: _like(
-        xp, self, chosen(source).normal(self.shape, _named(self.dtype), mean, std)
+    lambda kind, self, mean, std, source: _like(
+        kind, self, chosen(source).normal(self.shape, kind.dtype, mean, std)
     ),
     "Normal numbers.",
     ("x.clone().normal_()", "x.clone().normal_(1.0, 2.0)", "c.clone().normal_(mean=1)"),
@@ -302,8 +312,8 @@ _declare_filling(
 _declare_filling(
     "exponential(Tensor self, float lambd=1, *, Generator? generator=None)",
     "ExponentialBackward0",
-    lambda xp, self, rate, source: _like(
-        xp, self, chosen(source).exponential(self.shape, _named(self.dtype), rate)
+    lambda kind, self, rate, source: _like(
+        kind, self, chosen(source).exponential(self.shape, kind.dtype, rate)
     ),
     "Numbers from an exponential distribution.",
     ("x.clone().exponential_()", "x.clone().exponential_(2.0)"),
@@ -313,8 +323,8 @@ _declare_filling(
 _declare_filling(
     "cauchy(Tensor self, float median=0, float sigma=1, *, Generator? generator=None)",
     "CauchyBackward0",
-    lambda xp, self, median, sigma, source: _like(
-        xp, self, chosen(source).cauchy(self.shape, _named(self.dtype), median, sigma)
+    lambda kind, self, median, sigma, source: _like(
+        kind, self, chosen(source).cauchy(self.shape, kind.dtype, median, sigma)
     ),
     "Numbers from a Cauchy distribution.",
     ("x.clone().cauchy_()", "x.clone().cauchy_(1.0, 2.0)"),
@@ -324,8 +334,8 @@ _declare_filling(
 _declare_filling(
     "log_normal(Tensor self, float mean=1, float std=2, *, Generator? generator=None)",
     "LogNormalBackward0",
-    lambda xp, self, mean, std, source: _like(
-        xp, self, chosen(source).log_normal(self.shape, _named(self.dtype), mean, std)
+    lambda kind, self, mean, std, source: _like(
+        kind, self, chosen(source).log_normal(self.shape, kind.dtype, mean, std)
     ),
     "Numbers whose logarithm is normal.",
     ("x.clone().log_normal_()", "x.clone().log_normal_(0.0, 1.0)"),
@@ -335,8 +345,8 @@ _declare_filling(
 _declare_filling(
     "geometric(Tensor self, float p, *, Generator? generator=None)",
     "GeometricBackward0",
-    lambda xp, self, p, source: _like(
-        xp, self, chosen(source).geometric(self.shape, _named(self.dtype), p)
+    lambda kind, self, p, source: _like(
+        kind, self, chosen(source).geometric(self.shape, kind.dtype, p)
     ),
     "How many throws until the first success.",
     ("x.clone().geometric_(0.5)",),
@@ -346,8 +356,8 @@ _declare_filling(
 _declare_filling(
     "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None)",
     "BernoulliBackward1",
-    lambda xp, self, p, source: _placed(
-        xp, chosen(source).bernoulli_each(p, _named(p.dtype), _named(self.dtype))
+    lambda kind, self, p, source: _placed(
+        kind, chosen(source).bernoulli_each(p, OF_ARRAY[p.dtype.name], kind.dtype)
     ),
     "Ones and zeros, each one with its own probability.",
     ("x.detach().clone().bernoulli_(p.detach() / 2)",),
@@ -357,8 +367,8 @@ _declare_filling(
 _declare_filling(
     "bernoulli.float(Tensor self, float p=0.5, *, Generator? generator=None)",
     "BernoulliBackward2",
-    lambda xp, self, p, source: _like(
-        xp, self, chosen(source).bernoulli(self.shape, _named(self.dtype), p)
+    lambda kind, self, p, source: _like(
+        kind, self, chosen(source).bernoulli(self.shape, kind.dtype, p)
     ),
     "Ones with one probability, else zeros.",
     ("x.clone().bernoulli_()", "x.clone().bernoulli_(0.3)"),
@@ -372,9 +382,9 @@ for _overload, _bounds, _node, _sample in (
     _declare_filling(
         f"random.{_overload}(Tensor self, {_bounds}, *, Generator? generator=None)",
         _node,
-        (lambda xp, self, low, high, source: _whole(xp, self, low, high, source))
+        (lambda kind, self, low, high, source: _whole(kind, self, low, high, source))
         if _overload == "from"
-        else (lambda xp, self, high, source: _whole(xp, self, 0, high, source)),
+        else (lambda kind, self, high, source: _whole(kind, self, 0, high, source)),
         "Whole numbers between bounds.",
         (_sample,),
         ("x.clone().random_(5, 2)",) if _overload == "from" else (),
@@ -383,16 +393,15 @@ for _overload, _bounds, _node, _sample in (
 _declare_filling(
     "random(Tensor self, *, Generator? generator=None)",
     "RandomBackward2",
-    lambda xp, self, source: _like(xp, self, chosen(source).random(self.shape, _named(self.dtype))),
+    lambda kind, self, source: _like(kind, self, chosen(source).random(self.shape, kind.dtype)),
     "Whole numbers as large as the type can tell apart.",
     ("x.clone().random_()", "i.clone().random_()", "k.clone().random_()"),
     (),
 )
 
 
-def _whole(xp: Any, self: Any, low: int, high: int | None, source: Any) -> Any:
+def _whole(kind: Any, self: Any, low: int, high: int | None, source: Any) -> Any:
     drawn = chosen(source)
-    kind = _named(self.dtype)
     if high is None:
-        return _like(xp, self, drawn.random(self.shape, kind, low))
-    return _like(xp, self, drawn.randint(low, high, self.shape, kind))
+        return _like(kind, self, drawn.random(self.shape, kind.dtype, low))
+    return _like(kind, self, drawn.randint(low, high, self.shape, kind.dtype))
