@@ -93,13 +93,14 @@ def _nll_backward(
     if reduction == MEAN:
         value = value / total
     result = xp.zeros_like(x)
+    # An ignored target gets nothing, also where all are ignored and the mean is 0 / 0.
+    silent = (value == 0) | (target == ignore_index)
+    value = xp.where(silent, xp.zeros_like(value), value)
     if x.ndim == 2 and places.ndim == 1:
-        value = xp.broadcast_to(value, places.shape)
-        result[xp.arange(len(x)), places] = xp.where(value == 0, xp.zeros_like(value), value)
+        result[xp.arange(len(x)), places] = value
         return result
     index = xp.expand_dims(places, dim) if places.ndim == x.ndim - 1 else places
-    value = xp.broadcast_to(value, places.shape).reshape(index.shape)
-    xp.put_along_axis(result, index, xp.where(value == 0, xp.zeros_like(value), value), dim)
+    xp.put_along_axis(result, index, value.reshape(index.shape), dim)
     return result
 
 
