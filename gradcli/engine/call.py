@@ -19,6 +19,7 @@ import numpy
 
 from . import dtypes, lane
 from .lane import ALIKE, GENERAL, NUMBER, ORDINARY, Lane
+from .layout import LAYOUTS, iterated
 from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
 from .node import Node, SavedOutput, SharedOutput, inputs_of
@@ -125,5 +126,6 @@ def _names(row: Row) -> dict[str, Any]:
         "bool_": dtypes.bool_, "int64": dtypes.int64, "watch": watch, "make_view": make_view,
         "mark_inference": mark_inference, "check": row.check, "check_mixed": row.check_mixed,
         "NUMBERS": frozenset({float, int, bool}), "formed": formed,
-        "inputs_of": inputs_of,
+        "inputs_of": inputs_of, "iterated": iterated,
+        "lay_out": LAYOUTS.get(row.layout),
     }  # fmt: skip

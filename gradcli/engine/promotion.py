@@ -13,6 +13,7 @@ from .causes import mismatch
 from .device import cpu
 from .dtypes import DType
 from .kind import Kind, kind_of
+from .layout import preserved
 from .tensor import Tensor
 
 
@@ -41,7 +42,7 @@ def _cast(value: Any, kind: Kind) -> Any:
         data = value._data
         if value._kind.device is not kind.device and value._kind.device != kind.device:
             data = kind.xp.asarray(data)
-        return data if data.dtype == kind.array_dtype else data.astype(kind.array_dtype)
+        return data if data.dtype == kind.array_dtype else preserved(data, kind.array_dtype)
     if value.__class__ is list:
         return [_cast(item, kind) for item in value]
     if value is None:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..engine import gelu as gelu_kernel
-from ..engine.operator import composite, operator, precise
+from ..engine.operator import composite, multiply_add, operator, precise
 from .constants import number_as, ones_as, zeros_as
 from .conventions import Late, floating_only, wrap_dim
 
@@ -113,7 +113,7 @@ gelu = operator(
 
 def _silu_backward(grad: Any, self: Any) -> Any:
     gate = sigmoid(self)
-    return grad * gate * (self * (number_as(self, 1) - gate) + 1.0)
+    return grad * gate * multiply_add(self, number_as(self, 1) - gate, 1.0)
 
 
 silu = operator(
@@ -132,9 +132,8 @@ silu = operator(
 def _mish_backward(grad: Any, self: Any) -> Any:
     gate = sigmoid(self)
     tanh_softplus = tanh(log1p(exp(self)))
-    return grad * (
-        tanh_softplus + self * gate * (number_as(self, 1) - tanh_softplus * tanh_softplus)
-    )
+    flat = number_as(self, 1) - tanh_softplus * tanh_softplus
+    return grad * (tanh_softplus + self * gate * flat)
 
 
 mish = operator(
@@ -318,6 +317,7 @@ glu = operator(
     "glu(Tensor self, int dim=-1) -> Tensor",
     node="GluBackward0",
     where="functional",
+    layout="row-major",
     forward=_glu,
     self=lambda grad, self, dim: glu_backward(grad, self, dim),
     check=_check_glu,

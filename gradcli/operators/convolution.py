@@ -223,6 +223,7 @@ convolution = operator(
     f"convolution(Tensor input, Tensor weight, Tensor? bias, {_SETTINGS}) -> Tensor",
     node="ConvolutionBackward0",
     where="hidden",
+    layout="channels",
     forward=_convolution,
     joint={
         ("input", "weight", "bias"): (

@@ -55,6 +55,7 @@ cumsum = operator(
     inplace="cumsum_",
     dtype="sum",
     check=lambda self, dim, dtype: _in_range(self, dim),
+    layout="row-major",
     forward=lambda xp, self, dim, dtype: _accumulated(xp, self, dim, dtype, "add"),
     self=lambda grad, dim, self_kind: _cumsum_backward(as_kind(grad, self_kind), dim),
     doc="The sum of all elements up to each one, along a dimension.",
@@ -136,6 +137,7 @@ cumprod = operator(
     inplace="cumprod_",
     dtype="sum",
     check=lambda self, dim, dtype: _in_range(self, dim),
+    layout="row-major",
     forward=lambda xp, self, dim, dtype: _accumulated(xp, self, dim, dtype, "multiply"),
     self=lambda grad, self, dim, result, self_kind: as_kind(
         _cumprod_backward(as_kind(grad, self_kind), self, dim, result), self_kind
@@ -173,6 +175,7 @@ for _name, _node, _how, _word in (
         node=f"{_node}Backward0",
         outputs_named=_name,
         check=_in_range,
+        layout="row-major",
         forward=lambda xp, self, dim, _how=_how: _running(xp, self, dim, _how),
         self=lambda grads, self, indices, dim: _cummaxmin_backward(grads[0], self, indices, dim),
         doc=f"The {_word} element up to each one, and where it is.",
@@ -228,6 +231,7 @@ logcumsumexp = operator(
         word: f"\"logcumsumexp_out_cpu\" not implemented for '{word}'"
         for word in (*INTEGERS, "Bool")
     },
+    layout="row-major",
     forward=_logcumsumexp,
     self=lambda grad, self, result, dim: _logcumsumexp_backward(grad, self, result, dim),
     doc="The logarithm of the running sum of exponentials.",

@@ -52,6 +52,7 @@ unique_dim = operator(
     "bool return_counts=False) -> (Tensor, Tensor, Tensor)",
     node="UniqueDimBackward0",
     where="hidden",
+    layout="row-major",
     forward=lambda xp, self, dim, sorted, return_inverse, return_counts: _distinct_slices(
         xp, self, dim
     ),

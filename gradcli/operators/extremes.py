@@ -119,6 +119,7 @@ for _name, _node, _word, _two in (
         node=f"{_node}Backward0",
         outputs_named=_name,
         check=lambda self, dim, keepdim, _name=_name: _nonempty(_name, self, dim),
+        layout="row-major",
         forward=lambda xp, self, dim, keepdim, _name=_name: _with_index(
             xp, self, dim, keepdim, _name
         ),
@@ -147,6 +148,7 @@ for _name, _node, _word in (("amax", "Amax", "largest"), ("amin", "Amin", "small
         f"{_name}(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
         node=f"{_node}Backward0",
         check=_check_several(_name),
+        layout="row-major",
         forward=lambda xp, self, dim, keepdim, _name=_name: getattr(self, _name[1:])(
             axis=axes(dim, self.ndim), keepdims=keepdim
         ),
@@ -195,6 +197,7 @@ aminmax = operator(
     node="AminmaxBackward0",
     outputs_named="aminmax",
     check=_check_aminmax,
+    layout="row-major",
     forward=_aminmax,
     self=lambda grads, self, dim, keepdim, min, max: _aminmax_backward(
         grads, self, dim, keepdim, min, max
@@ -230,6 +233,7 @@ for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
         dtype="int64",
         check=_check_index(_name),
         refuse={"Bool": (RuntimeError, f"{_name}(): does not support bool input")},
+        layout="row-major",
         forward=lambda xp, self, dim, keepdim, _name=_name: _index_of(
             xp, self, dim, keepdim, _name
         ),

@@ -6,6 +6,10 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
+from ..engine.layout import contiguous_strides, element_strides
+
+__all__ = ["contiguous_strides", "element_strides"]
+
 Sizes = tuple[int, ...]
 
 
@@ -72,14 +76,6 @@ def is_contiguous(carrier: Any) -> bool:
     return flags is None or bool(flags.c_contiguous)
 
 
-def contiguous_strides(size: Sequence[int]) -> Sizes:
-    strides, step = [], 1
-    for length in reversed(size):
-        strides.append(step)
-        step *= max(length, 1)
-    return tuple(reversed(strides))
-
-
 def view_strides(shape: Sequence[int], strides: Sequence[int], size: Sequence[int]) -> Sizes | None:
     """Strides under which the same memory has another size, or None where it must be copied.
 
@@ -112,14 +108,6 @@ def strided(xp: Any, array: Any, size: Sequence[int], strides: Sequence[int]) ->
     """A writable view with the given size and strides (in elements) from the array's beginning."""
     step = array.itemsize
     return xp.lib.stride_tricks.as_strided(array, tuple(size), tuple(s * step for s in strides))
-
-
-def element_strides(array: Any) -> Sizes:
-    """Strides in elements; NumPy leaves those of dimensions of size 1 open, PyTorch does not."""
-    if array.flags.c_contiguous:
-        return contiguous_strides(array.shape)
-    step = array.itemsize
-    return tuple(stride // step for stride in array.strides)
 
 
 def viewed(xp: Any, array: Any, size: Sequence[int]) -> Any:

@@ -118,6 +118,7 @@ index_put_impl = operator(
     "_index_put_impl(Tensor self, Tensor[] indices, Tensor values, bool accumulate) -> Tensor",
     node="IndexPutImplBackward0",
     where="hidden",
+    layout="like",
     forward=_put,
     self=lambda grad: grad,
     values=lambda grad, indices, values_shape: sum_to(index(grad, indices), values_shape),
@@ -170,6 +171,7 @@ index_put = operator(
     node="IndexPutBackward0",
     inplace="index_put_",
     check=_check_put,
+    layout="like",
     forward=_put,
     self=lambda grad, indices, values_shape, accumulate: (
         grad if accumulate else index_put(grad, indices, zeros_of(grad, values_shape), False)

@@ -61,6 +61,7 @@ trilinear = operator(
     _TRILINEAR,
     node="TrilinearBackward0",
     where="hidden",
+    layout="row-major",
     forward=_trilinear,
     cost=lambda i1, i2, i3, *rest: i1.shape[0] * i2.numel(),
     joint={

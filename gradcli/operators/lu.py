@@ -220,6 +220,7 @@ lu_unpack_row = operator(
     node="LuUnpackBackward0",
     where="hidden",
     undifferentiable="P",
+    layout="row-major",
     forward=_unpack_kernel,
     LU_data=lambda grads, LU_data_sym_argsize_minus_2, LU_data_sym_argsize_minus_1: (
         _unpack_gradient(grads, LU_data_sym_argsize_minus_2, LU_data_sym_argsize_minus_1)

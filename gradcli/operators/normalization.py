@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import operator
+from ..engine.operator import multiply_add, operator
 from .constants import number_as
-from .conventions import Late, floating_only, fused
+from .conventions import Late, floating_only
 from .linear import _product
 from .sums import sum_dims
 
@@ -243,8 +243,8 @@ def _batch_norm(
         saved = (xp.zeros((0,), dtype=x.dtype), xp.zeros((0,), dtype=x.dtype))
     # PyTorch folds everything into one factor and one offset, which decides the last bits.
     factor = invstd if weight is None else invstd * weight
-    offset = fused(xp, -mean, factor, xp.zeros_like(mean) if bias is None else bias)
-    out = fused(xp, x, _column(x, factor), _column(x, offset))
+    offset = multiply_add(-mean, factor, 0.0 if bias is None else bias)
+    out = multiply_add(x, _column(x, factor), _column(x, offset))
     return out.astype(x.dtype, copy=False), *saved
 
 
@@ -374,6 +374,7 @@ native_batch_norm = operator(
     node="NativeBatchNormBackward0",
     where="hidden",
     undifferentiable="result1, result2",
+    layout="channels",
     forward=_batch_norm,
     joint={
         ("input", "weight", "bias"): (

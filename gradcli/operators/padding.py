@@ -40,6 +40,7 @@ constant_pad_nd = operator(
     "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
     node="ConstantPadNdBackward0",
     where="torch",
+    layout="channels",
     forward=_constant,
     self=lambda grad, pad: constant_pad_nd(grad, tuple(-size for size in pad), 0),
     check=_check_constant,

@@ -61,6 +61,7 @@ cdist_forward = operator(
     "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
     node="CdistBackward0",
     where="hidden",
+    layout="row-major",
     forward=_cdist,
     x1=lambda grad, x1, x2, p, result: sum_to(
         cdist_backward(contiguous(grad), x1, x2, p, result), x1.shape

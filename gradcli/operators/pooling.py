@@ -153,6 +153,7 @@ def _declare_max(ndim: int) -> tuple[Any, Any]:
         f"{name}(Tensor self, {window}, bool ceil_mode) -> (Tensor result0, Tensor result1)",
         node=node + "0",
         where="hidden",
+        layout="channels",
         forward=lambda xp, self, kernel_size, stride, padding, dilation, ceil_mode: _max_pool(
             xp, self, kernel_size, stride, padding, dilation, ceil_mode
         ),
@@ -273,6 +274,7 @@ def _declare_average(ndim: int) -> Any:
         f"avg_pool{ndim}d.kernel(Tensor self, {window}) -> Tensor",
         node=node + "0",
         where="hidden",
+        layout="channels",
         forward=_avg_pool,
         self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
         divisor_override: backward(

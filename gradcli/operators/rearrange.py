@@ -57,6 +57,7 @@ repeat = operator(
     node="RepeatBackward0",
     where="method",
     check=_check_repeat,
+    layout="row-major",
     forward=lambda xp, self, repeats: xp.tile(self, tuple(repeats)),
     self=lambda grad, repeats, self_sym_sizes: _repeat_gradient(grad, repeats, self_sym_sizes),
     cost=lambda self, repeats: _product(_repeated_size(self.shape, repeats)),
@@ -157,6 +158,7 @@ flip = operator(
     "flip(Tensor self, int[] dims) -> Tensor",
     node="FlipBackward0",
     check=lambda self, dims: wrap_dims(dims, self.ndim),
+    layout="like",
     forward=lambda xp, self, dims: (
         xp.flip(self, wrap_dims(dims, self.ndim)).copy() if self.ndim else self.copy()
     ),
@@ -205,6 +207,7 @@ roll = operator(
     "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
     node="RollBackward0",
     check=_check_roll,
+    layout="row-major",
     forward=lambda xp, self, shifts, dims: xp.roll(
         self, tuple(shifts) if dims else shifts[0], tuple(dims) if dims else None
     ),
@@ -270,6 +273,7 @@ tril = operator(
     node="TrilBackward0",
     inplace="tril_",
     check=lambda self, diagonal: _check_triangle("tril", self),
+    layout="row-major",
     forward=lambda xp, self, diagonal: xp.tril(self, diagonal),
     self=lambda grad, diagonal: tril(grad, diagonal),
     doc="The lower triangle, zeros above a diagonal.",
@@ -282,6 +286,7 @@ triu = operator(
     node="TriuBackward0",
     inplace="triu_",
     check=lambda self, diagonal: _check_triangle("triu", self),
+    layout="row-major",
     forward=lambda xp, self, diagonal: xp.triu(self, diagonal),
     self=lambda grad, diagonal: triu(grad, diagonal),
     doc="The upper triangle, zeros below a diagonal.",

@@ -70,6 +70,7 @@ sum_ = operator(
     "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     node="SumBackward0",
     dtype="sum",
+    layout="row-major",
     forward=lambda xp, self, dtype: sum_of(xp, self, None, False, dtype),
     self=lambda grad, self_sym_sizes, self_kind: as_kind(
         expand(grad, self_sym_sizes, False), self_kind
@@ -92,6 +93,7 @@ sum_dim = operator(
     "-> Tensor",
     node="SumBackward1",
     dtype="sum",
+    layout="row-major",
     forward=lambda xp, self, dim, keepdim, dtype: sum_of(
         xp, self, axes(dim, self.ndim), keepdim, dtype
     ),
@@ -122,6 +124,7 @@ mean = operator(
     node="MeanBackward0",
     dtype="given",
     check=_check_mean,
+    layout="row-major",
     forward=lambda xp, self, dtype: mean_of(xp, self, None, False, dtype),
     self=lambda grad, self_sym_sizes, self_sym_numel, self_kind: as_kind(
         expand(grad, self_sym_sizes, False) / self_sym_numel, self_kind
@@ -143,6 +146,7 @@ mean_dim = operator(
     node="MeanBackward1",
     dtype=lambda self, dim, keepdim, dtype: dtype or self.dtype,
     check=lambda self, dim, keepdim, dtype: _check_mean(self, dtype),
+    layout="row-major",
     forward=lambda xp, self, dim, keepdim, dtype: mean_of(
         xp, self, axes(dim, self.ndim), keepdim, dtype
     ),
@@ -236,6 +240,7 @@ prod_dim = operator(
     "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     node="ProdBackward1",
     dtype="sum",
+    layout="row-major",
     forward=lambda xp, self, dim, keepdim, dtype: _product(
         xp, self, wrap_dim(dim, self.ndim), keepdim, dtype
     ),
@@ -262,6 +267,7 @@ nansum = operator(
     "-> Tensor",
     node="NansumBackward0",
     dtype="sum",
+    layout="row-major",
     forward=_nansum,
     self=lambda grad, self, dim, keepdim, self_kind: (
         sum_backward(as_kind(grad, self_kind), tuple(self.shape), dim, keepdim) * (self == self)
@@ -317,6 +323,7 @@ logsumexp = operator(
     node="LogsumexpBackward0",
     where="torch method special",
     dtype="promote_float",
+    layout="row-major",
     forward=_logsumexp,
     self=lambda grad, self, result, dim, keepdim: _logsumexp_backward(
         grad, self, result, dim, keepdim
@@ -350,6 +357,7 @@ for _name, _word in (("all", "Are all elements"), ("any", "Is any element")):
     operator(
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
         dtype=_truth,
+        layout="row-major",
         forward=lambda xp, self, dim, keepdim, _name=_name: xp.asarray(
             getattr(xp, _name)(self, axis=axes((dim,), self.ndim), keepdims=keepdim)
         ),
@@ -360,6 +368,7 @@ for _name, _word in (("all", "Are all elements"), ("any", "Is any element")):
     operator(
         f"{_name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
         dtype=_truth,
+        layout="row-major",
         forward=lambda xp, self, dim, keepdim, _name=_name: xp.asarray(
             getattr(xp, _name)(
                 self, axis=() if dim == () else axes(dim, self.ndim), keepdims=keepdim
@@ -388,6 +397,7 @@ count_nonzero = operator(
 operator(
     "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
     dtype="int64",
+    layout="row-major",
     forward=lambda xp, self, dim: xp.asarray(
         (self != 0).sum(axis=axes(dim, self.ndim), dtype="int64")
     ),

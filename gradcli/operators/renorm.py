@@ -46,6 +46,7 @@ renorm = operator(
     "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
     node="RenormBackward0",
     inplace="renorm_",
+    layout="row-major",
     forward=_renorm,
     self=lambda grad, self, p, dim, maxnorm: _renorm_backward(grad, self, p, dim, maxnorm),
     doc="Slices along dim whose p-norm exceeds maxnorm, scaled down to it.",

@@ -126,6 +126,7 @@ def _declare(kind: str, ndim: int, word: str, aligned: bool) -> Any:
         f"{base}(Tensor self, int[] output_size, {flag}{scales}) -> Tensor",
         node=node + "0",
         where="hidden",
+        layout="channels",
         forward=forward,
         self=formulas[0],
         cost=lambda self, output_size, *rest: self.shape[0] * self.shape[1] * _product(output_size),

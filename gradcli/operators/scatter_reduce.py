@@ -128,6 +128,7 @@ scatter_reduce = operator(
     node="ScatterReduceBackward0",
     inplace="scatter_reduce_",
     check=_check_reduce,
+    layout="row-major",
     forward=_scatter_reduced,
     joint={
         ("self", "src"): lambda grad, self, dim, index, src, reduce, include_self, result: (

@@ -380,6 +380,7 @@ select_scatter = operator(
     check=lambda self, src, dim, index: _check_part(
         "slice", select(self.detach(), dim, index), src
     ),
+    layout="like",
     forward=lambda xp, self, src, dim, index: _with_part(
         self, src, (*_lead(wrap_dim(dim, self.ndim)), index, ...)
     ),
@@ -399,6 +400,7 @@ slice_scatter = operator(
     check=lambda self, src, dim, start, end, step: _check_part(
         "slice", slice_(self.detach(), dim, start, end, step), src
     ),
+    layout="like",
     forward=lambda xp, self, src, dim, start, end, step: _with_part(
         self, src, _slice_place(self.shape, dim, start, end, step)
     ),
@@ -424,6 +426,7 @@ diagonal_scatter = operator(
     check=lambda self, src, offset, dim1, dim2: _check_part(
         "slice", diagonal(self.detach(), offset, dim1, dim2), src
     ),
+    layout="like",
     forward=_with_diagonal,
     self=lambda grad, offset, dim1, dim2: diagonal_scatter(
         grad, zeros_as(diagonal(grad, offset, dim1, dim2)), offset, dim1, dim2

@@ -87,6 +87,7 @@ softmax_data = operator(
     "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
     node="SoftmaxBackward0",
     where="hidden",
+    layout="row-major",
     forward=_softmax,
     self=lambda grad, result, dim, self_dtype: softmax_backward_data(grad, result, dim, self_dtype),
     check=_check("softmax"),
@@ -124,6 +125,7 @@ log_softmax_data = operator(
     "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
     node="LogSoftmaxBackward0",
     where="hidden",
+    layout="row-major",
     forward=_log_softmax,
     self=lambda grad, result, dim, self_dtype: log_softmax_backward_data(
         grad, result, dim, self_dtype

@@ -125,6 +125,7 @@ std = operator(
     f"std.correction{_SCHEMA} -> Tensor",
     node="StdBackward0",
     check=_check("std", "std and var"),
+    layout="row-major",
     forward=lambda xp, self, dim, correction, keepdim: _deviation(
         xp, self, dim, correction, keepdim, True
     )[0],
@@ -142,6 +143,7 @@ var = operator(
     f"var.correction{_SCHEMA} -> Tensor",
     node="VarBackward0",
     check=_check("var", "std and var"),
+    layout="row-major",
     forward=lambda xp, self, dim, correction, keepdim: _deviation(
         xp, self, dim, correction, keepdim, False
     )[0],
@@ -159,6 +161,7 @@ std_mean = operator(
     node="StdMeanBackward0",
     where="torch",
     check=_check("std_mean", "std_mean"),
+    layout="row-major",
     forward=lambda xp, self, dim, correction, keepdim: _deviation(
         xp, self, dim, correction, keepdim, True
     ),
@@ -178,6 +181,7 @@ var_mean = operator(
     node="VarMeanBackward0",
     where="torch",
     check=_check("var_mean", "var_mean"),
+    layout="row-major",
     forward=lambda xp, self, dim, correction, keepdim: _deviation(
         xp, self, dim, correction, keepdim, False
     ),

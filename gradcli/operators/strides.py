@@ -183,6 +183,7 @@ as_strided_scatter = operator(
     "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, "
     "int? storage_offset=None) -> Tensor",
     node="AsStridedScatterBackward0",
+    layout="like",
     forward=lambda xp, self, src, size, stride, storage_offset: _scattered(
         xp, self, src, size, stride, storage_offset or 0
     ),

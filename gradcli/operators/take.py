@@ -67,6 +67,7 @@ put = operator(
     node="PutBackward0",
     inplace="put_",
     check=_check_put,
+    layout="like",
     forward=_put,
     self=lambda grad, index, source, accumulate: (
         grad if accumulate else put(grad, index, zeros_as(source), False)

@@ -38,6 +38,7 @@ max_unpool2d = operator(
     "max_unpool2d.kernel(Tensor self, Tensor indices, int[2] output_size) -> Tensor",
     node="MaxUnpool2DBackward0",
     where="hidden",
+    layout="channels",
     forward=_unpool,
     self=lambda grad, indices: _max_double(grad, indices, 2),
     check=lambda self, indices, output_size: _check_indices(self, indices),
@@ -51,6 +52,7 @@ max_unpool3d = operator(
     "int[3] padding) -> Tensor",
     node="MaxUnpool3DBackward0",
     where="hidden",
+    layout="channels",
     forward=lambda xp, self, indices, output_size, stride, padding: _unpool(
         xp, self, indices, output_size
     ),

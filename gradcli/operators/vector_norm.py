@@ -133,6 +133,7 @@ vector_norm = operator(
     where="linalg",
     dtype=lambda self, ord, dim, keepdim, dtype: dtype or self.dtype,
     check=_check_vector,
+    layout="row-major",
     forward=_vector_norm,
     self=lambda grad, self, ord, result, dim, keepdim, self_kind: _vector_norm_backward(
         grad, self, ord, result, dim, keepdim, self_kind
