@@ -28,7 +28,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     """Writes (node, grad) -> gradients on arrays; grad of several outputs is a tuple with Nones."""
     if row.underivable:
         return lambda node, grad: underivable(row)
-    several = row.output_count > 1 or row.view == "multi"
+    several = row.output_count > 1 or row.listed
     lines = [f"def backward(node, {'grads' if several else 'grad'}):"]
     if row.broadcasts:
         lines.append("    inputs = None if node.rest is None else node.rest.inputs")
@@ -54,7 +54,7 @@ def specialise_step(row: Row) -> Callable[..., Any]:
     through `backward`.
     """
     listed = any(p.kind == "Tensor[]" for p in row.tensors)
-    if row.underivable or row.output_count > 1 or row.view == "multi" or listed:
+    if row.underivable or row.output_count > 1 or row.listed or listed:
         return lambda node, grad, ready: hand_on(node, row.backward(node, grad), ready)
     places = edge_places(row)
     edges = {name: f"e_{name}" for name in places}
@@ -276,7 +276,7 @@ def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
         underivable(row)
     if node.freed:
         freed(node)
-    several = row.output_count > 1 or row.view == "multi"
+    several = row.output_count > 1 or row.listed
     values: dict[str, Any] = {"grads": tuple(grads)} if several else {"grad": grads[0]}
     tensors = {p.name for p in row.tensors} | set(row.signature.outputs)
     shown = next(g for g in grads if g is not None)

@@ -55,7 +55,7 @@ class Lane:
         self.plain_symbol = plain_symbol or len(row.signature.parameters) == len(row.tensors)
         self.given = ", ".join(row.signature.names)
         self.first = row.tensors[0].name
-        self.several = row.output_count > 1 or row.view == "multi"
+        self.several = row.output_count > 1 or row.listed
         self.lines: list[str] = []
 
     def function(self, name: str, parameters: str, otherwise: str = "") -> list[str]:

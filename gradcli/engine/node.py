@@ -265,7 +265,7 @@ class Node:
             from .formula import apply_tensors
 
             return apply_tensors(self, grads)
-        one = len(grads) == 1 and self.row.view != "multi"
+        one = len(grads) == 1 and not self.row.listed
         return self.row.backward(self, grads[0] if one else grads)  # type: ignore[no-any-return]
 
     def release(self, mark: Freed) -> None:

@@ -187,7 +187,7 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
 
 
 def _kind_of_output(row: Row, kind: Kind, data: Any, place: int) -> Kind:
-    if row.view == "multi":
+    if row.listed:
         return kind
     if data.dtype == kind.array_dtype:
         return kind

@@ -83,6 +83,11 @@ class Row:
         return len(self.signature.outputs)
 
     @cached_property
+    def listed(self) -> bool:
+        """Does it give a list of tensors: views of the first argument, or pieces set apart?"""
+        return self.view in ("multi", "apart")
+
+    @cached_property
     def differentiable(self) -> frozenset[str]:
         """The arguments that a derivative was declared for."""
         names = frozenset(name for formula in self.formulas for name in formula.inputs)

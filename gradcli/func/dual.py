@@ -313,7 +313,7 @@ def _transposed(
     for place, name in enumerate(row.signature.outputs):
         if name in undifferentiable and place < len(chosen):
             chosen[place] = None
-    several = row.output_count > 1 or row.view == "multi"
+    several = row.output_count > 1 or row.listed
     if row.holomorphic and not _is_real(outs):
         values = {key: _conjugated(value) for key, value in values.items()}
     values["grads" if several else "grad"] = tuple(chosen) if several else chosen[0]

@@ -136,6 +136,63 @@ chunk = composite(
 )
 
 
+# PyTorch's recurrent networks take their gates apart with these: the pieces are no views, so that
+# writing into one leaves the others alone.
+
+unsafe_split = operator(
+    "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
+    node="UnsafeSplitBackward0",
+    view="apart",
+    check=_check_split,
+    forward=lambda xp, self, split_size, dim: [
+        piece.copy() for piece in _pieces(self, _even_sizes(self.shape[dim], split_size), dim)
+    ],
+    self=lambda grads, split_size, dim, self_sym_sizes: _joined(
+        grads, _even_sizes(self_sym_sizes[dim], split_size), dim, self_sym_sizes
+    ),
+    doc="Pieces of one size along a dimension, each with memory of its own.",
+    samples=("x.unsafe_split(2, 1)[0]", "torch.unsafe_split(x, 1)[1].mul_(2)"),
+    errors=("x.unsafe_split(0)",),
+)
+
+unsafe_split_with_sizes = operator(
+    "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+    node="UnsafeSplitWithSizesBackward0",
+    view="apart",
+    check=_check_split_sizes,
+    forward=lambda xp, self, split_sizes, dim: [
+        piece.copy() for piece in _pieces(self, split_sizes, dim)
+    ],
+    self=lambda grads, split_sizes, dim, self_sym_sizes: _joined(
+        grads, split_sizes, dim, self_sym_sizes
+    ),
+    doc="Pieces of given sizes along a dimension, each with memory of its own.",
+    samples=("x.unsafe_split_with_sizes([1, 2], 1)[1]",),
+    errors=("x.unsafe_split_with_sizes([1, 1], 1)",),
+)
+
+
+def _unsafe_chunked(self: Any, chunks: int, dim: int) -> Any:
+    if self.ndim == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    length = self.shape[wrap_dim(dim, self.ndim)]
+    size = (length + chunks - 1) // chunks
+    if size == 0:
+        return unsafe_split_with_sizes(self, (0,) * chunks, dim)
+    return unsafe_split(self, size, dim)
+
+
+composite(
+    "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
+    _unsafe_chunked,
+    doc="At most so many pieces of one size, each with memory of its own.",
+    samples=("x.unsafe_chunk(2)[0]", "torch.unsafe_chunk(x, 2, 1)[1]"),
+    errors=("x.unsafe_chunk(0)",),
+)
+
+
 def _check_unbind(self: Any, dim: int) -> None:
     if self.ndim == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")

@@ -40,7 +40,7 @@ class Formulas:
         row = getattr(node, "row", None)
         if row is None or not row.formulas:
             raise Unsayable(f"the derivative of {node.name()}")
-        several = row.output_count > 1 or row.view == "multi"
+        several = row.output_count > 1 or row.listed
         outputs = row.signature.outputs
         number = self.ways.graph.ids[id(node)]
         values: dict[str, Any] = {"grad": grads.get(0)}

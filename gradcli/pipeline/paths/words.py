@@ -210,7 +210,7 @@ class Words:
             try:
                 made = self.expressions.formula(origin, node.sequence)
                 row = getattr(node, "row", None)
-                if row is None or (row.output_count == 1 and row.view != "multi"):
+                if row is None or (row.output_count == 1 and not row.listed):
                     return made
                 return self.algebra.text((made, f"[{position[1]}]"), True, None)
             except Unsayable:
