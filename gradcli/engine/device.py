@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import numpy
@@ -85,7 +84,7 @@ def as_device(value: Any) -> Device:
         return cpu
     if device.type == "cuda":
         array_module(device)
-        return device if device.index is not None else Device("cuda", 0)
+        return use_cuda(device)
     raise DeviceMissing(f"device {device} is not one that gradcli computes on: cpu, cuda")
 
 
@@ -98,10 +97,29 @@ def default_device() -> Device:
     return _default
 
 
-def array_module(device: Device) -> ModuleType:
+def use_cuda(device: Device) -> Device:
+    """The GPU by its number; what follows is computed on it."""
+    import cupy
+
+    number = cupy.cuda.runtime.getDevice() if device.index is None else device.index
+    if number >= cuda_count():
+        raise DeviceMissing("CUDA error: invalid device ordinal")
+    if number != cupy.cuda.runtime.getDevice():
+        cupy.cuda.Device(number).use()
+    return device if device.index is not None else Device("cuda", int(number))
+
+
+_cuda: list[Any] = []  # the array library of GPUs, once one was asked for
+
+
+def array_module(device: Device) -> Any:
     """The array library of a device; DeviceMissing says what to install."""
     if device.type == "cpu":
         return numpy
+    return _cuda[0] if _cuda else _cuda_library()
+
+
+def _cuda_library() -> Any:
     try:
         import cupy
     except ImportError:
@@ -113,10 +131,13 @@ def array_module(device: Device) -> ModuleType:
             f"CuPy {cupy.__version__} is installed but no usable GPU was found; "
             "run with --device cpu"
         )
+    from .library import Library
     from .row import CARRIERS
 
-    CARRIERS.arrays[cupy.ndarray] = cupy
-    return cupy  # type: ignore[no-any-return]
+    library = CARRIERS.arrays[cupy.ndarray] = Library(cupy, numpy, cupy)
+    CARRIERS.ones.clear()  # NumPy's arrays of no dimension are no operands of CuPy's; numbers are
+    _cuda.append(library)
+    return library
 
 
 def to_numpy(array: Any) -> numpy.ndarray[Any, Any]:
@@ -126,10 +147,6 @@ def to_numpy(array: Any) -> numpy.ndarray[Any, Any]:
     return numpy.asarray(array) if isinstance(array, numpy.generic) else array.get()
 
 
-def module_of(array: Any) -> ModuleType:
+def module_of(array: Any) -> Any:
     """The array library that made an array (NumPy scalars count as NumPy's)."""
-    if isinstance(array, numpy.ndarray | numpy.generic):
-        return numpy
-    import cupy
-
-    return cupy  # type: ignore[no-any-return]
+    return numpy if isinstance(array, numpy.ndarray | numpy.generic) else _cuda[0]

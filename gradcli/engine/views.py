@@ -94,12 +94,7 @@ class AsStrided(CustomNode):
             count *= size
         flat = xp.zeros(count, dtype=grad.dtype)
         positions = geometry.positions(xp).reshape(-1)
-        if xp.__name__ == "numpy":
-            xp.add.at(flat, positions, grad.reshape(-1))
-        else:
-            import cupyx
-
-            cupyx.scatter_add(flat, positions, grad.reshape(-1))
+        xp.add.at(flat, positions, grad.reshape(-1))
         return (_from_memory(flat, geometry, xp),)
 
 

@@ -54,7 +54,8 @@ bincount = operator(
 def _outer(self: Any, low: float, high: float, apart: float = 1) -> tuple[Any, Any]:
     """The first and the last edge: the data's where none are given; never the same."""
     if low == high and self.size:
-        low, high = self.min(), self.max()
+        of_type = self.dtype.type
+        low, high = of_type(self.min().item()), of_type(self.max().item())
     if low == high:
         low, high = low - apart, high + apart
     return low, high

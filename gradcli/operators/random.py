@@ -357,7 +357,10 @@ _declare_filling(
     "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None)",
     "BernoulliBackward1",
     lambda kind, self, p, source: _placed(
-        kind, chosen(source).bernoulli_each(p, OF_ARRAY[p.dtype.name], kind.dtype)
+        kind,
+        chosen(source).bernoulli_each(
+            converted(p, None, device_named("cpu")), OF_ARRAY[p.dtype.name], kind.dtype
+        ),
     ),
     "Ones and zeros, each one with its own probability.",
     ("x.detach().clone().bernoulli_(p.detach() / 2)",),

@@ -1,0 +1,1 @@
+"""Stand-in for CuPy: its part of SciPy."""

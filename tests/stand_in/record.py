@@ -1,0 +1,86 @@
+"""Stand-in for CuPy: writes down which names the real CuPy has, and what they take.
+
+    python tests/stand_in/record.py        where CuPy is installed; it needs no GPU
+
+Of each module: the element types of every ufunc, the parameters of every function, the rest by name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import cupy
+
+MODULES = (
+    "cupy", "cupy.linalg", "cupy.fft", "cupy.lib.stride_tricks", "cupyx", "cupyx.scipy.special"
+)  # fmt: skip
+RECORD = Path(__file__).parent / "names.json"
+
+
+def parameters(function: Any) -> str:
+    """The parameters of a function, defaults as they are written, annotations left out."""
+    try:
+        found = inspect.signature(function)
+    except (TypeError, ValueError):
+        return of_text(function.__doc__ or "")
+    plain = [
+        p.replace(annotation=p.empty, default=p.default if _written(p.default) else None)
+        for p in found.parameters.values()
+    ]
+    return str(found.replace(parameters=plain, return_annotation=found.empty))
+
+
+def _written(default: Any) -> bool:
+    return isinstance(default, int | float | str | tuple) or default is inspect.Parameter.empty
+
+
+def of_text(text: str) -> str:
+    """The same from the first line of a compiled function's documentation."""
+    match = re.match(r"[\w.]+\((.*)\)( ->.*)?$", text.partition("\n")[0])
+    if match is None:
+        return "(*args, **kwargs)"
+    given = [re.sub(r"^(int|_ndarray_base|Py_ssize_t) ", "", p) for p in match[1].split(", ")]
+    return f"({', '.join(p for p in given if p != 'self')})"
+
+
+def names_of(module: ModuleType) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {"ufuncs": {}, "functions": {}}
+    for name in sorted(dir(module)):
+        value = getattr(module, name)
+        if name.startswith("_") or isinstance(value, ModuleType | type):
+            continue
+        if isinstance(value, cupy.ufunc):
+            found["ufuncs"][name] = list(value.types)
+        elif callable(value):
+            found["functions"][name] = parameters(value)
+    return found
+
+
+def array_methods() -> dict[str, Any]:
+    methods, attributes = {}, []
+    for name in sorted(dir(cupy.ndarray)):
+        value = getattr(cupy.ndarray, name)
+        if name.startswith("_"):
+            continue
+        if callable(value):
+            methods[name] = of_text(value.__doc__ or "")
+        else:
+            attributes.append(name)
+    return {"methods": methods, "attributes": attributes}
+
+
+def main() -> None:
+    record: dict[str, Any] = {"version": cupy.__version__, "ndarray": array_methods()}
+    for name in MODULES:
+        record[name] = names_of(importlib.import_module(name))
+    RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()
