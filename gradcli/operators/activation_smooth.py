@@ -8,7 +8,7 @@ from typing import Any
 from ..engine import gelu as gelu_kernel
 from ..engine.operator import composite, multiply_add, operator, precise
 from .constants import number_as, ones_as, zeros_as
-from .conventions import Late, floating_only, wrap_dim
+from .conventions import Late, floating_only, full_precision, wrap_dim
 
 exp = Late("exp")
 log1p = Late("log1p")
@@ -99,6 +99,7 @@ gelu = operator(
     "gelu(Tensor self, *, str approximate='none') -> Tensor",
     node="GeluBackward0",
     where="functional",
+    layout="like",
     forward=_gelu,
     self=lambda grad, self, approximate: gelu_backward(grad, self, approximate),
     check=_check_approximate,
@@ -317,7 +318,6 @@ glu = operator(
     "glu(Tensor self, int dim=-1) -> Tensor",
     node="GluBackward0",
     where="functional",
-    layout="row-major",
     forward=_glu,
     self=lambda grad, self, dim: glu_backward(grad, self, dim),
     check=_check_glu,
@@ -443,6 +443,12 @@ rrelu_with_noise_backward = operator(
 )
 
 
+def _check_drawn(self: Any, training: bool) -> None:
+    if training and self.dtype.word == "Half":
+        error, text = full_precision("rrelu_with_noise_out_cpu")["Half"]
+        raise error(text)
+
+
 def _rrelu(xp: Any, x: Any, noise: Any, lower: float, upper: float, training: bool) -> Any:
     if training:
         return xp.where(x <= 0, x * noise, x)
@@ -454,6 +460,7 @@ rrelu_with_noise = operator(
     "Scalar upper=0.3333333333333333, bool training=False) -> Tensor",
     node="RreluWithNoiseBackward0",
     where="hidden",
+    check=lambda self, noise, lower, upper, training: _check_drawn(self, training),
     forward=_rrelu,
     self=lambda grad, self, noise, lower, upper, training: rrelu_with_noise_backward(
         grad, self, noise, lower, upper, training, False
@@ -468,6 +475,7 @@ rrelu_with_noise_result = operator(
     "bool training) -> Tensor",
     node="RreluWithNoiseBackward1",
     where="hidden",
+    check=lambda self, noise, lower, upper, training: _check_drawn(self, training),
     inplace="rrelu_with_noise_",
     forward=_rrelu,
     self=lambda grad, result, noise, lower, upper, training: rrelu_with_noise_backward(

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..engine.operator import operator
 from .constants import number_as
-from .conventions import Late
+from .conventions import Late, full_precision
 
 where = Late("where.self")
 sgn = Late("sgn")
@@ -277,25 +277,28 @@ def _airy(xp: Any, self: Any) -> Any:
 
 # ---- declarations
 
-EPSILON = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
+EPSILON = {"float32": 2.0**-23, "float64": 2.0**-52}
 
 
-def _limited(self: Any) -> tuple[Any, Any]:
+def _limited(self: Any, kernel: str) -> tuple[Any, Any]:
     """Where self is not almost 0, and self with the epsilon of its type elsewhere."""
+    if getattr(self.dtype, "is_reduced", False):
+        error, text = full_precision(kernel)[self.dtype.word]
+        raise error(text)
     name = str(getattr(self.dtype, "name", self.dtype)).removeprefix("torch.")
-    least = EPSILON.get(name, 2.0**-7)
+    least = EPSILON.get(name, 2.0**-23)
     clear = absolute(self) > least
     return clear, where(clear, self, number_as(self, least))
 
 
 def _i1_backward(grad: Any, self: Any, result: Any) -> Any:
-    clear, safe = _limited(self)
+    clear, safe = _limited(self, "i1_backward")
     inverse = reciprocal(safe)
     return grad * where(clear, i0(safe) - result * inverse, number_as(self, 0.5))
 
 
 def _i1e_backward(grad: Any, self: Any, result: Any) -> Any:
-    clear, safe = _limited(self)
+    clear, safe = _limited(self, "i1e_backward")
     slope = sgn(safe) + reciprocal(safe)
     return grad * where(clear, i0e(safe) - result * slope, number_as(self, 0.5))
 
@@ -363,6 +366,7 @@ for _name, _kernel, _doc in (
         f"{_name}(Tensor self) -> Tensor",
         dtype="promote_float",
         where="special",
+        refuse=full_precision(f"{_name}_cpu"),
         forward=_kernel,
         doc=f"{_doc}.",
         samples=(f"torch.special.{_name}(p)", f"torch.special.{_name}(q * 20)",

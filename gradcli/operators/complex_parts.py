@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.dtypes import FLOATING, complex_of, default_dtype, real_of
 from ..engine.operator import catalogue, composite, operator
-from .conventions import Late
+from .conventions import Late, unimplemented
 
 select = Late("select.int")
 
@@ -214,6 +214,7 @@ polar = operator(
     dtype="complex",
     holomorphic=False,
     check=_check_parts,
+    refuse=unimplemented("polar_cpu", "Half"),
     forward=lambda xp, abs, angle: _joined(xp, abs * xp.cos(angle), abs * xp.sin(angle)),
     joint={("abs", "angle"): lambda grad, result: _polar_gradient(grad, result)},
     doc="Complex numbers of their absolute values and angles.",

@@ -9,14 +9,31 @@ from ..engine.mode import state
 from ..engine.operator import SMALL, catalogue
 
 INTEGERS = ("Byte", "Char", "Short", "Int", "Long")
+REDUCED = ("Half", "BFloat16")
 
 
 def floating_only(kernel: str) -> dict[str, tuple[type[Exception], str]]:
     """A kernel written for floating types only."""
+    return unimplemented(kernel, *INTEGERS, "Bool")
+
+
+def unimplemented(kernel: str, *words: str) -> dict[str, tuple[type[Exception], str]]:
+    """Element types that a kernel was not written for."""
     return {
-        word: (NotImplementedError, f"\"{kernel}\" not implemented for '{word}'")
-        for word in (*INTEGERS, "Bool")
+        word: (NotImplementedError, f"\"{kernel}\" not implemented for '{word}'") for word in words
     }
+
+
+def full_precision(kernel: str) -> dict[str, tuple[type[Exception], str]]:
+    """A kernel that was not written for types of reduced precision."""
+    return unimplemented(kernel, *REDUCED)
+
+
+def check_precision(tensor: Any, kernel: str) -> None:
+    """The same where other checks come first; what has no elements needs no kernel."""
+    if tensor.dtype.word in REDUCED and tensor.numel():
+        error, text = full_precision(kernel)[tensor.dtype.word]
+        raise error(text)
 
 
 def not_bool(text: str) -> dict[str, tuple[type[Exception], str]]:
@@ -115,14 +132,6 @@ def reduced(loss: Any, reduction: int) -> Any:
     if reduction == MEAN:
         return loss.mean()
     return loss.sum() if reduction == SUM else loss
-
-
-def fused(xp: Any, x: Any, factor: Any, offset: Any) -> Any:
-    """x * factor + offset, rounded once, as a fused multiply-add does where it may be printed."""
-    if x.size > SMALL or x.dtype.char != "f":
-        return x * factor + offset
-    wide = x.astype("float64") * factor.astype("float64") + offset.astype("float64")
-    return wide.astype("float32")
 
 
 def shape_text(tensor: Any) -> str:

@@ -101,6 +101,11 @@ corrcoef = composite(
 
 def _vander(x: Any, N: int | None) -> Any:
     """1, x, x^2 ... by a cumulative product."""
+    if x.dtype.is_reduced:
+        raise RuntimeError(
+            "linalg.vander supports floating point, complex, and integer tensors, but got "
+            f"{x.dtype.word}"
+        )
     x = x if x.ndim else unsqueeze(x, -1)
     count = x.shape[-1] if N is None else N
     if count <= 1:

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..engine.operator import catalogue, composite, operator
-from .conventions import MEAN, NONE, SUM, floating_only, reduction_number
+from .conventions import (
+    MEAN,
+    NONE,
+    SUM,
+    floating_only,
+    full_precision,
+    reduction_number,
+)
 
 # The labels of a sequence stand between blanks: blank, a, blank, b, blank. alpha[t, s] is the log
 # probability of all ways to have come to place s at time t, beta[t, s] that of all ways on from
@@ -133,7 +140,7 @@ ctc_row = operator(
     node="CtcLossBackward0",
     where="hidden",
     undifferentiable="result1",
-    refuse=floating_only("ctc_loss_cpu"),
+    refuse=floating_only("ctc_loss_cpu") | full_precision("ctc_loss_cpu"),
     forward=_loss,
     log_probs=lambda grads, log_probs, targets, input_lengths, target_lengths, result0, result1, blank, zero_infinity: ctc_backward(  # noqa: E501
         grads[0], log_probs, targets, input_lengths, target_lengths, result0, result1, blank,

@@ -17,10 +17,10 @@ from .transposed import mt
 from .triangular import solve_triangular
 
 
-def check_matrix(self: Any, name: str, argument: str = "A") -> None:
+def check_matrix(self: Any, name: str, kernel: str = "") -> None:
     if self.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
-    floating(self, name)
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    floating(self, name, kernel)
 
 
 # PyTorch's formulas write into diagonals of tensors that they have just made, and its graph shows
@@ -86,7 +86,7 @@ eigh_row = operator(
     "(Tensor eigenvalues, Tensor eigenvectors)",
     node="LinalgEighBackward0",
     where="hidden",
-    check=lambda A, UPLO, compute_v: check_floating_square(A, "linalg.eigh"),
+    check=lambda A, UPLO, compute_v: check_floating_square(A, "linalg.eigh", "linalg_eigh_cpu"),
     forward=_eigh_kernel,
     A=lambda grads, eigenvalues, eigenvectors: _eigh_gradient(grads, eigenvalues, eigenvectors),
     doc="Eigenvalues and eigenvectors of a symmetric matrix.",
@@ -174,7 +174,9 @@ svd_row = operator(
     "(Tensor U, Tensor S, Tensor Vh)",
     node="LinalgSvdBackward0",
     where="hidden",
-    check=lambda A, full_matrices, compute_uv, driver: check_matrix(A, "linalg.svd"),
+    check=lambda A, full_matrices, compute_uv, driver: check_matrix(
+        A, "linalg.svd", "linalg_svd_cpu"
+    ),
     forward=_svd_kernel,
     A=lambda grads, full_matrices, U, S, S_sym_argsize_minus_1, Vh: _svd_gradient(
         grads, full_matrices, U, S, Vh
@@ -225,7 +227,7 @@ svdvals = composite(
 
 
 def _check_qr(A: Any, mode: str) -> None:
-    check_matrix(A, "linalg.qr")
+    check_matrix(A, "linalg.qr", "geqrf_cpu")
     if mode not in ("reduced", "r", "complete"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', "

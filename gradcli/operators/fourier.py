@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.dtypes import FLOATING, complex_of, default_dtype, real_of
+from ..engine.layout import element_strides, relaid, strides_in_order
 from ..engine.operator import composite, factory, operator
 from .complex_parts import conj, conj_physical_row, conj_row, real_part
 from .constants import zeros_of
-from .conventions import native, wrap_dim
+from .conventions import REDUCED, native, wrap_dim
 from .decompose import write_over
 from .padding import constant_pad_nd
 from .select import slice_
@@ -37,18 +38,43 @@ def _complex_kernel(xp: Any, self: Any, dim: Any, normalization: int, forward: b
     axes = tuple(dim)
     # "forward" keeps the library from scaling an inverse transform, as "backward" does ahead
     out = xp.fft.fftn(self, axes=axes) if forward else xp.fft.ifftn(self, axes=axes, norm="forward")
-    return _scaled(xp, out, normalization, _count(self.shape, dim))
+    out = _scaled(xp, out, normalization, _count(self.shape, dim))
+    return _laid_out(out, element_strides(self), _farthest_first(element_strides(self), dim))
 
 
 def _to_complex_kernel(xp: Any, self: Any, dim: Any, normalization: int, onesided: bool) -> Any:
     out = (xp.fft.rfftn if onesided else xp.fft.fftn)(self, axes=tuple(dim))
-    return _scaled(xp, out, normalization, _count(self.shape, dim))
+    out, strides = _scaled(xp, out, normalization, _count(self.shape, dim)), element_strides(self)
+    return _laid_out(out, strides, [*_farthest_first(strides, dim[:-1]), dim[-1]])
 
 
 def _to_real_kernel(xp: Any, self: Any, dim: Any, normalization: int, last_dim_size: int) -> Any:
     sizes = [*(self.shape[place] for place in dim[:-1]), last_dim_size]
     out = xp.fft.irfftn(self, s=sizes, axes=tuple(dim), norm="forward")
-    return _scaled(xp, out, normalization, _count(sizes, range(len(sizes))))
+    out = _scaled(xp, out, normalization, _count(sizes, range(len(sizes))))
+    strides = element_strides(self)
+    if len(dim) > 1:  # PyTorch transforms complex numbers first, then the last dimension
+        order = _order(strides, _farthest_first(strides, dim[:-1]))
+        strides = strides_in_order(self.shape, order)
+    return _laid_out(out, strides, dim[-1:])
+
+
+def _farthest_first(strides: Sequence[int], dims: Sequence[int]) -> list[int]:
+    """Dimensions that are transformed, by how far apart their elements lie."""
+    wrapped = [dim % len(strides) for dim in dims]
+    return sorted(wrapped, key=lambda dim: -strides[dim])
+
+
+def _order(strides: Sequence[int], dims: Sequence[int]) -> list[int]:
+    """The order in which a transform's result lies, the closest dimension first: what was
+    transformed, then the others by their own strides."""
+    wrapped = [dim % len(strides) for dim in dims]
+    others = _farthest_first(strides, [dim for dim in range(len(strides)) if dim not in wrapped])
+    return [*reversed(wrapped), *reversed(others)]
+
+
+def _laid_out(out: Any, strides: Sequence[int], dims: Sequence[int]) -> Any:
+    return relaid(out, strides_in_order(out.shape, _order(strides, dims)))
 
 
 complex_transform = operator(
@@ -80,6 +106,9 @@ from_real = operator(
     node="FftR2CBackward0",
     where="hidden",
     dtype=lambda self, *rest: complex_of(self.dtype),
+    refuse={
+        word: (RuntimeError, f"MKL FFT doesn't support tensors of type: {word}") for word in REDUCED
+    },
     forward=_to_complex_kernel,
     self=lambda grad, self, dim, normalization, onesided: _from_real_gradient(
         grad, dim, normalization, onesided, self.shape[dim[-1]]
@@ -131,6 +160,8 @@ def _normalization(norm: str | None, forward: bool) -> int:
 
 
 def _promoted(self: Any, to_complex: bool = False) -> Any:
+    if self.dtype.is_reduced:
+        raise RuntimeError(f"Unsupported dtype {self.dtype.word}")
     dtype = self.dtype if self.dtype.category >= FLOATING else default_dtype()
     return self.to(complex_of(dtype) if to_complex else dtype)
 

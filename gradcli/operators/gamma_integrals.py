@@ -6,7 +6,7 @@ from math import factorial, inf, log, nan, pi
 from typing import Any
 
 from ..engine.operator import composite, operator
-from .conventions import Late, floating_only
+from .conventions import Late, floating_only, full_precision
 from .special import digamma, lgamma
 from .sums import sum_dims
 
@@ -159,6 +159,7 @@ zeta = operator(
     node="SpecialZetaBackward0",
     dtype="promote_float",
     where="special",
+    refuse=full_precision("zeta_cpu"),
     forward=_zeta,
     self=lambda grad: _underivable("zeta"),
     other=lambda grad, self, other: grad * -self * zeta(self + 1.0, other),

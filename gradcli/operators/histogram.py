@@ -8,7 +8,7 @@ from typing import Any
 
 from ..engine import dtypes
 from ..engine.operator import composite, operator
-from .conventions import INTEGERS
+from .conventions import INTEGERS, REDUCED, floating_only, unimplemented
 
 # ---- numbers
 
@@ -83,9 +83,7 @@ def _histc(xp: Any, self: Any, bins: int, min: Any, max: Any) -> Any:
 
 histc = operator(
     "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
-    refuse={
-        word: f"\"histogram_cpu\" not implemented for '{word}'" for word in (*INTEGERS, "Bool")
-    },
+    refuse=floating_only("histogram_cpu"),
     check=_check_histc,
     cost=lambda self, bins, min, max: bins,
     forward=_histc,
@@ -131,9 +129,7 @@ def _binned(xp: Any, points: Any, edges: Sequence[Any], weight: Any, density: bo
     return hist.astype(points.dtype)
 
 
-_NO_HISTOGRAM = {
-    word: f"\"histogramdd\" not implemented for '{word}'" for word in (*INTEGERS, "Bool")
-}
+_NO_HISTOGRAM = unimplemented("histogramdd", *INTEGERS, "Bool", *REDUCED)
 
 
 def _one_line(xp: Any, self: Any, edges: Any, weight: Any, density: bool) -> tuple[Any, Any]:

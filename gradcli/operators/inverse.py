@@ -9,6 +9,7 @@ from ..engine.errors import _LinAlgError
 from ..engine.operator import composite, operator
 from .constants import zeros_as
 from .contract import check_square
+from .conventions import check_precision
 from .geometry import broadcast_sizes
 from .product import matmul_of, product_of
 from .select import diag_embed
@@ -58,19 +59,22 @@ def solved(xp: Any, matrices: Any, right: Any) -> Any:
         return xp.linalg.pinv(matrices + step) @ right
 
 
-def floating(self: Any, name: str) -> None:
+def floating(self: Any, name: str, kernel: str = "") -> None:
+    """A type of reduced precision is refused by the function, or by the kernel that it calls."""
     word = self.dtype.word
     if self.dtype.category < 2:
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {word}"
         )
-    if self.dtype.name in ("float16", "bfloat16"):
+    if kernel:
+        check_precision(self, kernel)
+    elif self.dtype.is_reduced:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {word}")
 
 
-def check_floating_square(self: Any, name: str, argument: str = "A") -> None:
-    check_square(self, name, argument)
-    floating(self, name)
+def check_floating_square(self: Any, name: str, kernel: str = "") -> None:
+    check_square(self, name)
+    floating(self, name, kernel)
 
 
 # ---- determinants
@@ -106,7 +110,7 @@ det_row = operator(
     "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
     node="LinalgDetBackward0",
     where="hidden",
-    check=lambda A: check_floating_square(A, "linalg.det"),
+    check=lambda A: check_floating_square(A, "linalg.det", "lu_cpu"),
     forward=_determinant,
     A=lambda grads, result, A, LU, pivots: _det_gradient(grads[0], result, A),
     doc="The determinant and the factors that it was computed from.",
@@ -166,6 +170,7 @@ slogdet = composite(
 
 
 def _logdet(A: Any) -> Any:
+    check_floating_square(A, "logdet")
     sign, logabsdet = slogdet_row(A)[:2]
     return where.run(sign == -1.0, float("nan"), logabsdet)
 
@@ -325,7 +330,7 @@ def to_sizes(grads: Sequence[Any], *shapes: Sequence[int]) -> tuple[Any, ...]:
 
 
 def _check_system(A: Any, B: Any, left: bool, name: str) -> None:
-    check_floating_square(A, name)
+    check_floating_square(A, name, "lu_cpu")
     if A.dtype is not B.dtype:
         raise RuntimeError(
             f"{name}: Expected A and B to have the same dtype, but found A of type {A.dtype.word} "

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.operator import catalogue, operator
 from .constants import zeros_as
-from .conventions import MEAN, NONE, floating_only
+from .conventions import MEAN, NONE, floating_only, full_precision
 
 # ---- nll_loss: (N, C) or (C); nll_loss2d: (N, C, H, W)
 
@@ -138,6 +138,7 @@ nll_loss = operator(
     node="NllLossBackward0",
     where="hidden",
     undifferentiable="total_weight",
+    layout="row-major",
     forward=_nll_forward,
     self=lambda grads, self, target, weight, reduction, ignore_index, total_weight: (
         nll_loss_backward(grads[0], self, target, weight, reduction, ignore_index, total_weight)
@@ -170,6 +171,7 @@ nll_loss2d = operator(
     node="NllLoss2DBackward0",
     where="hidden",
     undifferentiable="total_weight",
+    layout="row-major",
     forward=_nll_forward,
     self=lambda grads, self, target, weight, reduction, ignore_index, total_weight: (
         nll_loss2d_backward(grads[0], self, target, weight, reduction, ignore_index, total_weight)
@@ -262,6 +264,8 @@ def _check_multi_margin(
         raise RuntimeError("only p == 1 and p == 2 supported")
 
 
+_MULTI_MARGIN = "multi_margin_loss_cpu_kernel"
+
 multi_margin_loss = operator(
     "multi_margin_loss.kernel(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, "
     "Tensor? weight=None, int reduction=1) -> Tensor",
@@ -272,7 +276,7 @@ multi_margin_loss = operator(
         grad, self, target, p, margin, weight, reduction
     ),
     check=_check_multi_margin,
-    refuse=floating_only("multi_margin_loss_cpu_kernel"),
+    refuse=floating_only(_MULTI_MARGIN) | full_precision(_MULTI_MARGIN),
     doc="How far each other class reaches into the margin below the target's class.",
     samples=("F.multi_margin_loss(a, j)",),
 )
@@ -339,6 +343,7 @@ multilabel_margin_loss = operator(
     node="MultilabelMarginLossBackward0",
     where="hidden",
     undifferentiable="is_target",
+    refuse=full_precision("multilabel_margin_loss_forward_out_frame"),
     forward=_multilabel_margin,
     self=lambda grads, self, target, reduction, is_target: multilabel_margin_loss_backward(
         grads[0], self, target, reduction, is_target

@@ -8,6 +8,7 @@ from typing import Any
 from ..engine.operator import composite, operator, warn
 from .constants import zeros_of
 from .contract import check_square
+from .conventions import check_precision
 from .inverse import column_major, factored, named_outputs, solved
 from .join import cat
 from .product import matmul_of, product_of
@@ -109,6 +110,7 @@ def _check_lu(A: Any, name: str) -> None:
         raise RuntimeError(
             f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A.shape)} instead"
         )
+    check_precision(A, "lu_cpu")
 
 
 def _packed_gradient(grad: Any, LU: Any, pivots: Any) -> Any:
@@ -279,6 +281,11 @@ composite(
 # ---- systems
 
 
+def _check_solvable(LU: Any) -> None:
+    check_square(LU, "linalg.lu_solve", "LU")
+    check_precision(LU, "linalg.lu_solve_cpu")
+
+
 def _lu_solution(xp: Any, LU: Any, pivots: Any, B: Any, left: bool, adjoint: bool) -> Any:
     L, U = _unpacked(xp, LU)
     A = _permuting(xp, pivots, LU.shape[-2], LU.dtype) @ (L @ U)
@@ -310,7 +317,7 @@ lu_solve = operator(
     "lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
     node="LinalgLuSolveBackward0",
     where="linalg",
-    check=lambda LU, pivots, B, left, adjoint: check_square(LU, "linalg.lu_solve", "LU"),
+    check=lambda LU, pivots, B, left, adjoint: _check_solvable(LU),
     forward=_lu_solution,
     LU=lambda grad, LU, pivots, result, left, adjoint: _lu_solve_gradient(
         grad, LU, pivots, result, left, adjoint
@@ -370,6 +377,7 @@ triangular_row = operator(
     "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
     node="TriangularSolveBackward0",
     where="hidden",
+    check=lambda self, *others: check_precision(self, "triangular_solve_cpu"),
     forward=lambda xp, self, A, upper, transpose, unitriangular: (
         column_major(xp, solved(xp, _old_triangle(xp, A, upper, transpose, unitriangular), self)),
         column_major(xp, A),

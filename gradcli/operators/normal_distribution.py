@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine.dtypes import FLOATING, default_dtype
 from ..engine.operator import composite, operator
-from .conventions import Late, native
+from .conventions import Late, full_precision, native
 from .error_function import erf, error_function
 
 exp = Late("exp")
@@ -80,6 +80,7 @@ erfcx = operator(
     node="SpecialErfcxBackward0",
     dtype="promote_float",
     where="special",
+    refuse=full_precision("erfcx_cpu"),
     forward=lambda xp, self: _erfcx(xp, self.astype("float64")),
     self=lambda grad, self, result: (self * 2.0 * result - TWO_OVER_SQRT_PI) * grad,
     doc="exp(x * x) erfc(x), without leaving the range of numbers.",
@@ -106,6 +107,7 @@ log_ndtr = operator(
     node="SpecialLogNdtrBackward0",
     dtype="promote_float",
     where="special",
+    refuse=full_precision("log_ndtr_cpu"),
     forward=lambda xp, self: _log_ndtr(xp, self.astype("float64")),
     self=lambda grad, self, result: grad / sqrt(2 * pi) * exp(-(result + square(self, 2) / 2)),
     doc="The logarithm of ndtr, exact far below zero.",
@@ -117,6 +119,7 @@ ndtri = operator(
     node="SpecialNdtriBackward0",
     dtype="promote_float",
     where="special",
+    refuse=full_precision("ndtri_cpu"),
     forward=_ndtri,
     self=lambda grad, result: grad * sqrt(2 * pi) * exp(square(result, 2) / 2),
     doc="The number below which the standard normal distribution lies with probability x.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import catalogue, composite, operator
+from .conventions import full_precision
 from .distance import _norm
 from .product import matmul_of
 from .shape import _contiguous as contiguous
@@ -62,6 +63,7 @@ cdist_forward = operator(
     node="CdistBackward0",
     where="hidden",
     layout="row-major",
+    refuse=full_precision("cdist"),
     forward=_cdist,
     x1=lambda grad, x1, x2, p, result: sum_to(
         cdist_backward(contiguous(grad), x1, x2, p, result), x1.shape

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.operator import operator
+from .conventions import full_precision
 
 Step = Callable[[Any, Any, Any, int], Any]
 
@@ -47,6 +48,7 @@ def _polynomial(name: str, doc: str, kernel: Callable[..., Any]) -> None:
         numbers="x, n",
         dtype="promote_float",
         where="special",
+        refuse=full_precision(f"{name}_cpu"),
         forward=kernel,
         doc=f"{doc} of degree n.",
         samples=(f"torch.special.{name}(x, j)", f"torch.special.{name}(i, j + 7)",

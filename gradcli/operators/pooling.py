@@ -6,6 +6,7 @@ from typing import Any
 
 from ..engine.operator import catalogue, operator
 from .constants import zeros_of
+from .conventions import full_precision
 from .windows import each, padded, pooled_size, scatter, windows
 
 # ---- max pooling: values and where they stood, as flat places in the image
@@ -282,6 +283,7 @@ def _declare_average(ndim: int) -> Any:
             divisor_override,
         ),
         check=_check_average(ndim),
+        refuse=full_precision("avg_pool3d_out_frame") if ndim == 3 else None,
         doc="The mean of each window.",
         samples=(f"F.avg_pool{ndim}d({image}, 2)",),
     )  # fmt: skip

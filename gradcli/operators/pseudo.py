@@ -19,7 +19,7 @@ from .transposed import moved, mt
 
 
 def _check_pinv(self: Any) -> None:
-    if self.ndim < 2 or self.dtype.category < 2:
+    if self.ndim < 2 or self.dtype.category < 2 or self.dtype.is_reduced:
         raise RuntimeError(
             f"linalg.pinv({self.dtype.word}{{[{', '.join(map(str, self.shape))}]}}): expected a "
             "tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
@@ -112,11 +112,17 @@ rank_row = operator(
     "matrix_rank(Tensor A, *, any atol=None, any rtol=None, bool hermitian=False) -> Tensor",
     where="linalg",
     dtype="int64",
-    check=lambda A, atol, rtol, hermitian: check_matrix(A, "linalg.matrix_rank"),
+    check=lambda A, atol, rtol, hermitian: _check_rank(A),
     forward=lambda xp, A, atol, rtol, hermitian: _rank(xp, A, atol, rtol),
     doc="How many singular values are not zero.",
     samples=("torch.linalg.matrix_rank(x)", "torch.linalg.matrix_rank(c)"),
 )
+
+
+def _check_rank(A: Any) -> None:
+    if A.ndim > 1:
+        _check_eps(A)
+    check_matrix(A, "linalg.matrix_rank")
 
 
 def _rank(xp: Any, A: Any, atol: Any, rtol: Any) -> Any:
@@ -209,6 +215,7 @@ lstsq_row = operator(
     node="LinalgLstsqBackward0",
     where="hidden",
     undifferentiable="singular_values",
+    check=lambda self, *others: _check_eps(self),
     forward=_lstsq_kernel,
     joint={
         ("self", "b"): lambda grads, self, b, solution, needs: _lstsq_gradients(
@@ -218,6 +225,12 @@ lstsq_row = operator(
     doc="The least-squares solution of a linear system.",
     samples=("torch.linalg.lstsq(a, b)[0]",),
 )
+
+
+def _check_eps(self: Any) -> None:
+    """The bound below which a singular value counts as zero is known of two types."""
+    if self.dtype.is_reduced:
+        raise RuntimeError("This function doesn't handle types other than float and double")
 
 
 def _lstsq(self: Any, b: Any, rcond: float | None, driver: str | None) -> Any:
@@ -255,6 +268,12 @@ def _exponential(xp: Any, self: Any) -> Any:
     return result.astype(self.dtype)
 
 
+def _check_exponent(self: Any) -> None:
+    check_square(self, "linalg.matrix_exp")
+    if not self.dtype.is_reduced:
+        check_floating_square(self, "linalg.matrix_exp")
+
+
 def _exponential_gradient(grad: Any, self: Any) -> Any:
     """The upper right block of the exponential of [[A^T, G], [0, A^T]]."""
     turned = mt(self)
@@ -271,7 +290,7 @@ matrix_exp_row = operator(
     "matrix_exp(Tensor self) -> Tensor",
     node="LinalgMatrixExpBackward0",
     where="torch method linalg",
-    check=lambda self: check_floating_square(self, "linalg.matrix_exp"),
+    check=lambda self: _check_exponent(self),
     forward=_exponential,
     self=lambda grad, self: _exponential_gradient(grad, self),
     doc="The exponential of square matrices.",

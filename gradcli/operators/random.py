@@ -87,7 +87,9 @@ randperm = factory(
 
 rand_like = factory(
     f"rand_like(Tensor self, *, {DRAWN}) -> Tensor",
-    lambda kind, self, source, dtype: _like(kind, self, chosen(source).rand(self.shape, kind.dtype)),
+    lambda kind, self, source, dtype: _like(
+        kind, self, chosen(source).rand(self.shape, kind.dtype)
+    ),
     dtype="like",
     kinded=True,
     doc="Uniform numbers in another tensor's size and type.",

@@ -7,7 +7,7 @@ from typing import Any
 from ..engine.dtypes import float32, float64
 from ..engine.operator import catalogue, operator
 from .cast import to_copy
-from .conventions import Late, wrap_dim
+from .conventions import Late, check_precision, full_precision, wrap_dim
 from .distance import _norm, _norm_backward
 from .sums import sum_dims
 
@@ -94,6 +94,7 @@ pdist_backward = operator(
     node="PdistBackwardBackward0",
     where="hidden",
     dtype=lambda grad, self, p, pdist: self.dtype,
+    refuse=full_precision("pdist_backward"),
     forward=_pdist_backward,
     joint={("grad", "self", "pdist"): lambda: _underivable()},
     doc="The gradient of pdist.",
@@ -106,6 +107,8 @@ def _check_pdist(self: Any, p: float) -> None:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {self.ndim}D")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
+    if self.shape[0] > 1:  # one row has no pairs
+        check_precision(self, "pdist")
 
 
 pdist = operator(

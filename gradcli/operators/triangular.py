@@ -7,6 +7,7 @@ from typing import Any
 from ..engine.errors import _LinAlgError
 from ..engine.operator import composite, operator, warn
 from .contract import check_square
+from .conventions import check_precision
 from .inverse import (
     batch_clause,
     check_floating_square,
@@ -62,6 +63,7 @@ def _check_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: bo
             f"{name}: Incompatible shapes of A and B for the equation {equation} "
             f"({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})"
         )
+    check_precision(B, "triangular_solve_cpu")
 
 
 solve_triangular = operator(
@@ -151,7 +153,7 @@ def _refuse_indefinite(info: Any, name: str) -> None:
 
 
 def _cholesky(self: Any, upper: bool) -> Any:
-    check_floating_square(self, "linalg.cholesky")
+    check_floating_square(self, "linalg.cholesky", "cholesky_cpu")
     factor, info = cholesky_row.run(self, upper, False)
     _refuse_indefinite(info, "linalg.cholesky")
     return factor
@@ -168,7 +170,7 @@ cholesky = composite(
 
 
 def _cholesky_ex(self: Any, upper: bool, check_errors: bool) -> Any:
-    check_floating_square(self, "linalg.cholesky_ex")
+    check_floating_square(self, "linalg.cholesky_ex", "cholesky_cpu")
     return named_outputs("linalg_cholesky_ex", ("L", "info"), cholesky_row.run(self, upper, False))
 
 
@@ -197,7 +199,7 @@ def _check_old(self: Any) -> None:
         "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a "
         "future PyTorch release."
     )
-    check_floating_square(self, "cholesky")
+    check_floating_square(self, "cholesky", "cholesky_cpu")
 
 
 def _old_cholesky(xp: Any, self: Any, upper: bool) -> Any:
@@ -231,6 +233,7 @@ def _cholesky_solve_gradients(
 cholesky_solve = operator(
     "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     node="CholeskySolveBackward0",
+    check=lambda self, input2, upper: check_precision(self, "cholesky_solve_cpu"),
     forward=_cholesky_solution,
     joint={
         ("self", "input2"): lambda grad, self, input2, result, upper, needs: (
@@ -251,6 +254,7 @@ def _cholesky_inverse_gradient(grad: Any, L: Any, result: Any, upper: bool) -> A
 cholesky_inverse = operator(
     "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
     node="CholeskyInverseBackward0",
+    check=lambda self, upper: check_precision(self, "cholesky_inverse_out_cpu"),
     forward=lambda xp, self, upper: column_major(
         xp,
         xp.linalg.inv(self.swapaxes(-1, -2) @ self if upper else self @ self.swapaxes(-1, -2)),

@@ -10,6 +10,7 @@ from ..engine import dtypes
 from ..engine.operator import catalogue, composite, operator, precise
 from .conventions import Late, wrap_dim
 from .geometry import shown
+from .inverse import floating
 from .reduce import as_kind, axes, unreduced
 from .summation import squares_of, sum_of
 from .sums import sum_dims
@@ -221,6 +222,7 @@ def _matrix_norm(A: Any, ord: Any, dim: Sequence[int], keepdim: bool, dtype: Any
 
 def _spectral(A: Any, ord: Any, first: int, second: int, keepdim: bool) -> Any:
     """Norms that the singular values give."""
+    floating(A, "linalg.matrix_norm")
     order = [place for place in range(A.ndim) if place not in (first, second)] + [first, second]
     values = catalogue.functions["linalg.svdvals"](A.permute(order))
     if ord == "nuc":
