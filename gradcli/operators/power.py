@@ -261,7 +261,7 @@ def _power(xp: Any, self: Any, exponent: Any) -> Any:
         if exponent == 2:
             return self * self
         if exponent == 1:
-            return self
+            return +self  # a copy: what is written into the result must not reach the base
         if exponent == 0.5:
             return xp.sqrt(self)
         if exponent == 3:

@@ -15,7 +15,8 @@ isfinite = Late("isfinite")
 
 
 def _same(xp: Any, self: Any, function: str) -> Any:
-    return self if self.dtype.kind in "iu" else getattr(xp, function)(self)
+    """A copy of integers: what is written into the result must not reach the operand."""
+    return +self if self.dtype.kind in "iu" else getattr(xp, function)(self)
 
 
 def _refuse_bool(kernel: str) -> dict[str, str]:
