@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .row import CARRIERS, Body
+from .row import ARRAYS, CARRIERS, Body
 
 SMALL = 32  # elements: what people print and read number by number
 
@@ -33,6 +33,24 @@ def precise(function: Body, *arrays: Any) -> Any:
     if first.dtype.char == "e":
         return function(*arrays, dtype=CARRIERS.double).astype(first.dtype)
     return function(*arrays)
+
+
+def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
+    """x * factor + offset, rounded once where somebody reads the number.
+
+    PyTorch's compiled code fuses the two. Where they cancel, as in 1 - tanh(x)**2 for a large x,
+    that decides what is printed. Numbers are taken in the type of `x`; on tensors and symbols it is
+    what it says.
+    """
+    xp = ARRAYS.get(x.__class__)
+    if xp is None or x.size > SMALL or x.dtype.char != "f":
+        return x * factor + offset
+    kind = x.dtype.type
+    if factor.__class__ is float:
+        factor = kind(factor)
+    if offset.__class__ is float:
+        offset = kind(offset)
+    return (xp.multiply(x, factor, dtype=CARRIERS.double) + offset).astype(kind)
 
 
 def one(array: Any) -> Any:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .catalogue import Function, catalogue
-from .kernels import SMALL, one, precise, transcendental
+from .kernels import SMALL, multiply_add, one, precise, transcendental
 from .mode import state
 from .row import Body, Composite, Factory, Formula, Row
 
 __all__ = [
     "SMALL", "Composite", "Factory", "Function", "Row", "catalogue", "composite", "factory",
-    "one", "operator", "precise", "transcendental", "warn",
+    "multiply_add", "one", "operator", "precise", "transcendental", "warn",
 ]  # fmt: skip
 
 

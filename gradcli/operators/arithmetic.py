@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.dtypes import bool_, of_number
-from ..engine.operator import catalogue, composite, operator, precise
+from ..engine.operator import catalogue, composite, multiply_add, operator, precise
 from .constants import number_as
 from .rounding import sgn
 
@@ -28,8 +28,8 @@ def maybe_multiply(grad: Any, factor: Any) -> Any:
     return grad if factor == 1 else grad * factor
 
 
-def _scaled(self: Any, other: Any, alpha: Any) -> Any:
-    """other * alpha, where PyTorch allows that alpha for operands of this type."""
+def _plus_scaled(self: Any, other: Any, alpha: Any) -> Any:
+    """self + other * alpha, where PyTorch allows that alpha for operands of this type."""
     kind = getattr(self, "dtype", None) or other.dtype
     if isinstance(alpha, float) and kind.kind not in "fc":
         raise RuntimeError(
@@ -37,7 +37,7 @@ def _scaled(self: Any, other: Any, alpha: Any) -> Any:
         )
     if isinstance(alpha, bool) and kind.kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    return other * wrapped(alpha, kind)
+    return multiply_add(other, wrapped(alpha, kind), self)
 
 
 def wrapped(number: Any, kind: Any) -> Any:
@@ -89,7 +89,7 @@ add = operator(
     numbers="other",
     dtype="promote",
     forward=lambda xp, self, other, alpha: (
-        self + other if alpha == 1 else self + _scaled(self, other, alpha)
+        self + other if alpha == 1 else _plus_scaled(self, other, alpha)
     ),
     self=lambda grad: grad,
     other=lambda grad, alpha: maybe_multiply(grad, alpha),
@@ -125,7 +125,7 @@ sub = operator(
     check_mixed=_check_difference,
     refuse=_NO_BOOL,
     forward=lambda xp, self, other, alpha: (
-        self - other if alpha == 1 else self - _scaled(self, other, alpha)
+        self - other if alpha == 1 else _plus_scaled(self, -other, alpha)
     ),
     self=lambda grad: grad,
     other=lambda grad, alpha: maybe_multiply(-grad, alpha),
@@ -155,7 +155,7 @@ rsub = operator(
     check_mixed=_check_difference,
     refuse=_NO_BOOL,
     forward=lambda xp, self, other, alpha: (
-        other - self if alpha == 1 else other - _scaled(other, self, alpha)
+        other - self if alpha == 1 else _plus_scaled(other, -self, alpha)
     ),
     self=lambda grad, alpha: maybe_multiply(-grad, alpha),
     other=lambda grad: grad,
@@ -256,8 +256,8 @@ addcmul = operator(
     inplace="addcmul_",
     dtype="scalar",
     refuse={"Bool": "\"addcmul_cpu_out\" not implemented for 'Bool'"},
-    forward=lambda xp, self, tensor1, tensor2, value: (
-        self + tensor1 * tensor2 if value == 1 else self + value * tensor1 * tensor2
+    forward=lambda xp, self, tensor1, tensor2, value: multiply_add(
+        tensor1 if value == 1 else value * tensor1, tensor2, self
     ),
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
@@ -299,7 +299,8 @@ addcdiv = operator(
 def _lerp(xp: Any, self: Any, end: Any, weight: Any) -> Any:
     """From whichever end is nearer, so that both ends are met exactly."""
     step = end - self
-    return xp.where(xp.abs(weight) < 0.5, self + weight * step, end - step * (1 - weight))
+    near = multiply_add(step, weight, self)
+    return xp.where(xp.abs(weight) < 0.5, near, multiply_add(-step, 1 - weight, end))
 
 
 _C_WORDS = {
@@ -327,7 +328,9 @@ lerp = operator(
     dtype="promote",
     check=_check_lerp,
     forward=lambda xp, self, end, weight: (
-        self + (end - self) * weight if abs(weight) < 0.5 else end - (end - self) * (1 - weight)
+        multiply_add(end - self, float(weight), self)
+        if abs(weight) < 0.5
+        else multiply_add(self - end, 1.0 - weight, end)
     ),
     self=lambda grad, weight: grad * (1 - weight),
     end=lambda grad, weight: grad * weight,

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.operator import operator
 from .conventions import Late, floating_only
-from .normalization import moments
+from .moments import moments_of_rows
 from .sums import sum_dims
 
 view = Late("view")
@@ -31,7 +31,7 @@ def _group_norm(
     xp: Any, x: Any, weight: Any, bias: Any, n: int, c: int, places: int, group: int, eps: float
 ) -> tuple[Any, Any, Any]:
     flat = x.reshape(n * group, c // group * places)
-    mean, spread = moments(flat, 1)
+    mean, spread = moments_of_rows(xp, flat)
     rstd = 1 / xp.sqrt(spread.astype(x.dtype) + x.dtype.type(eps))
     out = ((flat - mean) * rstd).reshape(n, c, places)
     out = out if weight is None else out * weight.reshape(1, c, 1)

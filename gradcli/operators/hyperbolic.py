@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import composite, one, operator, transcendental
+from ..engine.operator import composite, multiply_add, one, operator, precise, transcendental
 from .constants import number_as
 from .power import rsqrt
 
@@ -35,7 +35,9 @@ tanh_backward = operator(
     node="TanhBackwardBackward0",
     dtype="promote",
     where="hidden",
-    forward=lambda xp, grad_output, output: grad_output * (one(output) - output * output),
+    forward=lambda xp, grad_output, output: (
+        grad_output * multiply_add(-output, output, one(output))
+    ),
     grad_output=lambda grad, output: tanh_backward(grad, output),
     output=lambda grad, output, grad_output: grad * (output * -2 * grad_output),
     doc="The gradient of tanh, with a node of its own for second order.",
@@ -131,9 +133,8 @@ sigmoid_backward = operator(
 
 
 def _sigmoid(xp: Any, self: Any) -> Any:
-    if self.dtype.char == "f" and self.size <= 1024:
-        return (1 / (1 + xp.exp(-self.astype("float64")))).astype("float32")
-    return 1 / (1 + xp.exp(-self))
+    """Each step rounded as PyTorch's kernel rounds it: 1 - sigmoid(x) shows it for a large x."""
+    return 1 / (1 + precise(xp.exp, -self))
 
 
 sigmoid = operator(

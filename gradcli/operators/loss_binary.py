@@ -32,7 +32,7 @@ def _bce(xp: Any, x: Any, target: Any, weight: Any, reduction: int) -> Any:
     _in_unit(x, "input")
     _in_unit(target, "target")
     loss = (target - 1) * xp.maximum(precise(xp.log1p, -x), -100) - target * _log(xp, x)
-    return reduce_array(loss if weight is None else loss * weight, reduction)
+    return reduce_array(xp, loss if weight is None else loss * weight, reduction)
 
 
 def _bce_backward(xp: Any, grad: Any, x: Any, target: Any, weight: Any, reduction: int) -> Any:
@@ -117,7 +117,7 @@ def _bce_logits(xp: Any, x: Any, target: Any, weight: Any, pos_weight: Any, redu
     if pos_weight is not None:
         log_sigmoid = log_sigmoid * ((pos_weight - 1) * target + 1)
     loss = (1 - target) * x - log_sigmoid
-    return reduce_array(loss if weight is None else loss * weight, reduction)
+    return reduce_array(xp, loss if weight is None else loss * weight, reduction)
 
 
 def _bce_logits_backward(

@@ -8,16 +8,17 @@ from ..engine.operator import operator, precise
 from .arithmetic import abs_
 from .constants import ones_as
 from .conventions import MEAN, NONE, SUM, Late, floating_only
+from .summation import mean_of, sum_of
 from .sums import sum_all
 
 exp = Late("exp")
 
 
-def reduce_array(loss: Any, reduction: int) -> Any:
+def reduce_array(xp: Any, loss: Any, reduction: int) -> Any:
     """The loss of every element brought to its mean or sum, inside a kernel."""
     if reduction == MEAN:
-        return loss.mean(dtype=loss.dtype)
-    return loss.sum(dtype=loss.dtype) if reduction == SUM else loss
+        return mean_of(xp, loss, None, False, None)
+    return sum_of(xp, loss, None, False, None) if reduction == SUM else loss
 
 
 def share(x: Any, reduction: int) -> float:
@@ -71,7 +72,7 @@ mse_loss = operator(
     where="hidden",
     dtype="promote",
     forward=lambda xp, self, target, reduction: reduce_array(
-        (self - target) * (self - target), reduction
+        xp, (self - target) * (self - target), reduction
     ),
     self=lambda grad, self, target, reduction: mse_loss_backward(grad, self, target, reduction),
     target=lambda grad, self, target, reduction: mse_loss_backward(grad, target, self, reduction),
@@ -85,7 +86,7 @@ mse_loss = operator(
 
 def _smooth_l1(xp: Any, x: Any, target: Any, reduction: int, beta: float) -> Any:
     z = abs(x - target)
-    return reduce_array(xp.where(z < beta, 0.5 * z * z / beta, z - 0.5 * beta), reduction)
+    return reduce_array(xp, xp.where(z < beta, 0.5 * z * z / beta, z - 0.5 * beta), reduction)
 
 
 def _smooth_l1_backward(
@@ -143,7 +144,7 @@ smooth_l1_loss = operator(
 
 def _huber(xp: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
     z = abs(x - target)
-    return reduce_array(xp.where(z <= delta, 0.5 * z * z, delta * (z - 0.5 * delta)), reduction)
+    return reduce_array(xp, xp.where(z <= delta, 0.5 * z * z, delta * (z - 0.5 * delta)), reduction)
 
 
 def _huber_backward(xp: Any, grad: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
@@ -213,7 +214,7 @@ huber_loss = operator(
 
 
 def _soft_margin(xp: Any, x: Any, target: Any, reduction: int) -> Any:
-    return reduce_array(precise(xp.log1p, precise(xp.exp, -x * target)), reduction)
+    return reduce_array(xp, precise(xp.log1p, precise(xp.exp, -x * target)), reduction)
 
 
 def _soft_margin_backward(xp: Any, grad: Any, x: Any, target: Any, reduction: int) -> Any:

@@ -8,6 +8,8 @@ from ..engine.operator import multiply_add, operator
 from .constants import number_as
 from .conventions import Late, floating_only
 from .linear import _product
+from .moments import FEW, LANES, fused, moments, moments_of_rows
+from .summation import products_in_a_row, sum_in_a_row
 from .sums import sum_dims
 
 expand = Late("expand")
@@ -22,22 +24,18 @@ def _rows(x: Any, normalized_shape: tuple[int, ...]) -> tuple[int, int]:
     return (_product(x.shape) // length if length else 0), length
 
 
-def moments(x: Any, axis: Any) -> tuple[Any, Any]:
-    """Mean and variance, worked out in double; the mean in x's own type."""
-    wide = x.astype("float64")
-    return wide.mean(axis=axis, keepdims=True).astype(x.dtype), wide.var(axis=axis, keepdims=True)
-
-
 def _layer_norm(
     xp: Any, x: Any, normalized_shape: tuple[int, ...], weight: Any, bias: Any, eps: float
 ) -> tuple[Any, Any, Any]:
     lead = x.shape[: x.ndim - len(normalized_shape)]
     flat = x.reshape(_rows(x, normalized_shape))
-    mean, spread = moments(flat, 1)
+    mean, spread = moments_of_rows(xp, flat)
     rstd = 1 / xp.sqrt(spread.astype(x.dtype) + x.dtype.type(eps))
     out = ((flat - mean) * rstd).reshape(x.shape)
-    out = out if weight is None else out * weight
-    out = out if bias is None else out + bias
+    if weight is not None:
+        out = out * weight if bias is None else fused(xp, out, weight, bias)
+    elif bias is not None:
+        out = out + bias
     shape = lead + (1,) * len(normalized_shape)
     return out, mean.reshape(shape).astype(x.dtype), rstd.reshape(shape).astype(x.dtype)
 
@@ -49,22 +47,37 @@ def _layer_norm_backward(
     rows, length = _rows(x, normalized_shape)
     dy, flat = grad.reshape(rows, length), x.reshape(rows, length)
     mean, rstd = mean.reshape(rows, 1), rstd.reshape(rows, 1)
-    normal = (flat - mean) * rstd
-    g = dy if weight is None else dy * weight.reshape(1, length)
-    dx = (
-        rstd
-        / length
-        * (
-            length * g
-            - g.sum(axis=1, keepdims=True)
-            - normal * (g * normal).sum(axis=1, keepdims=True)
-        )
-    )
-    return (
-        dx.reshape(x.shape) if output_mask[0] else None,
-        (dy * normal).sum(axis=0).reshape(weight.shape) if output_mask[1] else None,
-        dy.sum(axis=0).reshape(bias.shape) if output_mask[2] else None,
-    )
+    dx = to_weight = None
+    if output_mask[0]:
+        gamma = None if weight is None else weight.reshape(1, length)
+        dx = _towards_rows(xp, dy, flat, mean, rstd, gamma).reshape(x.shape)
+    if output_mask[1]:
+        total = xp.zeros((length,), dtype=x.dtype)
+        normal = fused(xp, flat, rstd, -rstd * mean)
+        if flat.size > FEW:
+            total = (dy * normal).sum(axis=0)
+        else:
+            for row, its_grad in zip(normal, dy, strict=True):
+                total = fused(xp, its_grad, row, total)
+        to_weight = total.reshape(weight.shape)
+    return dx, to_weight, dy.sum(axis=0).reshape(bias.shape) if output_mask[2] else None
+
+
+def _towards_rows(xp: Any, dy: Any, x: Any, mean: Any, rstd: Any, gamma: Any) -> Any:
+    """The gradient of normalised rows, in the order of PyTorch's kernel.
+
+    A constant dy leaves nothing but rounding errors here, and they are what is printed then.
+    """
+    share = rstd.dtype.type(1) / rstd.dtype.type(x.shape[1])
+    if gamma is None:
+        steep, slope = products_in_a_row(xp, dy, x, LANES), sum_in_a_row(xp, dy, LANES)
+        grown = rstd * dy
+    else:
+        steep = products_in_a_row(xp, dy * x, xp.broadcast_to(gamma, x.shape), LANES)
+        slope = products_in_a_row(xp, dy, xp.broadcast_to(gamma, x.shape), LANES)
+        grown = rstd * dy * gamma
+    tilt = fused(xp, slope, mean, -steep) * rstd * rstd * rstd * share
+    return fused(xp, tilt, x, grown) + fused(xp, -tilt, mean, -(slope * rstd * share))
 
 
 def _spread_terms(

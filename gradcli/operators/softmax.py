@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import composite, operator, precise, warn
+from ..engine.operator import composite, multiply_add, operator, precise, warn
 from .conventions import INTEGERS, Late, wrap_dim
+from .summation import products_down, products_in_a_row, sum_in_a_row
 from .sums import sum_dims
 
 exp = Late("exp")
@@ -26,8 +27,17 @@ def _check(kernel: str) -> Any:
     return check
 
 
-def _exponentials(xp: Any, x: Any, dim: int) -> Any:
-    return precise(xp.exp, x - x.max(axis=dim, keepdims=True))
+# PyTorch has two kernels. Along the last dimension it adds up a row and divides by multiplying with
+# the inverse; along another one it goes down all columns at once, and divides.
+
+
+def _is_last(x: Any, dim: int) -> bool:
+    return dim in (-1, x.ndim - 1)
+
+
+def _total(xp: Any, x: Any, dim: int) -> Any:
+    """The sum along dim, which stays as a dimension of one element."""
+    return sum_in_a_row(xp, x) if _is_last(x, dim) else x.sum(axis=dim, keepdims=True)
 
 
 def _softmax(xp: Any, x: Any, dim: int, half_to_float: bool) -> Any:
@@ -35,8 +45,9 @@ def _softmax(xp: Any, x: Any, dim: int, half_to_float: bool) -> Any:
         return x
     if x.ndim == 0:
         return x / x
-    e = _exponentials(xp, x, dim)
-    return e / e.sum(axis=dim, keepdims=True)
+    e = precise(xp.exp, x - x.max(axis=dim, keepdims=True))
+    total = _total(xp, e, dim)
+    return e * (1 / total) if _is_last(x, dim) else e / total
 
 
 def _log_softmax(xp: Any, x: Any, dim: int, half_to_float: bool) -> Any:
@@ -45,20 +56,21 @@ def _log_softmax(xp: Any, x: Any, dim: int, half_to_float: bool) -> Any:
     if x.ndim == 0:
         return x - x
     shifted = x - x.max(axis=dim, keepdims=True)
-    total = precise(xp.exp, shifted).sum(axis=dim, keepdims=True)
-    return shifted - precise(xp.log, total)
+    return shifted - precise(xp.log, _total(xp, precise(xp.exp, shifted), dim))
 
 
 def _softmax_backward(xp: Any, grad: Any, output: Any, dim: int, input_dtype: Any) -> Any:
     if grad.ndim == 0:
         return grad * 0
-    return (grad - (grad * output).sum(axis=dim, keepdims=True)) * output
+    if _is_last(grad, dim):
+        return (grad - products_in_a_row(xp, grad, output)) * output
+    return (grad - products_down(xp, grad, output, dim)) * output
 
 
 def _log_softmax_backward(xp: Any, grad: Any, output: Any, dim: int, input_dtype: Any) -> Any:
     if grad.ndim == 0:
         return grad - grad
-    return grad - precise(xp.exp, output) * grad.sum(axis=dim, keepdims=True)
+    return multiply_add(-precise(xp.exp, output), _total(xp, grad, dim), grad)
 
 
 def _softmax_double(grad: Any, grad_output: Any, dim: int, output: Any) -> Any:

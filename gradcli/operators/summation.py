@@ -57,6 +57,69 @@ def squares_of(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return _shaped(_line_of_squares(xp, found[1]), self, axis, keepdim)
 
 
+WIDE = 16  # numbers that PyTorch's kernel for softmax takes at a time
+
+
+def sum_in_a_row(xp: Any, x: Any, wide: int = WIDE) -> Any:
+    """The sum along the last dimension, which stays: in the order of PyTorch's kernels for rows.
+
+    Fewer than `wide` numbers are added one after another; more in as many lanes, of which the
+    second half is then added to the first, again and again.
+    """
+    if not _is_single(xp, x):
+        return x.sum(axis=-1, keepdims=True)
+    if x.shape[-1] < wide:
+        return xp.add.accumulate(x, axis=-1)[..., -1:]
+    return _halved(xp.add.reduce(_in_lanes(xp, x, wide), axis=-2))
+
+
+def products_in_a_row(xp: Any, x: Any, y: Any, wide: int = WIDE) -> Any:
+    """The sum of x * y along the last dimension, which stays, as PyTorch's compiled code has it.
+
+    Products that fill lanes are rounded, and what is left over is multiplied and added with one
+    rounding.
+    """
+    products = x * y
+    count = x.shape[-1]
+    left = count % wide
+    if not _is_single(xp, x) or count <= wide or not left:
+        return sum_in_a_row(xp, products, wide)
+    lanes = xp.add.reduce(_in_lanes(xp, products[..., : count - left], wide), axis=-2)
+    rest = xp.multiply(x[..., count - left :], y[..., count - left :], dtype="float64")
+    lanes[..., :left] = rest + lanes[..., :left]
+    return _halved(lanes)
+
+
+def products_down(xp: Any, x: Any, y: Any, dim: int) -> Any:
+    """The sum of x * y along a dimension that is not the last, each step rounded once."""
+    if not _is_single(xp, x) or x.shape[dim] > WIDE:
+        return (x * y).sum(axis=dim, keepdims=True)
+    products = xp.multiply(x, y, dtype="float64").swapaxes(0, dim)
+    total = products[0].astype("float32")
+    for product in products[1:]:
+        total = (total + product).astype("float32")
+    return total[None].swapaxes(0, dim)
+
+
+def _is_single(xp: Any, x: Any) -> bool:
+    return x.dtype.char == "f" and 0 < x.size <= LONGEST and xp.__name__ == "numpy"
+
+
+def _in_lanes(xp: Any, x: Any, wide: int) -> Any:
+    """Rows of lanes, zeros after the last number."""
+    missing = -x.shape[-1] % wide
+    if missing:
+        x = xp.concatenate([x, xp.zeros((*x.shape[:-1], missing), dtype=x.dtype)], axis=-1)
+    return x.reshape(*x.shape[:-1], -1, wide)
+
+
+def _halved(lanes: Any) -> Any:
+    """Lanes become one, the second half added to the first, again and again."""
+    while (half := lanes.shape[-1] // 2) > 0:
+        lanes = lanes[..., :half] + lanes[..., half:]
+    return lanes
+
+
 def sum_as_given(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     """One after another where the reduced dimension is not the last one."""
     return xp.add.reduce(self, axis=axis, keepdims=keepdim)
