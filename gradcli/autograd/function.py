@@ -74,6 +74,7 @@ class FunctionContext:
 class FunctionNode(CustomNode):
     """The graph node of one application of a user's Function."""
 
+    is_users = True
     __slots__ = ("context", "owner", "count", "kinds", "given")
 
     def __init__(

@@ -192,8 +192,11 @@ def register_multi_grad_hook(
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     hooks = _MultiHooks(tensors, fn)
-    made = hooks.of_any if mode == "any" else hooks.of_all
-    return _MultiHandle([tensor.register_hook(made(at)) for at, tensor in enumerate(tensors)])
+    if mode == "any":
+        return _MultiHandle([t.register_hook(hooks.of_any) for t in tensors if t.requires_grad])
+    if None in hooks.nodes:
+        raise AssertionError("Expected gradient function to be set")
+    return _MultiHandle([t.register_hook(hooks.of_all(at)) for at, t in enumerate(tensors)])
 
 
 class _MultiHooks:
@@ -214,10 +217,7 @@ class _MultiHooks:
             self.waiting = sum(self._comes_to(node) for node in self.nodes)
 
     def _comes_to(self, node: Node | None) -> bool:
-        walk = self.walk
-        if walk is None or walk.needed is None:
-            return walk is None or node in walk.pending or node in walk.order
-        return node in walk.needed or node in walk.targets
+        return self.walk is None or (node is not None and self.walk.executes(node))
 
     def of_all(self, place: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
@@ -231,7 +231,8 @@ class _MultiHooks:
         hook.stands_for = self.function  # type: ignore[attr-defined]
         return hook
 
-    def of_any(self, place: int) -> Callable[[Tensor], None]:
+    @property
+    def of_any(self) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
             if self.walk is not state.walk:
                 self.walk = state.walk

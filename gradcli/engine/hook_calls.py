@@ -40,39 +40,47 @@ def _taken(
         )
     for given, value in zip(before, result):
         if given is None and value is not None:
-            raise RuntimeError("can't replace a None gradient with a non-None value")
+            raise RuntimeError(NONE_REPLACED)
         if value is not None:
             checked(hook, given, value)
     return tuple(None if v is None else v if tensors else v._data for v in result)
 
 
 def call_one(node: Node, hook: Callable[..., Any], number: int, value: Any, tensors: bool) -> Any:
-    """A tensor's hook: it may replace the gradient."""
-    before = as_tensor(value)
+    """A tensor's hook: it may replace the gradient, but not one that is undefined."""
+    before = None if value is None else as_tensor(value)
     if state.observer is not None:
         state.observer.hooking("tensor", node, hook, number, before)
     result = hook(before)
     after = before if result is None else result
     if state.observer is not None:
         state.observer.hooked("tensor", node, hook, number, before, after)
-    if result is not None:
-        after = checked(hook, before, result)
+    if result is None or result is before:
+        return value
+    if before is None:
+        raise RuntimeError(NONE_REPLACED)
+    after = checked(hook, before, result)
     return after if tensors else after._data
 
 
+NONE_REPLACED = "can't replace a None gradient with a non-None value"
+
+
 def call_tensor_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
-    """The hooks of the tensors that the node made, each on its own gradient."""
+    """The hooks of the tensors that the node made, each tensor's on its own gradient."""
     values = list(grads)
-    for number, (output_nr, hook) in list(node.hooks.tensor.items()):
-        if output_nr < len(values) and values[output_nr] is not None:
-            values[output_nr] = call_one(node, hook, number, values[output_nr], tensors)
+    outputs = dict.fromkeys(output_nr for output_nr, _ in node.hooks.tensor.values())
+    hooks = list(node.hooks.tensor.items())
+    for place in outputs:
+        for number, (output_nr, hook) in hooks:
+            if output_nr == place:
+                values[place] = call_one(node, hook, number, values[place], tensors)
     return tuple(values)
 
 
 def call_pre_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
-    """What runs before a node; then the tensors that it made keep their gradients, if asked to."""
-    hooks = node.hooks
-    for number, hook in list(hooks.pre.items()):
+    """What runs before a node and may replace its gradients."""
+    for number, hook in list(node.hooks.pre.items()):
         given = _given(grads)
         if state.observer is not None:
             state.observer.hooking("node pre", node, hook, number, given)
@@ -81,11 +89,15 @@ def call_pre_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[A
             grads = _taken(hook, given, result, tensors)
         if state.observer is not None:
             state.observer.hooked("node pre", node, hook, number, given, result)
-    for output_nr, reference in list(hooks.retain.items()):
-        tensor = reference()
-        if tensor is not None and output_nr < len(grads) and grads[output_nr] is not None:
-            _retain(tensor, as_tensor(grads[output_nr]), tensors)
     return grads
+
+
+def retain(node: Node, grads: tuple[Any, ...], tensors: bool) -> None:
+    """The tensors that a node made keep their gradients, if asked to."""
+    for output_nr, reference in list(node.hooks.retain.items()):
+        tensor = reference()
+        if tensor is not None and grads[output_nr] is not None:
+            _retain(tensor, as_tensor(grads[output_nr]), tensors)
 
 
 def call_post_hooks(

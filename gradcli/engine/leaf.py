@@ -67,6 +67,12 @@ def edge_of(tensor: Tensor) -> Node | None:
     return node
 
 
+def check_leaf(tensor: Tensor) -> None:
+    """A leaf that a gradient came to may have become a result since."""
+    if tensor._grad_fn is not None:
+        raise RuntimeError("leaf variable has been moved into the graph interior")
+
+
 def check_new_grad(tensor: Tensor, value: Any) -> None:
     """What may be assigned to .grad, in PyTorch's words."""
     if value.__class__ is not tensor.__class__:

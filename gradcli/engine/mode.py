@@ -32,7 +32,7 @@ class State:
     __slots__ = (
         "grad_enabled", "inference", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "saved_hooks", "_observer", "_recorder", "watched",
-        "keep_graph", "create_graph", "hooked", "sweeping", "walk",
+        "keep_graph", "create_graph", "hooked", "sweeping", "walk", "anomalies",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -42,6 +42,7 @@ class State:
         self.formula = False
         self.anomaly = False
         self.anomaly_check_nan = True
+        self.anomalies: list[tuple[int, int | None]] = []  # the numbers of nodes made in that mode
         self.warn: Callable[..., None] = _warn
         self.reserve: Callable[[int], None] = _reserve
         self.saved_hooks: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
@@ -76,6 +77,14 @@ class State:
     def _look(self) -> None:
         self.watched = bool(self.saved_hooks) or not (self._observer is self._recorder is None)
 
+    def switch_anomaly(self, mode: bool, check_nan: bool) -> None:
+        """Turns anomaly mode on or off."""
+        if mode and not self.anomaly:
+            self.anomalies.append((next_sequence(), None))
+        elif self.anomaly and not mode:
+            self.anomalies[-1] = (self.anomalies[-1][0], next_sequence())
+        self.anomaly, self.anomaly_check_nan = mode, check_nan
+
     def push_saved_hooks(self, pair: tuple[Callable[..., Any], Callable[..., Any]]) -> None:
         self.saved_hooks.append(pair)
         self._look()
@@ -85,8 +94,8 @@ class State:
         self._look()
 
 
-state = State()
 next_sequence: Callable[[], int] = itertools.count().__next__
+state = State()
 
 
 class _Mode:
@@ -212,7 +221,7 @@ class detect_anomaly(_Mode):
 
     def __enter__(self) -> None:
         self._anomaly.append((state.anomaly, state.anomaly_check_nan))
-        state.anomaly, state.anomaly_check_nan = self.mode, self.check_nan
+        state.switch_anomaly(self.mode, self.check_nan)
 
     def __exit__(
         self,
@@ -220,7 +229,7 @@ class detect_anomaly(_Mode):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        state.anomaly, state.anomaly_check_nan = self._anomaly.pop()
+        state.switch_anomaly(*self._anomaly.pop())
 
     def _again(self) -> _Mode:
         return detect_anomaly(self.check_nan)
@@ -235,10 +244,10 @@ class set_detect_anomaly(detect_anomaly):
         _Mode.__init__(self)
         self.mode, self.check_nan = mode, check_nan
         self._anomaly = [(state.anomaly, state.anomaly_check_nan)]
-        state.anomaly, state.anomaly_check_nan = mode, check_nan
+        state.switch_anomaly(mode, check_nan)
 
     def __enter__(self) -> None:
-        state.anomaly, state.anomaly_check_nan = self.mode, self.check_nan
+        state.switch_anomaly(self.mode, self.check_nan)
 
     def _again(self) -> _Mode:
         return set_detect_anomaly(self.mode, self.check_nan)

@@ -171,6 +171,8 @@ class Node:
 
     __slots__ = ("row", "edges", "saved", "sequence", "origin", "rest", "buffer", "__weakref__")
 
+    is_users = False  # a user's Function: runs where no gradient came, answers all or nothing
+
     row: Row
     edges: tuple[Node | None, ...]
     saved: tuple[Any, ...] | Freed

@@ -16,7 +16,7 @@ import numpy
 
 from .causes import Freed
 from .hook_calls import as_tensor, copied
-from .leaf import edge_of
+from .leaf import check_leaf, edge_of
 from .mode import state
 from .node import AccumulateGrad, Node, Several
 from .tensor import Tensor, plain
@@ -108,7 +108,7 @@ def _special(node: Node, held: Any, ready: Ready, keep: bool, mark: Freed) -> No
     count = len(extra) if extra.__class__ is list else node.outputs
     grads = (None,) if held is None else held.taken(count)
     results: Sequence[Any] = (None,) * len(node.edges)
-    if any(grad is not None for grad in grads):
+    if any(grad is not None for grad in grads) or node.is_users:
         results = node.apply(grads, False)
     if not keep and not node.freed:
         node.release(mark)
@@ -121,6 +121,8 @@ def _store(leaf: Any, mark: Freed) -> None:
     if value is None:
         return
     variable: Tensor = leaf.variable
+    if not variable._requires_grad or variable._grad_fn is not None:
+        return check_leaf(variable)
     meta, kind = variable._need_meta(), variable._kind
     held = meta.grad
     if held is not None:

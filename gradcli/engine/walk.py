@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
+from .anomaly import apply_watched, check_nan, tell_of
 from .catalogue import catalogue
-from .causes import Cause, Freed, because
+from .causes import Freed
 from .hook_calls import (
     as_tensor,
     call_leaf_hooks,
@@ -17,10 +18,12 @@ from .hook_calls import (
     call_pre_hooks,
     call_tensor_hooks,
     copied,
+    retain,
 )
-from .leaf import edge_of
+from .leaf import check_leaf, edge_of
 from .mode import state
-from .node import AccumulateGrad, Node
+from .node import AccumulateGrad, CustomNode, Node
+from .ready import Ready
 from .sweep import add_in_place, array_for
 from .tensor import Tensor, plain, write_into
 
@@ -32,10 +35,6 @@ class Walk:
 
     This is the way where anything can be seen: hooks, observers, anomaly mode, chosen inputs,
     graphs of gradients. `sweep` is the other one.
-
-    PyTorch keeps ready nodes in a heap by sequence number. A node's consumers are always younger,
-    so taking the reachable nodes by falling number is the same order without a heap; only
-    AccumulateGrad, whose number is the highest, runs as soon as its last gradient has come.
     """
 
     def __init__(
@@ -51,12 +50,13 @@ class Walk:
         self.keep, self.graph, self.tensors, self.capture = keep, graph, tensors, capture
         self.inputs = inputs
         self.buffers: dict[Node, Any] = {}
-        self.pending: dict[Node, int] = {}
+        self.pending: dict[Node, int] = {}  # every node of the pass: the gradients it waits for
         self.targets: dict[Node, list[tuple[int, int]]] = {}
         self.results: list[Any] = []
         self.needed: set[Node] | None = None
+        self.asked: dict[Node, tuple[Node | None, ...]] = {}  # their edges, where some do not run
         self.freed: list[Node] = []
-        self.order: Sequence[Node] = ()
+        self.ready = Ready()
         self.mark = Freed(state.origin)
 
     def run(self, roots: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Any]:
@@ -67,62 +67,81 @@ class Walk:
                 target = edge_of(tensor)
                 if target is not None:
                     self.targets.setdefault(target, []).append((tensor._output_nr, place))
-        self.order = order = self._discover(starts)
+        self._discover(starts)
         if self.inputs is not None:
-            self._restrict(order)
+            self._restrict()
+        only = len(starts) == 1  # PyTorch leaves out several roots that no input is below
         for root, node, gradient in zip(roots, starts, gradients, strict=True):
             value: Any = gradient
             if not self.tensors:
                 value = array_for(root, gradient)
             elif gradient._kind is not root._kind:
                 value = catalogue.methods["to"](gradient, root._kind.dtype)
-            self._receive(node, root._output_nr, value)
-        for node in starts:
-            if node.__class__ is AccumulateGrad:
-                self.pending[node] -= 1
-                if not self.pending[node]:
+            if only or self.executes(node):
+                self._receive(node, root._output_nr, value)
+                self._delivered(node)
+        take, ready = self.ready.take, self.ready.heap
+        while ready:
+            node = take() if len(ready) > 1 else ready.pop()
+            try:
+                if node.__class__ is AccumulateGrad:
                     self._accumulate(node)
-        for node in order:
-            self._execute(node)
+                else:
+                    self._execute(node)
+            except BaseException:
+                if state.anomaly:
+                    tell_of(node)
+                raise
         if self.inputs is not None and not self.capture:
             return []
         return self.results
+
+    def executes(self, node: Node) -> bool:
+        """Does this pass have anything to do at a node?"""
+        if self.needed is None:
+            return node in self.pending
+        return node in self.needed or node in self.targets
 
     def _start(self, root: Tensor) -> Node:
         node = edge_of(root)
         assert node is not None  # roots require gradients: `backward` has looked
         return node
 
-    def _discover(self, starts: Sequence[Node]) -> list[Node]:
-        """All nodes below the roots, latest first; how many gradients each leaf waits for."""
+    def _discover(self, starts: Sequence[Node]) -> None:
+        """All nodes below the roots, and how many gradients each waits for."""
         pending = self.pending
-        seen: set[Node] = set()
         stack: list[Node] = []
+        pop, push, known = stack.pop, stack.append, pending.get
         for node in starts:
-            if node.__class__ is AccumulateGrad:
-                pending[node] = pending.get(node, 0) + 1
-            elif node not in seen:
-                seen.add(node)
-                stack.append(node)
-        pop, push, add = stack.pop, stack.append, seen.add
+            count = known(node)
+            pending[node] = 1 if count is None else count + 1
+            if count is None:
+                push(node)
         while stack:
             for edge in pop().edges:
-                if edge is not None and edge not in seen:
-                    if edge.__class__ is AccumulateGrad:
-                        pending[edge] = pending.get(edge, 0) + 1
-                    else:
-                        add(edge)
+                if edge is not None:
+                    count = known(edge)
+                    if count is None:
+                        pending[edge] = 1
                         push(edge)
-        return sorted(seen, key=_sequence, reverse=True)
+                    else:
+                        pending[edge] = count + 1
 
-    def _restrict(self, order: Sequence[Node]) -> None:
-        """With `inputs`, only nodes on a way to one of them run."""
-        needed: set[Node] = set()
-        for node in reversed(order):
-            for edge in node.edges:
-                if edge is not None and (edge in needed or edge in self.targets):
-                    needed.add(node)
-                    break
+    def _restrict(self) -> None:
+        """With `inputs`, only nodes on a way to one of them run.
+
+        The inputs of `backward` run too: they are where gradients are stored. What a node is not
+        asked for it does not work out, but for what users wrote.
+        """
+        targets = self.targets
+        needed: set[Node] = set() if self.capture else set(targets)
+        for node in sorted(self.pending, key=_sequence):
+            edges = node.edges
+            asked = [edge if edge in needed or edge in targets else None for edge in edges]
+            if any(asked):
+                needed.add(node)
+            if node in needed and not node.is_users and asked != list(edges):
+                self.asked[node] = tuple(asked)
         self.needed = needed
 
     def _receive(self, node: Node, number: int, value: Any) -> None:
@@ -140,68 +159,93 @@ class Walk:
             held.append(None)
         held[number] = value if held[number] is None else held[number] + value
 
+    def _delivered(self, node: Node) -> None:
+        """One of a node's gradients has come, defined or not."""
+        left = self.pending[node] = self.pending[node] - 1
+        if not left:
+            self.ready.put(node)
+
     def _execute(self, node: Node) -> None:
         held = self.buffers.pop(node, None)
-        hooks = node.hooks
+        rest = node.rest
+        hooks = None if rest is None else rest.hooks
         grads = tuple(held) if held.__class__ is list else (held,)
-        if hooks is not None and hooks.tensor:
+        if hooks is not None or state.anomaly or (rest is not None and rest.extra is not None):
+            grads = self._completed(node, grads)
+        runs = self.needed is None or node in self.needed
+        if runs and node in self.targets:  # one that runs is asked for before its hooks
+            self._captures(node, grads)
+        if hooks is not None:
             grads = call_tensor_hooks(node, grads, self.tensors)
         if state.observer is not None:
             state.observer.arrived(node, grads)
-        if self.targets:
-            for number, place in self.targets.get(node, ()):
-                if number < len(grads):
-                    self._capture(place, grads[number])
+        if hooks is not None:
+            retain(node, grads, self.tensors)
+        if not runs:
+            self._captures(node, grads)
+            return
         if hooks is not None:
             grads = call_pre_hooks(node, grads, self.tensors)
-        if self.needed is not None and node not in self.needed:
-            return
         results: Sequence[Any]
         saved: Any = None
-        if all(g is None for g in grads):
+        if all(g is None for g in grads) and not node.is_users:
             results = (None,) * len(node.edges)
         else:
-            if state.anomaly or node.extra is not None:
-                grads = self._completed(node, grads)
             state.origin = node.origin
             saved = node.saved if state.anomaly else None
-            try:
+            if self.asked or state.anomaly:
+                results = self._applied(node, grads)
+            else:
                 results = node.apply(grads, self.tensors)
-            except Exception:
-                if state.anomaly:
-                    _blame(node)
-                raise
+        if hooks is not None and hooks.post:
+            results = call_post_hooks(node, results, grads, self.tensors)
         if not self.keep and not node.freed:
             if state.observer is not None:
                 self.freed.append(node)
             node.release(self.mark)
-        if hooks is not None and hooks.post:
-            results = call_post_hooks(node, results, grads, self.tensors)
         if state.observer is not None:
             state.observer.applied(node, grads, results)
         if state.anomaly and state.anomaly_check_nan:
-            _check_nan(node, results, grads, saved)
+            check_nan(node, results, grads, saved)
         self._pass_on(node, results)
+
+    def _applied(self, node: Node, grads: tuple[Any, ...]) -> Sequence[Any]:
+        """The node's own work, as far as this pass asks for it."""
+        if node in self.asked:
+            edges, asked = node.edges, self.asked[node]
+            node.edges = asked
+            try:
+                results = self._worked(node, grads)
+            finally:
+                node.edges = edges
+            if isinstance(node, CustomNode):  # it has not looked at its edges
+                return [r if e is not None else None for r, e in zip(results, asked, strict=True)]
+            return results
+        return self._worked(node, grads)
+
+    def _worked(self, node: Node, grads: tuple[Any, ...]) -> Sequence[Any]:
+        if state.anomaly and self.tensors:
+            return apply_watched(node, grads)
+        return node.apply(grads, self.tensors)
 
     def _pass_on(self, node: Node, results: Sequence[Any]) -> None:
         """Hands a node's results to the nodes that its edges lead to."""
-        numbers = node.numbers
+        numbers = None if node.rest is None else node.rest.numbers
+        pending, needed, ready = self.pending, self.needed, self.ready
         for place, edge in enumerate(node.edges):
             if edge is None:
                 continue
+            left = pending[edge] = pending[edge] - 1
+            if needed is not None and edge not in needed and edge not in self.targets:
+                continue
             value = results[place]
-            if edge.__class__ is AccumulateGrad:
-                pending = self.pending
-                if value is not None:
-                    held = self.buffers.get(edge)
-                    self.buffers[edge] = value if held is None else held + value
-                left = pending[edge] = pending[edge] - 1
-                if not left:
-                    self._accumulate(edge)
-            elif value is not None:
-                if self.needed is not None and edge not in self.needed and edge not in self.targets:
-                    continue
+            if value is not None:
                 self._receive(edge, 0 if numbers is None else numbers[place], value)
+            if not left:
+                if ready.heap:
+                    ready.put(edge)
+                else:
+                    ready.heap.append(edge)
 
     def _completed(self, node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         """A node of several outputs is given as many gradients as it has outputs."""
@@ -210,12 +254,15 @@ class Walk:
 
     # ---- the ends
 
+    def _captures(self, node: Node, grads: Sequence[Any]) -> None:
+        """What `grad` was asked for; the inputs of `backward` store their gradients themselves."""
+        if self.capture:
+            for number, place in self.targets.get(node, ()):
+                if grads[number] is not None:
+                    self._capture(place, grads[number])
+
     def _capture(self, place: int, value: Any) -> None:
-        if value is None:
-            return
         assert self.inputs is not None
-        if not self.capture:
-            return  # backward(inputs=...): leaves accumulate, the others retain their gradient
         target = self.inputs[place]
         tensor = value if isinstance(value, Tensor) else None
         if tensor is None:
@@ -229,28 +276,28 @@ class Walk:
         assert isinstance(node, AccumulateGrad)
         value = self.buffers.pop(node, None)
         variable = node.variable
-        if value is None:
-            return
         meta = variable._need_meta()
         for number, hook in list((meta.hooks or {}).items()):
             value = call_one(node, hook, number, value, self.tensors)
-        if self.inputs is not None:
-            if node not in self.targets:
-                return
-            if self.capture:
-                for _, place in self.targets[node]:
-                    self._capture(place, value)
-                return
+        if self.needed is not None and node not in self.needed:
+            self._captures(node, (value,))
+            return
         grads: tuple[Any, ...] = (value,)
         if node.hooks is not None:
             grads = call_pre_hooks(node, grads, self.tensors)
-        if grads[0] is not None and variable._requires_grad:  # turned off since: nothing is stored
-            self._add_to_grad(variable, as_tensor(grads[0]))
-            if state.observer is not None:
-                state.observer.stored(variable)
+        if grads[0] is not None:
+            self._store(node, variable, grads[0])
         if node.hooks is not None:
             call_leaf_hooks(node, grads)
-        if meta.post_hooks:
+
+    def _store(self, node: Node, variable: Tensor, value: Any) -> None:
+        check_leaf(variable)
+        if not variable._requires_grad:  # turned off since: nothing is stored
+            return
+        self._add_to_grad(variable, as_tensor(value))
+        if state.observer is not None:
+            state.observer.stored(variable)
+        if variable._need_meta().post_hooks:
             call_post_accumulate_hooks(node, variable)
 
     def _add_to_grad(self, variable: Tensor, new: Tensor) -> None:
@@ -274,20 +321,3 @@ class Walk:
         kind = new._kind
         fresh = plain(kind.xp.zeros(new._data.shape, dtype=kind.array_dtype), kind)
         return catalogue.methods["copy_"](fresh, new)  # type: ignore[no-any-return]
-
-
-def _check_nan(node: Node, results: Sequence[Any], grads: Sequence[Any], saved: Any) -> None:
-    for place, value in enumerate(results):
-        if value is None:
-            continue
-        data = value._data if value.__class__ is Tensor else value
-        if data.dtype.kind == "f" and bool((data != data).any()):
-            _blame(node)
-            message = f"Function '{node.name()}' returned nan values in its {place}th output."
-            told = {"place": place, "result": value, "grads": grads, "saved": saved}
-            raise because(RuntimeError(message), Cause("nan", node.origin, node, **told))
-
-
-def _blame(node: Node) -> None:
-    """Anomaly mode says which node failed; where it was made is its origin's to tell."""
-    state.warn(f"Error detected in {node.name()}. Traceback of forward call that caused the error:")

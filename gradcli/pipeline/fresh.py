@@ -26,7 +26,9 @@ def _reset() -> None:
     default_generator.manual_seed(DEFAULT_SEED)
     dtypes.set_default_dtype(dtypes.float32)
     repr.reset_printoptions()
-    state.grad_enabled, state.inference, state.anomaly = True, False, False
+    state.grad_enabled, state.inference = True, False
+    state.switch_anomaly(False, True)
+    state.anomalies.clear()
     state.saved_hooks.clear()
     if CARRIERS.levels:  # a program entered forward mode and never left it
         from ..autograd.forward_ad import exit_dual_level

@@ -215,10 +215,10 @@ class Told(Sequence[StepFact]):
         at = walk.numbers.get(id(child))
         if not step.has_run:
             then, at = "nothing", None
-        elif result is None:
-            then, at = "nothing", None
-        elif at is None:
+        elif at is None and walk.restricted:
             then = "kept back"
+        elif result is None or at is None:
+            then, at = "nothing", None
         elif not is_leaf or walk.steps[at - 1].is_captured:
             then = "handed on"
         else:
