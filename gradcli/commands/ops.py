@@ -37,12 +37,13 @@ COMMAND = Command(
     gradcli ops                      all of them, a line each
     gradcli ops tanh                 everything about one, with an example
     gradcli ops TanhBackward0        the operator that makes this node
+    gradcli ops 'relu*'              those whose names look like this, a line each
     gradcli ops --filter softmax     those that have to do with a word
     """,
     Asked,
     (
-        Option("names", (), "Operators: sin, torch.sin, F.relu, add_, SinBackward0.", (),
-               many=True, metavar="[NAME]..."),
+        Option("names", (), "Operators: sin, torch.sin, F.relu, add_, SinBackward0; patterns: "
+               "'log*'.", (), many=True, metavar="[NAME]..."),
         several("filters", "--filter", help="Only those in whose names, nodes or description the "
                 "word occurs.", metavar="WORD"),
         Option("face", ("--face",), f"Only those of one namespace: {', '.join(FACES[1:])}.", "all",
@@ -58,23 +59,24 @@ def command(asked: Asked) -> int:
     """Lists, or tells all about some; its exit code."""
 
     def body(desk: Desk) -> int:
-        from ..report.model.operators import CatalogueFact
-        from ..report.operators import matching, named, near
+        from ..report.model.operators import CatalogueFact, OperatorFact
+        from ..report.operators import fitting, is_pattern, matching, named, near
 
         face = None if asked.face == "all" else asked.face
-        if asked.names:
-            found = []
-            for name in asked.names:
-                facts = [fact for fact in named(name) if face in (None, fact.face)]
-                if not facts:
-                    raise Unusable(_unknown(name, near(name)), f"gradcli ops --filter {name}")
-                found += [fact for fact in facts if fact not in found]
-        else:
+        plain = [name for name in asked.names if not is_pattern(name)]
+        found: list[OperatorFact] = []
+        for name in asked.names:
+            facts = fitting(name) if is_pattern(name) else named(name)
+            facts = tuple(fact for fact in facts if face in (None, fact.face))
+            if not facts:
+                raise Unusable(_unknown(name, near(name)), f"gradcli ops --filter {_bare(name)}")
+            found += [fact for fact in facts if fact not in found]
+        if not asked.names:
             found = list(matching(asked.filters, face))
             if not found:
                 words = " ".join([*asked.filters, *([face] if face else [])])
                 raise Unusable(f"no operator has to do with {words!r}", "gradcli ops")
-        detailed = bool(asked.names) or asked.format == "markdown"
+        detailed = bool(plain) or asked.format == "markdown"
         facts_of_all = CatalogueFact(tuple(found), detailed, tuple(asked.names))
         if detailed:
             from ..pipeline.operators import detail
@@ -97,6 +99,11 @@ def command(asked: Asked) -> int:
         return 0
 
     return guarded(_shared(asked), body)
+
+
+def _bare(name: str) -> str:
+    """The longest word of a pattern."""
+    return max(name.replace("[", "*").replace("?", "*").split("*"), key=len) or name
 
 
 def _unknown(name: str, close: tuple[str, ...]) -> str:

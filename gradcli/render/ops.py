@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
-from ..report.model.operators import CatalogueFact, OperatorFact, OverloadFact
+from ..report.model.operators import CatalogueFact, EdgeFact, OperatorFact, OverloadFact
 from .escape import Terminal
 from .text import BLANK, Cell, Line, Look, cell, columns, paint
 
@@ -13,6 +14,19 @@ HEADINGS = {
     "linalg": "torch.linalg", "special": "torch.special", "fft": "torch.fft",
     "signal.windows": "torch.signal.windows",
     "hidden": "steps that derivatives are made of",
+}  # fmt: skip
+
+MEMORY = {
+    "new": "a new tensor", "view": "a view of its input", "self": "the tensor itself",
+    "written": "its input, written over",
+}  # fmt: skip
+ORDERS = {
+    "linear": "first; the second is 0",
+    "first": "first; the second is not implemented, as in PyTorch",
+    "none": "none: backward raises, as in PyTorch",
+}
+KINDS = {
+    "float32": "floats", "float64": "floats", "int64": "integers", "bool": "bools",
 }  # fmt: skip
 
 
@@ -60,8 +74,7 @@ def _nodes(fact: OperatorFact) -> str:
 
 
 def _whole(fact: OperatorFact, look: Look) -> list[Line]:
-    head = fact.calls or (fact.name,)
-    lines: list[Line] = [(cell(", ".join(head), "name"),)]
+    lines = list(_wrapped("", ", ".join(fact.calls), look, "name", 2))
     if fact.face == "hidden":
         lines = [
             (cell(fact.name, "name"), Cell("  a step of derivatives; not to be called", "dim"))
@@ -70,43 +83,36 @@ def _whole(fact: OperatorFact, look: Look) -> list[Line]:
     for overload in fact.overloads:
         lines.append(BLANK)
         if overload.doc != shown:
-            lines += [(cell(overload.doc),), BLANK]
+            lines += [*_wrapped("", overload.doc, look, "", 0), BLANK]
             shown = overload.doc
-        lines += _overload(overload)
+        lines += _overload(overload, look, fact.face == "hidden")
     return lines
 
 
-def _overload(overload: OverloadFact) -> list[Line]:
-    lines: list[Line] = [(Cell("  "), cell(overload.signature))]
+def _overload(overload: OverloadFact, look: Look, hidden: bool) -> list[Line]:
+    lines = list(_wrapped("  ", overload.signature, look, "", 6))
     told = list(_told(overload))
+    if not hidden:
+        told += _conduct(overload)
     wide = max(14, *(len(word) for word, _ in told)) + 2
-    lines += [_row(word, value, wide) for word, value in told]
+    for word, value in told:
+        lines += _row(word, value, wide, look)
+    if overload.edges:
+        lines.append((Cell("    at the edges", "dim"),))
+        lines += _edges(overload.edges, look)
     if overload.example is not None:
-        lines.append(_row("example", "", wide))
+        lines.append((Cell("    example", "dim"),))
         for line in overload.example.program.splitlines():
-            lines.append((Cell("        "), cell(line)))
+            lines += _wrapped("        ", line, look, "", 4)
         for line in overload.example.output.splitlines():
             lines.append((Cell("        "), cell(line, "dim")))
     return lines
 
 
 def _told(overload: OverloadFact) -> Iterator[tuple[str, str]]:
-    """What is known of an overload: (word, text)."""
-    if overload.kind == "composed":
-        made = overload.made_of
-        yield "grad_fn", made[-1] if made else "that of the operators it is made of"
-        if len(made) > 1:
-            yield "made of", ", ".join(made)
-    elif overload.kind == "creation":
-        yield "grad_fn", "none: it makes a new tensor"
-    elif overload.grad_fn == "NotImplemented":
-        yield "grad_fn", "NotImplemented: there is no derivative, and backward says so"
-    elif overload.grad_fn:
-        yield "grad_fn", overload.grad_fn
-    else:
-        yield "grad_fn", "none: its result requires no grad"
-    if overload.saved:
-        yield "saves", ", ".join(overload.saved)
+    """What is computed and recorded: (word, text)."""
+    if overload.computes:
+        yield "computes", overload.computes
     told = {name for derivative in overload.derivatives for name in derivative.inputs}
     for derivative in overload.derivatives:
         of = ", ".join(derivative.inputs)
@@ -114,30 +120,125 @@ def _told(overload: OverloadFact) -> Iterator[tuple[str, str]]:
     for name in overload.arguments:
         if overload.derivatives and name not in told:
             yield f"grad of {name}", "computed by its own kernel"
+    yield "grad_fn", _grad_fn(overload)
+    parts = overload.conduct.parts
+    if parts:
+        yield "made of", ", ".join(_counted([f"{name} ({node})" if name else node
+                                             for name, node in parts]))  # fmt: skip
+    if overload.saved:
+        yield "saves", ", ".join(overload.saved)
+
+
+def _grad_fn(overload: OverloadFact) -> str:
+    if overload.kind == "creation":
+        return "none: it makes a new tensor"
+    if overload.kind == "composed":
+        made = overload.made_of
+        if made:
+            return made[-1]
+        return "none: its result requires no grad"
+    if overload.grad_fn == "NotImplemented":
+        return "NotImplemented: there is no derivative, and backward says so"
+    return overload.grad_fn or "none: its result requires no grad"
+
+
+def _counted(words: Sequence[str]) -> Iterator[str]:
+    """Equal neighbours once, with their number."""
+    at = 0
+    while at < len(words):
+        end = at
+        while end < len(words) and words[end] == words[at]:
+            end += 1
+        yield words[at] if end - at == 1 else f"{end - at} times {words[at]}"
+        at = end
+
+
+def _conduct(overload: OverloadFact) -> Iterator[tuple[str, str]]:
+    """How it behaves: (word, text)."""
+    conduct = overload.conduct
+    if conduct.orders:
+        yield "derivatives", ORDERS.get(conduct.orders, conduct.orders)
+    types = type_rule(overload)
+    if types:
+        yield "types", types
+    if conduct.memory:
+        yield "memory", " or ".join(MEMORY[word] for word in conduct.memory)
     if overload.inplace:
         node = f" ({overload.inplace_grad_fn})" if overload.inplace_grad_fn else ""
         yield "in place", f"Tensor.{overload.inplace}{node}"
-    if overload.view:
-        yield "memory", "a view: it shares its input's"
 
 
-def _row(word: str, value: str, wide: int) -> Line:
-    return (Cell("    "), Cell(f"{word:<{wide}}", "dim"), cell(value))
+def type_rule(overload: OverloadFact) -> str:
+    """The result's type for that of the operands, in words."""
+    groups: dict[str, dict[str, None]] = {}
+    for name, kind in overload.conduct.types:
+        said = "stay as they are" if kind == name else f"give {kind}" if kind else "are refused"
+        groups.setdefault(said, {})[KINDS[name]] = None
+    if not groups:
+        return ""
+    if len(groups) == 1:
+        (said,) = groups
+        return {"stay as they are": "that of the operands"}.get(said, said.replace("give ", ""))
+    told = [f"{_listed(list(kinds))} {said}" for said, kinds in groups.items()]
+    shared = "operands are promoted together; " if overload.promotes else ""
+    return shared + "; ".join(told)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _edges(edges: Sequence[EdgeFact], look: Look) -> Iterator[Line]:
+    """Each call with what it gives and which gradient, on one line where that fits."""
+    room = max(len(edge.call) for edge in edges)
+    wide = max((len(edge.result) for edge in edges), default=0)
+    for edge in edges:
+        gradients = "; ".join(edge.gradients)
+        word = "gradient" if len(edge.gradients) == 1 else "gradients"
+        told = "" if not gradients else f"{word} {gradients}"
+        if gradients.startswith("backward"):
+            told = gradients
+        whole = f"{edge.call:<{room}}   {edge.result:<{wide}}   {told}".rstrip()
+        if len(whole) + 8 <= look.width:
+            yield (Cell("        "), cell(whole))
+        else:
+            yield (Cell("        "), cell(edge.call))
+            yield (Cell("            "), cell(f"{edge.result}   {told}".rstrip(), "dim"))
+
+
+def _row(word: str, value: str, wide: int, look: Look) -> Iterator[Line]:
+    head = Cell(f"    {word:<{wide}}", "dim")
+    room = max(24, look.width - wide - 4)
+    for at, part in enumerate(_parts(value, room)):
+        yield (head if at == 0 else Cell(" " * (wide + 4)), cell(part))
+
+
+def _wrapped(indent: str, value: str, look: Look, style: str, hang: int) -> Iterator[Line]:
+    for at, part in enumerate(_parts(value, look.width - len(indent) - hang)):
+        yield (Cell(indent if at == 0 else indent + " " * hang), cell(part, style))
+
+
+def _parts(value: str, room: int) -> list[str]:
+    """The text in lines that fit; only spaces are broken at, so code stays code."""
+    if len(value) <= room:
+        return [value]
+    return textwrap.wrap(value, room, break_long_words=False, break_on_hyphens=False)
 
 
 # ---- the reference
 
 
 def markdown(facts: CatalogueFact) -> Iterator[Terminal]:
-    """The page for the repository: a table for each face."""
+    """The page for the repository: a table for each face, then all edges."""
     from .escape import line
 
     yield Terminal(
         "# Operators\n\nMade by `gradcli ops --format markdown` from the declarations in "
         "`gradcli/operators/`.\nThe gradient of an argument is what backward adds for it; `grad` "
-        "is the gradient that\ncomes in, `result` what the operator gave. Sizes in formulas are "
-        "those of the\ndeclaration's first sample. `gradcli ops NAME` shows the same with "
-        "examples.\n"
+        "is the gradient that\ncomes in, `result` what the operator gave. Numbers in formulas that "
+        "have no name are those of\nthe declaration's first sample. `gradcli ops NAME` shows the "
+        "same with types, memory and\nexamples. What functions do at ties, at zeros and at the "
+        "bounds of their domains stands\n[at the end](#at-the-edges).\n"
     )
     face = ""
     for fact in facts.operators:
@@ -150,19 +251,40 @@ def markdown(facts: CatalogueFact) -> Iterator[Terminal]:
         for overload in fact.overloads:
             row = " | ".join(_cells(overload))
             yield Terminal(line(f"| {row} |") + "\n")
+    edges = dict.fromkeys(e for f in facts.operators for o in f.overloads for e in o.edges)
+    if edges:
+        yield Terminal("\n## At the edges\n\nThe gradient is that of the sum of the result, for "
+                       "each `tensor(...)` of the call.\n\n| call | gives | gradients |\n"
+                       "| --- | --- | --- |\n")  # fmt: skip
+    for edge in edges:
+        row = " | ".join((_code(edge.call), edge.result, "; ".join(edge.gradients)))
+        yield Terminal(line(f"| {row} |") + "\n")
 
 
 def _cells(overload: OverloadFact) -> Iterator[str]:
     yield _code(overload.signature)
     words = {"composed": "composed", "creation": ""}
-    node = ", ".join(overload.made_of) or words.get(overload.kind, overload.grad_fn)
+    made = ", ".join(_counted(overload.made_of))
+    node = made or words.get(overload.kind, overload.grad_fn)
     yield node + (f", in place {overload.inplace}" if overload.inplace else "")
     yield ", ".join(overload.saved)
     yield "<br>".join(
         f"{', '.join(d.inputs)}: {_code(d.formula) if d.formula else 'own kernel'}"
         for d in overload.derivatives
     )
+    yield "<br>".join(_described(overload))
+
+
+def _described(overload: OverloadFact) -> Iterator[str]:
+    """What it is, what it computes, and what is unusual about it."""
     yield overload.doc.replace("|", "\\|")
+    if overload.computes:
+        yield _code(overload.computes)
+    conduct = overload.conduct
+    if set(conduct.memory) - {"new"}:
+        yield f"Memory: {' or '.join(MEMORY[word] for word in conduct.memory)}."
+    if conduct.orders in ("first", "none"):
+        yield f"Derivatives: {ORDERS[conduct.orders]}."
 
 
 def _code(text: str) -> str:

@@ -96,6 +96,7 @@ def _overload(row: Any) -> OverloadFact:
             key, signature.text, "operator", row.doc, _short(row.node),
             row.saved_names if row.formulas else (), row.inplace or "", _short(inplace_node),
             bool(row.view), tuple(p.name for p in row.tensors if p.name in asking), row.samples,
+            row.broadcasts and len(row.signature.parameters) > 1,
         )  # fmt: skip
     kind = "composed" if isinstance(row, Composite) else "creation"
     return OverloadFact(key, signature.text, kind, row.doc, "", (), "", "", False, (), row.samples)
@@ -162,6 +163,27 @@ def named(name: str) -> tuple[OperatorFact, ...]:
         for f in operators()
         if name in (_last(f.name), *map(_last, f.calls), *f.nodes, *f.inplace)
         or any(name in (o.key, o.inplace_grad_fn) for o in f.overloads)
+    )
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name stands for several: relu*, log[0-9]*, ?tan."""
+    return any(sign in name for sign in "*?[")
+
+
+def fitting(pattern: str) -> tuple[OperatorFact, ...]:
+    """Operators that programs can call, one of whose names or nodes looks like this."""
+    from fnmatch import fnmatchcase
+
+    return tuple(
+        fact
+        for fact in operators()
+        if fact.face != "hidden"
+        and any(
+            fnmatchcase(name, pattern)
+            for call in (fact.name, *fact.calls, *fact.nodes, *fact.inplace)
+            for name in (call, _last(call))
+        )
     )
 
 

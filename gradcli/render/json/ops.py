@@ -53,6 +53,22 @@ def _overload(overload: OverloadFact, detailed: bool) -> dict[str, Any]:
             {"of": list(d.inputs), "formula": d.formula or None} for d in overload.derivatives
         ]
         row["made_of"] = list(overload.made_of)
+        row |= _measured(overload)
         example = overload.example
         row["example"] = None if example is None else example._asdict()
     return row
+
+
+def _measured(overload: OverloadFact) -> dict[str, Any]:
+    conduct = overload.conduct
+    return {
+        "computes": overload.computes or None,
+        "parts": [name for name, _ in conduct.parts],
+        "orders": conduct.orders or None,
+        "types": {name: kind or None for name, kind in conduct.types},
+        "memory": list(conduct.memory),
+        "edges": [
+            {"call": e.call, "result": e.result, "gradients": list(e.gradients)}
+            for e in overload.edges
+        ],
+    }

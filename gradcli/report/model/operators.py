@@ -19,6 +19,29 @@ class ExampleFact(NamedTuple):
     output: str
 
 
+class EdgeFact(NamedTuple):
+    """What a call at a tie, at a zero, at a bound gives, and the gradient of each operand."""
+
+    call: str
+    result: str
+    gradients: tuple[str, ...]
+
+
+class ConductFact(NamedTuple):
+    """What runs of the samples tell.
+
+    `types`: for the type of the operands the type of the result, empty where it is refused.
+    `memory`: "new", "view", "self", "written", or several of them. `orders`: "first and second"
+    and the like. `parts`: (operator, node) that a composed operator ran, in order.
+    """
+
+    types: tuple[tuple[str, str], ...] = ()
+    memory: tuple[str, ...] = ()
+    orders: str = ""
+    parts: tuple[tuple[str, str], ...] = ()
+    requires_grad: bool = True
+
+
 class OverloadFact(NamedTuple):
     """One declaration. `kind`: operator (makes a node), composed (of others), creation."""
 
@@ -33,9 +56,17 @@ class OverloadFact(NamedTuple):
     view: bool
     arguments: tuple[str, ...]  # those with a derivative
     samples: tuple[str, ...]
+    promotes: bool = False  # several operands meet in one type and shape
     derivatives: tuple[DerivativeFact, ...] = ()
     example: ExampleFact | None = None
-    made_of: tuple[str, ...] = ()  # the nodes that a composed operator makes in its example
+    computes: str = ""  # what it computes as a formula of simpler operators
+    conduct: ConductFact = ConductFact()
+    edges: tuple[EdgeFact, ...] = ()
+
+    @property
+    def made_of(self) -> tuple[str, ...]:
+        """The nodes that a composed operator makes in its example."""
+        return tuple(node for _, node in self.conduct.parts) if self.kind == "composed" else ()
 
 
 class OperatorFact(NamedTuple):

@@ -1,6 +1,6 @@
 """pipeline: symbols for the catalogue: formulas that name what they cannot open.
 
-Where the symbols of `paths_carrier` find no words of the language, a step is called by its name.
+Where the symbols of `paths.carrier` find no words of the language, a step is called by its name.
 """
 
 from __future__ import annotations
@@ -8,9 +8,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.row import Row
-from ..report.symbols import Algebra, Expr
-from .paths.carrier import Symbol, Unsayable, operate, written_out
+from ...engine.row import Row
+from ...report.symbols import Algebra, Expr
+from ..paths.carrier import Symbol, Unsayable, operate, written_out
+
+
+class Named(int):
+    """A number of the call that formulas tell by the name of its argument."""
+
+    name: str
+
+    @classmethod
+    def of(cls, name: str, value: int) -> Named:
+        """The number under this name."""
+        made = cls(value)
+        made.name = name
+        return made
+
+    def __repr__(self) -> str:
+        return self.name
+
+    __str__ = __repr__
 
 
 class Term:
