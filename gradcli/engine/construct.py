@@ -11,6 +11,7 @@ from . import dtypes
 from .device import as_device, default_device, to_numpy
 from .dtypes import BY_NAME, OF_ARRAY, DType
 from .kind import Kind, kind_of
+from .layout import formatted
 from .mode import state
 from .row import Factory
 from .tensor import Tensor, from_array, plain
@@ -263,6 +264,8 @@ def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
     data = kind.xp.asarray(data)
     if data.dtype is not kind.settled:
         data = kind.settle(data)
+    if isinstance(like, Tensor) and row.is_like and data.ndim > 1:
+        data = formatted(data, like._data, arguments.get("memory_format"))
     out = plain(data, kind)
     out._requires_grad = requires_grad
     return out

@@ -27,15 +27,17 @@ def converted(array: Any, dtype: DType | None, device: Any) -> Any:
     """A copy as another type, elsewhere; None keeps what is."""
     from .construct import cast_array
     from .device import array_module, module_of, to_numpy
+    from .layout import alike
     from .tensor import from_array, kind_of
 
     if device is not None and array_module(device) is not module_of(array):
         xp = array_module(device)
         array = to_numpy(array) if xp.__name__ == "numpy" else xp.asarray(array)
     if dtype is None or (dtype.numpy == array.dtype.name and not dtype.is_reduced):
-        return array.copy(order="K") if getattr(array, "ndim", 0) else array.copy()
+        return alike(array.copy(), array) if getattr(array, "ndim", 0) else array.copy()
     kind = from_array(array)._kind if device is None else kind_of(dtype, device)
-    return cast_array(array, kind.of(dtype))
+    cast = cast_array(array, kind.of(dtype))
+    return cast if array.flags.c_contiguous else alike(cast, array)
 
 
 def device_named(name: str) -> Any:

@@ -192,11 +192,25 @@ def alike(data: Any, first: Any) -> Any:
 
 
 def channels(data: Any, first: Any) -> Any:
-    """A result that lies row-major, or channels last where its first operand does."""
-    if suggests_channels_last(first) and data.ndim == first.ndim:
-        order = CHANNELS_LAST if data.ndim == 4 else CHANNELS_LAST_3D
-        return relaid(data, strides_in_order(data.shape, order))
+    """A result that lies row-major, or channels last where its first operands do."""
+    operands = first if first.__class__ is list else [first]
+    if data.ndim == operands[0].ndim and all(suggests_channels_last(each) for each in operands):
+        return relaid(data, strides_in_order(data.shape, _channels_order(data.ndim)))
     return row_major(data)
+
+
+def _channels_order(rank: int) -> Sizes:
+    return CHANNELS_LAST if rank == 4 else CHANNELS_LAST_3D
+
+
+def formatted(data: Any, source: Any, memory_format: Any) -> Any:
+    """A copy of `source`, or what stands in its place, in the order that a memory format names."""
+    name = "preserve_format" if memory_format is None else memory_format.name
+    if name == "preserve_format":
+        return alike(data, source)
+    if name == "contiguous_format":
+        return row_major(data)
+    return relaid(data, strides_in_order(data.shape, _channels_order(5 if "3d" in name else 4)))
 
 
 def suggests_channels_last(array: Any) -> bool:
@@ -204,12 +218,15 @@ def suggests_channels_last(array: Any) -> bool:
 
     Where dimensions of size 1 leave it open, PyTorch's answer is to be as careful as this.
     """
-    if array.ndim not in (4, 5):
-        return False
-    sizes, strides, least = array.shape, element_strides(array), 0
+    return array.ndim in (4, 5) and suggests(array.shape, element_strides(array))
+
+
+def suggests(sizes: Sizes, strides: Sizes) -> bool:
+    """The same, of sizes and strides."""
+    least = 0
     if strides[1] == 0:
         return False
-    for dim in CHANNELS_LAST if array.ndim == 4 else CHANNELS_LAST_3D:
+    for dim in _channels_order(len(sizes)):
         if sizes[dim] == 0 or strides[dim] < least:
             return False
         if dim == 0 and least == strides[1]:
@@ -219,7 +236,11 @@ def suggests_channels_last(array: Any) -> bool:
 
 
 # What a declaration may say of its results (`layout=`): see the functions.
-LAYOUTS: dict[str, Any] = {"row-major": row_major, "like": alike, "channels": channels}
+LAYOUTS: dict[str, Any] = {
+    "row-major": row_major,
+    "like": alike,
+    "channels": channels,
+}
 
 
 def preserved(array: Any, dtype: Any) -> Any:

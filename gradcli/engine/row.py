@@ -261,6 +261,11 @@ class Factory:
     inplace = None
 
     @property
+    def is_like(self) -> bool:
+        """Does it take its size from a tensor, and with it how that lies in memory?"""
+        return self.name.partition(".")[0].endswith("_like")
+
+    @property
     def given(self) -> int:
         """How many parameters the declaration itself names."""
         return self.signature.declared

@@ -205,6 +205,7 @@ addr = operator(
     node="AddrBackward0",
     inplace="addr_",
     check=_check_addr,
+    layout="like",
     forward=lambda xp, self, vec1, vec2, beta, alpha: _added(
         xp, self, xp.outer(vec1, vec2), beta, alpha
     ),

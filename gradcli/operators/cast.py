@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.conversion import BY_NAME, converted, default_dtype, device_named
+from ..engine.layout import formatted, suggests_channels_last
 from ..engine.operator import composite, operator
 from .complex_parts import real_part
 from .constants import zeros_as
 from .geometry import broadcast_sizes
-from .shape import is_laid_out, with_channels_last
+from .shape import is_laid_out
 from .sums import sum_all, sum_to
 
 to_copy = operator(
@@ -40,23 +41,34 @@ to_copy_laid_out = operator(
     node="ToCopyBackward0",
     where="hidden",
     dtype=lambda self, dtype, device, memory_format: (dtype or self.dtype, device or self.device),
-    forward=lambda xp, self, dtype, device, memory_format: with_channels_last(
-        xp, converted(self, dtype, device)
+    forward=lambda xp, self, dtype, device, memory_format: formatted(
+        converted(self, dtype, device), self, memory_format
     ),
     self=lambda grad, self_kind: _back_to(grad, self_kind),
-    doc="A copy whose channels lie closest in memory.",
-    samples=("c[None].to(torch.float64, memory_format=torch.channels_last)",),
+    doc="A copy in an order of memory that is asked for.",
+    samples=(
+        "c[None].to(torch.float64, memory_format=torch.channels_last)",
+        "x.t().double(memory_format=torch.contiguous_format).stride()",
+        "x.t().float(memory_format=torch.contiguous_format).stride()",
+    ),
 )
+
+
+def is_suggested(self: Any, memory_format: Any) -> bool:
+    """Is it laid out so? What does not lie channels last counts as contiguous here."""
+    if memory_format.name == "contiguous_format":
+        return not suggests_channels_last(self._data)
+    return is_laid_out(self, memory_format)
 
 
 def _converted_to(self: Any, dtype: Any, device: Any, copy: bool, memory_format: Any = None) -> Any:
     """The tensor itself where nothing changes."""
     same = dtype is None or dtype is self.dtype
-    fits = memory_format is None or is_laid_out(self, memory_format)
+    fits = memory_format is None or is_suggested(self, memory_format)
     if same and (device is None or device == self.device) and not copy and fits:
         return self
     dtype, device = dtype or self.dtype, device or self.device
-    if memory_format is not None and memory_format.name.startswith("channels_last"):
+    if memory_format is not None and memory_format.name != "preserve_format":
         return to_copy_laid_out(self, dtype, device, memory_format)
     return to_copy(self, dtype, device)
 

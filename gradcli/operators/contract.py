@@ -327,6 +327,7 @@ linalg_cross = operator(
     node="LinalgCrossBackward0",
     where="linalg",
     check=_check_cross,
+    layout="row-major",
     forward=_crossed,
     self=lambda grad, self_shape, other, dim: sum_to_shape(
         linalg_cross(other, grad, dim), self_shape

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.layout import (
+    channels,
+    element_strides,
+    relaid,
+    row_major,
+    suggests,
+    suggests_channels_last,
+)
 from ..engine.operator import composite, operator
 from .conventions import Late
 from .windows import each, padded, scatter, windows
@@ -71,6 +79,18 @@ def _weight_gradient(
         optimize=True,
     )  # fmt: skip
     return out.reshape((-1, *out.shape[2:]))
+
+
+def _laid_out(out: Any, input: Any, weight: Any) -> Any:
+    """Channels last where the input or the weight lies so. PyTorch takes a line for an image of
+    one row, once it has made the input row-major."""
+    if input.ndim == 3:
+        sizes, strides = weight.shape, element_strides(weight)
+        image = ((*sizes[:2], 1, sizes[2]), (*strides[:2], sizes[2] * strides[2], strides[2]))
+        if suggests(*image):
+            return relaid(out, (out.shape[1] * out.shape[2], 1, out.shape[1]))
+        return row_major(out)
+    return channels(out, input if suggests_channels_last(input) else weight)
 
 
 def _convolution(
@@ -223,8 +243,9 @@ convolution = operator(
     f"convolution(Tensor input, Tensor weight, Tensor? bias, {_SETTINGS}) -> Tensor",
     node="ConvolutionBackward0",
     where="hidden",
-    layout="channels",
-    forward=_convolution,
+    forward=lambda xp, input, weight, *settings: _laid_out(
+        _convolution(xp, input, weight, *settings), input, weight
+    ),
     joint={
         ("input", "weight", "bias"): (
             lambda grad, input, weight, bias_sym_sizes_opt, stride, padding, dilation, transposed,

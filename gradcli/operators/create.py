@@ -67,13 +67,15 @@ def _declare_constant(name: str, value: int) -> None:
     """The forms that take size or type from another tensor."""
     factory(
         f"{name}_like(Tensor self, *, {OPTIONS}) -> Tensor",
-        lambda xp, self, dtype: xp.full_like(self, value, dtype=dtype),
+        lambda xp, self, dtype: xp.full(self.shape, value, dtype=dtype),
         dtype="like",
         doc=f"A tensor of another one's size and type, filled with {value}.",
         samples=(
             f"torch.{name}_like(x)",
             f"torch.{name}_like(i, dtype=torch.float64)",
-            f"torch.{name}_like(x.t())",
+            f"torch.{name}_like(x.t()).stride()",
+            f"torch.{name}_like(z.expand(2, 3)).stride()",
+            f"torch.{name}_like(x.t(), memory_format=torch.contiguous_format).stride()",
             f"torch.{name}_like(x, requires_grad=True)",
         )
         if name != "empty"
@@ -102,8 +104,8 @@ _declare_constant("empty", 0)
 
 full_like = factory(
     f"full_like(Tensor self, Scalar fill_value, *, {OPTIONS}) -> Tensor",
-    lambda xp, self, fill_value, dtype: xp.full_like(
-        self, xp.asarray(fill_value).astype(dtype), dtype=dtype
+    lambda xp, self, fill_value, dtype: xp.full(
+        self.shape, xp.asarray(fill_value).astype(dtype), dtype=dtype
     ),
     dtype="like",
     doc="A tensor of another one's size and type, filled with a number.",

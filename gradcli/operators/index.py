@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..engine.layout import byte_strides, order_of, relaid, strides_in_order
 from ..engine.operator import operator, warn
 from .constants import zeros_of
 from .geometry import broadcast_sizes, shown
@@ -89,11 +90,29 @@ def _check_bounds(index: Any, dim: int, shape: Sequence[int]) -> None:
 def _indexed(xp: Any, self: Any, indices: Sequence[Any]) -> Any:
     places = _places(xp, self.shape, indices)
     try:
-        return self[places].copy(order="C")
+        result = self[places].copy(order="C")
+        return result if self.flags.c_contiguous else _laid_out(xp, result, self, places)
     except IndexError:
         shapes = [place.shape for place in places if not isinstance(place, slice)]
         _check_broadcast(shapes)
         raise
+
+
+def _laid_out(xp: Any, result: Any, self: Any, places: Sequence[Any]) -> Any:
+    """As PyTorch's iterator lays out what it picks: by the strides of what is taken whole, then by
+    those of the indices."""
+    strides = byte_strides(self)
+    chosen = [dim for dim, place in enumerate(places) if not isinstance(place, slice)]
+    indices = xp.broadcast_arrays(*(places[dim] for dim in chosen))
+    one_run = chosen[-1] - chosen[0] == len(chosen) - 1
+    before = chosen[0] if one_run else 0  # indices that stand apart come first
+    kept = tuple(step for dim, step in enumerate(strides) if dim not in chosen)
+    after = len(kept) - before
+    operands = [(*kept[:before], *(0,) * indices[0].ndim, *kept[before:])]
+    operands += [(*(0,) * before, *byte_strides(index), *(0,) * after) for index in indices]
+    sizes = result.shape
+    order = order_of(sizes, [(sizes, operand) for operand in operands])
+    return relaid(result, strides_in_order(sizes, order))
 
 
 def _put(xp: Any, self: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> Any:

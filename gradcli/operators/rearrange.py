@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..engine.layout import alike
 from ..engine.operator import composite, operator
 from .constants import zeros_of
 from .geometry import shown, wrap_dim, wrap_dims
@@ -242,8 +243,9 @@ def _turned(xp: Any, self: Any, k: int, dims: Sequence[int]) -> Any:
     if turns == 0:
         return self.copy()
     if turns == 2:
-        return xp.flip(self, tuple(dims)).copy()
-    return xp.flip(self, dims[1] if turns == 1 else dims[0]).copy().swapaxes(dims[0], dims[1])
+        return alike(xp.flip(self, tuple(dims)).copy(), self)
+    flipped = xp.flip(self, dims[1] if turns == 1 else dims[0]).copy()
+    return alike(flipped, self).swapaxes(dims[0], dims[1])
 
 
 rot90 = operator(

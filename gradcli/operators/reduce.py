@@ -386,6 +386,7 @@ for _name, _word in (("all", "Are all elements"), ("any", "Is any element")):
 count_nonzero = operator(
     "count_nonzero(Tensor self, int? dim=None) -> Tensor",
     dtype="int64",
+    layout="row-major",
     forward=lambda xp, self, dim: xp.asarray(
         (self != 0).sum(axis=axes(None if dim is None else (dim,), self.ndim), dtype="int64")
     ),

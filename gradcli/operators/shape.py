@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..engine.layout import alike
 from ..engine.operator import composite, operator
 from .geometry import (
     broadcast_sizes,
+    contiguous_strides,
     element_strides,
     expanded_size,
     infer_size,
@@ -41,18 +43,8 @@ def _copied(xp: Any, array: Any, memory_format: Any) -> Any:
         return with_channels_last(xp, array)
     if "contiguous_format" in repr(memory_format):
         return array.copy(order="C")
-    return array.copy(order="K" if _is_dense(array) else "C")
-
-
-def _is_dense(array: Any) -> bool:
-    """Do the elements fill one block of memory without holes or overlaps?"""
-    expected = 1
-    pairs = zip(element_strides(array), array.shape, strict=True)
-    for stride, length in sorted(pair for pair in pairs if pair[1] != 1):
-        if stride != expected:
-            return False
-        expected *= length
-    return True
+    copy = array.copy()
+    return copy if array.ndim < 2 else alike(copy, array)
 
 
 def with_channels_last(xp: Any, array: Any) -> Any:
@@ -335,9 +327,9 @@ def _unsqueezed(xp: Any, self: Any, dim: int) -> Any:
     """PyTorch gives the new dimension the stride of what lies behind it."""
     dim = wrap_dim(dim, self.ndim + 1)
     index = (*(slice(None),) * dim, None, ...)
-    if self.flags.c_contiguous:
-        return self[index]
     shape, strides = self.shape, element_strides(self)
+    if strides == contiguous_strides(shape):
+        return self[index]
     new = shape[dim] * strides[dim] if dim < self.ndim else 1
     return strided(xp, self, (*shape[:dim], 1, *shape[dim:]), (*strides[:dim], new, *strides[dim:]))
 

@@ -148,6 +148,7 @@ one_hot = operator(
     where="functional",
     dtype="int64",
     check=_check_classes,
+    layout="row-major",
     forward=lambda xp, self, num_classes: (
         self[..., None] == xp.arange(_class_count(self, num_classes))
     ).astype("int64"),
