@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine import vector_exp as vectors
 from ..engine.operator import composite, multiply_add, operator, precise, warn
 from .conventions import INTEGERS, Late, wrap_dim
 from .summation import products_down, products_in_a_row, sum_in_a_row
@@ -27,12 +28,21 @@ def _check(kernel: str) -> Any:
     return check
 
 
-# PyTorch has two kernels. Along the last dimension it adds up a row and divides by multiplying with
-# the inverse; along another one it goes down all columns at once, and divides.
+# PyTorch has two kernels. Along the last dimension it runs vectors over a row, adds them up and
+# multiplies with the inverse; along another one it goes down all columns at once, and divides.
+
+FEW = 512  # elements: what somebody may read; more are left to the array library's exp
 
 
 def _is_last(x: Any, dim: int) -> bool:
     return dim in (-1, x.ndim - 1)
+
+
+def _exp(xp: Any, x: Any, dim: int) -> Any:
+    """exp of what is not positive."""
+    if _is_last(x, dim) and x.dtype.char == "f" and x.size <= FEW and xp.__name__ == "numpy":
+        return vectors.vector_exp(x)
+    return precise(xp.exp, x)
 
 
 def _total(xp: Any, x: Any, dim: int) -> Any:
@@ -45,7 +55,7 @@ def _softmax(xp: Any, x: Any, dim: int, half_to_float: bool) -> Any:
         return x
     if x.ndim == 0:
         return x / x
-    e = precise(xp.exp, x - x.max(axis=dim, keepdims=True))
+    e = _exp(xp, x - x.max(axis=dim, keepdims=True), dim)
     total = _total(xp, e, dim)
     return e * (1 / total) if _is_last(x, dim) else e / total
 
@@ -56,7 +66,7 @@ def _log_softmax(xp: Any, x: Any, dim: int, half_to_float: bool) -> Any:
     if x.ndim == 0:
         return x - x
     shifted = x - x.max(axis=dim, keepdims=True)
-    return shifted - precise(xp.log, _total(xp, precise(xp.exp, shifted), dim))
+    return shifted - precise(xp.log, _total(xp, _exp(xp, shifted, dim), dim))
 
 
 def _softmax_backward(xp: Any, grad: Any, output: Any, dim: int, input_dtype: Any) -> Any:
@@ -70,7 +80,7 @@ def _softmax_backward(xp: Any, grad: Any, output: Any, dim: int, input_dtype: An
 def _log_softmax_backward(xp: Any, grad: Any, output: Any, dim: int, input_dtype: Any) -> Any:
     if grad.ndim == 0:
         return grad - grad
-    return multiply_add(-precise(xp.exp, output), _total(xp, grad, dim), grad)
+    return multiply_add(-_exp(xp, output, dim), _total(xp, grad, dim), grad)
 
 
 def _softmax_double(grad: Any, grad_output: Any, dim: int, output: Any) -> Any:
