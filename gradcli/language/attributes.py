@@ -18,7 +18,7 @@ from ..engine.tensor import METHODS, PROPERTIES, Tensor
 from ..operators import catalogue
 from .libraries import HOMES, TENSORS, published, publishes
 from .names import suggest_member, suggestion
-from .operations import type_handlers, type_name
+from .operations import iterate, type_handlers, type_name
 from .session import session
 from .values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Set, Type
 
@@ -62,9 +62,11 @@ def members_of_type(kind: type) -> Members:
     return members
 
 
-def missing(value: Any, name: str) -> MissingAttribute:
+def missing(value: Any, name: str, said: str | None = None) -> MissingAttribute:
     """The error of an attribute that is in no table, in Python's words."""
-    if type(value) is Type:
+    if said is not None:
+        message = said
+    elif type(value) is Type:
         message = f"type object '{value.name}' has no attribute '{name}'"
     elif type(value) is Namespace:
         message = f"module '{value.path}' has no attribute '{name}'"
@@ -387,7 +389,11 @@ TABLES.update({
     ),
     Device: Members({}, {"type": attrgetter("type"), "index": attrgetter("index")}),
     RemovableHandle: Members({"remove": RemovableHandle.remove}, {"id": attrgetter("id")}),
-    ErrorValue: Members({}, {"args": attrgetter("args"), "__cause__": attrgetter("cause")}),
+    ErrorValue: Members(
+        {},
+        {"args": attrgetter("args"), "__cause__": attrgetter("cause")},
+        {"args": lambda error, args: setattr(error, "args", tuple(iterate(args)))},
+    ),
     ArrayValue: Members(
         {"tolist": lambda value: value.array.tolist(), "item": lambda value: value.array.item(),
          "copy": lambda value: ArrayValue(value.array.copy())},

@@ -69,6 +69,8 @@ class Checker:
     def bind(self, name: str, node: ast.AST, scope: Scope) -> None:
         """A binding that is no import."""
         scope.bind(name, node)
+        if name in scope.global_names or name in scope.nonlocal_names:
+            scope.early.add(name)
         if scope.kind == "module" or name in scope.global_names:
             self.assigned.add(name)
             self.augmented_only.discard(name)
@@ -202,7 +204,14 @@ class Checker:
 
     def named(self, node: ast.NamedExpr, scope: Scope, depth: int) -> None:
         self.visit(node.value, scope, depth)
-        self.bind(node.target.id, node.target, scope.binder())
+        name, binder = node.target.id, scope.binder()
+        current = scope
+        while current is not binder:  # generator expressions have frames of their own
+            is_global = binder.kind == "module" or name in binder.global_names
+            (current.global_names if is_global else current.nonlocal_names).add(name)
+            assert current.parent is not None
+            current = current.parent
+        self.bind(name, node.target, binder)
 
     def arguments(self, node: ast.arguments, scope: Scope, depth: int) -> None:
         """Defaults belong to the block around the function."""
@@ -341,7 +350,9 @@ class Checker:
         self.bind(node.name, node, scope)
         inner = self.function_scope(node, scope)
         self.parameters(node.args, inner)
+        own = frozenset(inner.bound)
         self.declarations(node.body, inner)
+        self.refuse_declared(node.body, own, inner)
         loops, self.loops = self.loops, 0
         self.block(node.body, inner, depth)
         self.loops = loops
@@ -358,6 +369,18 @@ class Checker:
             elif kind is not ast.FunctionDef and kind is not ast.ClassDef:
                 for field in ("body", "orelse", "finalbody", "handlers"):
                     pending.extend(getattr(statement, field, ()))
+
+    def refuse_declared(self, body: list[ast.stmt], own: frozenset[str], scope: Scope) -> None:
+        """A parameter is neither global nor of the function around."""
+        wrong = own & (scope.global_names | scope.nonlocal_names)
+        if not wrong:
+            return
+        for statement in (part for item in body for part in ast.walk(item)):
+            if isinstance(statement, (ast.Global, ast.Nonlocal)):
+                word = "global" if isinstance(statement, ast.Global) else "nonlocal"
+                for name in statement.names:
+                    if name in wrong:
+                        raise self.refuse(statement, f"name '{name}' is parameter and {word}")
 
     def class_(self, node: ast.ClassDef, scope: Scope, depth: int) -> None:
         if node.keywords:
@@ -377,6 +400,12 @@ class Checker:
         self.loops = loops
 
     def declared(self, node: Any, scope: Scope, depth: int) -> None:
+        word = "global" if type(node) is ast.Global else "nonlocal"
+        for name in node.names:
+            if name in scope.uses or name in scope.calls:
+                raise self.refuse(node, f"name '{name}' is used prior to {word} declaration")
+            if name in scope.early or (scope.kind == "module" and name in scope.bound):
+                raise self.refuse(node, f"name '{name}' is assigned to before {word} declaration")
         if type(node) is ast.Nonlocal and scope.kind == "module":
             raise self.refuse(node, "nonlocal declaration not allowed at module level")
         if type(node) is ast.Nonlocal:

@@ -1,8 +1,9 @@
-"""language: Python's protocols for instances: operators, iteration, calls, text, isinstance."""
+"""language: Python's protocols for instances: iteration, calls, numbers, text, isinstance."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 from .builtins import types as types_room
@@ -13,49 +14,16 @@ from .classes import (
     MISSING,
     OBJECT,
     ClassValue,
-    Instance,
     ProgramModule,
     call_special,
     construct,
     is_instance,
     kind_of,
 )  # fmt: skip
-from .formatting import quoted, texts
-from .operations import iterate, type_handlers
+from .formatting import texts
+from .operations import iterate, type_handlers, type_name
 from .session import session
-from .values import ErrorValue
-
-
-def _operator(name: str) -> Callable[[Instance, Any], Any]:
-    def run(self: Instance, other: Any) -> Any:
-        found = self.kind.find(name)
-        return NotImplemented if found is MISSING else call(found, (self, other), {})
-
-    return run
-
-
-def _one(name: str, sign: str) -> Callable[[Instance], Any]:
-    def run(self: Instance) -> Any:
-        found = self.kind.find(name)
-        if found is MISSING:
-            raise TypeError(f"bad operand type for {sign}: '{self.kind.name}'")
-        return call(found, (self,), {})
-
-    return run
-
-
-for _name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
-    for _prefix in ("", "r", "i"):
-        setattr(Instance, f"__{_prefix}{_name}__", _operator(f"__{_prefix}{_name}__"))
-for _name in "lt le gt ge eq ne".split():
-    setattr(Instance, f"__{_name}__", _operator(f"__{_name}__"))
-for _name, _sign in (
-    ("neg", "unary -"),
-    ("pos", "unary +"),
-    ("invert", "unary ~"),
-    ("abs", "abs()"),
-):
-    setattr(Instance, f"__{_name}__", _one(f"__{_name}__", _sign))
+from .values import ErrorValue, Instance, Lazy, Type
 
 
 def _hook(name: str, previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -78,24 +46,61 @@ def _iterate(previous: Callable[[Any], Any]) -> Callable[[Any], Iterator[Any] | 
     def run(value: Any) -> Iterator[Any] | None:
         method = find(value)
         if method is None:
-            return previous(value)  # type: ignore[no-any-return]
+            item = isinstance(value, Instance) and type_handlers.special(value, "__getitem__")
+            return _by_place(item) if item else previous(value)
         made = method(value)
-        return _steps(made) if type(made) is Instance else iterate(made)
+        if type(made) is Lazy:
+            return iterate(made)
+        if next_of(made) is None:
+            raise TypeError(f"iter() returned non-iterator of type '{type_name(made)}'")
+        return _steps(made)
 
     return run
 
 
 def _steps(value: Instance) -> Iterator[Any]:
     """An instance with __next__, until it raises StopIteration."""
-    while True:
+    return _until("StopIteration", lambda place: call_special(value, "__next__"))
+
+
+def _by_place(item: Callable[[int], Any]) -> Iterator[Any]:
+    """An instance with __getitem__ alone, from 0 until it raises IndexError."""
+    return _until("IndexError", item)
+
+
+def _until(end: str, item_of: Callable[[int], Any]) -> Iterator[Any]:
+    for place in count():
         session.budget.charge(1)
         try:
-            item = call_special(value, "__next__")
+            item = item_of(place)
         except Exception as error:
-            if name_of(error) == "StopIteration":
+            if name_of(error) == end:
                 return
             raise
         yield item
+
+
+def special(value: Any, name: str) -> Callable[..., Any] | None:
+    """The method of a program's class for one of Python's protocols, the object given."""
+    if not is_instance(value):
+        return None
+    found = kind_of(value).find(name)
+    return None if found is MISSING else lambda *args: call(found, (value, *args), {})
+
+
+def next_of(value: Any) -> Callable[..., Any] | None:
+    return special(value, "__next__")
+
+
+def _length(previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    find = _hook("__len__", previous)
+
+    def run(value: Any) -> Any:
+        return (
+            len if isinstance(value, Instance) and "__len__" in value.kind.special else find(value)
+        )
+
+    return run
 
 
 def _caller(previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -123,7 +128,8 @@ type_handlers.caller = _caller(type_handlers.caller)
 type_handlers.get_item = _hook("__getitem__", type_handlers.get_item)
 type_handlers.set_item = _hook("__setitem__", type_handlers.set_item)
 type_handlers.contains = _hook("__contains__", type_handlers.contains)
-type_handlers.length = _hook("__len__", type_handlers.length)
+type_handlers.length = _length(type_handlers.length)
+type_handlers.special = special
 type_handlers.name = _host_name(type_handlers.name)
 type_handlers.enter = _hook("__enter__", lambda value: None)
 type_handlers.leave = _hook("__exit__", lambda value: None)
@@ -144,9 +150,9 @@ def custom_text(value: Any, method: str) -> str | None:
         if found is not MISSING:
             shown = call(found, (value,), {})
             if type(shown) is not str:
-                raise TypeError(f"{name} returned non-string (type {quoted(type(shown).__name__)})")
+                raise TypeError(f"{name} returned non-string (type {type_name(shown)})")
             return shown
-    if isinstance(value, ProgramModule):
+    if not isinstance(value, Instance):
         return None
     return f"<__main__.{value.kind.qualified} object at {session.address_of(value)}>"
 
@@ -154,12 +160,12 @@ def custom_text(value: Any, method: str) -> str | None:
 def _type_of(value: Any) -> Any:
     if is_instance(value):
         return kind_of(value)
-    return types_room.OF_PYTHON[type] if type(value) is ClassValue else None
+    return types_room.OF_PYTHON[Type] if type(value) is ClassValue else None
 
 
 def _is_instance(value: Any, kind: Any) -> bool | None:
     if type(kind) is not ClassValue:
-        if type(value) is Instance:
+        if isinstance(value, Instance):
             return kind is OBJECT
         return None
     if type(value) is ErrorValue:

@@ -19,11 +19,15 @@ from .attributes import (
     members_of_type,
     missing,
 )
+from .builtins.errors import own_errors
 from .builtins.prelude import PRELUDE
 from .builtins.types import OF_ERRORS
 from .calls import call
+from .formatting import error_text, plain_error
+from .instances import add_special, make_host, special_names
+from .operations import type_name
 from .session import session
-from .values import Bound, Builtin, ErrorValue, Function, Type
+from .values import Bound, Builtin, ErrorValue, Function, Instance, Type
 
 MISSING = object()
 OBJECT = PRELUDE["object"]
@@ -32,11 +36,16 @@ OBJECT = PRELUDE["object"]
 class ClassValue:
     """A class of the program: its table of names, its bases, and the native class beneath."""
 
-    __slots__ = ("bases", "kind", "name", "native", "order", "qualified", "table", "__weakref__")
+    __slots__ = (
+        "bases", "doc", "host", "kind", "name", "native", "order", "qualified", "special", "table",
+        "__weakref__",
+    )  # fmt: skip
 
     def __init__(
-        self, name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any]
-    ) -> None:
+        self, name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any],
+        doc: str | None = None,
+    ) -> None:  # fmt: skip
+        self.doc = doc
         self.name = name
         self.qualified = qualified
         self.bases = bases
@@ -44,6 +53,12 @@ class ClassValue:
         self.native = _native(bases)
         self.order = _linear(self, bases)
         self.kind: Type | None = None  # of errors: what `except` compares
+        self.special: frozenset[str] = frozenset()
+        self.host: type[Instance] | None = None  # of plain classes: what lies beneath an instance
+        if self.native is None:
+            self.special = special_names(self.order)
+            self.host = make_host(name, self.order)
+            _know(self.host)
 
     def find(self, name: str, after: ClassValue | None = None) -> Any:
         """The first entry of this name along the bases, behind `after` where that is given."""
@@ -100,32 +115,6 @@ def _linear(own: ClassValue, bases: tuple[Any, ...]) -> list[ClassValue]:
             if row[0] is head:
                 del row[0]
     return order
-
-
-class Instance:
-    """An object of a program's class."""
-
-    __slots__ = ("kind", "table", "__weakref__")
-
-    def __init__(self, kind: ClassValue) -> None:
-        self.kind = kind
-        self.table: dict[str, Any] = {}
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return call_special(self, "__call__", *args, **kwargs)
-
-    def __bool__(self) -> bool:
-        for name in ("__bool__", "__len__"):
-            if self.kind.find(name) is not MISSING:
-                return bool(call_special(self, name))
-        return True
-
-    def __hash__(self) -> int:
-        if self.kind.find("__hash__") is not MISSING:
-            return int(call_special(self, "__hash__"))
-        if self.kind.find("__eq__") is not MISSING:
-            raise TypeError(f"unhashable type: '{self.kind.name}'")
-        return id(self)
 
 
 class ProgramModule:
@@ -189,12 +178,17 @@ class Super:
 
 
 def kind_of(value: Any) -> ClassValue:
-    found = value.kind if type(value) is Instance else value.__dict__["_program_class"]
-    return found  # type: ignore[no-any-return]
+    if isinstance(value, Instance):
+        return value.kind  # type: ignore[no-any-return]
+    if type(value) is ErrorValue:
+        return ERROR_CLASSES[value.kind]
+    return value.__dict__["_program_class"]  # type: ignore[no-any-return]
 
 
 def is_instance(value: Any) -> bool:
-    return type(value) is Instance or isinstance(value, ProgramModule)
+    return isinstance(value, (Instance, ProgramModule)) or (
+        type(value) is ErrorValue and value.kind in ERROR_CLASSES
+    )
 
 
 # ---------------------------------------------------------------- making
@@ -202,34 +196,33 @@ def is_instance(value: Any) -> bool:
 
 def construct(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
     """Net(...)"""
-    if kind.kind is not None:
-        return _error_instance(kind, args)
     if kind.native in FUNCTIONS:
         raise TypeError(f"use {kind.name}.apply: a Function of autograd has no instances")
-    value: Any = Instance(kind) if kind.native is None else MODULES[kind.native](kind)
+    value: Any
+    if kind.kind is not None:
+        value = ErrorValue(kind.kind, args)
+    else:
+        value = kind.host(kind) if kind.host is not None else MODULES[kind.native](kind)
     start = kind.find("__init__")
     if start is not MISSING:
-        if call(start, (value, *args), kwargs) is not None:
-            raise TypeError("__init__() should return None")
+        answer = call(start, (value, *args), kwargs)
+        if answer is not None:
+            raise TypeError(f"__init__() should return None, not '{type_name(answer)}'")
     elif kind.native in MODULES:
         kind.native.__init__(value, *args, **kwargs)
-    elif args or kwargs:
+    elif kwargs and kind.kind is not None:
+        raise TypeError(f"{kind.name}() takes no keyword arguments")
+    elif (args or kwargs) and kind.kind is None:
         raise TypeError(f"{kind.name}() takes no arguments")
     return value
 
 
-def _error_instance(kind: ClassValue, args: tuple[Any, ...]) -> ErrorValue:
-    assert kind.kind is not None
-    return ErrorValue(kind.kind, args)
-
-
 def make_class(
-    name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any]
+    name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any], doc: str | None
 ) -> ClassValue:
-    kind = ClassValue(name, qualified, bases, table)
+    kind = ClassValue(name, qualified, bases, table, doc)
     if isinstance(kind.native, type) and issubclass(kind.native, BaseException):
-        made = Type(name, kind.native, lambda *args: ErrorValue(made, args), "__main__")
-        kind.kind = made
+        kind.kind = made = Type(name, kind.native, functools.partial(construct, kind), "__main__")
         ERROR_CLASSES[made] = kind
     return kind
 
@@ -259,13 +252,12 @@ def _instance_attribute(value: Any, name: str) -> Any:
     found = kind.find(name)
     if type(found) is Property:
         return _from_class(value, kind, found)
-    if type(value) is Instance:
-        if name in value.table:
-            return value.table[name]
-    else:
+    if isinstance(value, ProgramModule):
         own = _module_attribute(value, name)
         if own is not MISSING:
             return own
+    elif name in value.table:
+        return value.table[name]
     if found is not MISSING:
         return _from_class(value, kind, found)
     if isinstance(value, ProgramModule) and name in module_methods(kind.native):
@@ -273,9 +265,11 @@ def _instance_attribute(value: Any, name: str) -> Any:
     if name == "__class__":
         return kind
     if name == "__doc__":
-        return None
-    error = missing(value, name)
-    raise error
+        return kind.doc
+    absent = kind.find("__getattr__")
+    if absent is not MISSING:
+        return call(absent, (value, name), {})
+    raise missing(value, name)
 
 
 def _module_attribute(value: ProgramModule, name: str) -> Any:
@@ -303,7 +297,7 @@ def _set_instance(value: Any, name: str, new: Any) -> None:
                 f"property '{name}' of '{kind_of(value).name}' object has no setter"
             )
         call(found.writer, (value, new), {})
-    elif type(value) is Instance:
+    elif not isinstance(value, ProgramModule):
         value.table[name] = new
     elif _is_internal(name) or name.startswith("__"):
         raise AttributeError(f"'{name}' belongs to nn.Module")
@@ -312,7 +306,7 @@ def _set_instance(value: Any, name: str, new: Any) -> None:
 
 
 def _delete_instance(value: Any, name: str) -> None:
-    table = value.table if type(value) is Instance else value.__dict__
+    table = value.__dict__ if isinstance(value, ProgramModule) else value.table
     if isinstance(value, ProgramModule) and _module_attribute(value, name) is not MISSING:
         delattr(value, name)
     elif name in table and not _is_internal(name):
@@ -334,13 +328,19 @@ def _class_attribute(value: ClassValue, name: str) -> Any:
     if value.native in MODULES and (name in module_methods(value.native) or name == "__init__"):
         return _module_method(value.native, name)
     if name == "__doc__":
-        return None
-    error = missing(value, name)
-    raise error
+        return value.doc
+    raise missing(value, name, f"type object '{value.name}' has no attribute '{name}'")
 
 
 def _set_class(value: ClassValue, name: str, new: Any) -> None:
     value.table[name] = new
+    add_special(value, name)
+
+
+def _delete_class(value: ClassValue, name: str) -> None:
+    if name not in value.table:
+        raise missing(value, name, f"type object '{value.name}' has no attribute '{name}'")
+    del value.table[name]
 
 
 def _super_attribute(value: Super, name: str) -> Any:
@@ -350,6 +350,8 @@ def _super_attribute(value: Super, name: str) -> Any:
         return _from_class(value.object, kind, found)
     if kind.native in MODULES:
         return Bound(name, value.object, _module_method(kind.native, name).function)
+    if kind.kind is not None:
+        return Bound(name, value.object, _error_method(name))
     if name == "__init__":
         return Builtin("__init__", lambda *args, **kwargs: None)
     raise missing(value, name)
@@ -362,6 +364,39 @@ def _module_method(native: type, name: str) -> Builtin:
     if name == "__setattr__" or name not in module_methods(native):
         raise AttributeError(f"'super' object has no attribute '{name}'")
     return Builtin(name, module_methods(native)[name])
+
+
+def _error_method(name: str) -> Callable[..., Any]:
+    """What an error of the program reaches by super(): the methods of BaseException."""
+    if name not in ERROR_METHODS:
+        raise AttributeError(f"'super' object has no attribute '{name}'")
+    return ERROR_METHODS[name]
+
+
+def _start_error(error: ErrorValue, *args: Any) -> None:
+    error.args = args
+
+
+ERROR_METHODS: dict[str, Callable[..., Any]] = {
+    "__init__": _start_error, "__str__": error_text, "__repr__": plain_error,
+}  # fmt: skip
+
+
+def _error_attribute(value: ErrorValue, name: str) -> Any:
+    if value.kind in ERROR_CLASSES:
+        return _instance_attribute(value, name)
+    if name in value.table:
+        return value.table[name]
+    if name == "__class__":
+        return value.kind
+    raise missing(value, name)
+
+
+def _set_error(value: ErrorValue, name: str, new: Any) -> None:
+    if value.kind in ERROR_CLASSES:
+        _set_instance(value, name, new)
+    else:
+        value.table[name] = new
 
 
 class _Adapter:
@@ -412,26 +447,27 @@ def _property_attribute(value: Property, name: str) -> Any:
     raise missing(value, name)
 
 
-SPECIAL[Instance] = _instance_attribute
 SPECIAL[ClassValue] = _class_attribute
 SPECIAL[Super] = _super_attribute
 SPECIAL[Property] = _property_attribute
 SPECIAL[FunctionContext] = _context_attribute
-SPECIAL_SET[Instance] = _set_instance
 SPECIAL_SET[ClassValue] = _set_class
 SPECIAL_SET[FunctionContext] = _set_context
-SPECIAL_DELETE[Instance] = _delete_instance
-for _record in (Instance, ClassValue, Super, Property, StaticMethod, ClassMethod):
+SPECIAL[ErrorValue] = _error_attribute
+SPECIAL_SET[ErrorValue] = _set_error
+SPECIAL_DELETE[ClassValue] = _delete_class
+own_errors.append(lambda value: value.kind if type(value) is ClassValue else None)
+for _record in (ClassValue, Super, Property, StaticMethod, ClassMethod):
     TABLES[_record] = Members()
 
 
-def know_module(kind: type) -> None:
-    """Objects of this type are those of a program's own module class."""
+def _know(kind: type) -> None:
+    """Objects of this type are those of a program's own class."""
     SPECIAL[kind], SPECIAL_SET[kind] = _instance_attribute, _set_instance
     SPECIAL_DELETE[kind], TABLES[kind] = _delete_instance, Members()
 
 
-know_module(ModuleInstance)
+_know(ModuleInstance)
 TABLES[FunctionContext] = Members(
     {name: getattr(FunctionContext, name) for name in (
         "save_for_backward", "save_for_forward", "mark_non_differentiable", "mark_dirty",

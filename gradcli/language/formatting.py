@@ -11,7 +11,7 @@ from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.module import Module
 from .libraries import TENSORS
-from .operations import DICTS, VIEWS, type_name
+from .operations import DICTS, VIEWS, type_handlers, type_name
 from .session import session
 from .values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Set, Type
 
@@ -39,7 +39,7 @@ def text(value: Any) -> str:
     if kind is Tensor:
         return repr(value)
     if kind is ErrorValue:
-        return error_text(value)
+        return shown_error(value)
     special = texts.custom(value, "__str__")
     if special is not None:
         return special
@@ -51,8 +51,14 @@ def text(value: Any) -> str:
     return quoted(value)
 
 
+def shown_error(error: ErrorValue) -> str:
+    """str(error), as its class says it."""
+    special = texts.custom(error, "__str__")
+    return error_text(error) if special is None else special
+
+
 def error_text(error: ErrorValue) -> str:
-    """str(error): nothing, the argument, or the tuple of the arguments."""
+    """Nothing, the argument, or the tuple of the arguments."""
     if not error.args:
         return ""
     if len(error.args) == 1:
@@ -155,6 +161,11 @@ def _slice(value: slice) -> str:
 
 
 def _error(value: ErrorValue) -> str:
+    special = texts.custom(value, "__repr__")
+    return plain_error(value) if special is None else special
+
+
+def plain_error(value: ErrorValue) -> str:
     inside = ", ".join(quoted(item) for item in value.args)
     return f"{value.kind.name}({inside})"
 
@@ -191,10 +202,14 @@ def formatted(value: Any, spec: str) -> str:
     """format(value, spec); a tensor of no dimension is formatted as its number, also without."""
     kind: Any = type(value)
     if not spec and kind not in TENSORS:
-        return text(value)
+        special = type_handlers.special(value, "__format__")
+        return text(value) if special is None else text(special(spec))
     _charge_widths(spec)
     if kind in _SCALARS or kind in TENSORS:
         return format(value, spec)
+    special = type_handlers.special(value, "__format__")
+    if special is not None:
+        return text(special(spec))
     raise TypeError(f"unsupported format string passed to {type_name(value)}.__format__")
 
 
@@ -242,7 +257,7 @@ def _fill(
         value = _field(field, args, kwargs, counter)
         if conversion:
             if conversion not in ("r", "s", "a"):
-                raise ValueError(f"Unknown conversion specifier {conversion!r}")
+                raise ValueError(f"Unknown conversion specifier {conversion}")
             value = converted(value, ord(conversion))
         if spec:
             spec = _fill(spec, args, kwargs, counter, depth - 1)

@@ -75,16 +75,24 @@ REFUSED: dict[str, tuple[str, str]] = {
 
 CONSTANT_TYPES = frozenset({int, float, complex, bool, str, type(None), type(...)})
 
-# Names with two underscores that have a meaning here, most of them as methods of a program's
-# classes; every other is refused at parse time.
-DUNDER_ATTRIBUTES = frozenset(
-    "__init__ __call__ __name__ __qualname__ __doc__ __class__ __len__ __getitem__ __setitem__ "
-    "__contains__ __iter__ __next__ __bool__ __repr__ __str__ __hash__ __enter__ __exit__ "
-    "__cause__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __invert__ __abs__".split()
-) | frozenset(
+BINARY_METHODS = frozenset(
     f"__{side}{name}__"
     for side in ("", "r", "i")
-    for name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+    for name in (
+        "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift".split()
+    )
+)
+# Names with two underscores that have a meaning here, most of them as methods of a program's
+# classes; every other is refused at parse time.
+DUNDER_ATTRIBUTES = (
+    frozenset(
+        "__init__ __call__ __name__ __qualname__ __doc__ __class__ __len__ __getitem__ __setitem__ "
+        "__contains__ __iter__ __next__ __bool__ __repr__ __str__ __hash__ __enter__ __exit__ "
+        "__cause__ __getattr__ __delitem__ __reversed__ __format__ __float__ __int__ __index__ "
+        "__round__ __slots__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __invert__ "
+        "__abs__".split()
+    )
+    | BINARY_METHODS
 )
 DUNDER_NAMES = frozenset({"__name__"})
 

@@ -168,8 +168,8 @@ class Scope:
     """Names of one block: what it binds, what it uses, what inner functions take from it."""
 
     __slots__ = (
-        "bound", "calls", "cells", "children", "free", "global_names", "host", "kind", "node",
-        "nonlocal_names", "parent", "slots", "uses",
+        "bound", "calls", "cells", "children", "early", "free", "global_names", "host", "kind",
+        "node", "nonlocal_names", "parent", "slots", "uses",
     )  # fmt: skip
 
     def __init__(self, kind: Kind, node: ast.AST, parent: Scope | None) -> None:
@@ -182,6 +182,7 @@ class Scope:
         self.calls: dict[str, ast.AST] = {}  # called by name, at the first place
         self.global_names: set[str] = set()
         self.nonlocal_names: set[str] = set()
+        self.early: set[str] = set()  # of those two, what statements have bound up to here
         self.cells: set[str] = set()  # bound here, used by a function inside
         self.free: dict[str, None] = {}  # used here or deeper, bound in a function around
         self.slots: dict[str, int] = {}  # filled by the compiler
@@ -209,7 +210,7 @@ class Scope:
     def binder(self) -> Scope:
         """Where an assignment expression inside comprehensions binds."""
         scope = self
-        while scope.kind == "comprehension":
+        while scope.kind == "comprehension" or type(scope.node) is ast.GeneratorExp:
             assert scope.parent is not None
             scope = scope.parent
         return scope
@@ -222,8 +223,9 @@ def resolve(module: Scope) -> None:
         pending.extend(scope.children)
     for scope in pending:
         for table in (scope.uses, scope.calls):
+            own = scope.bound if scope.kind == "class" else ()
             for name, node in table.items():
-                if not _captured(scope, name):
+                if not _captured(scope, name) and (name not in own or name in module.bound):
                     target = module.calls if table is scope.calls else module.uses
                     target.setdefault(name, node)
         for name in scope.nonlocal_names:

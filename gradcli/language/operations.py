@@ -251,7 +251,11 @@ def contains(container: Any, item: Any) -> Any:
     member = type_handlers.contains(container)
     if member is not None:
         return member(container, item)
-    raise TypeError(f"argument of type '{type_name(container)}' is not iterable")
+    walked = type_handlers.iterate(container)
+    if walked is None:
+        raise TypeError(f"argument of type '{type_name(container)}' is not iterable")
+    charge = session.budget.charge
+    return any(charge(1) or value is item or equal(value, item) for value in walked)
 
 
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
@@ -295,6 +299,8 @@ class TypeHandlers:
         self.name: Callable[[Any], str | None] = lambda value: None
         self.enter: Callable[[Any], Callable[..., Any] | None] = lambda value: None
         self.leave: Callable[[Any], Callable[..., Any] | None] = lambda value: None
+        # value, "__float__": how an object of a program's class answers, or None
+        self.special: Callable[[Any, str], Callable[..., Any] | None] = lambda value, name: None
         self.caller: Callable[[Any], Callable[..., Any] | None] = lambda value: None
 
 
@@ -389,9 +395,15 @@ def delete_item(value: Any, index: Any) -> None:
     kind = type(value)
     if kind in DICTS and isinstance(index, tuple):
         check_key(index)
-    if kind is not list and kind not in DICTS:
+    if kind is Tensor:
+        raise TypeError("Tensor does not support deleting items")
+    if kind is list or kind in DICTS:
+        del value[index]
+        return
+    found = type_handlers.special(value, "__delitem__")
+    if found is None:
         raise TypeError(f"'{type_name(value)}' object doesn't support item deletion")
-    del value[index]
+    found(index)
 
 
 def length(value: Any) -> int:

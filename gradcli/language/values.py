@@ -210,12 +210,23 @@ class Namespace:
 class ErrorValue:
     """An error in the program's hands: a type and arguments, no traceback."""
 
-    __slots__ = ("args", "cause", "kind", "__weakref__")
+    __slots__ = ("args", "cause", "kind", "table", "__weakref__")
 
     def __init__(self, kind: Type, args: tuple[Any, ...]) -> None:
         self.kind = kind
         self.args = args
         self.cause: ErrorValue | None = None
+        self.table: dict[str, Any] = {}  # what the program keeps on it: error.code = 3
+
+
+class Instance:
+    """An object of a program's class; each class has a host of its name, see `instances`."""
+
+    __slots__ = ("kind", "table", "__weakref__")
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+        self.table: dict[str, Any] = {}
 
 
 class Lazy:

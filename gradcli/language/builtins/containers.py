@@ -21,6 +21,7 @@ from ..operations import (
 )  # fmt: skip
 from ..session import session
 from ..values import UNBOUND, Lazy, Set
+from .arguments import all_named
 
 PLAIN_KEYS = frozenset({int, float, bool})
 
@@ -120,12 +121,14 @@ def _tuple_index(items: Any, value: Any, *bounds: int) -> int:
     raise ValueError("tuple.index(x): x not in tuple")
 
 
-LIST: dict[str, Callable[..., Any]] = {
+LIST: dict[str, Callable[..., Any]] = all_named("list", {
     "append": list.append, "extend": extend, "insert": _moving(list.insert),
     "pop": _moving(list.pop), "remove": _remove, "clear": list.clear, "index": _position,
     "count": _count, "sort": _sort, "reverse": _copied(list.reverse), "copy": _copied(list.copy),
-}  # fmt: skip
-TUPLE: dict[str, Callable[..., Any]] = {"count": _count, "index": _tuple_index}
+})  # fmt: skip
+TUPLE: dict[str, Callable[..., Any]] = all_named("tuple", {
+    "count": _count, "index": _tuple_index,
+})  # fmt: skip
 
 
 # ---------------------------------------------------------------- dict
@@ -182,24 +185,23 @@ def _from_keys(keys: Any, value: Any = None) -> dict[Any, Any]:
     return out
 
 
-DICT: dict[str, Callable[..., Any]] = {
+DICT: dict[str, Callable[..., Any]] = all_named("dict", {
     "get": _keyed(dict.get), "pop": _keyed(dict.pop), "setdefault": _keyed(dict.setdefault),
     "keys": dict.keys, "values": dict.values, "items": dict.items, "update": update,
     "clear": dict.clear, "copy": _copied(dict.copy), "popitem": dict.popitem,
-}  # fmt: skip
+})  # fmt: skip
 STATICS["dict", "fromkeys"] = _from_keys
 
 
 # ---------------------------------------------------------------- set
 
 
-def make_set(*args: Any) -> Set:
+def make_set(items: Any = (), /) -> Set:
     out = Set()
-    if args:
-        for item in iterate(args[0]):
-            session.budget.charge(1)
-            check_key(item)
-            out.add(item)
+    for item in iterate(items):
+        session.budget.charge(1)
+        check_key(item)
+        out.add(item)
     return out
 
 
@@ -244,7 +246,7 @@ def _with_others(combine: Callable[[Set, Set], Any]) -> Callable[..., Any]:
     return run
 
 
-SET: dict[str, Callable[..., Any]] = {
+SET: dict[str, Callable[..., Any]] = all_named("set", {
     "add": _set_add, "update": _set_update, "discard": _discard, "remove": _set_remove,
     "pop": _set_pop, "clear": Set.clear,
     "copy": lambda target: target | Set(), "union": _with_others(lambda a, b: a | b),
@@ -253,7 +255,7 @@ SET: dict[str, Callable[..., Any]] = {
     "symmetric_difference": _with_others(lambda a, b: a ^ b),
     "issubset": _with_others(lambda a, b: a <= b), "issuperset": _with_others(lambda a, b: a >= b),
     "isdisjoint": _with_others(lambda a, b: not a & b),
-}  # fmt: skip
+})  # fmt: skip
 
 
 # ---------------------------------------------------------------- numbers

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import Any
 
 from ..names import ERROR_NAMES
 from ..values import ErrorValue, Type
+from .arguments import MARK, said
 from .types import OF_ERRORS, is_instance
 
 
@@ -41,32 +43,42 @@ def value_of(error: BaseException) -> ErrorValue:
     """A host error as a value: its type and arguments, and nothing that leads to the host."""
     if isinstance(error, Raised):
         return error.value
+    if type(error) is TypeError and error.args and str(error).startswith(MARK):
+        return ErrorValue(kind_of(error), (said(str(error)),))
     # A system's own error may carry host objects; those of Python and the engine carry text.
     args = error.args if not isinstance(error, OSError) else (str(error),)
     return ErrorValue(kind_of(error), tuple(args))
 
 
-def to_raise(value: Any) -> BaseException:
+own_errors: list[Callable[[Any], Type | None]] = []  # error classes of the program
+
+
+def _error_type(kind: Any) -> Type | None:
+    """The type of the errors that a class makes, None for what makes no errors."""
+    if type(kind) is Type:
+        is_error = isinstance(kind.host, type) and issubclass(kind.host, BaseException)
+        return kind if is_error else None
+    return next((made for find in own_errors if (made := find(kind)) is not None), None)
+
+
+def to_raise(value: Any, role: str = "exceptions") -> BaseException:
     """What `raise value` raises."""
-    if type(value) is Type and value in OF_ERRORS.values():
-        value = value.construct()
+    made = _error_type(value)
+    if made is not None:
+        value = made.construct()
     if type(value) is not ErrorValue:
-        raise TypeError("exceptions must derive from BaseException")
+        raise TypeError(f"{role} must derive from BaseException")
     return Raised(value)
 
 
 def matches(error: BaseException, kinds: Any) -> bool:
     """Whether `except kinds` catches the error."""
     for kind in kinds if type(kinds) is tuple else (kinds,):
-        if type(kind) is not Type or not _is_error(kind):
+        if _error_type(kind) is None:
             raise TypeError(
                 "catching classes that do not inherit from BaseException is not allowed"
             )
     return is_instance(value_of(error), kinds)
-
-
-def _is_error(kind: Type) -> bool:
-    return isinstance(kind.host, type) and issubclass(kind.host, BaseException)
 
 
 def name_of(error: BaseException) -> str:
@@ -79,6 +91,6 @@ def name_of(error: BaseException) -> str:
 
 def message_of(error: BaseException) -> str:
     """The message for a diagnostic, in the words that str(error) has."""
-    from ..formatting import error_text
+    from ..formatting import shown_error
 
-    return error_text(value_of(error))
+    return shown_error(value_of(error))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ...engine.tensor import Tensor
 from ..calls import call, is_callable
 from ..operations import (
+    COMPARE,
     add,
     collect,
     iterate,
@@ -18,6 +20,7 @@ from ..operations import (
 from ..session import session
 from ..values import UNBOUND, Lazy, Type, stepwise
 from .containers import make_dict, make_set, reduce_lazy, sort_items
+from .errors import name_of
 from .types import CONSTRUCT
 
 
@@ -33,12 +36,12 @@ def _index(value: Any) -> Any:
     raise TypeError(f"'{type_name(value)}' object cannot be interpreted as an integer")
 
 
-def make_list(*args: Any) -> list[Any]:
-    return collect(args[0]) if args else []
+def make_list(items: Any = (), /) -> list[Any]:
+    return collect(items)
 
 
-def make_tuple(*args: Any) -> tuple[Any, ...]:
-    return tuple(collect(args[0])) if args else ()
+def make_tuple(items: Any = (), /) -> tuple[Any, ...]:
+    return tuple(collect(items))
 
 
 def make_enumerate(iterable: Any, start: Any = 0) -> Lazy:
@@ -50,7 +53,7 @@ def make_zip(*iterables: Any, strict: Any = False) -> Lazy:
     return Lazy("zip", zip(*walked, strict=bool(strict)))
 
 
-def make_map(function: Any, *iterables: Any) -> Lazy:
+def make_map(function: Any, /, *iterables: Any) -> Lazy:
     if not iterables:
         raise TypeError("map() must have at least two arguments.")
     walked = [stepwise(iterate(iterable)) for iterable in iterables]
@@ -62,7 +65,7 @@ def make_map(function: Any, *iterables: Any) -> Lazy:
     return Lazy("map", items())
 
 
-def make_filter(function: Any, iterable: Any) -> Lazy:
+def make_filter(function: Any, iterable: Any, /) -> Lazy:
     walked = stepwise(iterate(iterable))
 
     def items() -> Iterator[Any]:
@@ -73,13 +76,18 @@ def make_filter(function: Any, iterable: Any) -> Lazy:
     return Lazy("filter", items())
 
 
-def make_reversed(items: Any) -> Lazy:
+def make_reversed(items: Any, /) -> Any:
     kind = type(items)
+    if kind is Tensor:
+        return items.flip(0) if items.dim() else items
+    special = type_handlers.special(items, "__reversed__")
+    if special is not None:
+        return Lazy("iterator", iterate(special()))
     if kind in (list, str, range, dict) or isinstance(items, tuple):
         return Lazy(
             "list_reverseiterator" if kind is list else "reversed", stepwise(reversed(items))
         )
-    if type_handlers.length(items) is None and kind.__name__ != "Tensor":
+    if type_handlers.length(items) is None:
         raise TypeError(f"'{type_name(items)}' object is not reversible")
     return Lazy("reversed", stepwise(reversed(collect(items))))
 
@@ -120,7 +128,7 @@ def _best(name: str, better: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return run
 
 
-def all_items(iterable: Any) -> bool:
+def all_items(iterable: Any, /) -> bool:
     for item in iterate(iterable):
         session.budget.charge(1)
         if not item:
@@ -128,7 +136,7 @@ def all_items(iterable: Any) -> bool:
     return True
 
 
-def any_items(iterable: Any) -> bool:
+def any_items(iterable: Any, /) -> bool:
     for item in iterate(iterable):
         session.budget.charge(1)
         if item:
@@ -140,27 +148,35 @@ def sorted_items(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> 
     return sort_items(collect(iterable), key, reverse)
 
 
-def make_iterator(value: Any) -> Lazy:
+def make_iterator(value: Any, /) -> Lazy:
     return value if type(value) is Lazy else Lazy("iterator", iterate(value))
 
 
-def next_item(item: Any, default: Any = UNBOUND) -> Any:
-    if type(item) is not Lazy:
+def next_item(item: Any, default: Any = UNBOUND, /) -> Any:
+    if type(item) is Lazy:
+        return reduce_lazy(item, default)
+    special = type_handlers.special(item, "__next__")
+    if special is None:
         raise TypeError(f"'{type_name(item)}' object is not an iterator")
-    return reduce_lazy(item, default)
+    try:
+        return special()
+    except Exception as error:
+        if default is UNBOUND or name_of(error) != "StopIteration":
+            raise
+        return default
 
 
-def callable_(value: Any) -> bool:
+def callable_(value: Any, /) -> bool:
     return is_callable(value)
 
 
-def length_of(value: Any) -> int:
+def length_of(value: Any, /) -> int:
     return length(value)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "len": length_of, "sum": sum_items, "min": _best("min", less),
-    "max": _best("max", lambda a, b: less(b, a)), "all": all_items, "any": any_items,
+    "max": _best("max", COMPARE["Gt"]), "all": all_items, "any": any_items,
     "sorted": sorted_items, "iter": make_iterator, "next": next_item, "callable": callable_,
 }  # fmt: skip
 CONSTRUCT.update({

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import operator
+import zlib
 from collections.abc import Callable
 from typing import Any
 
 from ..attributes import get_attribute, set_attribute
-from ..calls import call
 from ..formatting import formatted, quoted, text
 from ..libraries import TENSORS
 from ..names import BUILTIN_NAMES, FLAT, ROOTS, torch_names
-from ..operations import BIG, charge_integer, power, type_name
+from ..operations import BIG, charge_integer, check_key, power, type_handlers, type_name
 from ..session import session
-from ..values import UNBOUND, Builtin, Type
+from ..values import UNBOUND, Builtin, Instance, Type
 from . import strings  # noqa: F401 - fills the table of str
+from .arguments import named
 from .errors import ERRORS
 from .iteration import FUNCTIONS, LAZY_TYPES
 from .types import CONSTRUCT, OF_PYTHON, is_instance, resolve_path
@@ -35,17 +35,12 @@ def print_(
     session.write(line)
 
 
-def abs_(value: Any) -> Any:
-    return abs(value)
-
-
-def round_(value: Any, ndigits: Any = None) -> Any:
-    kind = type(value)
-    if kind in TENSORS:
-        return call(
-            get_attribute(value, "round"), (), {} if ndigits is None else {"decimals": ndigits}
-        )
+def round_(number: Any, ndigits: Any = None) -> Any:
+    value, kind = number, type(number)
     if kind not in (int, float, bool):
+        special = type_handlers.special(value, "__round__")
+        if special is not None:
+            return special() if ndigits is None else special(ndigits)
         raise TypeError(f"type {type_name(value)} doesn't define __round__ method")
     if kind is int and type(ndigits) is int and ndigits < 0:
         charge_integer(min(-ndigits, value.bit_length() + 64) * 4)
@@ -61,26 +56,24 @@ def pow_(base: Any, exp: Any, mod: Any = None) -> Any:
     return pow(base, exp, mod)
 
 
-def divmod_(a: Any, b: Any) -> Any:
-    if type(a) in TENSORS or type(b) in TENSORS:
-        return (a // b, a % b)
-    return divmod(a, b)
-
-
-def make_int(value: Any = 0, base: Any = UNBOUND) -> int:
+def make_int(value: Any = 0, /, base: Any = UNBOUND) -> int:
     if base is not UNBOUND:
         return int(value, base)
     if type(value) in (int, float, bool, str) or type(value) in TENSORS:
         return int(value)
+    if isinstance(value, Instance):
+        return int(value)  # type: ignore[call-overload, no-any-return]
     raise TypeError(
         "int() argument must be a string, a bytes-like object or a real number, "
         f"not '{type_name(value)}'"
     )
 
 
-def make_float(value: Any = 0.0) -> float:
+def make_float(value: Any = 0.0, /) -> float:
     if type(value) in (int, float, bool, str) or type(value) in TENSORS:
         return float(value)
+    if isinstance(value, Instance):
+        return float(value)  # type: ignore[arg-type]
     raise TypeError(f"float() argument must be a string or a real number, not '{type_name(value)}'")
 
 
@@ -88,19 +81,11 @@ def make_complex(real: Any = 0, imag: Any = UNBOUND) -> complex:
     return complex(real) if imag is UNBOUND else complex(real, imag)
 
 
-def make_bool(value: Any = False) -> bool:
-    return bool(value)
+def make_str(object: Any = "") -> str:
+    return text(object)
 
 
-def make_str(value: Any = "") -> str:
-    return text(value)
-
-
-def make_slice(*args: Any) -> slice:
-    return slice(*args)
-
-
-def getattr_(value: Any, name: Any, default: Any = UNBOUND) -> Any:
+def getattr_(value: Any, name: Any, default: Any = UNBOUND, /) -> Any:
     if type(name) is not str:
         raise TypeError(f"attribute name must be string, not '{type_name(name)}'")
     if default is UNBOUND:
@@ -111,41 +96,53 @@ def getattr_(value: Any, name: Any, default: Any = UNBOUND) -> Any:
         return default
 
 
-def hasattr_(value: Any, name: Any) -> bool:
+def hasattr_(value: Any, name: Any, /) -> bool:
+    if type(name) is not str:
+        raise TypeError(f"attribute name must be string, not '{type_name(name)}'")
     return getattr_(value, name, UNBOUND_ATTRIBUTE) is not UNBOUND_ATTRIBUTE
 
 
 UNBOUND_ATTRIBUTE = object()
 
 
-def setattr_(value: Any, name: Any, new: Any) -> None:
+def setattr_(value: Any, name: Any, new: Any, /) -> None:
     if type(name) is not str or name.startswith("__"):
         raise TypeError("attribute name must be string without two underscores in front")
     set_attribute(value, name, new)
 
 
-def id_(value: Any) -> int:
+def id_(value: Any, /) -> int:
     if type(value) in (int, float, bool, str, type(None)):
         return session.number_of_pointer(hash((type(value).__name__ == "str", repr(value)))) * 16
     return session.number_of(value) * 16 + 8
 
 
-def hash_(value: Any) -> int:
-    if type(value) in (int, float, bool):
+def hash_(value: Any, /) -> int:
+    kind = type(value)
+    if kind in (int, float, bool, complex):
         return hash(value)
+    if kind is str:
+        return zlib.crc32(value.encode("utf-8", "surrogatepass"))  # Python's is salted
+    if isinstance(value, tuple):
+        check_key(value)
+        return hash(tuple([hash_(item) for item in value]))
+    if isinstance(value, Instance) and {"__hash__", "__eq__"} & value.kind.special:
+        return hash(value)
+    if kind.__hash__ is None:
+        raise TypeError(f"unhashable type: '{type_name(value)}'")
     return session.number_of(value)
 
 
 def _digits(function: Callable[[Any], str]) -> Callable[[Any], str]:
-    def run(value: Any) -> str:
+    def run(value: Any, /) -> str:
         if type(value) is int and value.bit_length() > BIG:
             charge_integer(value.bit_length())
-        return function(operator.index(value))
+        return function(value)
 
     return run
 
 
-def issubclass_(kind: Any, kinds: Any) -> bool:
+def issubclass_(kind: Any, kinds: Any, /) -> bool:
     options = kinds if type(kinds) is tuple else (kinds,)
     for option in (kind, *options):
         if type(option) is not Type:
@@ -153,22 +150,32 @@ def issubclass_(kind: Any, kinds: Any) -> bool:
     return any(issubclass(kind.host, option.host) for option in options)
 
 
-def format_(value: Any, spec: Any = "") -> str:
+def format_(value: Any, spec: Any = "", /) -> str:
+    if type(spec) is not str:
+        raise TypeError(f"format() argument 2 must be str, not {type_name(spec)}")
     return formatted(value, spec)
 
 
+def repr_(value: Any, /) -> str:
+    return quoted(value)
+
+
 CONSTRUCT.update({
-    "int": make_int, "float": make_float, "bool": make_bool, "str": make_str,
-    "slice": make_slice, "complex": make_complex,
+    "int": make_int, "float": make_float, "bool": bool, "str": make_str,
+    "slice": slice, "complex": make_complex,
 })  # fmt: skip
+for _name, _make in CONSTRUCT.items():
+    CONSTRUCT[_name] = named(_name, _make)
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **FUNCTIONS,
-    "print": print_, "abs": abs_, "round": round_, "pow": pow_, "divmod": divmod_,
-    "repr": quoted, "isinstance": is_instance, "issubclass": issubclass_, "getattr": getattr_,
+    "print": print_, "abs": abs, "round": round_, "pow": pow_, "divmod": divmod,
+    "repr": repr_, "isinstance": is_instance, "issubclass": issubclass_, "getattr": getattr_,
     "hasattr": hasattr_, "setattr": setattr_, "id": id_, "hash": hash_, "format": format_,
     "chr": chr, "ord": ord, "bin": _digits(bin), "hex": _digits(hex), "oct": _digits(oct),
 }  # fmt: skip
-PRELUDE: dict[str, Any] = {name: Builtin(name, function) for name, function in _FUNCTIONS.items()}
+PRELUDE: dict[str, Any] = {
+    name: Builtin(name, named(name, function)) for name, function in _FUNCTIONS.items()
+}
 PRELUDE.update({kind.name: kind for kind in OF_PYTHON.values() if kind.name in BUILTIN_NAMES})
 PRELUDE.update(LAZY_TYPES)
 PRELUDE.update(ERRORS)

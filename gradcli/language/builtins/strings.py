@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..attributes import STATICS, TABLES, Members
+from ..attributes import TABLES, Members
 from ..formatting import format_method
 from ..operations import collect, type_name
 from ..session import session
+from .arguments import all_named
 
 CHEAP = (
     "upper lower strip lstrip rstrip startswith endswith find rfind index rindex count title "
@@ -47,7 +48,12 @@ def _replace(text: str, old: Any, new: Any, count: int = -1) -> str:
 
 
 def _join(text: str, items: Any) -> str:
-    parts = collect(items)
+    try:
+        parts = collect(items)
+    except TypeError as error:
+        if str(error) == f"'{type_name(items)}' object is not iterable":
+            raise TypeError("can only join an iterable") from None
+        raise
     size = 0
     for place, part in enumerate(parts):
         if type(part) is not str:
@@ -73,5 +79,5 @@ METHODS.update(
     expandtabs=_expand_tabs,
     format=lambda text, *args, **kwargs: format_method(text, args, kwargs),
 )
+METHODS = all_named("str", METHODS)
 TABLES[str] = Members(METHODS)
-STATICS["str", "join"] = _join

@@ -104,12 +104,12 @@ def type_of(value: Any) -> Any:
     known = OF_PYTHON.get(kind)
     if known is not None:
         return known
-    if kind is ErrorValue:
-        return value.kind
     for find in custom_type:
         found = find(value)
         if found is not None:
             return found
+    if kind is ErrorValue:
+        return value.kind
     if kind is Tensor and value.is_parameter:
         return resolve_path("torch.nn.Parameter")
     if kind is Lazy:
@@ -123,7 +123,7 @@ def type_of(value: Any) -> Any:
 custom_isinstance: list[Callable[[Any, Any], bool | None]] = []
 
 
-def is_instance(value: Any, kinds: Any) -> bool:
+def is_instance(value: Any, kinds: Any, /) -> bool:
     """isinstance(value, kinds)"""
     pending = [kinds]
     for kind in pending:
@@ -155,7 +155,9 @@ def _is_instance(value: Any, kind: Type) -> bool:
 
 
 def type_call(*args: Any) -> Any:
-    if len(args) != 1:
+    if len(args) not in (1, 3):
+        raise TypeError("type() takes 1 or 3 arguments")
+    if len(args) == 3:
         raise TypeError("type() takes 1 argument here: classes are made by the class statement")
     return type_of(args[0])
 

@@ -37,7 +37,7 @@ class ClassCompiler(CallCompiler):
             own += [UNBOUND] * (sizes[inner] - len(own))
             body(own)
             state.origin = node
-            made[0] = make_class(node.name, qualified, found, own[0])
+            made[0] = make_class(node.name, qualified, found, own[0], doc)
             store(frame, made[0])
 
         return run

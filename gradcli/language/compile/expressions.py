@@ -108,7 +108,7 @@ class ExpressionCompiler(OperatorCompiler):
 
     def named(self, node: ast.NamedExpr, scope: Scope) -> Closure:
         value_of = self.expression(node.value, scope)
-        store = self.store(node.target.id, scope.binder(), node)
+        store = self.store(node.target.id, scope.host, node)
 
         def run(frame: list[Any]) -> Any:
             value = value_of(frame)

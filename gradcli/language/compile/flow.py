@@ -165,7 +165,7 @@ class FlowCompiler(ExpressionCompiler):
             if cause_of is not None:
                 cause = cause_of(frame)
                 if isinstance(error, Raised) and cause is not None:
-                    error.value.cause = to_raise(cause).value  # type: ignore[attr-defined]
+                    error.value.cause = to_raise(cause, "exception causes").value  # type: ignore[attr-defined]
             raise error from None
 
         return run

@@ -1,0 +1,68 @@
+"""language: what Python says of arguments that do not fit one of its own functions."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import re
+from types import FunctionType
+from typing import Any
+
+MARK = "python:"  # in front of the names of ours that stand for Python's, which no program has
+FUNCTIONS: dict[str, Any] = {}  # "list.sort" -> the function of ours
+_VALUES: tuple[Any, ...] = ([], (), {}, set(), frozenset(), "", 0, 0.0, range(0))
+EMPTY = {type(value).__name__: value for value in _VALUES}
+_COUNTS = re.compile(r"takes .*? but (\d+)")
+_MISSING = re.compile(r"missing (\d+) required positional")
+_KEYWORD = re.compile(r"unexpected keyword argument '(\w+)'")
+
+
+def named(name: str, function: Any) -> Any:
+    """The function, under the name that its errors of arguments are looked up by."""
+    if type(function) is not FunctionType:
+        return function  # one of Python's own, whose words are right already
+    if function.__qualname__.startswith(MARK):
+        copied = FunctionType(
+            function.__code__, function.__globals__, function.__name__, function.__defaults__,
+            function.__closure__,
+        )  # fmt: skip
+        copied.__kwdefaults__ = function.__kwdefaults__
+        function = copied
+    function.__qualname__ = MARK + name
+    FUNCTIONS[name] = function
+    return function
+
+
+def all_named(owner: str, table: dict[str, Any]) -> dict[str, Any]:
+    """The methods of a type of Python's."""
+    return {name: named(f"{owner}.{name}", function) for name, function in table.items()}
+
+
+def said(message: str) -> str:
+    """The words for a message of the host: Python's own function is asked with as many."""
+    name = message.removeprefix(MARK).partition("()")[0]
+    function = FUNCTIONS.get(name)
+    plain = message.removeprefix(MARK)
+    if function is None:
+        return plain
+    owner, _, method = name.rpartition(".")
+    if owner == "math":
+        twin = getattr(math, method, None)
+    else:
+        twin = getattr(EMPTY[owner], method, None) if owner else getattr(builtins, name, None)
+    own = 0 if owner in ("", "math") else 1
+    required = function.__code__.co_argcount - len(function.__defaults__ or ())
+    given, keywords = required, {}
+    if counts := _COUNTS.search(plain):
+        given = int(counts[1])
+    elif missing := _MISSING.search(plain):
+        given = required - int(missing[1])
+    elif keyword := _KEYWORD.search(plain):
+        keywords = {keyword[1]: None}
+    try:
+        twin(*[None] * max(given - own, 0), **keywords)  # type: ignore[misc]
+    except TypeError as error:
+        return str(error)
+    except Exception:
+        return plain
+    return plain

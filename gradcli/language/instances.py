@@ -1,0 +1,57 @@
+"""language: objects of a program's classes: a record, and beneath it an empty class of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .calls import call
+from .grammar import BINARY_METHODS
+from .session import session
+from .values import Instance
+
+HOST_BYTES = 4096  # what a class of the host weighs, about
+# Special methods that Python's own operations look for: a host gets a bridge for each that the
+# program's class has, so that operands are asked in Python's order and errors have its words.
+# How objects are walked, called, shown and searched is asked by the interpreter itself.
+BRIDGED = (
+    frozenset(
+        "__len__ __bool__ __hash__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ "
+        "__invert__ __abs__ __float__ __int__ __index__ __call__".split()
+    )
+    | BINARY_METHODS
+)
+
+
+def _bridge(name: str) -> Callable[..., Any]:
+    def ask(self: Instance, *args: Any, **kwargs: Any) -> Any:
+        return call(self.kind.find(name), (self, *args), kwargs)
+
+    return ask
+
+
+def make_host(name: str, order: list[Any]) -> type[Instance]:
+    """The class beneath the instances of a program's class; nothing of the program is in it."""
+    session.budget.charge_bytes(HOST_BYTES)
+    above = next((base.host for base in order[1:] if base.host is not None), Instance)
+    covered = next((base for base in order[1:] if base.host is not None), None)
+    inherited = frozenset(covered.special) if covered is not None else frozenset()
+    body: dict[str, Any] = {"__slots__": ()}
+    for place, base in enumerate(order):
+        for word in base.table:
+            if word in BRIDGED and word not in body and (place == 0 or word not in inherited):
+                body[word] = _bridge(word)
+    nearest = next((base for base in order if {"__eq__", "__hash__"} & base.table.keys()), None)
+    if nearest is not None and nearest.table.get("__hash__") is None:
+        body["__hash__"] = None  # equal objects, and no word on their hash
+    return type(name, (above,), body)
+
+
+def special_names(order: list[Any]) -> frozenset[str]:
+    return frozenset(word for base in order for word in base.table if word in BRIDGED)
+
+
+def add_special(kind: Any, name: str) -> None:
+    """A special method that is given to a class after it was made."""
+    if kind.host is not None and name in BRIDGED:
+        setattr(kind.host, name, _bridge(name))
