@@ -13,7 +13,7 @@ from ..report.model.ledger import (
     StaleFact,
 )
 from .fold import repeats
-from .text import Cell, Line, Look, cell, columns, cut, ellipsis, one_line, width_of
+from .text import Cell, Line, Look, bare, cell, columns, cut, ellipsis, width_of
 
 MOST = 12  # lines of the short form
 MOST_PASSES = 20
@@ -151,12 +151,7 @@ def _after(entry: EntryFact) -> str:
 
 
 def _value(text: str | None) -> str:
-    if text is None:
-        return ""
-    shown = one_line(text)
-    if shown.startswith("tensor(") and shown.endswith(")"):
-        shown = shown[len("tensor(") : -1]
-    return cut(shown, WIDEST)
+    return "" if text is None else cut(bare(text), WIDEST)
 
 
 def passes(ledger: LedgerFact, look: Look) -> list[Line]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from ..report.model import EventFact
 from ..report.model.steps import EdgeFact, StepFact, ValueFact, WalkFact
 from .steps_values import beside, is_small, lines_of
-from .text import Cell, Line, Look, cell, cut, ellipsis, one_line, pad, width_of
+from .text import Cell, Line, Look, bare, cell, cut, ellipsis, one_line, pad, width_of
 
 LABEL = 10  # columns of `incoming` and its like
 WORDS = 37
@@ -359,9 +359,9 @@ def _sources(steps: list[str], most: int) -> str:
 
 def _bare(text: str) -> str:
     """A gradient in a hook's line."""
-    shown = one_line(text)
-    if shown.startswith("tensor(") and shown.endswith(")") and shown.count("tensor(") == 1:
-        shown = shown[len("tensor(") : -1]
-        if shown.endswith(".") and "[" not in shown:
-            shown = shown[:-1]
+    if text.count("tensor(") != 1:
+        return one_line(text)
+    shown = bare(text)
+    if shown is not text and shown.endswith(".") and "[" not in shown:
+        shown = shown[:-1]
     return shown

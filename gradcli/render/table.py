@@ -10,8 +10,9 @@ MOST_ELEMENTS = 6  # of one list or dict; the others are counted
 
 
 def type_text(fact: TensorFact) -> str:
-    """float32[2, 3]; the shape of a single number is left out."""
-    return fact.dtype + (str(list(fact.shape)) if fact.shape else "")
+    """float32[2, 3]; the shape of a single number is left out, and the CPU."""
+    there = "" if fact.device == "cpu" else f" {fact.device}"
+    return fact.dtype + (str(list(fact.shape)) if fact.shape else "") + there
 
 
 def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Line]:

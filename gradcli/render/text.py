@@ -6,6 +6,7 @@ be written.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -88,6 +89,14 @@ def pad(text: str, width: int, right: bool = False) -> str:
 def one_line(text: str) -> str:
     """A printed text without its line ends and the indentation behind them."""
     return " ".join(text.split()) if "\n" in text or "  " in text else text
+
+
+def bare(text: str) -> str:
+    """`tensor(-202.)` as -202., `tensor([1., 2.])` as [1., 2.]; where it lives is said once."""
+    shown = one_line(text)
+    if shown.startswith("tensor(") and shown.endswith(")"):
+        return re.sub(r", device='cuda:\d+'", "", shown[len("tensor(") : -1])
+    return shown
 
 
 def paint(lines: Iterable[Line], look: Look) -> Terminal:

@@ -9,7 +9,7 @@ from . import ledger as ledgers
 from .escape import Terminal
 from .graph import Graph
 from .table import events, saved_table, tensor_table
-from .text import BLANK, Cell, Line, Look, after, cell, columns, one_line, paint
+from .text import BLANK, Cell, Line, Look, after, bare, cell, columns, one_line, paint
 from .tree import ASCII, UNICODE, Drawing, Row
 
 MOST_TREES = 6
@@ -171,21 +171,13 @@ class Words:
         return value, grad, line
 
 
-def short_value(text: str) -> str:
-    """`tensor(-202.)` as -202., `tensor([1., 2.])` as [1., 2.]."""
-    shown = one_line(text)
-    if shown.startswith("tensor(") and shown.endswith(")"):
-        shown = shown[len("tensor(") : -1]
-    return shown
-
-
 def summary(
     text: str | None, shape: tuple[int, ...] | None, span: tuple[float, float] | None
 ) -> str:
     """The value if it is short, else its shape, and from where to where its numbers go."""
     if text is None:
         return ""
-    short = short_value(text)
+    short = bare(text)
     if len(short) <= SHORT or span is None:
         return short
     low, high = (f"{number:.3g}" for number in span)
