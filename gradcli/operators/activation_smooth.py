@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine import gelu as gelu_kernel
 from ..engine.operator import composite, multiply_add, operator, precise
 from .constants import number_as, ones_as, zeros_as
 from .conventions import Late, floating_only, full_precision, wrap_dim
@@ -38,9 +37,19 @@ def _inner(xp: Any, x: Any) -> Any:
     return precise(xp.tanh, _BETA * (x + _KAPPA * (x * x * x)))
 
 
+def _kernel(x: Any, approximate: str) -> Any:
+    """The kernel for singles where PyTorch takes it; loaded late, for it needs the array library,
+    and the catalogue is read without one."""
+    if approximate != "none" or x.dtype.char != "f":
+        return None
+    from ..engine import gelu as kernel
+
+    return kernel if kernel.kernel_takes(x) else None
+
+
 def _gelu(xp: Any, x: Any, approximate: str) -> Any:
-    if approximate == "none" and gelu_kernel.kernel_takes(x):
-        return gelu_kernel.gelu(x)
+    if (kernel := _kernel(x, approximate)) is not None:
+        return kernel.gelu(x)
     if x.dtype.char == "e":
         x = x.astype("float32")
     if approximate == "tanh":
@@ -49,8 +58,8 @@ def _gelu(xp: Any, x: Any, approximate: str) -> Any:
 
 
 def _gelu_backward(xp: Any, grad: Any, x: Any, approximate: str) -> Any:
-    if approximate == "none" and gelu_kernel.kernel_takes(x):
-        return grad * gelu_kernel.gelu_slope(x)
+    if (kernel := _kernel(x, approximate)) is not None:
+        return grad * kernel.gelu_slope(x)
     if x.dtype.char == "e":
         grad, x = grad.astype("float32"), x.astype("float32")
     if approximate == "none":
