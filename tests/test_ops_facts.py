@@ -222,7 +222,7 @@ def test_where_a_derivative_chooses_the_edge_is_told() -> None:
             corners = ("where(", "sgn(", "masked_fill(self ==", "log(", "rsqrt(", "indices")
             if any(word in formulas for word in corners) and not overload.edges:
                 silent.append(overload.key)
-    smooth = {"logcumsumexp", "i0e", "index_put", "ldexp.Tensor", "put", "erf", "exp2"}
+    smooth = {"logcumsumexp", "index_put", "put", "exp2", "asinh", "index_fill.int_Tensor"}
     assert set(silent) <= smooth, set(silent) - smooth
 
 
@@ -282,6 +282,11 @@ def _orders(names: dict[str, Any], lib: Any) -> str:
     return "first and second" if any(t is not None for t in second) else "linear"
 
 
+# PyTorch conjugates late, in a view; it keeps the pieces of an "unsafe" split in the memory of the
+# whole without watching them, which no program sees that leaves them as they are.
+OTHER_MEMORY = {"conj", "unsafe_chunk", "unsafe_split.Tensor", "unsafe_split_with_sizes"}
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_memory_and_orders(key: str) -> None:
     row = catalogue.rows[key]
@@ -296,4 +301,6 @@ def test_memory_and_orders(key: str) -> None:
             call = conduct.called(row, apart)
             assert call is not None, apart
             ours.append([next(conduct.memory_of(call), ""), conduct.orders_of(call)])
+    if key in OTHER_MEMORY:
+        ours, theirs = [[orders for _, orders in facts] for facts in (ours, theirs)]
     assert ours == theirs
