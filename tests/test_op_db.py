@@ -50,18 +50,6 @@ _EXACT = Difference(
     "PyTorch's polynomials are off by some 1e-7 in double precision; the integrals here agree with "
     "SciPy to 1e-14",
 )
-_LAYOUT = Difference(
-    "create_graph graph",
-    "float32",
-    "a difference of operands that lie differently in memory is row-major here and lies like the "
-    "first of them in PyTorch, so that reshape names its view otherwise",
-)
-_ONE_ROW = Difference(
-    "create_graph graph",
-    "float32",
-    "the stride of a dimension of size 1 says nothing here; PyTorch takes a matrix of one row for "
-    "a transposed one by it, and multiplies in the other order",
-)
 _REFUSAL = Difference(
     "in place: call", "int64", "other words where whole numbers can't hold the result"
 )
@@ -75,9 +63,6 @@ EXCEPTIONS: dict[str, Difference] = {
     "empty_like": EMPTY,
     **dict.fromkeys(("special.airy_ai", "special.bessel_j0", "special.bessel_j1"), _EXACT),
     **dict.fromkeys(("special.bessel_y0", "special.bessel_y1"), _EXACT),
-    **dict.fromkeys(("pinverse", "linalg.pinv", "linalg.pinv:hermitian", "linalg.lstsq"), _LAYOUT),
-    "stft": _LAYOUT,
-    **dict.fromkeys(("cov", "corrcoef", "svd", "linalg.svd"), _ONE_ROW),
     **dict.fromkeys(("ldexp", *(f"mvlgamma:mvlgamma_p_{p}" for p in (1, 3, 5))), _REFUSAL),
     **dict.fromkeys(
         [f"nn.functional.interpolate:{how}" for how in ("bilinear", "bicubic")], _BYTES

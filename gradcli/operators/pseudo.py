@@ -9,7 +9,7 @@ from ..engine.operator import catalogue, composite, operator
 from .constants import zeros_of
 from .contract import check_square
 from .decompose import check_matrix, svd_row, write_over
-from .inverse import check_floating_square, column_major, inverse_of, named_outputs, solve
+from .inverse import check_floating_square, inverse_of, named_outputs, solve
 from .product import matmul_of, product_of
 from .select import slice_
 from .shape import flatten, reshape, squeeze_dim, unsqueeze
@@ -179,8 +179,18 @@ def _lstsq_kernel(
         rank = xp.asarray(xp.linalg.matrix_rank(self))
     if driver in ("gelss", "gelsd"):
         values = xp.linalg.svd(self, compute_uv=False)
-    result = solution[..., 0] if vector else column_major(xp, solution)
+    solution = _first_rows(xp, solution, rows)
+    result = solution[..., 0] if vector else solution
     return result, apart[..., 0] if vector and apart.size else apart, rank, values
+
+
+def _first_rows(xp: Any, solution: Any, rows: int) -> Any:
+    """Column-major, in the memory of a right-hand side of so many rows, which LAPACK writes over."""
+    *batch, known, columns = solution.shape
+    memory = xp.zeros((*batch, columns, max(rows, known)), dtype=solution.dtype)
+    part = memory.swapaxes(-1, -2)[..., :known, :]
+    part[...] = solution
+    return part
 
 
 def _lstsq_gradients(
