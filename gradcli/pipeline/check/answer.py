@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 CONTEXT = 3
 MOST_SHOWN = 60  # lines of a difference
+# An answer that was recorded on the CPU holds for other devices too.
+DEVICE = re.compile(r",\s+device='cuda:\d+'")
 
 
 def compared(
@@ -37,7 +40,7 @@ def compared(
         return _updated(fact, place, before, answer)
     if before is None:
         return fact._replace(notes=(*fact.notes, "no recorded answer; --update writes one"))
-    if before == answer:
+    if before == answer or (wishes.device != "cpu" and before == DEVICE.sub("", answer)):
         return fact._replace(recorded="equal")
     problem = _problem(fact.file, place, before, answer)
     return fact._replace(
