@@ -285,6 +285,8 @@ class Tensor(Values):
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if value._kind is not self._kind and self._meta is not None:
+            self._meta.accumulator = None  # graphs of another type end in a node of their own
         self._data, self._kind, self._form = value._data, value._kind, None
         if state.observer is not None:
             state.observer.changed(self)

@@ -39,6 +39,7 @@ _PLACES = {
         "UpsamplingBilinear2d PixelShuffle PixelUnshuffle Fold Unfold"
     ),
     "recurrent": "RNNCell LSTMCell GRUCell",
+    "sequences": "RNNBase RNN LSTM GRU",
 }
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names.split()}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from . import functional, init
+from ..operators import catalogue
+from . import init
 from .create import empty
 from .module import Module
 from .parameter import Parameter
@@ -47,11 +48,18 @@ class _Cell(Module):
     def _zeros(self, input: Any) -> Any:
         return input.new_zeros((input.shape[0], self.hidden_size))
 
-    def _gates(self, input: Any, hidden: Any) -> tuple[Any, Any]:
-        return (
-            functional.linear(input, self.weight_ih, self.bias_ih),
-            functional.linear(hidden, self.weight_hh, self.bias_hh),
-        )
+    def _weights(self) -> tuple[Any, Any, Any, Any]:
+        return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
+
+    def _one_state(self, input: Any, hx: Any) -> tuple[Any, Any, bool]:
+        input, batched = self._batched(input)
+        if hx is None:
+            return input, self._zeros(input), batched
+        if hx.dim() not in (1, 2):
+            raise ValueError(
+                f"{self._get_name()}: Expected hidden to be 1D or 2D, got {hx.dim()}D instead"
+            )
+        return input, hx if batched else hx.unsqueeze(0), batched
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
@@ -69,13 +77,11 @@ class RNNCell(_Cell):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Any, hx: Any = None) -> Any:
-        input, batched = self._batched(input)
-        hidden = self._zeros(input) if hx is None else hx if batched else hx.unsqueeze(0)
+        input, hidden, batched = self._one_state(input, hx)
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        from_input, from_hidden = self._gates(input, hidden)
-        total = from_input + from_hidden
-        out = total.tanh() if self.nonlinearity == "tanh" else total.relu()
+        cell = catalogue.functions[f"rnn_{self.nonlinearity}_cell"]
+        out = cell(input, hidden, *self._weights())
         return out if batched else out.squeeze(0)
 
     def extra_repr(self) -> str:
@@ -93,16 +99,17 @@ class LSTMCell(_Cell):
         self._settings(input_size, hidden_size, bias, device, dtype)
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        for place, value in enumerate(hx or ()):
+            if value.dim() not in (1, 2):
+                raise ValueError(
+                    f"LSTMCell: Expected hx[{place}] to be 1D or 2D, got {value.dim()}D instead"
+                )
         input, batched = self._batched(input)
         if hx is None:
-            hidden = cell = self._zeros(input)
+            state = (self._zeros(input),) * 2
         else:
-            hidden, cell = hx if batched else (hx[0].unsqueeze(0), hx[1].unsqueeze(0))
-        from_input, from_hidden = self._gates(input, hidden)
-        enter, forget, new, leave = (from_hidden + from_input).unsafe_chunk(4, 1)
-        enter, forget, leave = enter.sigmoid(), forget.sigmoid(), leave.sigmoid()
-        cell = forget * cell + enter * new.tanh()
-        hidden = leave * cell.tanh()
+            state = tuple(hx) if batched else (hx[0].unsqueeze(0), hx[1].unsqueeze(0))
+        hidden, cell = catalogue.functions["lstm_cell"](input, state, *self._weights())
         return (hidden, cell) if batched else (hidden.squeeze(0), cell.squeeze(0))
 
 
@@ -116,13 +123,6 @@ class GRUCell(_Cell):
         self._settings(input_size, hidden_size, bias, device, dtype)
 
     def forward(self, input: Any, hx: Any = None) -> Any:
-        input, batched = self._batched(input)
-        hidden = self._zeros(input) if hx is None else hx if batched else hx.unsqueeze(0)
-        from_input, from_hidden = self._gates(input, hidden)
-        reset_i, update_i, new_i = from_input.unsafe_chunk(3, 1)
-        reset_h, update_h, new_h = from_hidden.unsafe_chunk(3, 1)
-        reset = (reset_h + reset_i).sigmoid()
-        update = (update_h + update_i).sigmoid()
-        new = (new_i + new_h * reset).tanh()
-        out = (hidden - new) * update + new
+        input, hidden, batched = self._one_state(input, hx)
+        out = catalogue.functions["gru_cell"](input, hidden, *self._weights())
         return out if batched else out.squeeze(0)

@@ -145,12 +145,19 @@ def check_inner(mat1: Any, mat2: Any) -> None:
         raise mismatch(RuntimeError(message), mat1.shape, mat2.shape)
 
 
+def _matrices_multiplied(xp: Any, a: Any, b: Any) -> Any:
+    """A column times a row is only multiplied: -1 * 0 stays -0, which a sum would turn into 0."""
+    if a.shape[1] == 1 and a.shape[0] > 1 and b.shape[1] > 1:
+        return a * b
+    return multiplied(xp, a, b)
+
+
 mm = operator(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     node="MmBackward0",
     check=_check_mm,
     refuse=NO_BOOL,
-    forward=multiplied,
+    forward=_matrices_multiplied,
     self=lambda grad, mat2, self_sym_sizes, self_sym_strides: left_gradient(
         grad, mat2, self_sym_sizes, self_sym_strides, 1
     ),
@@ -161,6 +168,7 @@ mm = operator(
     doc="The product of two matrices.",
     samples=(
         "torch.mm(x, a)", "x.mm(r)", "a @ b", "x.t() @ y", "x @ y.t()", "i.mm(i.t())", "x.t() @ x",
+        "x[:, :1] @ (0 * y[:1])",
     ),
     errors=("x.mm(y)", "v.mm(a)", "x.mm(d.t())", "k.mm(k.t())", "torch.mm(x, 1)", "x.mm(v)"),
 )  # fmt: skip
