@@ -69,7 +69,9 @@ def command(asked: Asked) -> int:
             facts = fitting(name) if is_pattern(name) else named(name)
             facts = tuple(fact for fact in facts if face in (None, fact.face))
             if not facts:
-                raise Unusable(_unknown(name, near(name)), f"gradcli ops --filter {_bare(name)}")
+                close = near(name)
+                told = bool(matching([name], face))
+                raise Unusable(_unknown(name, close), _advice(name, close, told))
             found += [fact for fact in facts if fact not in found]
         if not asked.names:
             found = list(matching(asked.filters, face))
@@ -101,9 +103,11 @@ def command(asked: Asked) -> int:
     return guarded(_shared(asked), body)
 
 
-def _bare(name: str) -> str:
-    """The longest word of a pattern."""
-    return max(name.replace("[", "*").replace("?", "*").split("*"), key=len) or name
+def _advice(name: str, close: tuple[str, ...], told: bool) -> str:
+    """Where to look: among those that speak of the word, at the nearest name, in the list."""
+    if told:
+        return f"gradcli ops --filter {name}"
+    return f"gradcli ops {close[0]}" if close else "gradcli ops"
 
 
 def _unknown(name: str, close: tuple[str, ...]) -> str:

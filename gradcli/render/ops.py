@@ -16,6 +16,8 @@ HEADINGS = {
     "hidden": "steps that derivatives are made of",
 }  # fmt: skip
 
+ROOMY = 100  # columns
+
 MEMORY = {
     "new": "a new tensor", "view": "a view of its input", "self": "the tensor itself",
     "written": "its input, written over",
@@ -46,8 +48,10 @@ def text(facts: CatalogueFact, look: Look) -> Iterator[Terminal]:
 
 def _list(operators: Sequence[OperatorFact], look: Look) -> list[Line]:
     rows: list[Sequence[Cell]] = []
+    roomy = look.width >= ROOMY  # on a narrow page the description counts for more than the node
     for fact in operators:
-        rows.append((cell(fact.name, "name"), cell(_nodes(fact), "node"), cell(fact.doc)))
+        node = cell(_nodes(fact) if roomy else "", "node")
+        rows.append((cell(fact.name, "name"), node, cell(fact.doc)))
     lines = columns(rows, look, flexible=(((2, 24),), ((1, 12),)))
     out: list[Line] = []
     face = ""

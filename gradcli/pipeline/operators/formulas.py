@@ -94,7 +94,7 @@ def _readable(text: str, of: str, row: Row, made: Made) -> str:
     def number(found: re.Match[str]) -> str:
         value = float(found[0])
         said = next((t for c, t in constants.items() if abs(c - value) <= 1e-12 * c), found[0])
-        return f"({said})" if "/" in said else said
+        return f"({said})" if "/" in re.sub(r"\(.*?\)", "", said) else said
 
     def sizes(found: re.Match[str]) -> str:
         name = shapes.get(found[2])
