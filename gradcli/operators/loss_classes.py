@@ -7,6 +7,7 @@ from typing import Any
 from ..engine.operator import catalogue, operator
 from .constants import zeros_as
 from .conventions import MEAN, NONE, floating_only, full_precision
+from .summation import sum_of_cases
 
 # ---- nll_loss: (N, C) or (C); nll_loss2d: (N, C, H, W)
 
@@ -79,7 +80,7 @@ def _nll_forward(
     if reduction == NONE:
         return loss, xp.zeros((), dtype=x.dtype)
     total = each.sum(dtype=x.dtype)
-    summed = loss.sum(dtype=x.dtype)
+    summed = sum_of_cases(xp, loss)
     return (summed / total if reduction == MEAN else summed), total
 
 

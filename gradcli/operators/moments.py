@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .summation import products_down, sum_down
+
 LANES = 8
 LONGEST = 16 * LANES  # numbers in a row: beyond them PyTorch joins parts of the row as well
 FEW = 512  # elements: what somebody may read; more are worked out in double
@@ -19,6 +21,26 @@ def moments(x: Any, axis: Any) -> tuple[Any, Any]:
     """Mean and variance, worked out in double; the mean in x's own type."""
     wide = x.astype("float64")
     return wide.mean(axis=axis, keepdims=True).astype(x.dtype), wide.var(axis=axis, keepdims=True)
+
+
+def moments_of_channels(xp: Any, x: Any) -> tuple[Any, Any]:
+    """Mean and variance of each channel, dimension 1, as PyTorch's batch norm finds them.
+
+    In a matrix one row after another is added; images are added up in double.
+    """
+    others = tuple(place for place in range(x.ndim) if place != 1)
+    if x.dtype.char != "f" or not 0 < x.size <= FEW:
+        mean, spread = moments(x, others)
+        return mean.reshape(-1), spread.reshape(-1)
+    count = x.size // x.shape[1]
+    if x.ndim == 2:
+        mean = sum_down(xp, x) / x.dtype.type(count)
+        distance = x - mean
+        return mean, products_down(xp, distance, distance, 0)[0] / x.dtype.type(count)
+    mean = moments(x, others)[0]
+    distance = (x - mean).astype("float64")
+    spread = (distance * distance).mean(axis=others)
+    return mean.reshape(-1), spread.astype(x.dtype)
 
 
 def moments_of_rows(xp: Any, rows: Any) -> tuple[Any, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import multiply_add, operator
+from ..engine.operator import operator
 from .constants import number_as
 from .conventions import Late, floating_only
 from .linear import _product
-from .moments import FEW, LANES, fused, moments, moments_of_rows
-from .summation import products_in_a_row, sum_in_a_row
+from .moments import FEW, LANES, fused, moments_of_channels, moments_of_rows
+from .summation import products_down, products_in_a_row, sum_down, sum_in_a_row
 from .sums import sum_dims
 
 expand = Late("expand")
@@ -247,17 +247,16 @@ def _batch_norm(
     training: bool, momentum: float, eps: float,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     if training:
-        mean, spread = moments(x, _others(x))
-        mean = mean.reshape(-1)
-        invstd = (1 / xp.sqrt(spread + eps)).astype(x.dtype).reshape(-1)
+        mean, spread = moments_of_channels(xp, x)
+        invstd = (1 / xp.sqrt(spread.astype("float64") + eps)).astype(x.dtype)
         saved = (mean, invstd)
     else:
         mean, invstd = running_mean, 1 / xp.sqrt(running_var + eps)
         saved = (xp.zeros((0,), dtype=x.dtype), xp.zeros((0,), dtype=x.dtype))
     # PyTorch folds everything into one factor and one offset, which decides the last bits.
     factor = invstd if weight is None else invstd * weight
-    offset = multiply_add(-mean, factor, 0.0 if bias is None else bias)
-    out = multiply_add(x, _column(x, factor), _column(x, offset))
+    offset = fused(xp, -mean, factor, 0.0 if bias is None else bias)
+    out = fused(xp, x, _column(x, factor), _column(x, offset))
     return out.astype(x.dtype, copy=False), *saved
 
 
@@ -277,8 +276,11 @@ def _batch_norm_backward(
     dims = _others(x)
     mean, invstd = _statistics(xp, x, running_mean, running_var, save_mean, save_invstd, train, eps)
     centred = x - mean
-    total = grad.sum(axis=dims)
-    scaled = ((grad * centred).sum(axis=dims)) * invstd.reshape(-1)
+    if x.ndim == 2:  # one row after another, as the mean was found
+        total, tilt = sum_down(xp, grad), products_down(xp, centred, grad, 0)[0]
+    else:
+        total, tilt = grad.sum(axis=dims), (grad * centred).sum(axis=dims)
+    scaled = tilt * invstd.reshape(-1)
     dx = None
     if output_mask[0]:
         w = 1 if weight is None else _column(x, weight)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine import vector_exp as vectors
-from ..engine.operator import composite, multiply_add, operator, precise, warn
+from ..engine.operator import composite, operator, precise, warn
 from .conventions import INTEGERS, Late, wrap_dim
+from .moments import FEW, fused
 from .summation import products_down, products_in_a_row, sum_in_a_row
 from .sums import sum_dims
 
@@ -30,8 +31,6 @@ def _check(kernel: str) -> Any:
 
 # PyTorch has two kernels. Along the last dimension it runs vectors over a row, adds them up and
 # multiplies with the inverse; along another one it goes down all columns at once, and divides.
-
-FEW = 512  # elements: what somebody may read; more are left to the array library's exp
 
 
 def _is_last(x: Any, dim: int) -> bool:
@@ -80,7 +79,7 @@ def _softmax_backward(xp: Any, grad: Any, output: Any, dim: int, input_dtype: An
 def _log_softmax_backward(xp: Any, grad: Any, output: Any, dim: int, input_dtype: Any) -> Any:
     if grad.ndim == 0:
         return grad - grad
-    return multiply_add(-_exp(xp, output, dim), _total(xp, grad, dim), grad)
+    return fused(xp, -_exp(xp, output, dim), _total(xp, grad, dim), grad)
 
 
 def _softmax_double(grad: Any, grad_output: Any, dim: int, output: Any) -> Any:

@@ -57,6 +57,7 @@ def squares_of(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return _shaped(_line_of_squares(xp, found[1]), self, axis, keepdim)
 
 
+MANY = 64  # numbers added one by one here; PyTorch does so with any number
 WIDE = 16  # numbers that PyTorch's kernel for softmax takes at a time
 
 
@@ -90,15 +91,38 @@ def products_in_a_row(xp: Any, x: Any, y: Any, wide: int = WIDE) -> Any:
     return _halved(lanes)
 
 
+def sum_down(xp: Any, x: Any) -> Any:
+    """The sum along the first dimension, one row after another, however the array lies."""
+    if not _is_single(xp, x) or len(x) > MANY:
+        return x.sum(axis=0)
+    return xp.add.accumulate(x, axis=0)[-1]
+
+
 def products_down(xp: Any, x: Any, y: Any, dim: int) -> Any:
     """The sum of x * y along a dimension that is not the last, each step rounded once."""
-    if not _is_single(xp, x) or x.shape[dim] > WIDE:
+    if not _is_single(xp, x) or x.shape[dim] > MANY:
         return (x * y).sum(axis=dim, keepdims=True)
     products = xp.multiply(x, y, dtype="float64").swapaxes(0, dim)
     total = products[0].astype("float32")
     for product in products[1:]:
         total = (total + product).astype("float32")
     return total[None].swapaxes(0, dim)
+
+
+def sum_of_cases(xp: Any, loss: Any) -> Any:
+    """The sum over cases in the order of PyTorch's nll_loss: levels of sixteen.
+
+    The very first case climbs to the highest level, and the levels are added from the lowest one.
+    """
+    count = loss.size
+    if loss.ndim != 1 or not _is_single(xp, loss) or not 1 < count <= ROUNDS * ROUNDS:
+        return loss.sum(dtype=loss.dtype)
+    whole = (count - 1) // ROUNDS * ROUNDS
+    total, blocks = loss.dtype.type(0), loss[1 : whole + 1].reshape(-1, ROUNDS)
+    for level in (loss[whole + 1 :], xp.add.accumulate(blocks, axis=1)[:, -1]):
+        if level.size:
+            total = total + xp.add.accumulate(level)[-1]
+    return total + loss[0]
 
 
 def _is_single(xp: Any, x: Any) -> bool:
