@@ -268,12 +268,9 @@ class Lane:
             return
         operands = "".join(f"a_{p.name}, " for p in row.tensors)
         relay = f"data = iterated(data, ({operands}))"
-        if self.mode == ORDINARY:
-            write(f"if not regular and data.ndim > 1: {relay}")
-            return
         tests = ["data.ndim > 1"]
-        if self.mode == NUMBER:
-            tests.append(f"not {x}._form")
+        if self.mode in (NUMBER, ORDINARY):
+            tests.insert(0, "not regular" if self.mode == ORDINARY else f"not {x}._form")
         if not (first.number or first.optional):  # the first operand decides where it can
             tests.append(f"data.strides != a_{x}.strides")
         write(f"if {' and '.join(tests)}: {relay}")
