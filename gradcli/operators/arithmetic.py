@@ -330,7 +330,7 @@ lerp = operator(
     forward=lambda xp, self, end, weight: (
         multiply_add(end - self, float(weight), self)
         if abs(weight) < 0.5
-        else multiply_add(self - end, 1.0 - weight, end)
+        else multiply_add(self - end, end.dtype.type(1) - end.dtype.type(weight), end)
     ),
     self=lambda grad, weight: grad * (1 - weight),
     end=lambda grad, weight: grad * weight,

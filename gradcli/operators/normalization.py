@@ -276,10 +276,11 @@ def _batch_norm_backward(
     dims = _others(x)
     mean, invstd = _statistics(xp, x, running_mean, running_var, save_mean, save_invstd, train, eps)
     centred = x - mean
-    if x.ndim == 2:  # one row after another, as the mean was found
+    if x.ndim == 2 and grad.flags.c_contiguous:  # one row after another, as the mean was found
         total, tilt = sum_down(xp, grad), products_down(xp, centred, grad, 0)[0]
     else:
-        total, tilt = grad.sum(axis=dims), (grad * centred).sum(axis=dims)
+        total = grad.sum(axis=dims, dtype="float64").astype(x.dtype)
+        tilt = (grad * centred).sum(axis=dims, dtype="float64").astype(x.dtype)
     scaled = tilt * invstd.reshape(-1)
     dx = None
     if output_mask[0]:
