@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .row import CARRIERS, Body, Inplace
-from .signature import REQUIRED, misfit
+from .signature import REQUIRED
+
+# The in-place forms that PyTorch has as functions too: torch.sin_(x).
+TWINS = frozenset(
+    """
+    abs_ acos_ acosh_ addmv_ alpha_dropout_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_
+    as_strided_ asin_ asinh_ atan_ atanh_ ceil_ celu_ clamp_ clamp_max_ clamp_min_ clip_ cos_
+    cosh_ deg2rad_ dropout_ erf_ erfc_ exp2_ exp_ expm1_ feature_alpha_dropout_ feature_dropout_
+    fill_ fix_ floor_ frac_ gcd_ i0_ index_put_ lcm_ ldexp_ log10_ log1p_ log2_ log_ logit_
+    nan_to_num_ neg_ negative_ rad2deg_ reciprocal_ relu_ round_ rrelu_ rsqrt_ selu_ sigmoid_
+    sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ threshold_ trunc_ xlogy_ zero_
+    """.split()
+)
 
 
 class Function:
     """A name that programs call: one or several overloads, tried in the order of declaration."""
 
-    __slots__ = ("name", "method", "one", "two", "_declared", "_waiting")
+    __slots__ = ("path", "name", "method", "one", "two", "_declared", "_waiting")
 
-    def __init__(self, name: str, method: bool) -> None:
-        self.name, self.method = name, method
+    def __init__(self, path: str, method: bool) -> None:
+        room, _, name = path.rpartition(".")
+        self.path, self.method = path, method
+        self.name = f"{room}_{name}" if room in ("linalg", "special", "fft") else name
         self._declared: list[Any] = []
         # Of overloads that were not read yet: their keys in order, their files, what reads one.
         self._waiting: tuple[list[str], list[str], Callable[[str], Any]] | None = None
@@ -49,7 +63,7 @@ class Function:
     def __doc__(self) -> str:  # type: ignore[override]
         return "\n".join(f"{o.signature.text}\n    {o.doc}" for o in self.overloads)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
             if len(args) == 1:
                 if self.one is not None and args[0].__class__ is CARRIERS.tensor:
@@ -59,14 +73,35 @@ class Function:
                 if first.__class__ is CARRIERS.tensor and second.__class__ is CARRIERS.tensor:
                     return self.two(first, second)
         elif "out" in kwargs:
-            kwargs = without_out(self.name, kwargs)
+            kwargs = self._without_out(args, kwargs)
         for overload in self.overloads:
-            values = overload.signature.bind(args, kwargs)
+            values = overload.signature.bind(args, kwargs, self.method)
             if values is not None:
                 return overload.run(*values)
         if CARRIERS.call is not None:  # carriers of a transformation among the arguments?
             return CARRIERS.call(self, args, kwargs)
-        raise misfit(self.name, [o.signature for o in self.overloads], args, kwargs, self.method)
+        raise self.misfit(args, kwargs)
+
+    def misfit(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception:
+        """The error of a call that no overload takes."""
+        from .misfit import misfit
+
+        signatures = [overload.signature for overload in self.overloads]
+        return misfit(self.path, self.name, signatures, args, kwargs, self.method)
+
+    def _without_out(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """`out=None` means nothing; a tensor is refused where PyTorch takes one."""
+        from .misfit import refused_out, takes_out
+        from .mode import state
+
+        if not takes_out(self.path, self.method):
+            return dict(kwargs)
+        rest = {key: value for key, value in kwargs.items() if key != "out"}
+        if kwargs["out"] is None:
+            return rest
+        given = [value for value in (*args, *rest.values()) if value.__class__ is CARRIERS.tensor]
+        recorded = state.grad_enabled and any(tensor.requires_grad for tensor in given)
+        raise refused_out(self.path, self.name, recorded)
 
     def settle(self) -> None:
         """Forgets the lanes: they are found when the first call comes."""
@@ -112,7 +147,7 @@ class Function:
         """A plain function that does the same: Python calls those fastest, and binds them."""
         tensor, absent = CARRIERS.tensor, object()
 
-        def call(first: Any = absent, *more: Any, **named: Any) -> Any:
+        def call(first: Any = absent, /, *more: Any, **named: Any) -> Any:
             if first.__class__ is tensor and not named:
                 if not more:
                     if self.one is not None:
@@ -133,16 +168,6 @@ def _with_defaults(run: Body, count: int, defaults: tuple[Any, ...]) -> Body:
         (only,) = defaults
         return lambda a: run(a, only)
     return lambda *args: run(*args, *defaults)
-
-
-def without_out(name: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """`out=None` means nothing; a tensor is refused: it would hide what was computed from what."""
-    if kwargs["out"] is not None:
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
-            "but one of the arguments requires grad."
-        )
-    return {key: value for key, value in kwargs.items() if key != "out"}
 
 
 def _key(overload: Any) -> str:
@@ -234,7 +259,7 @@ class Catalogue:
         ):  # fmt: skip
             method = face != "functions"
             for name, (keys, files) in table.get(face, {}).items():
-                function = known[name] = Function(name.rpartition(".")[2], method)
+                function = known[name] = Function(name, method)
                 function._waiting = keys, files, load
                 function.one, function.two = function._find_one, function._find_two
         rows = self.rows
@@ -251,10 +276,14 @@ class Catalogue:
             twin = Inplace(overload)
             self._put_row(_key(twin), twin)
             faces = overload.where.split()
-            if "method" in faces or "inplace" in faces:
-                self._put("method", overload.inplace, twin)
-            if "torch" in faces:
-                self._put("torch", overload.inplace, twin)
+            names = [overload.inplace]
+            if overload.inplace == f"{signature.name}_":
+                names += [f"{alias}_" for alias in overload.aliases]
+            for name in names:
+                if "method" in faces or "inplace" in faces:
+                    self._put("method", name, twin)
+                if name in TWINS and not {"torch", "inplace"}.isdisjoint(faces):
+                    self._put("torch", name, twin)
 
     def _put(self, face: str, name: str, overload: Any) -> None:
         if face in ("hidden", "inplace"):  # "inplace": only the twin has a name
@@ -268,7 +297,7 @@ class Catalogue:
             name = {"torch": "", "functional": "nn.functional."}.get(face, face + ".") + name
         function = known.get(name)
         if function is None:
-            function = known[name] = Function(name.rpartition(".")[2], where != "functions")
+            function = known[name] = Function(name, where != "functions")
         function.add(overload)
         self._note(where, name, overload)
 

@@ -19,7 +19,6 @@ from ..engine.dunders import install
 from ..engine.mode import state
 from ..engine.operator import Composite, Factory, Row
 from ..engine.row import CARRIERS, Inplace
-from ..engine.signature import misfit
 from ..engine.tensor import Tensor
 from ..operators import catalogue
 
@@ -128,11 +127,10 @@ def call(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
     keywords = {key: stand(value) for key, value in kwargs.items()}
     if stands:
         for overload in function.overloads:
-            values = overload.signature.bind(arguments, keywords)
+            values = overload.signature.bind(arguments, keywords, function.method)
             if values is not None:
                 return run(overload, [back(value) for value in values])
-    signatures = [overload.signature for overload in function.overloads]
-    raise misfit(function.name, signatures, arguments, keywords, function.method)
+    raise function.misfit(arguments, keywords)
 
 
 # ---- from here on declarations meet carriers

@@ -217,6 +217,7 @@ fill_tensor = operator(
     forward=lambda xp, self, value: xp.full_like(self, value),
     self=lambda grad: zeros_as(grad),
     value=lambda grad, value_dtype: alike(sum_all(grad), value_dtype),
+    where="torch inplace",
     doc="Every element the value of a 0-dim tensor.",
     samples=("torch.fill(x, s)", "x.clone().fill_(s)"),
     errors=("x.clone().fill_(v)",),
@@ -229,6 +230,7 @@ fill_scalar = operator(
     inplace_node="FillBackward2",
     forward=lambda xp, self, value: xp.full_like(self, value),
     self=lambda grad: zeros_as(grad),
+    where="torch inplace",
     doc="Every element the same number.",
     samples=("torch.fill(x, 2.0)", "x.clone().fill_(2)"),
 )

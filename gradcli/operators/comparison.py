@@ -23,7 +23,7 @@ def _compare(name: str, ufunc: str, alias: str, symbol: str, doc: str) -> Any:
         dtype="compare",
         inplace=f"{name}_",
         node=f"{name.capitalize()}Backward1",  # seen only in place: elsewhere the result is bool
-        aliases=(alias,),
+        aliases=(alias,) if alias else (),
         forward=lambda xp, self, other: getattr(xp, ufunc)(self, other),
         self=lambda grad: zeros_as(grad),
         other=lambda grad: zeros_as(grad),
@@ -39,7 +39,7 @@ def _compare(name: str, ufunc: str, alias: str, symbol: str, doc: str) -> Any:
     )
 
 
-eq = _compare("eq", "equal", "equal_to", "==", "Is self equal to other?")
+eq = _compare("eq", "equal", "", "==", "Is self equal to other?")
 ne = _compare("ne", "not_equal", "not_equal", "!=", "Is self different from other?")
 lt = _compare("lt", "less", "less", "<", "Is self less than other?")
 le = _compare("le", "less_equal", "less_equal", "<=", "Is self at most other?")

@@ -104,6 +104,7 @@ def _in_place_only(name: str, ufunc: str) -> None:
         inplace=f"{name}_",
         dtype="promote_float",
         where="inplace",
+        aliases=(ufunc,),
         forward=transcendental(ufunc),
         self=lambda grad: refuse(),
         doc=f"In-place {name}; it has no derivative, and backward says so.",

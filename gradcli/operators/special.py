@@ -36,6 +36,7 @@ xlogy = operator(
     dtype="promote_float",
     where="torch method special",
     forward=_xlogy,
+    reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, False)),
     self=lambda grad, self, other: masked_fill(
         xlogy(grad, other), logical_and(self == 0.0, other <= 0.0), 0.0
     ),
@@ -51,6 +52,7 @@ xlogy_number = operator(
     dtype="promote_float",
     where="torch method special",
     forward=lambda xp, self, other: _xlogy(xp, self, xp.asarray(other, dtype=self.dtype)),
+    reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, False)),
     self=lambda grad, self, other: (
         xlogy_number(grad, other)
         if other > 0
@@ -66,6 +68,7 @@ operator(
     dtype="promote_float",
     where="torch special",
     forward=lambda xp, self, other: _xlogy(xp, xp.asarray(self, dtype=other.dtype), other),
+    reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, False)),
     other=lambda grad, self, other: grad * self / other,
     doc="A number times log(other).",
     samples=("torch.xlogy(1.5, p)",),
@@ -78,6 +81,7 @@ xlog1py = operator(
     dtype="promote_float",
     where="special",
     forward=lambda xp, self, other: _xlogy(xp, self, other + 1),
+    reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, True)),
     self=lambda grad, self, other: masked_fill(
         xlog1py(grad, other), logical_and(self == 0.0, other <= -1.0), 0.0
     ),
@@ -92,6 +96,7 @@ xlog1py_number = operator(
     dtype="promote_float",
     where="special",
     forward=lambda xp, self, other: _xlogy(xp, self, xp.asarray(other + 1, dtype=self.dtype)),
+    reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, True)),
     self=lambda grad, self, other: (
         xlog1py_number(grad, other)
         if other > -1
@@ -107,6 +112,7 @@ operator(
     dtype="promote_float",
     where="special",
     forward=lambda xp, self, other: _xlogy(xp, xp.asarray(self, dtype=other.dtype), other + 1),
+    reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, True)),
     other=lambda grad, self, other: grad * self / (other + 1),
     doc="A number times log(1 + other).",
     samples=("torch.special.xlog1py(1.5, p)",),
@@ -133,6 +139,7 @@ logit = operator(
     where="torch method special",
     forward=_logit,
     self=lambda grad, self, eps: _logit_backward(grad, self, eps),
+    reduced=Reduced(odds, fused=True),
     doc="log(x / (1 - x)), x held within eps of 0 and 1 if eps is given.",
     samples=("torch.logit(u * u)", "(u * u).logit(0.2)"),
 )
@@ -244,11 +251,18 @@ digamma = operator(
     inplace="digamma_",
     dtype="promote_float",
     where="torch method special",
-    aliases=("psi",),
     forward=_digamma,
     self=lambda grad, self: grad * polygamma(1, self),
     doc="The derivative of the logarithm of the gamma function.",
-    samples=("torch.digamma(p)", "p.digamma()", "torch.special.psi(p)"),
+    samples=("torch.digamma(p)", "p.digamma()", "torch.special.digamma(p)"),
+)
+
+composite(
+    "psi(Tensor self) -> Tensor",
+    lambda self: digamma.run(self),
+    where="special",
+    doc="Another name of digamma.",
+    samples=("torch.special.psi(p)",),
 )
 
 lgamma = operator(

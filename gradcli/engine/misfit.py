@@ -1,0 +1,321 @@
+"""Engine: PyTorch's words for a call that fits none of a function's overloads.
+
+Most functions of PyTorch read their arguments by one parser, which goes through the overloads in
+order and words what fails; some are written in Python, and Python words it. Read when a call fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .dtypes import DType
+from .overloads import COMPILED, HIDDEN, NUMBERS, WITHOUT_OUT, WRITTEN_IN_PYTHON, overloads
+from .signature import REQUIRED, Parameter, Signature, coerce, is_int, is_tensor
+
+_WORDS = {  # how PyTorch's error texts name a schema type
+    "Tensor": "Tensor", "Tensor[]": "tuple of Tensors", "Scalar": "Number", "int": "int",
+    "float": "float", "bool": "bool", "str": "str", "int[]": "tuple of ints",
+    "float[]": "tuple of floats", "ScalarType": "torch.dtype", "Device": "torch.device",
+    "Generator": "torch.Generator", "Layout": "torch.layout", "any": "any",
+    "bool[]": "tuple of bools",
+}  # fmt: skip
+_OTHER_NAMES = {  # what NumPy calls an argument is taken too
+    "dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",),
+}  # fmt: skip
+
+
+def misfit(
+    path: str,
+    name: str,
+    signatures: Sequence[Signature],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    method: bool,
+) -> Exception:
+    """The error of a call that none of the signatures takes."""
+    if in_python(path, method):
+        return TypeError(_of_python(path, name, signatures[0], args, kwargs, method))
+    readings, hidden = _readings(path, name, signatures, method)
+    given = args[1:] if method else args
+    if len(readings) == 1 and not hidden:
+        return TypeError(readings[0].read(given, kwargs) or f"{name}(): invalid arguments")
+    for reading in readings:
+        if reading.read(given, kwargs, quietly=True) is None:  # it took them: an integer is none
+            return TypeError(_mixed(reading, given, kwargs) or f"{name}(): invalid arguments")
+    count = len(given) + len(kwargs)
+    plausible = [r for r in readings if r.least <= count <= len(r.parameters)]
+    if len(plausible) == 1:
+        return TypeError(plausible[0].read(given, kwargs) or f"{name}(): invalid arguments")
+    words = [type_word(value) for value in given]
+    words += [f"{key}={type_word(kwargs[key])}" for key in sorted(kwargs)]
+    if kwargs and not given:
+        words.append("")  # so it stands in PyTorch: "(min=str, )"
+    shown = [f"({reading.shown()})" for reading in readings]
+    expected = shown[0] if len(shown) == 1 else "one of:\n" + "".join(f" * {s}\n" for s in shown)
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({', '.join(words)}), "
+        f"but expected {expected}"
+    )
+
+
+def in_python(path: str, method: bool) -> bool:
+    """Is it one of the functions that PyTorch wrote in Python?"""
+    room, _, name = path.rpartition(".")
+    if room == "nn.functional":
+        return name not in COMPILED
+    return room == "signal.windows" or (f"Tensor.{path}" if method else path) in WRITTEN_IN_PYTHON
+
+
+def takes_out(path: str, method: bool) -> bool:
+    """Does PyTorch's function take out=...?"""
+    if method or path.endswith("_"):
+        return False
+    if path in ("norm", "tensordot"):
+        return True
+    own = path.removeprefix("nn.functional.")
+    return not in_python(path, False) and path not in WITHOUT_OUT and own not in WITHOUT_OUT
+
+
+def refused_out(path: str, name: str, recorded: bool) -> RuntimeError:
+    """A result that is written somewhere hides what was computed from what."""
+    if recorded:
+        return RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+    return RuntimeError(
+        f"{name}(): gradcli does not write results into out=...; write "
+        f"result = torch.{path}(...) instead, or tensor.copy_(torch.{path}(...)) to fill a tensor "
+        "that you have."
+    )
+
+
+def _readings(
+    path: str, name: str, signatures: Sequence[Signature], method: bool
+) -> tuple[list[Reading], bool]:
+    """What PyTorch's parser tries, in order; and is there one that it never shows?"""
+    known = overloads()
+    twin = path.removesuffix("_")
+    texts = next(
+        (known[key] for key in ((f"Tensor.{path}", f"Tensor.{twin}") if method else (path,))
+         if key in known), None,
+    )  # fmt: skip
+    drop = method and texts is None
+    if texts is None:
+        texts = next((known[key] for key in (path, twin) if key in known), None)
+    if texts is None:
+        rows = [s for s in signatures if not s.overload.startswith("Number")]
+        return [Reading(name, _of_row(row, method)) for row in rows or signatures], False
+    lists = []
+    for text in texts:
+        parameters = list(Signature(f"{name}({text}) -> Tensor").parameters)
+        for p in parameters:
+            p.number = name.removesuffix("_") in NUMBERS
+        if drop or path.endswith("_"):
+            parameters = [p for p in parameters if p.name != "out"]
+        if drop:
+            if not any(p.name == "input" for p in parameters):
+                continue
+            parameters = [p for p in parameters if p.name != "input"]
+        lists.append([(p, p.name) for p in parameters])
+    shown = [Reading(name, each) for each, text in zip(lists, texts, strict=False)]
+    return [r for r in shown if r.names != (HIDDEN,)], HIDDEN in texts
+
+
+def _of_row(signature: Signature, method: bool) -> list[tuple[Parameter, str]]:
+    named = [
+        (p, "input" if place == 0 and p.name == "self" else p.name)
+        for place, p in enumerate(signature.parameters)
+    ]
+    return named[1:] if method else named
+
+
+class Reading:
+    """One overload, as PyTorch's parser reads a call: until the first thing that does not fit."""
+
+    def __init__(self, name: str, parameters: Sequence[tuple[Parameter, str]]) -> None:
+        self.name = name
+        self.parameters = [p for p, _ in parameters]
+        self.names = tuple(shown for _, shown in parameters)
+        self.positional = sum(not p.keyword_only for p in self.parameters)
+        self.least = sum(p.default is REQUIRED for p in self.parameters)
+
+    def shown(self) -> str:
+        parts, star = [], False
+        for p, name in zip(self.parameters, self.names, strict=True):
+            if p.keyword_only and not star:
+                parts.append("*")
+                star = True
+            text = f"{_WORDS.get(p.kind, p.kind)} {name}"
+            parts.append(text if p.default is REQUIRED else f"{text} = {p.default}")
+        return ", ".join(parts)
+
+    def read(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], quietly: bool = False
+    ) -> str | None:
+        """What is wrong with the call; None when the parser takes it."""
+        spread = self._spread(args)
+        if len(args) > self.positional and not spread:
+            return self._too_many(len(args))
+        used = place = 0
+        for at, (p, name) in enumerate(zip(self.parameters, self.names, strict=True)):
+            keyword = place >= len(args)
+            if keyword:
+                key = next((k for k in (name, *_OTHER_NAMES.get(name, ())) if k in kwargs), None)
+                if key is None:
+                    if p.default is REQUIRED:
+                        return self._missing(at)
+                    continue
+                value, used = kwargs[key], used + 1
+            elif p.keyword_only:
+                return self._too_many(len(args))
+            else:
+                value = args[place]
+            optional = p.optional or p.default is None
+            if value is None and optional:
+                pass
+            elif spread and not at and not is_listed(p, value):
+                place = len(args)
+                continue
+            elif not is_listed(p, value):
+                return self._unfit(p, name, value, None if keyword else place, at)
+            place += not keyword
+        return None if used == len(kwargs) else self._unknown(kwargs, len(args))
+
+    def _spread(self, args: Sequence[Any]) -> bool:
+        """`x.view(2, 3)`: all positional arguments are the one list of integers."""
+        first = self.parameters[0] if self.parameters else None
+        lists = first is not None and first.kind == "int[]" and not first.keyword_only
+        return lists and self.positional == 1 and len(args) > 0 and is_int(args[0])
+
+    def _too_many(self, given: int) -> str:
+        most, least = self.positional, self.least
+        if not self.parameters:
+            return f"TensorBase.{self.name}() takes no arguments ({given} given)"
+        if least != most:
+            return (
+                f"{self.name}() takes from {least} to {most} positional arguments but {given} were "
+                "given"
+            )
+        noun = "argument" if most == 1 else "arguments"
+        verb = "was" if given == 1 else "were"
+        return f"{self.name}() takes {most} positional {noun} but {given} {verb} given"
+
+    def _missing(self, at: int) -> str:
+        rest = zip(self.parameters[at:], self.names[at:], strict=True)
+        missing = [f'"{name}"' for p, name in rest if p.default is REQUIRED]
+        plural = "s" if len(missing) == 1 else ""  # so it stands in PyTorch
+        return (
+            f"{self.name}() missing {len(missing)} required positional argument{plural}: "
+            f"{', '.join(missing)}"
+        )
+
+    def _unfit(self, p: Parameter, name: str, value: Any, place: int | None, at: int) -> str:
+        if p.kind == "Tensor[]" and isinstance(value, tuple | list) and value:
+            wrong = next(i for i, item in enumerate(value) if not is_tensor(item))
+            return (
+                f"expected Tensor as element {wrong} in argument {at}, but got "
+                f"{type_word(value[wrong])}"
+            )
+        word = _WORDS.get(p.kind, p.kind)
+        if place is None:
+            return f"{self.name}(): argument '{name}' must be {word}, not {type_word(value)}"
+        start = f"{self.name}(): argument '{name}' (position {place + 1}) must be {word}, "
+        if p.kind == "int[]" and isinstance(value, tuple | list) and value:
+            return f"{start}but found element of type {type_word(value[0])} at pos 0"
+        return f"{start}not {type_word(value)}"
+
+    def _unknown(self, kwargs: Mapping[str, Any], given: int) -> str:
+        if not self.parameters:
+            return f"TensorBase.{self.name}() takes no keyword arguments"
+        for key in kwargs:  # not what NumPy calls it: so it stands in PyTorch
+            if key not in self.names:
+                return f"{self.name}() got an unexpected keyword argument '{key}'"
+            if self.names.index(key) < given:
+                return f"{self.name}() got multiple values for argument '{key}'"
+        return "invalid keyword arguments"
+
+
+def is_listed(p: Parameter, value: Any) -> bool:
+    """Does the parser take the value? Of a list of integers it looks at the first."""
+    if p.kind == "int[]" and isinstance(value, tuple | list):
+        return not value or is_int(value[0])
+    return coerce(p, value)[0]
+
+
+def _mixed(reading: Reading, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
+    """PyTorch's words for a list of integers with something else behind the first."""
+    spread = reading._spread(args)
+    for at, (p, name) in enumerate(zip(reading.parameters, reading.names, strict=True)):
+        value = args[at] if at < len(args) else kwargs.get(name)
+        if spread and not at and not isinstance(value, tuple | list):
+            value = args
+        if p.kind == "int[]" and isinstance(value, tuple | list):
+            wrong = next((i for i, item in enumerate(value) if not is_int(item)), None)
+            if wrong is not None:
+                return (
+                    f"{reading.name}(): argument '{name}' failed to unpack the object at pos "
+                    f'{wrong + 1} with error "type must be tuple of ints,but got '
+                    f'{type_word(value[wrong])}"'
+                )
+    return None
+
+
+def type_word(value: Any) -> str:
+    """The type of a value as PyTorch's argument errors name it."""
+    if is_tensor(value):
+        return "Parameter" if value.is_parameter else "Tensor"
+    if value is None:
+        return "NoneType"
+    if isinstance(value, DType):
+        return "torch.dtype"
+    return getattr(value, "type_name", None) or type(value).__name__
+
+
+# ---- what Python says of a function that is written in it
+
+
+def _of_python(
+    path: str,
+    name: str,
+    signature: Signature,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    method: bool,
+) -> str:
+    called = f"Tensor.{name}" if method else name
+    parameters = signature.parameters
+    names = ["input" if p.name == "self" and not method else p.name for p in parameters]
+    for key in kwargs:
+        if key not in names:
+            return f"{called}() got an unexpected keyword argument '{key}'"
+        if key in names[: len(args)]:
+            return f"{called}() got multiple values for argument '{key}'"
+    positional = [p for p in parameters if not p.keyword_only]
+    listed = any(p.kind == "Tensor[]" for p in positional)
+    if len(args) > len(positional) and not listed:
+        return _python_counts(called, positional, len(args))
+    missing = [
+        f"'{shown}'"
+        for place, (p, shown) in enumerate(zip(parameters, names, strict=True))
+        if place >= len(args) and p.default is REQUIRED and shown not in kwargs
+    ]
+    if missing:
+        last = ("," if len(missing) > 2 else "") + " and "
+        shown = last.join([", ".join(missing[:-1]), missing[-1]]) if missing[1:] else missing[0]
+        plural = "s" if missing[1:] else ""
+        return f"{called}() missing {len(missing)} required positional argument{plural}: {shown}"
+    reading = Reading(name, _of_row(signature, method))
+    given = args[1:] if method else args
+    told = reading.read(given, kwargs) or _mixed(reading, given, kwargs)
+    return told or f"{name}(): invalid arguments"
+
+
+def _python_counts(called: str, positional: Sequence[Parameter], given: int) -> str:
+    most = len(positional)
+    least = sum(p.default is REQUIRED for p in positional)
+    span = f"{most}" if least == most else f"from {least} to {most}"
+    noun = "argument" if most == 1 and least == most else "arguments"
+    verb = "was" if given == 1 else "were"
+    return f"{called}() takes {span} positional {noun} but {given} {verb} given"
