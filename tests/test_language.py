@@ -201,9 +201,20 @@ def test_chunks_join_without_a_seam() -> None:
     ],
 )
 def test_unknown_names(text: str, message: str, near: str) -> None:
-    diagnostic = refused(text)
+    diagnostic = failed(text) if "import" not in text and "open" not in text else refused(text)
     assert diagnostic.message == message
     assert near in " ".join(diagnostic.notes)
+
+
+def test_unknown_names_stop_the_line_that_uses_them() -> None:
+    """As in Python: what stands before is done, and a program may catch the error."""
+    out, outcome = ran(
+        "print(1)\ntry:\n    torch.sinn\nexcept AttributeError as e:\n    print(e)\nnow(2)"
+    )
+    assert out == "1\nmodule 'torch' has no attribute 'sinn'\n"
+    assert outcome.error is not None
+    assert outcome.error.message == "name 'now' is not defined"
+    assert outcome.error.span is not None and outcome.error.span.line == 6
 
 
 def test_inputs_in_the_order_of_the_text() -> None:

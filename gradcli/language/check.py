@@ -25,7 +25,6 @@ class Checker:
         self.imports: dict[str, list[str]] = {}  # name -> full dotted names it was imported as
         self.assigned: set[str] = set()  # global names bound by something else than an import
         self.augmented_only: set[str] = set()  # global names that only `+=` and the like bind
-        self.dotted: dict[tuple[str, ...], tuple[ast.Attribute, Scope]] = {}
         self.loops = 0  # loops around the current statement, within its function
 
     # ------------------------------------------------------------ refusals
@@ -122,7 +121,7 @@ class Checker:
 
     def attribute(self, node: ast.Attribute, scope: Scope, depth: int) -> None:
         base: Any = node
-        path: list[str] = []
+        steps = 0
         while type(base) is ast.Attribute:
             attr = base.attr
             if attr.startswith("__") and attr not in grammar.DUNDER_ATTRIBUTES:
@@ -131,15 +130,12 @@ class Checker:
                     f"the attribute {attr!r} is not part of the language",
                     type="AttributeError",
                 )
-            path.append(attr)
+            steps += 1
             base = base.value
         if type(base) is ast.Name:
             self.name(base, scope, depth)
-            if base.id in names.ROOTS or base.id in self.imports:
-                path.append(base.id)
-                self.dotted.setdefault(tuple(reversed(path)), (node, scope))
             return
-        self.visit(base, scope, depth + len(path))
+        self.visit(base, scope, depth + steps)
 
     def call(self, node: ast.Call, scope: Scope, depth: int) -> None:
         function = node.func

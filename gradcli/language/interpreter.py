@@ -17,7 +17,7 @@ from .attributes import MissingAttribute
 from .budget import Budget, LimitReached
 from .builtins.errors import Raised, message_of, name_of
 from .calls import invoke
-from .compile.names import Globals
+from .compile.names import Globals, MissingName
 from .compile.statements import StatementCompiler
 from .program import Program, parse_expression
 from .session import session
@@ -258,9 +258,11 @@ def diagnose(
         return None
     source = program.source
     place, calls = _trail(error.__traceback__)
+    if isinstance(error, (MissingAttribute, MissingName)) and isinstance(place, ast.Call):
+        place = place.func  # what is called is not there
     labels: list[Label] = []
     cures: tuple[Cure, ...] = ()
-    kind, message, notes, status = _told(error)
+    kind, message, notes, status = _told(program, error)
     if place is not None:
         text, span = "", source.span_of(place)
         if store is not None and status is ExitStatus.PROGRAM_ERROR:
@@ -274,7 +276,7 @@ def diagnose(
     return Diagnostic(kind, message, tuple(labels), notes, source.name, status, cures)
 
 
-def _told(error: BaseException) -> tuple[str, str, tuple[str, ...], ExitStatus]:
+def _told(program: Program, error: BaseException) -> tuple[str, str, tuple[str, ...], ExitStatus]:
     if isinstance(error, LimitReached):
         note = f"do: raise it with {error.option}"
         return "LimitReached", str(error), (note,), ExitStatus.LIMIT_REACHED
@@ -283,13 +285,23 @@ def _told(error: BaseException) -> tuple[str, str, tuple[str, ...], ExitStatus]:
         option = f"--max-{limit}"
         message = f"the limit of {limit} is reached; {option} raises it"
         return "LimitReached", message, (f"do: raise it with {option}",), ExitStatus.LIMIT_REACHED
-    return name_of(error), message_of(error), _advice(error), ExitStatus.PROGRAM_ERROR
+    return name_of(error), message_of(error), _advice(program, error), ExitStatus.PROGRAM_ERROR
 
 
-def _advice(error: BaseException) -> tuple[str, ...]:
+def _advice(program: Program, error: BaseException) -> tuple[str, ...]:
     if isinstance(error, MissingAttribute) and error.near is not None:
-        return (f"do: did you mean '{error.near}'?",)
+        return (f"do: did you mean {_said(error.near)}?",)
+    if isinstance(error, MissingName) and error.word not in program.bindings:
+        pool = set(program.bindings) | names.BUILTIN_NAMES | set(names.ROOTS)
+        pool.update(word for word in names.torch_names() if "." not in word)
+        near = names.suggestion(error.word, sorted(pool))
+        near = near or names.suggest_member("torch", error.word)
+        return (f"do: did you mean {_said(near)}?",) if near else ()
     return ()
+
+
+def _said(near: str) -> str:
+    return near if "." in near else f"'{near}'"
 
 
 def _call_labels(program: Program, place: ast.AST, calls: list[ast.AST]) -> Iterator[Label]:

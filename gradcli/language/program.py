@@ -269,7 +269,6 @@ def _program(source: Source, body: list[ast.stmt], checker: Checker, literals: L
         for name, paths in checker.imports.items()
         if name not in checker.assigned and len(set(paths)) == 1
     }
-    _check_namespaces(checker, aliases)
     inputs = _inputs(checker)
     return Program(
         source=source,
@@ -286,7 +285,7 @@ def _program(source: Source, body: list[ast.stmt], checker: Checker, literals: L
 
 
 def _inputs(checker: Checker) -> dict[str, ast.AST]:
-    """Names that are used and never bound, in the order of the text; misspelt ones are refused."""
+    """Names that are used and never bound, in the order of the text."""
     module = checker.module
     found: dict[str, ast.AST] = {}
     for name, node in module.uses.items():
@@ -297,49 +296,15 @@ def _inputs(checker: Checker) -> dict[str, ast.AST]:
     for name in checker.augmented_only:
         if not names.is_known(name):
             found.setdefault(name, module.bound[name])
-    for name, node in module.calls.items():
-        if name not in module.bound and name not in found and not names.is_known(name):
-            raise _unknown_function(checker, name, node)
-    for name, node in found.items():
-        if name in names.NOT_AVAILABLE:
-            raise _unknown_function(checker, name, node)
+    for name, node in (*module.calls.items(), *found.items()):
+        if name in names.NOT_AVAILABLE and name not in module.bound:
+            message = f"the Python function '{name}' is not part of the language"
+            raise checker.refuse(node, message, type="NameError")
     return dict(sorted(found.items(), key=lambda item: _place(item[1])))
 
 
 def _place(node: Any) -> tuple[int, int]:
     return (node.lineno, node.col_offset)
-
-
-def _unknown_function(checker: Checker, name: str, node: ast.AST) -> ProgramError:
-    if name in names.NOT_AVAILABLE:
-        return checker.refuse(
-            node, f"the Python function '{name}' is not part of the language", type="NameError"
-        )
-    pool = set(checker.module.bound) | set(names.BUILTIN_NAMES) | set(names.ROOTS)
-    pool.update(word for word in names.torch_names() if "." not in word)
-    near = names.suggestion(name, sorted(pool))
-    notes = (f"do: did you mean '{near}'?",) if near else ()
-    if not near and (elsewhere := names.suggest_member("torch", name)):
-        notes = (f"do: did you mean {elsewhere}?",)
-    return checker.refuse(node, f"name '{name}' is not defined", *notes, type="NameError")
-
-
-def _check_namespaces(checker: Checker, aliases: Mapping[str, str]) -> None:
-    """`torch.sinn` is refused before anything runs, where `torch` can only be the namespace."""
-    values, spaces = names.known_paths()
-    for (root, *path), (node, scope) in checker.dotted.items():
-        if not is_global(scope, root) or root in checker.assigned:
-            continue
-        where = aliases.get(root) if root in checker.imports else names.ROOTS[root]
-        if where is None:
-            continue
-        for step, attribute in enumerate(path):
-            inner = f"{where}.{attribute}"
-            if where not in spaces:
-                break
-            if inner not in values and inner not in spaces:
-                raise _unknown_member(checker, node, where, attribute, len(path) - step - 1)
-            where = inner
 
 
 def is_global(scope: Scope, name: str) -> bool:
@@ -352,18 +317,6 @@ def is_global(scope: Scope, name: str) -> bool:
             return False
         current = current.parent
     return True
-
-
-def _unknown_member(
-    checker: Checker, node: ast.Attribute, space: str, name: str, outer: int
-) -> ProgramError:
-    inner: Any = node
-    for _ in range(outer):
-        inner = inner.value
-    near = names.suggest_member(space, name)
-    notes = (f"do: did you mean {near}?",) if near else ()
-    message = f"module '{space}' has no attribute '{name}'"
-    return checker.refuse(inner, message, *notes, type="AttributeError")
 
 
 class Literals:

@@ -298,7 +298,15 @@ def not_bound(name: str, node: ast.AST) -> Any:
     try:
         return meaning(name)
     except KeyError:
-        raise NameError(f"name '{name}' is not defined") from None
+        raise MissingName(name) from None
+
+
+class MissingName(NameError):
+    """A name that nothing has bound; the diagnostic looks for the nearest one."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(f"name '{word}' is not defined")
+        self.word = word
 
 
 def _unbound(name: str, node: ast.AST) -> UnboundLocalError:
