@@ -13,6 +13,7 @@ from .kind import Kind
 from .leaf import edge_of
 from .mode import next_sequence, state
 from .node import Node, SharedOutput
+from .overlap import check_overlap, write_changed
 from .promotion import broadcast_message, meet, shape_error
 from .results import guard, infer, refused, versions_of, watch
 from .row import Row
@@ -55,10 +56,12 @@ def specialise(row: Row) -> Callable[..., Any]:
             f"    if {y}.__class__ is Tensor:",
             f"        operand = {y}._data",
             f"        if (not form or {y}._form is not form) and ({y}._kind is not kind or not "
-            f"kind.is_plain or data.shape != operand.shape): return general({given})",
+            f"kind.is_plain or data.shape != operand.shape or 0 in data.strides): "
+            f"return general({given})",
+            f"        if data.base is not None and operand.base is not None: return general({given})",
             f"        if state.grad_enabled and ({first}._requires_grad or {y}._requires_grad): "
             f"return general({given})",
-            f"    elif not (form or kind.is_plain) or {y}.__class__ is not float or "
+            f"    elif not (form or kind.is_plain and 0 not in data.strides) or {y}.__class__ is not float or "
             f"state.grad_enabled and {first}._requires_grad:",
             f"        return general({given})",
             f"    else: operand = {y} if form and form.few else kind.number({y})",
@@ -100,12 +103,14 @@ def _general(row: Row) -> Callable[..., Any]:
             for t in _each(arguments[p.name])
         )
         check_inplace(tensor, tracked)
+        expanded = check_overlap(row, *values)
         data = _result(row, tensor, arguments, values)
         node = None
         if tracked and tensor._kind.differentiable:
             node = _record(row, node_row, tensor, arguments)
         before = tensor._data.copy() if state.recorder is not None else None
-        write_into(tensor, data)
+        write = write_changed if expanded else write_into
+        write(tensor, data)
         tensor._bump()
         if node is not None:
             rebase(tensor, node)

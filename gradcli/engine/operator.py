@@ -35,6 +35,7 @@ def operator(
     exact: bool = False,
     holomorphic: bool = True,
     layout: str = "",
+    overlap: str = "",
     outputs_named: str | None = None,
     undifferentiable: str = "",
     kinded: bool = False,
@@ -47,7 +48,8 @@ def operator(
 ) -> Row:
     """Declares one overload; docs/architecture.md explains each word.
 
-    `kinded`: forward is given the kind of the first tensor in the place of the array library, which
+    `overlap`: "allowed" where the in-place twin writes into expanded tensors, or the words of a
+    warning that comes with it; "copied" where what is read may lie in the same memory. `kinded`: forward is given the kind of the first tensor in the place of the array library, which
     is `kind.xp`: what depends on the element type, and not on the arrays that carry it.
     """
     formulas = [Formula((name,), function, False) for name, function in derivatives.items()]
@@ -60,7 +62,7 @@ def operator(
         signature, node, forward, formulas=tuple(formulas), dtype=dtype, inplace=inplace,
         inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed,
         refuse=refuse or {}, cost=cost, symbol=symbol, exact=exact, holomorphic=holomorphic,
-        layout=layout,
+        layout=layout, overlap=overlap,
         outputs_named=outputs_named, kinded=kinded,
         where=where, aliases=tuple(aliases), doc=doc,
         samples=tuple(samples), errors=tuple(errors),

@@ -48,6 +48,7 @@ class Row:
         ]  # the in-place twin takes a result of its own shape only
         self.holomorphic: bool = options["holomorphic"]
         self.layout: str = options["layout"]  # of its results in memory: see layout.LAYOUTS
+        self.overlap: str = options["overlap"]  # may its twin write into expanded tensors?
         self.symbol: str = options["symbol"]  # how Python writes it: x + y
         self.outputs_named: str | None = options["outputs_named"]
         self.undifferentiable = frozenset(options["undifferentiable"])

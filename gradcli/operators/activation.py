@@ -40,6 +40,7 @@ threshold = operator(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     node="ThresholdBackward0",
     inplace="threshold_",
+    overlap="allowed",
     inplace_node="ThresholdBackward1",
     where="torch",
     forward=lambda xp, self, threshold, value: xp.where(

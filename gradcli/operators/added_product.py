@@ -109,6 +109,7 @@ addmv = operator(
     "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     node="AddmvBackward0",
     inplace="addmv_",
+    overlap="allowed",
     exact=True,
     check=_check_addmv,
     forward=lambda xp, self, mat, vec, beta, alpha: _added(
@@ -179,6 +180,7 @@ baddbmm = operator(
     "Tensor",
     node="BaddbmmBackward0",
     inplace="baddbmm_",
+    overlap="allowed",
     exact=True,
     check=lambda self, batch1, batch2, beta, alpha: check_bmm(batch1, batch2),
     forward=lambda xp, self, batch1, batch2, beta, alpha: _added(

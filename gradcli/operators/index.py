@@ -189,6 +189,7 @@ index_put = operator(
     "index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor",
     node="IndexPutBackward0",
     inplace="index_put_",
+    overlap="tensor[indices] = tensor",
     check=_check_put,
     layout="like",
     forward=_put,

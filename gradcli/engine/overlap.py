@@ -1,0 +1,87 @@
+"""Engine: memory that an operation in place would write twice, or read after it was written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from .mode import state
+from .row import Row
+from .tensor import Tensor
+
+_UNSUPPORTED = (
+    "unsupported operation: {} refer{} to a single memory location. Please clone() the tensor "
+    "before performing the operation."
+)
+_DEPRECATED = (
+    "Use of {} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+    "operation. This also applies to advanced indexing e.g. {}"
+)
+
+
+def check_overlap(row: Row, tensor: Tensor, *others: Any) -> bool:
+    """Raises where PyTorch's iterator refuses to write into a tensor; is it expanded?
+
+    `row.overlap` says which operators write into expanded tensors all the same: "allowed", or the
+    words of the warning that comes with it. "copied" is what reads a copy.
+    """
+    data = tensor._data
+    expanded = 0 in data.strides and _is_expanded(data)
+    if expanded and row.overlap != "allowed":
+        if row.overlap in ("", "copied"):
+            what = "more than one element of the written-to tensor"
+            raise RuntimeError(_UNSUPPORTED.format(what, "s"))
+        state.warn(_DEPRECATED.format(row.inplace, row.overlap))
+    if row.overlap in ("allowed", "copied"):
+        return expanded
+    for other in others:
+        if other.__class__ is Tensor and other is not tensor:
+            shared = data.base is not None or other._data.base is not None
+            if shared and _is_partial(data, other._data):
+                what = "some elements of the input tensor and the written-to tensor"
+                raise RuntimeError(_UNSUPPORTED.format(what, ""))
+    return expanded
+
+
+def write_changed(tensor: Tensor, data: Any) -> None:
+    """Writes into an expanded tensor: an element that stays must not undo one that changes."""
+    old = tensor._data
+    changed = (data != old) & ((data == data) | (old == old))
+    old[changed] = data[changed]
+
+
+def _is_expanded(data: Any) -> bool:
+    return any(step == 0 and size > 1 for step, size in zip(data.strides, data.shape, strict=True))
+
+
+def _is_partial(a: Any, b: Any) -> bool:
+    """Do two dense arrays lie in the same memory, but not element on element?"""
+    if not (a.__class__ is numpy.ndarray is b.__class__ and numpy.may_share_memory(a, b)):
+        return False
+    if not (_is_dense(a) and _is_dense(b)):
+        return False
+    same = _address(a) == _address(b) and a.nbytes == b.nbytes
+    return not (same and _steps(a) == _steps(b))
+
+
+def _address(data: Any) -> int:
+    return int(data.__array_interface__["data"][0])
+
+
+def _steps(data: Any) -> tuple[int, ...]:
+    return tuple(
+        step // data.itemsize for step, size in zip(data.strides, data.shape, strict=True)
+        if size > 1
+    )  # fmt: skip
+
+
+def _is_dense(data: Any) -> bool:
+    """Do the elements fill their memory without gaps, each place once?"""
+    expected = data.itemsize
+    for step, size in sorted(zip(data.strides, data.shape, strict=True)):
+        if size > 1:
+            if step != expected:
+                return False
+            expected *= size
+    return True
