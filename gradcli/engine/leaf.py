@@ -19,6 +19,26 @@ NON_LEAF_GRAD = (
 )
 
 
+def gradient_of(tensor: Tensor) -> Any:
+    """Its .grad, without the warning that a tensor in the middle of a graph gives."""
+    return None if tensor._meta is None else tensor._meta.grad
+
+
+def reset_gradient(tensor: Tensor, set_to_none: bool) -> None:
+    """What zero_grad does to each parameter."""
+    grad = gradient_of(tensor)
+    if grad is None:
+        return
+    if set_to_none:
+        tensor.grad = None
+        return
+    if grad.grad_fn is not None:
+        grad.detach_()
+    else:
+        grad.requires_grad_(False)
+    grad.zero_()
+
+
 class _InferenceStorage(Storage):
     """Stands where a version counter would: whoever saves the tensor for backward meets it."""
 

@@ -5,8 +5,7 @@ Loaded when a name is used: while a transformation may be open, every operator a
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from ..lazy import lazy
 
 _PLACES = {
     "stateless": "functional_call stack_module_state",
@@ -14,14 +13,4 @@ _PLACES = {
     "transforms": "grad grad_and_value jvp linearize vjp",
     "vectorised": "vmap",
 }
-_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names.split()}
-
-__all__ = sorted(_MODULE_OF)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULE_OF:
-        value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'torch.func' has no attribute '{name}'")
+__all__, __getattr__ = lazy(__name__, _PLACES)

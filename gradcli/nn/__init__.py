@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from ..lazy import lazy
 
 _PLACES = {
     "module": "Module",
@@ -41,16 +40,4 @@ _PLACES = {
     "recurrent": "RNNCell LSTMCell GRUCell",
     "sequences": "RNNBase RNN LSTM GRU",
 }
-_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names.split()}
-
-__all__ = sorted(_MODULE_OF)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULE_OF:
-        value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-        globals()[name] = value
-        return value
-    if name in ("functional", "init", "utils"):
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
+__all__, __getattr__ = lazy(__name__, _PLACES, ("functional", "init", "utils"))

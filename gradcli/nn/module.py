@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.hooks import RemovableHandle, add
+from ..engine.leaf import reset_gradient
 from ..engine.tensor import Tensor
 from . import state
 from .parameter import Buffer
@@ -252,17 +253,7 @@ class Module:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         for parameter in self.parameters():
-            grad: Any = None if parameter._meta is None else parameter._meta.grad
-            if grad is None:
-                continue
-            if set_to_none:
-                parameter.grad = None
-            else:
-                if grad.grad_fn is not None:
-                    grad.detach_()
-                else:
-                    grad.requires_grad_(False)
-                grad.zero_()
+            reset_gradient(parameter, set_to_none)
 
     def apply(self, fn: Callable[[Module], Any]) -> Module:
         for module in self.children():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from ..lazy import lazy
 
 _PLACES = {
     "optimizer": "Optimizer",
@@ -13,16 +12,4 @@ _PLACES = {
     "rprop": "Rprop ASGD",
     "lbfgs": "LBFGS",
 }
-_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names.split()}
-
-__all__ = sorted(_MODULE_OF)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULE_OF:
-        value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-        globals()[name] = value
-        return value
-    if name == "lr_scheduler":
-        return import_module(f"{__name__}.lr_scheduler")
-    raise AttributeError(f"module 'torch.optim' has no attribute '{name}'")
+__all__, __getattr__ = lazy(__name__, _PLACES, ("lr_scheduler",))

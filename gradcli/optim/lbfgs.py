@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.leaf import gradient_of
 from ..engine.mode import enable_grad, no_grad
 from ..operators import catalogue
-from .optimizer import Optimizer, as_number, check_rate, grad_of
+from .optimizer import Optimizer, as_number, check_rate
 
 
 class LBFGS(Optimizer):
@@ -32,7 +33,7 @@ class LBFGS(Optimizer):
     def _flat_grad(self) -> Any:
         pieces = []
         for parameter in self._params:
-            grad = grad_of(parameter)
+            grad = gradient_of(parameter)
             zeros = parameter.new_zeros((parameter.numel(),))
             pieces.append(zeros if grad is None else grad.reshape([-1]))
         return catalogue.functions["cat"](pieces, 0)

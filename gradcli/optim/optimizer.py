@@ -8,6 +8,7 @@ from typing import Any
 
 from ..engine.construct import tensor
 from ..engine.hooks import RemovableHandle, add
+from ..engine.leaf import gradient_of, reset_gradient
 from ..engine.mode import enable_grad, no_grad, state
 from ..engine.tensor import Tensor
 from ..operators import catalogue
@@ -102,7 +103,7 @@ class Optimizer:
                     loss = closure()
             for group in self.param_groups:
                 for parameter in group["params"]:
-                    grad = grad_of(parameter)
+                    grad = gradient_of(parameter)
                     if grad is None:
                         continue
                     if group.get("maximize"):
@@ -120,17 +121,7 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         for group in self.param_groups:
             for parameter in group["params"]:
-                grad = grad_of(parameter)
-                if grad is None:
-                    continue
-                if set_to_none:
-                    parameter.grad = None
-                else:
-                    if grad.grad_fn is not None:
-                        grad.detach_()
-                    else:
-                        grad.requires_grad_(False)
-                    grad.zero_()
+                reset_gradient(parameter, set_to_none)
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         return add(self._pre_hooks, hook)
@@ -191,11 +182,6 @@ class Optimizer:
                 if key != "params":
                     text += f"    {key}: {group[key]}\n"
         return text + ")"
-
-
-def grad_of(parameter: Any) -> Any:
-    """A parameter's gradient, without the warning that a non-leaf's `.grad` gives."""
-    return None if parameter._meta is None else parameter._meta.grad
 
 
 def counted(own: dict[str, Any]) -> float:

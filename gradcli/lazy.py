@@ -1,0 +1,28 @@
+"""Library: packages whose names load the module they stand in when they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy(
+    package: str, places: Mapping[str, str], modules: tuple[str, ...] = ()
+) -> tuple[list[str], Callable[[str], Any]]:
+    """`__all__` and `__getattr__` of a package: module name -> the names it has, and submodules."""
+    module_of = {name: module for module, names in places.items() for name in names.split()}
+
+    def find(name: str) -> Any:
+        if name in module_of:
+            module = import_module(f"{package}.{module_of[name]}")
+            value = getattr(module, name)
+            setattr(import_module(package), name, value)  # from now on it is found at once
+            return value
+        if name in modules:
+            return import_module(f"{package}.{name}")
+        raise AttributeError(
+            f"module '{package.replace('gradcli', 'torch', 1)}' has no attribute '{name}'"
+        )
+
+    return sorted(module_of), find
