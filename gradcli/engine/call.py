@@ -119,7 +119,7 @@ def _names(row: Row) -> dict[str, Any]:
     return {
         "ufunc": ufunc and getattr(numpy, ufunc),
         "Tensor": Tensor, "Node": Node, "new": object.__new__, "state": state, "row": row,
-        "kernel": row.forward, "numpy": numpy, "edge_of": edge_of,
+        "kernel": row.forward, "reduced": row.reduced.forward, "numpy": numpy, "edge_of": edge_of,
         "SavedOutput": SavedOutput, "SharedOutput": SharedOutput, "next_sequence": next_sequence,
         "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,
         "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,

@@ -134,10 +134,10 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
     kind = tensor._kind
     if row.dtype == "scalar":
         assert row.scalar is not None
-        kind, arrays = meet("promote", [*operands, arguments[row.scalar]])
+        kind, arrays = meet("promote", [*operands, arguments[row.scalar]], row.reduced.wide_numbers)
         arrays.pop()
     elif row.broadcasts:
-        kind, arrays = meet(row.dtype, operands)
+        kind, arrays = meet(row.dtype, operands, row.reduced.wide_numbers)
     else:
         arrays = [_array(v) for v in operands]
     result_kind = kind.of(dtypes.bool_) if row.dtype in ("compare", "bool") else kind
@@ -150,8 +150,10 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
     guard(row, kind, values)
     given = dict(zip((p.name for p in row.tensors), arrays, strict=True))
     try:
-        library = kind if row.kinded else kind.xp
-        data = row.forward(library, *(given.get(n, arguments[n]) for n in row.signature.names))
+        forward, library = row.forward, kind if row.kinded else kind.xp
+        if kind.is_reduced and row.reduced.forward is not None:
+            forward, library = row.reduced.forward, kind
+        data = forward(library, *(given.get(n, arguments[n]) for n in row.signature.names))
     except ValueError as error:
         raise shape_error(arrays, error) from None
     shape = getattr(data, "shape", ())

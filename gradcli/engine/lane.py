@@ -147,7 +147,8 @@ class Lane:
         if row.broadcasts:
             given = "".join(f"{p.name}, " for p in row.tensors)
             arrays = "".join(f"a_{p.name}, " for p in row.tensors)
-            write(f"kind, ({arrays}) = meet(row.dtype, ({given}))")
+            wide = ", True" if row.reduced.wide_numbers else ""
+            write(f"kind, ({arrays}) = meet(row.dtype, ({given}){wide})")
             return
         listed = row.tensors[0].kind == "Tensor[]"
         write(f"kind = {self.first}{'[0]' if listed else ''}._kind")
@@ -211,6 +212,8 @@ class Lane:
         tensors = {p.name for p in row.tensors}
         arguments = ", ".join(f"a_{n}" if n in tensors else n for n in row.signature.names)
         call = f"kernel({'kind' if row.kinded else 'kind.xp'}, {arguments})"
+        if row.reduced.forward is not None and self.mode == GENERAL:
+            call = f"(reduced(kind, {arguments}) if kind.is_reduced else {call})"
         if row.symbol and self.plain_symbol:
             call = f" {row.symbol} ".join(f"a_{p.name}" for p in row.tensors)
         if row.broadcasts and len(row.tensors) > 1 and self.mode not in (NUMBER, ALIKE):
@@ -269,7 +272,7 @@ class Lane:
         operands = "".join(f"a_{p.name}, " for p in row.tensors)
         relay = f"data = iterated(data, ({operands}))"
         tests = ["data.ndim > 1"]
-        if self.mode in (NUMBER, ORDINARY):
+        if self.mode != GENERAL or (len(row.tensors) == 1 and self.a_tensor(first)):
             tests.insert(0, "not regular" if self.mode == ORDINARY else f"not {x}._form")
         if not (first.number or first.optional):  # the first operand decides where it can
             tests.append(f"data.strides != a_{x}.strides")

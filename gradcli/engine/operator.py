@@ -8,11 +8,11 @@ from typing import Any
 from .catalogue import Function, catalogue
 from .kernels import SMALL, multiply_add, one, precise, transcendental
 from .mode import state
-from .row import Body, Composite, Factory, Formula, Row
+from .row import Body, Composite, Factory, Formula, Reduced, Row
 
 __all__ = [
-    "SMALL", "Composite", "Factory", "Function", "Row", "catalogue", "composite", "factory",
-    "multiply_add", "one", "operator", "precise", "transcendental", "warn",
+    "SMALL", "Composite", "Factory", "Function", "Reduced", "Row", "catalogue", "composite",
+    "factory", "multiply_add", "one", "operator", "precise", "transcendental", "warn",
 ]  # fmt: skip
 
 
@@ -39,6 +39,7 @@ def operator(
     outputs_named: str | None = None,
     undifferentiable: str = "",
     kinded: bool = False,
+    reduced: Reduced = Reduced(),  # noqa: B008
     where: str = "torch method",
     aliases: Sequence[str] = (),
     doc: str = "",
@@ -63,7 +64,7 @@ def operator(
         inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed,
         refuse=refuse or {}, cost=cost, symbol=symbol, exact=exact, holomorphic=holomorphic,
         layout=layout, overlap=overlap,
-        outputs_named=outputs_named, kinded=kinded,
+        outputs_named=outputs_named, kinded=kinded, reduced=reduced,
         where=where, aliases=tuple(aliases), doc=doc,
         samples=tuple(samples), errors=tuple(errors),
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],

@@ -17,10 +17,13 @@ from .layout import preserved
 from .tensor import Tensor
 
 
-def meet(policy: str, operands: Sequence[Any]) -> tuple[Kind, list[Any]]:
+def meet(
+    policy: str, operands: Sequence[Any], wide_numbers: bool = False
+) -> tuple[Kind, list[Any]]:
     """PyTorch's promotion: the common kind, and the operands' arrays cast to it.
 
-    Python numbers stay Python numbers: NumPy treats them as weakly as PyTorch does.
+    Python numbers stay Python numbers: NumPy treats them as weakly as PyTorch does. Only those
+    beside reduced precision are rounded to it, unless they are `wide_numbers`.
     """
     flat: list[Any] = []
     for value in operands:
@@ -34,7 +37,8 @@ def meet(policy: str, operands: Sequence[Any]) -> tuple[Kind, list[Any]]:
         dtype = dtypes.default_dtype()
     device = _common_device(tensors)
     kind = kind_of(dtype, device)
-    return kind, [_cast(value, kind) for value in operands]
+    cast = (_cast_wide if wide_numbers else _cast_reduced) if kind.is_reduced else _cast
+    return kind, [cast(value, kind) for value in operands]
 
 
 def _cast(value: Any, kind: Kind) -> Any:
@@ -54,6 +58,19 @@ def _cast(value: Any, kind: Kind) -> Any:
             else _wrapped(value, kind)
         )
     return value
+
+
+def _cast_reduced(value: Any, kind: Kind) -> Any:
+    if value.__class__ is list:
+        return [_cast_reduced(item, kind) for item in value]
+    if value is None or (value.__class__ is Tensor and value._kind is kind):
+        return _cast(value, kind)
+    return kind.settle(_cast(value, kind) if value.__class__ is Tensor else numpy.float32(value))
+
+
+def _cast_wide(value: Any, kind: Kind) -> Any:
+    single = value.__class__ is not Tensor or not value._data.ndim
+    return (_cast if single else _cast_reduced)(value, kind)
 
 
 def _fits(value: int, kind: Kind) -> bool:

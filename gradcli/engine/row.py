@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from .signature import Parameter, Signature
 
@@ -24,6 +24,15 @@ class Formula:
         self.inputs, self.function, self.joint = inputs, function, joint
         code = function.__code__
         self.needs: tuple[str, ...] = code.co_varnames[: code.co_argcount]
+
+
+class Reduced(NamedTuple):
+    """In which way numbers of reduced precision are not just computed in single precision, and the
+    result rounded once."""
+
+    forward: Body | None = None  # rounds in between; it is given the kind, whose `settle` rounds
+    wide_numbers: bool = False  # a number beside a tensor keeps its single precision
+    fused: bool = False  # the gradient is one kernel where no graph of it is made
 
 
 class Row:
@@ -58,6 +67,7 @@ class Row:
         self.where: str = options["where"]
         self.aliases: tuple[str, ...] = options["aliases"]
         self.kinded: bool = options["kinded"]
+        self.reduced: Reduced = options["reduced"]
         self.broadcasts = self.dtype in (
             "promote", "promote_float", "compare", "scalar", "complex",
         )  # fmt: skip
@@ -76,8 +86,10 @@ class Row:
     @cached_property
     def iterates(self) -> bool:
         """Does it work element by element? Then its operands say how its result lies in memory."""
-        one = self.output_count == 1 and not self.view and not self.layout
-        return self.broadcasts and one and all(p.kind == "Tensor" for p in self.tensors)
+        if self.output_count > 1 or self.view or self.layout:
+            return False
+        alone = len(self.tensors) == 1 and self.inplace is not None and self.dtype == "same"
+        return (self.broadcasts or alone) and all(p.kind == "Tensor" for p in self.tensors)
 
     @cached_property
     def output_count(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine.operator import composite, multiply_add, operator, precise
+from ..engine.operator import Reduced, composite, multiply_add, operator, precise
 from .constants import number_as, ones_as, zeros_as
 from .conventions import Late, floating_only, full_precision, wrap_dim
 
@@ -133,6 +133,7 @@ silu = operator(
     inplace="silu_",
     forward=lambda xp, self: self / (1 + precise(xp.exp, -self)),
     self=lambda grad, self: _silu_backward(grad, self),
+    reduced=Reduced(fused=True),
     refuse=floating_only("silu_cpu"),
     doc="self * sigmoid(self).",
     samples=("F.silu(x)", "torch.autograd.grad(F.silu(x), x, y, create_graph=True)[0]"),
@@ -153,6 +154,7 @@ mish = operator(
     inplace="mish_",
     forward=lambda xp, self: self * precise(xp.tanh, precise(xp.log1p, precise(xp.exp, self))),
     self=lambda grad, self: _mish_backward(grad, self),
+    reduced=Reduced(fused=True),
     refuse=floating_only("mish_cpu"),
     doc="self * tanh(softplus(self)).",
     samples=("F.mish(x)", "torch.autograd.grad(F.mish(x), x, y, create_graph=True)[0]"),

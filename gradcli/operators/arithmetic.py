@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.dtypes import bool_, of_number
-from ..engine.operator import catalogue, composite, multiply_add, operator, precise
+from ..engine.operator import Reduced, catalogue, composite, multiply_add, operator, precise
 from .constants import number_as
+from .halves import minus_scaled, plus_scaled
 from .rounding import sgn
 
 _TWO_BOOLS = (
@@ -93,6 +94,7 @@ add = operator(
     ),
     self=lambda grad: grad,
     other=lambda grad, alpha: maybe_multiply(grad, alpha),
+    reduced=Reduced(plus_scaled),
     doc="Sum of two tensors, the second one scaled by alpha.",
     samples=("x + y", "x + 2", "2 + x", "torch.add(x, y, alpha=3)", "x.add(z)", "d + x", "i + x"),
     errors=("x + v[:2]", "i.add(i, alpha=1.5)"),
@@ -109,6 +111,7 @@ add_scalar = operator(
     dtype="scalar",
     where="hidden",
     forward=lambda xp, self, other, alpha: self + other * alpha,
+    reduced=Reduced(plus_scaled),
     self=lambda grad: grad,
     doc="Sum with a number inside a backward formula.",
     samples=("torch.autograd.grad(x.expm1().sum(), x, create_graph=True)[0]",),
@@ -129,6 +132,7 @@ sub = operator(
     ),
     self=lambda grad: grad,
     other=lambda grad, alpha: maybe_multiply(-grad, alpha),
+    reduced=Reduced(minus_scaled),
     doc="Difference of two tensors, the second one scaled by alpha.",
     samples=("x - y", "x - 2", "torch.sub(x, y, alpha=3)", "x.subtract(z)", "i - n", "x - i"),
     errors=("k - k", "k - 1", "i - k", "i.sub(i, alpha=0.5)"),
@@ -142,6 +146,7 @@ sub_scalar = operator(
     dtype="scalar",
     where="hidden",
     forward=lambda xp, self, other, alpha: self - other * alpha,
+    reduced=Reduced(minus_scaled),
     self=lambda grad: grad,
     doc="Difference to a number inside a backward formula.",
     samples=("torch.autograd.grad((p ** q).sum(), p, create_graph=True)[0]",),
@@ -157,6 +162,7 @@ rsub = operator(
     forward=lambda xp, self, other, alpha: (
         other - self if alpha == 1 else _plus_scaled(other, -self, alpha)
     ),
+    reduced=Reduced(lambda kind, self, other, alpha: minus_scaled(kind, other, self, alpha)),
     self=lambda grad, alpha: maybe_multiply(-grad, alpha),
     other=lambda grad: grad,
     doc="The other tensor minus this one.",
@@ -172,6 +178,7 @@ rsub_scalar = operator(
     dtype="scalar",
     refuse={"Bool": (RuntimeError, _ONE_BOOL)},
     forward=lambda xp, self, other, alpha: other - (self if alpha == 1 else self * alpha),
+    reduced=Reduced(lambda kind, self, other, alpha: minus_scaled(kind, other, self, alpha)),
     self=lambda grad, alpha: maybe_multiply(-grad, alpha),
     doc="A number minus a tensor: what `2 - x` runs.",
     samples=("2 - x", "torch.rsub(x, 2, alpha=3)", "1 - i", "1.5 - i"),
@@ -187,6 +194,7 @@ mul = operator(
     aliases=("multiply",),
     dtype="promote",
     forward=lambda xp, self, other: self * other,
+    reduced=Reduced(wide_numbers=True),
     self=lambda grad, other: grad * other,
     other=lambda grad, self: grad * self,
     doc="Product of two tensors, elementwise.",

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.operator import composite, operator, warn
+from ..engine.operator import Reduced, composite, operator, warn
 from .constants import zeros_of
 from .create import eye
 from .geometry import is_contiguous, shown, wrap_dim
@@ -315,10 +315,13 @@ def _check_cross(self: Any, other: Any, dim: int) -> None:
         )
 
 
-def _crossed(xp: Any, self: Any, other: Any, dim: int) -> Any:
+def _crossed(xp: Any, self: Any, other: Any, dim: int, settle: Any = None) -> Any:
     """Each product rounded before they are subtracted."""
     a, b = xp.broadcast_arrays(xp.moveaxis(self, dim, 0), xp.moveaxis(other, dim, 0))
-    parts = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    parts = []
+    for i, j in ((1, 2), (2, 0), (0, 1)):
+        first, second = a[i] * b[j], a[j] * b[i]
+        parts.append(first - second if settle is None else settle(first) - settle(second))
     return xp.stack(parts, dim)
 
 
@@ -329,6 +332,9 @@ linalg_cross = operator(
     check=_check_cross,
     layout="row-major",
     forward=_crossed,
+    reduced=Reduced(
+        lambda kind, self, other, dim: _crossed(kind.xp, self, other, dim, kind.settle)
+    ),
     self=lambda grad, self_shape, other, dim: sum_to_shape(
         linalg_cross(other, grad, dim), self_shape
     ),

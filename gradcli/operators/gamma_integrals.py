@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import factorial, inf, log, nan, pi
 from typing import Any
 
-from ..engine.operator import composite, operator
+from ..engine.operator import Reduced, composite, operator
 from .conventions import Late, floating_only, full_precision
+from .halves import log_gamma_many
 from .special import digamma, lgamma
 from .sums import sum_dims
 
@@ -219,6 +220,7 @@ mvlgamma = operator(
     dtype="promote_float",
     check=_check_dimension,
     forward=_mvlgamma,
+    reduced=Reduced(lambda kind, self, p: log_gamma_many(kind, lgamma.forward, self, p)),
     self=lambda grad, self, p: (
         grad * sum_dims(digamma(half_steps(self, p) + unsqueeze(self, -1)), (-1,), False)
     ),

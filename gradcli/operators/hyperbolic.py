@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import composite, multiply_add, one, operator, precise, transcendental
+from ..engine.operator import (
+    Reduced,
+    composite,
+    multiply_add,
+    one,
+    operator,
+    precise,
+    transcendental,
+)
 from .constants import number_as
+from .halves import sigmoid_slope
 from .power import rsqrt
 
 sinh = operator(
@@ -126,6 +135,7 @@ sigmoid_backward = operator(
     dtype="promote",
     where="hidden",
     forward=lambda xp, grad_output, output: grad_output * (one(output) - output) * output,
+    reduced=Reduced(sigmoid_slope),
     grad_output=lambda grad, output: sigmoid_backward(grad, output),
     output=lambda grad, output, grad_output: grad * grad_output * (output * -2 + 1),
     doc="The gradient of sigmoid, with a node of its own for second order.",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import operator, precise
+from ..engine.operator import Reduced, operator, precise
 from .activation_smooth import log_sigmoid_forward
 from .constants import number_as
 from .conventions import Late, floating_only
+from .halves import binary_entropy, binary_entropy_slope, logits_entropy
 from .loss_regression import averaged, reduce_array, share
 
 logit = Late("logit")
@@ -75,6 +76,7 @@ binary_cross_entropy_backward = operator(
     where="hidden",
     dtype="promote",
     forward=_bce_backward,
+    reduced=Reduced(binary_entropy_slope),
     grad_output=lambda grad, self, target, weight, reduction: _bce_double_grad_output(
         grad, self, target, weight, reduction
     ),
@@ -98,6 +100,7 @@ binary_cross_entropy = operator(
     where="hidden",
     dtype="promote",
     forward=_bce,
+    reduced=Reduced(binary_entropy),
     self=lambda grad, self, target, weight, reduction: binary_cross_entropy_backward(
         grad, self, target, weight, reduction
     ),
@@ -148,6 +151,7 @@ binary_cross_entropy_with_logits = operator(
     where="hidden",
     dtype="promote",
     forward=_bce_logits,
+    reduced=Reduced(logits_entropy),
     self=lambda grad, self, target, weight, pos_weight, reduction: _bce_logits_backward(
         grad, self, target, weight, pos_weight, reduction
     ),

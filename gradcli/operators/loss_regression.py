@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import operator, precise
+from ..engine.operator import Reduced, operator, precise
+from . import halves
 from .arithmetic import abs_
 from .constants import ones_as
 from .conventions import MEAN, NONE, SUM, Late, floating_only
@@ -53,6 +54,7 @@ mse_loss_backward = operator(
     forward=lambda xp, grad_output, self, target, reduction: (
         2.0 * share(self, reduction) * (self - target) * grad_output
     ),
+    reduced=Reduced(halves.squared_error_slope),
     grad_output=lambda grad, self, target, reduction: mse_loss_backward(
         grad, self, target, reduction
     ),
@@ -74,6 +76,7 @@ mse_loss = operator(
     forward=lambda xp, self, target, reduction: reduce_array(
         xp, (self - target) * (self - target), reduction
     ),
+    reduced=Reduced(halves.squared_error),
     self=lambda grad, self, target, reduction: mse_loss_backward(grad, self, target, reduction),
     target=lambda grad, self, target, reduction: mse_loss_backward(grad, target, self, reduction),
     refuse=floating_only("mse_cpu"),
@@ -128,6 +131,7 @@ smooth_l1_loss = operator(
     where="hidden",
     dtype="promote",
     forward=_smooth_l1,
+    reduced=Reduced(halves.smooth_error),
     self=lambda grad, self, target, reduction, beta: smooth_l1_loss_backward(
         grad, self, target, reduction, beta
     ),
@@ -173,6 +177,7 @@ huber_loss_backward = operator(
     where="hidden",
     dtype="promote",
     forward=_huber_backward,
+    reduced=Reduced(halves.huber_slope),
     grad_output=lambda grad, grad_output, self, target, reduction, delta: _huber_double_grad_output(
         grad, grad_output, self, target, reduction, delta
     ),
@@ -198,6 +203,7 @@ huber_loss = operator(
     where="hidden",
     dtype="promote",
     forward=_huber,
+    reduced=Reduced(halves.huber),
     self=lambda grad, self, target, reduction, delta: huber_loss_backward(
         grad, self, target, reduction, delta
     ),
@@ -244,6 +250,7 @@ soft_margin_loss_backward = operator(
     where="hidden",
     dtype="promote",
     forward=_soft_margin_backward,
+    reduced=Reduced(halves.soft_margin_slope),
     grad_output=lambda grad, grad_output, self, target, reduction: _soft_margin_double_grad_output(
         grad, grad_output, self, target, reduction
     ),
@@ -262,6 +269,7 @@ soft_margin_loss = operator(
     where="hidden",
     dtype="promote",
     forward=_soft_margin,
+    reduced=Reduced(halves.soft_margin),
     self=lambda grad, self, target, reduction: soft_margin_loss_backward(
         grad, self, target, reduction
     ),

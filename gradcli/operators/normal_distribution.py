@@ -6,9 +6,10 @@ from math import inf, nan, pi, sqrt
 from typing import Any
 
 from ..engine.dtypes import FLOATING, default_dtype
-from ..engine.operator import composite, operator
+from ..engine.operator import Reduced, composite, operator
 from .conventions import Late, full_precision, native
 from .error_function import erf, error_function
+from .halves import entropy
 
 exp = Late("exp")
 log = Late("log")
@@ -70,6 +71,7 @@ entr = operator(
     dtype="promote_float",
     where="special",
     forward=_entropy,
+    reduced=Reduced(entropy),
     self=lambda grad, self: grad * -(log(self) + 1),
     doc="-x log(x): 0 at 0, minus infinity below.",
     samples=("torch.special.entr(p)", "torch.special.entr(x)", "torch.special.entr(i)"),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.dtypes import INTEGER
-from ..engine.operator import catalogue, composite, operator, precise
+from ..engine.operator import Reduced, catalogue, composite, operator, precise
 from .arithmetic import number_first
 from .constants import zeros_as
 from .conventions import Late
+from .halves import number, power, rounded_quotient
 
 where = Late("where.self")
 log = Late("log")
@@ -29,6 +30,7 @@ div = operator(
     dtype="promote_float",
     aliases=("divide",),
     forward=lambda xp, self, other: self / other,
+    reduced=Reduced(wide_numbers=True),
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other),
     doc="Quotient, elementwise; integers become floating.",
@@ -103,6 +105,7 @@ div_mode = operator(
     aliases=("divide",),
     check=_check_mode,
     forward=_by_mode,
+    reduced=Reduced(rounded_quotient, wide_numbers=True),
     self=lambda grad, other, rounding_mode: (
         grad / other if rounding_mode is None else zeros_as(grad)
     ),
@@ -148,6 +151,9 @@ floor_divide = operator(
     dtype="promote",
     refuse={"Bool": "\"div_floor_cpu\" not implemented for 'Bool'"},
     forward=floored,
+    reduced=Reduced(
+        lambda kind, self, other: rounded_quotient(kind, self, other, "floor"), wide_numbers=True
+    ),
     self=lambda grad: _no_derivative("floor_divide"),
     other=lambda grad: _no_derivative("floor_divide"),
     doc="Quotient rounded down; it has no derivative, and backward says so.",
@@ -191,6 +197,7 @@ remainder_scalar = operator(
     dtype="scalar",
     refuse={"Bool": "\"remainder_cpu\" not implemented for 'Bool'"},
     forward=lambda xp, self, other: _remainder(xp, self, other),
+    reduced=Reduced(lambda kind, self, other: _remainder(kind.xp, self, number(kind, other))),
     self=lambda grad: grad,
     doc="Remainder by a number.",
     samples=("x % 2", "x.remainder(-1.5)"),
@@ -236,6 +243,7 @@ operator(
     dtype="scalar",
     refuse={"Bool": "\"fmod_cpu\" not implemented for 'Bool'"},
     forward=_fmod,
+    reduced=Reduced(lambda kind, self, other: _fmod(kind.xp, self, number(kind, other))),
     self=lambda grad: grad,
     doc="Remainder by a number, with the sign of the dividend.",
     samples=("torch.fmod(x, 2)", "x.fmod(-0.7)"),
@@ -343,6 +351,7 @@ pow_scalar = operator(
     dtype="scalar",
     check=_check_number_power,
     forward=_power,
+    reduced=Reduced(power),
     self=lambda grad, self, exponent: _number_power_backward(grad, self, exponent),
     doc="Power with a number as exponent.",
     samples=(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine import vector_exp as vectors
-from ..engine.operator import composite, operator, precise, warn
+from ..engine.operator import Reduced, composite, operator, precise, warn
+from . import halves
 from .conventions import INTEGERS, Late, wrap_dim
 from .moments import FEW, fused
 from .summation import products_down, products_in_a_row, sum_in_a_row
@@ -148,6 +149,7 @@ log_softmax_data = operator(
     where="hidden",
     layout="row-major",
     forward=_log_softmax,
+    reduced=Reduced(halves.log_softmax),
     self=lambda grad, result, dim, self_dtype: log_softmax_backward_data(
         grad, result, dim, self_dtype
     ),

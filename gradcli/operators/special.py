@@ -5,13 +5,14 @@ from __future__ import annotations
 from math import factorial
 from typing import Any
 
-from ..engine.operator import catalogue, composite, operator
+from ..engine.operator import Reduced, catalogue, composite, operator
 from .circular import cos, sin
 from .comparison import logical_and
 from .constants import number_as, zeros_as
 from .conventions import Late, floating_only
 from .error_function import error_function
 from .exponential import exp
+from .halves import odds, times_logarithm
 
 masked_fill = Late("masked_fill.Scalar")
 where = Late("where.self")
@@ -139,7 +140,7 @@ logit = operator(
     where="torch method special",
     forward=_logit,
     self=lambda grad, self, eps: _logit_backward(grad, self, eps),
-    reduced=Reduced(odds, fused=True),
+    reduced=Reduced(odds),
     doc="log(x / (1 - x)), x held within eps of 0 and 1 if eps is given.",
     samples=("torch.logit(u * u)", "(u * u).logit(0.2)"),
 )

@@ -1,0 +1,248 @@
+"""Operators: kernels that PyTorch wrote in float16 and bfloat16 themselves, rounding every step.
+
+Each is given the kind, whose `settle` rounds. Most kernels compute in single precision and round
+once; they need nothing here.
+"""
+
+from __future__ import annotations
+
+from math import log as logarithm
+from math import pi
+from typing import Any
+
+from ..engine.operator import multiply_add, precise
+from .conventions import MEAN, NONE
+
+VECTOR = 64  # elements from which PyTorch's vector code runs, which fuses a * b + c
+
+
+def number(kind: Any, value: Any) -> Any:
+    """A Python number as the type holds it."""
+    return kind.settle(kind.xp.float32(value))
+
+
+# ---- arithmetic
+
+
+def plus_scaled(kind: Any, self: Any, other: Any, alpha: Any) -> Any:
+    """self + alpha * other; either of the two may be a number."""
+    self, other = (_of_kind(kind, value) for value in (self, other))
+    if alpha == 1:
+        return self + other
+    alpha = number(kind, alpha)
+    if max(self.size, other.size) < VECTOR:
+        return self + kind.settle(alpha * other)
+    return multiply_add(other, alpha, self)
+
+
+def _of_kind(kind: Any, value: Any) -> Any:
+    return value if hasattr(value, "dtype") else number(kind, value)
+
+
+def minus_scaled(kind: Any, self: Any, other: Any, alpha: Any) -> Any:
+    return plus_scaled(kind, self, _of_kind(kind, other), -alpha)
+
+
+def rounded_quotient(kind: Any, self: Any, other: Any, rounding_mode: str | None) -> Any:
+    xp, settle = kind.xp, kind.settle
+    if rounding_mode == "trunc":
+        self, other = settle(self), settle(other)
+    if rounding_mode != "floor":
+        quotient = settle(xp.true_divide(self, other))
+        return quotient if rounding_mode is None else xp.trunc(quotient)
+    rest = xp.fmod(self, other)
+    whole = settle(settle(self - rest) / other)
+    whole = xp.where((rest != 0) & ((other < 0) != (rest < 0)), settle(whole - 1), whole)
+    down = xp.floor(whole)
+    down = xp.where(whole - down > 0.5, settle(down + 1), down)
+    down = xp.where(whole != 0, down, xp.copysign(xp.zeros_like(down), self / other))
+    return xp.where(xp.equal(other, 0), xp.true_divide(self, other), down)
+
+
+def power(kind: Any, self: Any, exponent: Any) -> Any:
+    """bfloat16 has short cuts for some exponents, which float16 lacks."""
+    xp, settle = kind.xp, kind.settle
+    whole = exponent if exponent.__class__ in (int, float) else None
+    if kind.dtype.name == "bfloat16":
+        if whole in (0.5, -0.5):
+            return xp.sqrt(self) if whole > 0 else 1 / xp.sqrt(self)
+        if whole in (2, 3, -2):
+            square = settle(self * self)
+            return square if whole == 2 else square * self if whole == 3 else 1 / square
+    if whole is not None:
+        exponent = number(kind, exponent)
+    return xp.power(self, exponent, dtype="float64").astype("float32")
+
+
+def times_logarithm(kind: Any, self: Any, other: Any, shifted: bool) -> Any:
+    """xlogy, xlog1py."""
+    xp = kind.xp
+    self, other = (_of_kind(kind, value) for value in (self, other))
+    inner = kind.settle(precise(xp.log1p if shifted else xp.log, other))
+    value = xp.where((self == 0) & (other == other), 0, self * inner)
+    return value.astype("float32")
+
+
+def entropy(kind: Any, self: Any) -> Any:
+    xp = kind.xp
+    value = -self * kind.settle(precise(xp.log, xp.where(self > 0, self, 1).astype("float32")))
+    return xp.where(
+        self > 0, value, xp.where(self == 0, 0.0, xp.where(self != self, self, -xp.inf))
+    )
+
+
+def sigmoid_slope(kind: Any, grad: Any, output: Any) -> Any:
+    if kind.dtype.name != "float16":
+        return grad * (1 - output) * output
+    return kind.settle(grad * kind.settle(1 - output)) * output
+
+
+def odds(kind: Any, self: Any, eps: float | None) -> Any:
+    """logit."""
+    xp, settle = kind.xp, kind.settle
+    if eps is not None:
+        low, high = number(kind, eps), settle(1 - number(kind, eps))
+        self = xp.where(self < low, low, xp.where(self > high, high, self))
+    return precise(xp.log, settle(self / settle(1 - self)))
+
+
+def product(kind: Any, self: Any, axis: int | None, keepdim: bool) -> Any:
+    """One factor after the other."""
+    values = self.reshape(-1) if axis is None else kind.xp.moveaxis(self, axis, 0)
+    result = kind.xp.ones(values.shape[1:], dtype="float32")
+    for factor in values:
+        result = kind.settle(result * factor)
+    if keepdim and axis is not None:
+        result = kind.xp.expand_dims(result, axis)
+    return result
+
+
+# ---- losses
+
+
+def reduced_loss(kind: Any, loss: Any, reduction: int) -> Any:
+    """The mean or the sum, once each element's loss is rounded."""
+    loss = kind.settle(loss)
+    if reduction == NONE:
+        return loss
+    return loss.mean(dtype="float64") if reduction == MEAN else loss.sum(dtype="float64")
+
+
+def share(kind: Any, reduction: int, count: int, factor: float = 1.0) -> Any:
+    """What each element's gradient is multiplied with."""
+    return number(kind, factor / count if reduction == MEAN and count else factor)
+
+
+def squared_error(kind: Any, self: Any, target: Any, reduction: int) -> Any:
+    apart = kind.settle(self - target)
+    return reduced_loss(kind, apart * apart, reduction)
+
+
+def squared_error_slope(kind: Any, grad: Any, self: Any, target: Any, reduction: int) -> Any:
+    settle = kind.settle
+    apart = settle(self - target)
+    return settle(share(kind, reduction, apart.size, 2.0) * apart) * grad
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def smooth_error(kind: Any, self: Any, target: Any, reduction: int, beta: float) -> Any:
+    """smooth_l1_loss; only float16 rounds each step."""
+    xp = kind.xp
+    settle = kind.settle if kind.dtype.name == "float16" else _same
+    apart = xp.abs(settle(self - target))
+    half, bound = number(kind, 0.5), number(kind, beta)
+    near = settle(settle(settle(half * apart) * apart) / bound) if beta else apart
+    return reduced_loss(
+        kind, xp.where(apart < bound, near, apart - settle(half * bound)), reduction
+    )
+
+
+def huber(kind: Any, self: Any, target: Any, reduction: int, delta: float) -> Any:
+    """Only bfloat16 rounds each step."""
+    xp = kind.xp
+    half, bound, settle = xp.float32(0.5), xp.float32(delta), _same
+    if kind.dtype.name == "bfloat16":
+        bound, settle = number(kind, delta), kind.settle
+    apart = xp.abs(settle(self - target))
+    near = settle(half * apart) * apart
+    far = bound * settle(apart - settle(half * bound))
+    return reduced_loss(kind, xp.where(apart < bound, near, far), reduction)
+
+
+def huber_slope(kind: Any, grad: Any, self: Any, target: Any, reduction: int, delta: float) -> Any:
+    xp, settle = kind.xp, kind.settle
+    apart = settle(self - target)
+    norm, bound = share(kind, reduction, apart.size), number(kind, delta)
+    far = settle(settle(norm * grad) * bound)
+    near = settle(norm * apart) * grad
+    return xp.where(apart <= -bound, -far, xp.where(apart >= bound, far, near))
+
+
+def binary_entropy(kind: Any, self: Any, target: Any, weight: Any, reduction: int) -> Any:
+    xp, settle = kind.xp, kind.settle
+    below = xp.maximum(settle(precise(xp.log1p, -self)), -100)
+    above = xp.maximum(settle(precise(xp.log, self)), -100)
+    loss = settle(settle(settle(target - 1) * below) - settle(target * above))
+    return reduced_loss(kind, loss if weight is None else loss * weight, reduction)
+
+
+def binary_entropy_slope(
+    kind: Any, grad: Any, self: Any, target: Any, weight: Any, reduction: int
+) -> Any:
+    xp, settle = kind.xp, kind.settle
+    spread = xp.maximum(settle(settle(1 - self) * self), number(kind, 1e-12))
+    result = settle(settle(grad * settle(self - target)) / spread)
+    result = result if weight is None else settle(result * weight)
+    return result / self.size if reduction == MEAN else result
+
+
+def logits_entropy(
+    kind: Any, self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int
+) -> Any:
+    """binary_cross_entropy_with_logits, as the operations that PyTorch makes it of."""
+    xp, settle = kind.xp, kind.settle
+    decay = precise(xp.log1p, precise(xp.exp, -xp.abs(self)))
+    likely = settle(xp.minimum(self, 0) - decay)
+    if pos_weight is not None:
+        likely = settle(likely * settle(settle(settle(pos_weight - 1) * target) + 1))
+    loss = settle(settle(settle(1 - target) * self) - likely)
+    return reduced_loss(kind, loss if weight is None else loss * weight, reduction)
+
+
+def soft_margin(kind: Any, self: Any, target: Any, reduction: int) -> Any:
+    xp, settle = kind.xp, kind.settle
+    size = settle(precise(xp.exp, settle(-self * target)))
+    return reduced_loss(kind, precise(xp.log1p, size), reduction)
+
+
+def soft_margin_slope(kind: Any, grad: Any, self: Any, target: Any, reduction: int) -> Any:
+    xp, settle = kind.xp, kind.settle
+    size = settle(precise(xp.exp, settle(-target * self)))
+    norm = 1.0 / self.size if reduction == MEAN else 1.0
+    slope = settle(settle(target * size) * xp.float32(-norm))
+    return settle(slope / settle(size + 1)) * grad
+
+
+# ---- sums of exponentials
+
+
+def log_softmax(kind: Any, self: Any, dim: int, half_to_float: bool) -> Any:
+    """The sum of exponentials is rounded, and its logarithm again."""
+    xp, settle = kind.xp, kind.settle
+    if not self.ndim or not self.size:
+        return self - self
+    shifted = self - self.max(axis=dim, keepdims=True)
+    total = settle(xp.exp(shifted, dtype="float64").sum(axis=dim, keepdims=True))
+    return shifted - settle(xp.log(total))
+
+
+def log_gamma_many(kind: Any, log_gamma: Any, self: Any, p: int) -> Any:
+    """mvlgamma: a sum of log-gammas in steps of one half."""
+    xp, settle = kind.xp, kind.settle
+    steps = xp.arange(1 - p, 1, dtype="float32") / 2
+    inner = settle(log_gamma(xp, settle(self[..., None] + steps)))
+    total = settle(inner.sum(axis=-1, dtype="float64"))
+    return total + number(kind, p * (p - 1) * logarithm(pi) / 4)
