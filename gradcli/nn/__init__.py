@@ -39,5 +39,10 @@ _PLACES = {
     ),
     "recurrent": "RNNCell LSTMCell GRUCell",
     "sequences": "RNNBase RNN LSTM GRU",
+    "attention": "MultiheadAttention",
+    "transformer": (
+        "Transformer TransformerEncoder TransformerDecoder TransformerEncoderLayer "
+        "TransformerDecoderLayer"
+    ),
 }
 __all__, __getattr__ = lazy(__name__, _PLACES, ("functional", "init", "utils"))
