@@ -37,7 +37,7 @@ def converted(array: Any, dtype: DType | None, device: Any) -> Any:
         return alike(array.copy(), array) if getattr(array, "ndim", 0) else array.copy()
     kind = from_array(array)._kind if device is None else kind_of(dtype, device)
     cast = cast_array(array, kind.of(dtype))
-    return cast if array.flags.c_contiguous else alike(cast, array)
+    return alike(cast, array) if getattr(array, "ndim", 0) > 1 else cast
 
 
 def device_named(name: str) -> Any:

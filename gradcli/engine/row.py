@@ -88,7 +88,7 @@ class Row:
         """Does it work element by element? Then its operands say how its result lies in memory."""
         if self.output_count > 1 or self.view or self.layout:
             return False
-        alone = len(self.tensors) == 1 and self.inplace is not None and self.dtype == "same"
+        alone = len(self.tensors) == 1 and self.inplace is not None
         return (self.broadcasts or alone) and all(p.kind == "Tensor" for p in self.tensors)
 
     @cached_property
