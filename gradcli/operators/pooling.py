@@ -7,6 +7,7 @@ from typing import Any
 from ..engine.operator import catalogue, operator
 from .constants import zeros_of
 from .conventions import full_precision
+from .summation import sum_of_window
 from .windows import each, padded, pooled_size, scatter, windows
 
 # ---- max pooling: values and where they stood, as flat places in the image
@@ -208,7 +209,7 @@ def _avg_pool(
     stride, padding, ones = _settled(kernel, stride, padding, 1)
     count, after = _geometry(x, kernel, stride, padding, ones, ceil)
     view = windows(xp, padded(xp, x, padding, after), kernel, stride, ones, count)
-    total = view.sum(axis=tuple(range(view.ndim - ndim, view.ndim)), dtype=x.dtype)
+    total = sum_of_window(view, ndim)
     divisor = _divisors(xp, x, kernel, stride, padding, count, include, override)
     return total / divisor if x.dtype.kind == "f" else xp.trunc(total / divisor)
 

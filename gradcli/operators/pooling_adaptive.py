@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.operator import operator
 from .constants import zeros_of
 from .conventions import floating_only
 from .pooling import _max_double, _product, _put_back
+from .summation import sum_of_window
 
 
 def _bounds(size: int, out: int) -> list[tuple[int, int]]:
@@ -16,46 +17,49 @@ def _bounds(size: int, out: int) -> list[tuple[int, int]]:
     return [(i * size // out, -((-(i + 1) * size) // out)) for i in range(out)]
 
 
-def _averages(xp: Any, size: int, out: int, dtype: Any) -> Any:
-    """The matrix (out, size) that averages each window."""
-    matrix = xp.zeros((out, size), dtype=dtype)
-    for row, (start, end) in enumerate(_bounds(size, out)):
-        matrix[row, start:end] = 1.0 / (end - start)
-    return matrix
-
-
-def _along(xp: Any, x: Any, matrix: Any, axis: int) -> Any:
-    """The matrix applied along one dimension."""
-    return xp.moveaxis(xp.tensordot(x, matrix, axes=((axis,), (1,))), -1, axis)
+def _cells(
+    xp: Any, sizes: Any, output_size: Any
+) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...], list[int]]]:
+    """Each output element's place, the window that it stands for, and the window's sizes."""
+    bounds = [_bounds(size, out) for size, out in zip(sizes, output_size, strict=True)]
+    for cell in xp.ndindex(*output_size):
+        ends = [bounds[axis][place] for axis, place in enumerate(cell)]
+        window = tuple(slice(*pair) for pair in ends)
+        yield (Ellipsis, *cell), (Ellipsis, *window), [end - start for start, end in ends]
 
 
 def _average(xp: Any, x: Any, output_size: Any) -> Any:
-    for place, out in enumerate(output_size):
-        axis = x.ndim - len(output_size) + place
-        x = _along(xp, x, _averages(xp, x.shape[axis], out, x.dtype), axis)
-    return xp.ascontiguousarray(x)
+    ndim = len(output_size)
+    out = xp.empty((*x.shape[:-ndim], *output_size), dtype=x.dtype)
+    for cell, window, lengths in _cells(xp, x.shape[-ndim:], output_size):
+        total = sum_of_window(x[window], ndim)
+        for length in lengths:
+            total = total / x.dtype.type(length)
+        out[cell] = total
+    return out
 
 
 def _average_backward(xp: Any, grad: Any, x: Any, ndim: int) -> Any:
-    for axis in range(x.ndim - ndim, x.ndim):
-        matrix = _averages(xp, x.shape[axis], grad.shape[axis], grad.dtype)
-        grad = _along(xp, grad, matrix.T, axis)
-    return xp.ascontiguousarray(grad)
+    out = xp.zeros(x.shape, dtype=grad.dtype)
+    for cell, window, lengths in _cells(xp, x.shape[-ndim:], grad.shape[-ndim:]):
+        share = grad[cell]
+        for length in lengths:
+            share = share / grad.dtype.type(length)
+        out[window] += share[(..., *(None,) * ndim)]
+    return out
 
 
 def _largest(xp: Any, x: Any, output_size: Any) -> tuple[Any, Any]:
     ndim = len(output_size)
     sizes = x.shape[-ndim:]
-    bounds = [_bounds(size, out) for size, out in zip(sizes, output_size, strict=True)]
     values = xp.empty((*x.shape[:-ndim], *output_size), dtype=x.dtype)
     indices = xp.empty(values.shape, dtype="int64")
     places = xp.arange(_product(sizes)).reshape(sizes)
-    for cell in xp.ndindex(*output_size):
-        cut = tuple(slice(*bounds[axis][i]) for axis, i in enumerate(cell))
-        flat = x[(Ellipsis, *cut)].reshape((*x.shape[:-ndim], -1))
+    for cell, window, _ in _cells(xp, sizes, output_size):
+        flat = x[window].reshape((*x.shape[:-ndim], -1))
         best = flat.argmax(axis=-1)
-        values[(Ellipsis, *cell)] = xp.take_along_axis(flat, best[..., None], -1)[..., 0]
-        indices[(Ellipsis, *cell)] = places[cut].reshape(-1)[best]
+        values[cell] = xp.take_along_axis(flat, best[..., None], -1)[..., 0]
+        indices[cell] = places[window].reshape(-1)[best]
     return values, indices
 
 

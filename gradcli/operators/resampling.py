@@ -7,7 +7,6 @@ from typing import Any
 
 from ..engine.operator import catalogue, composite, operator, warn
 from .conventions import Late
-from .pooling_adaptive import _along
 
 # ---- the matrix (out, in) of one dimension
 
@@ -82,7 +81,8 @@ def _resampled(
     for place, (size, out) in enumerate(zip(sizes, outs, strict=True)):
         axis = x.ndim - len(outs) + place
         matrix = _matrix(xp, kind, size, out, scales[place], align, x.dtype)
-        x = _along(xp, x, matrix.T if back else matrix, axis)
+        applied = xp.tensordot(x, matrix.T if back else matrix, axes=((axis,), (1,)))
+        x = xp.moveaxis(applied, -1, axis)
     return xp.ascontiguousarray(x)
 
 

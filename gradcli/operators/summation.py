@@ -125,6 +125,18 @@ def sum_of_cases(xp: Any, loss: Any) -> Any:
     return total + loss[0]
 
 
+def sum_of_window(window: Any, ndim: int) -> Any:
+    """The sum over the last dimensions, one element after another, as PyTorch's pooling adds."""
+    flat = window.reshape(*window.shape[: window.ndim - ndim], -1)
+    count = flat.shape[-1]
+    if not 0 < count <= MANY:
+        return flat.sum(axis=-1, dtype=window.dtype)
+    total = flat[..., 0]
+    for place in range(1, count):
+        total = total + flat[..., place]
+    return total
+
+
 def _is_single(xp: Any, x: Any) -> bool:
     return x.dtype.char == "f" and 0 < x.size <= LONGEST and xp.__name__ == "numpy"
 
