@@ -118,7 +118,7 @@ class FunctionNode(CustomNode):
             for place, (kind, shape) in enumerate(self.kinds)
         ]
         before = state.grad_enabled
-        state.grad_enabled = tensors
+        state.grad_enabled = before and tensors  # tensors come without a graph too
         try:
             results = self.owner.backward(self.context, *given)
         finally:
