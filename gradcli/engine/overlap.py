@@ -52,7 +52,8 @@ def write_changed(tensor: Tensor, data: Any) -> None:
 
 
 def _is_expanded(data: Any) -> bool:
-    return any(step == 0 and size > 1 for step, size in zip(data.strides, data.shape, strict=True))
+    pairs = zip(data.strides, data.shape, strict=True)
+    return data.size > 0 and any(step == 0 and size > 1 for step, size in pairs)
 
 
 def _is_partial(a: Any, b: Any) -> bool:
