@@ -72,7 +72,7 @@ def _flash(
     total = weights.sum(axis=-1, keepdims=True)
     output = weights @ value / xp.where(total == 0, 1, total)
     logsumexp = (top + precise(xp.log, total))[..., 0]
-    # The memory in the query's order: with heads split off a sequence no copy is needed to join them.
+    # In the query's order: where heads were split off a sequence no copy is needed to join them.
     placed = xp.empty_like(query, shape=output.shape)
     placed[...] = output
     return placed, logsumexp.astype(query.dtype)

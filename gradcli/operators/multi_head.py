@@ -258,7 +258,7 @@ def _attention(
         q, k, v = (t.view(batch, heads, t.shape[1], inner) for t in (q, k, v))
         causal = given.is_causal and masks.padding is None
         out = _call("nn.functional.scaled_dot_product_attention", q, k, v, mask, dropout, causal)
-        out = out.permute(2, 0, 1, 3).contiguous().view(batch * target, width)
+        out = out.permute(2, 0, 1, 3).reshape(batch * target, width)
     out = _linear(out, given.out_proj_weight, given.out_proj_bias)
     out = out.view(target, batch, out.shape[1])
     if weights is not None and given.average_attn_weights:
