@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...diagnostics import Diagnostic
@@ -21,6 +20,7 @@ from ..request import Ran
 from .facts import Facts, Seeds
 from .formula import formula_of
 from .labels import Labels, Spot, shown
+from .nodes import run_node
 
 
 class Asked(NamedTuple):
@@ -248,14 +248,6 @@ class Ones:
         if found is None:
             found = self.made[key] = self.library.ones_like(like)
         return found
-
-
-def run_node(node: Any, grads: dict[int, Any]) -> Sequence[Any]:
-    """What a node makes of the gradients of its outputs."""
-    extra = node.extra
-    count = len(extra) if extra.__class__ is list else max(node.outputs, max(grads) + 1)
-    state.origin = node.origin
-    return node.apply(tuple(grads.get(nr) for nr in range(count)), False)  # type: ignore[no-any-return]
 
 
 def _hooked(ways: Ways, names: dict[Position, str]) -> tuple[str, ...]:

@@ -233,7 +233,11 @@ def operate(row: Row, args: Sequence[Any]) -> Any:
     algebra = next(a.algebra for a in _flat(args) if isinstance(a, Symbol))
     value = row(*[_value(a) for a in args])
     if isinstance(value, tuple):
-        raise Unsayable(f"{row.name}, which has several results,")
+        from .several import SEVERAL
+
+        if row.name not in SEVERAL:
+            raise Unsayable(f"{row.name}, which has several results,")
+        return SEVERAL[row.name](*args, value)
     if row.where in ("hidden", "inplace") or row.name.startswith("_"):
         from .kernels import opened
 

@@ -16,6 +16,8 @@ from ...report.symbols import Expr
 from ...report.symbols_text import latex, latex_name, python, with_numbers
 from .carrier import Symbol, Unsayable, reduced, written_out
 from .labels import Labels
+from .nodes import run_node as run_numbers
+from .opaque import Blocks, is_view, through_views
 
 NODES = 5_000  # of a graph whose formula is worked out when asked for, and unasked
 NODES_UNASKED = 100
@@ -34,15 +36,31 @@ class Formulas:
         self.algebra = self.words.algebra
         self.ways = ways
         self.adjoints: dict[str, str] = {}  # lines of their own: name, and of which tensor
+        self.lines: list[tuple[str, Expr]] = []
+        self.blocks = Blocks(self.algebra, run_numbers, self.words.numbers)
 
     def run(self, node: Any, grads: dict[int, Any]) -> Sequence[Any]:
-        """What a node makes of symbols: its row's derivatives, as they are declared."""
+        """What a node makes of symbols: its row's derivatives, as they are declared; where no
+        formula tells them, the numbers of its Jacobian."""
+        held = dict(self.words.definitions), self.words.depth
+        try:
+            if is_view(node):
+                short = {nr: self._short(grad) for nr, grad in grads.items()}
+                return through_views(node, short, self.run)
+            return self._by_declaration(node, grads)
+        except (Unsayable, AttributeError, TypeError, ValueError, IndexError, KeyError):
+            if self.words.labels.ran.missing:
+                raise  # there are no numbers
+            self.words.definitions, self.words.depth = held
+            return self.blocks.of(node, grads)
+
+    def _by_declaration(self, node: Any, grads: dict[int, Any]) -> Sequence[Any]:
         row = getattr(node, "row", None)
         if row is None or not row.formulas:
             raise Unsayable(f"the derivative of {node.name()}")
         several = row.output_count > 1 or row.listed
         outputs = row.signature.outputs
-        number = self.ways.graph.ids[id(node)]
+        number = self.ways.graph.ids.get(id(node), -1)  # the node within a CopySlices is in none
         values: dict[str, Any] = {"grad": grads.get(0)}
         if several:
             extra = node.extra
@@ -107,14 +125,13 @@ class Formulas:
         start = Symbol(algebra, algebra.number(_constant(seed)), seed)
         grads: list[Symbol | None] = [None] * len(chain.stops)
         grads[0] = start
-        lines: list[tuple[str, Expr]] = []
         local: dict[tuple[int, int], Expr] = {}
         for stop, edges in enumerate(chain.edges):
             grad = grads[stop]
             if grad is None or not edges:
                 continue
             if stop and grad.expr.weight > (LONG if len(edges) < 2 else SHARED):
-                grad = self._named(grad, chain, stop, lines)
+                grad = self._named(grad, self.words.names[chain.stops[stop]])
             one = Symbol(algebra, algebra.one, grad.value * 0 + 1) if single else grad
             found = ways.region(chain.stops[stop], chain.number, one, self.run)
             for to, value in found.items():
@@ -128,20 +145,22 @@ class Formulas:
                                    grad.value * value.value)  # fmt: skip
                 held = grads[to]
                 grads[to] = value if held is None else held + value
-        return grads[-1], lines, local
+        return grads[-1], self.lines, local
 
-    def _named(
-        self, grad: Symbol, chain: Chain, stop: int, lines: list[tuple[str, Expr]]
-    ) -> Symbol:
+    def _short(self, grad: Symbol) -> Symbol:
+        """A gradient that is about to be written down twice: a long one gets a line."""
+        return grad if grad.expr.weight <= SHARED else self._named(grad, "")
+
+    def _named(self, grad: Symbol, label: str) -> Symbol:
         """A gradient on the way gets a line of its own."""
-        label = self.words.names[chain.stops[stop]]
-        name = self.words.fresh(f"grad_{label}")
+        name = self.words.fresh(f"grad_{label or len(self.lines) + 1}")
         expr = self.algebra.factored(written_out(grad))
-        lines.append((name, expr))
+        self.lines.append((name, expr))
         value = float(grad.value.reshape(-1)[0]) if grad.value.size == 1 else None
         if self.words.labels.ran.missing:
             value = None
-        self.adjoints[name] = label
+        if label:
+            self.adjoints[name] = label
         shape = tuple(grad.value.shape)
         return Symbol(self.algebra, self.algebra.name(name, shape, value), grad.value)
 

@@ -117,7 +117,21 @@ def _sliced(self: Symbol, dim: int, start: Any, end: Any, step: int, value: Any)
     )  # fmt: skip
 
 
+def _restrided(
+    grad: Symbol, size: Any, stride: Any, offset: int, to_size: Any, to_stride: Any,
+    to_offset: int, value: Any,
+) -> Symbol:  # fmt: skip
+    """A gradient laid where a view was, in zeros."""
+    from .opaque import Place, scattered
+
+    if to_offset:
+        raise Unsayable("a view of a part of memory")
+    place = Place(tuple(to_size), tuple(to_stride), tuple(size), tuple(stride), offset)
+    return scattered(grad, place, value)
+
+
 SPOKEN: dict[str, Callable[..., Any]] = {
+    "_restride": _restrided,
     "slice": _sliced,
     "_to_copy": lambda self, *rest: self,
     "_reshape_alias": _moved("reshape"),

@@ -114,6 +114,9 @@ class Words:
                     expr = self.expressions.formula(part, node.sequence)
                 except Unsayable:
                     return self.tensor(tensor)
+                if expr.shape is None:  # the text does not tell it, the tensor does
+                    whole = expr.kind in ("call", "name", "text")
+                    expr = self.algebra.text((expr,), whole, tuple(tensor.shape))
                 return Symbol(self.algebra, expr, tensor._data)
         return self.tensor(tensor)
 
@@ -167,6 +170,15 @@ class Words:
         while name in self.globals or name in self.definitions or not name.isidentifier():
             name += "_"
         return name
+
+    def numbers(self, label: str, made: Expr) -> str:
+        """A line of numbers under a name like this; what the name is."""
+        own, count = self.fresh(label), 1
+        while own.endswith("_"):  # the second of its kind
+            count += 1
+            own = self.fresh(f"{label}_{count}")
+        self.definitions[own] = Definition(own, made, 0)
+        return own
 
     def constant(self, tensor: Tensor) -> Expr:
         """A tensor without a gradient: its name, if one holds it still, else its numbers."""
