@@ -189,6 +189,8 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
 def _kind_of_output(row: Row, kind: Kind, data: Any, place: int) -> Kind:
     if row.listed:
         return kind
+    if kind.is_reduced and row.signature.outputs[place] in row.reduced.wide:
+        return kind.of(dtypes.float32)
     if data.dtype == kind.array_dtype:
         return kind
     if data.dtype.kind in "iub" or kind.dtype.category < dtypes.FLOATING:

@@ -33,6 +33,7 @@ class Reduced(NamedTuple):
     forward: Body | None = None  # rounds in between; it is given the kind, whose `settle` rounds
     wide_numbers: bool = False  # a number beside a tensor keeps its single precision
     fused: bool = False  # the gradient is one kernel where no graph of it is made
+    wide: str = ""  # outputs that keep single precision
 
 
 class Row:
@@ -197,6 +198,7 @@ class _Carriers:
         "forbid",
         "gradients",
         "text",
+        "mixed",
     )
 
     def __init__(self) -> None:
@@ -215,6 +217,7 @@ class _Carriers:
         self.gradients: Body | None = None  # of tensors that have tangents
         self.text: Body | None = None  # how a tensor prints inside
         self.reduced = False  # has a number of reduced precision appeared?
+        self.mixed = False  # has a number of the CPU met a tensor of a GPU?
         self.complex = False  # has a complex number appeared? see formula.complex_appears
 
 

@@ -278,9 +278,10 @@ def _glu(xp: Any, x: Any, dim: int) -> Any:
     return first * _gate(xp, second)
 
 
-def _glu_backward(xp: Any, grad: Any, x: Any, dim: int) -> Any:
+def _glu_backward(xp: Any, grad: Any, x: Any, dim: int, settle: Any = None) -> Any:
     first, second = _halves(xp, x, dim)
     gate = _gate(xp, second)
+    gate = gate if settle is None else settle(gate)
     return xp.concatenate((gate * grad, (1 - gate) * gate * grad * first), axis=dim)
 
 
@@ -318,6 +319,9 @@ glu_backward = operator(
     where="hidden",
     dtype=lambda grad_output, self, dim: self.dtype,
     forward=_glu_backward,
+    reduced=Reduced(
+        lambda kind, grad, self, dim: _glu_backward(kind.xp, grad, self, dim, kind.settle)
+    ),
     grad_output=lambda grad, self, dim: _glu_double_grad_output(grad, self, dim),
     self=lambda grad, grad_output, self, dim: _glu_double_self(grad, grad_output, self, dim),
     cost=lambda grad_output, self, dim: self.numel(),

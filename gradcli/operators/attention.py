@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine.operator import catalogue, composite, operator, precise
+from ..engine.operator import Reduced, catalogue, composite, operator, precise
 from .conventions import native
 from .dropout import _drop
 from .softmax import safe_softmax
@@ -31,6 +31,9 @@ def _attention(
     query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool,
     scale: float | None, enable_gqa: bool,
 ) -> Any:  # fmt: skip
+    narrow = query.dtype
+    if narrow.is_reduced:  # the scores in single precision
+        query, key, value = query.float(), key.float(), value.float()
     if enable_gqa:
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
@@ -42,7 +45,8 @@ def _attention(
     weights = safe_softmax.run(scores, -1, None)
     if dropout_p > 0.0:
         weights = _drop(weights, dropout_p, True, False, False, False)
-    return weights.matmul(value)
+    result = weights.matmul(value)
+    return result.to(narrow) if narrow.is_reduced else result
 
 
 # ---- the kernel that PyTorch takes for batches of heads on the CPU
@@ -63,13 +67,14 @@ def _flash_scores(
 
 def _flash(
     xp: Any, query: Any, key: Any, value: Any, dropout_p: float, is_causal: bool, attn_mask: Any,
-    scale: float | None,
+    scale: float | None, settle: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
     scores = _flash_scores(xp, query, key, is_causal, attn_mask, scale)
     top = scores.max(axis=-1, keepdims=True)
     top = xp.where(xp.isneginf(top), 0, top)
     weights = precise(xp.exp, scores - top)
     total = weights.sum(axis=-1, keepdims=True)
+    weights = weights if settle is None else settle(weights)
     output = weights @ value / xp.where(total == 0, 1, total)
     logsumexp = (top + precise(xp.log, total))[..., 0]
     # In the query's order: where heads were split off a sequence no copy is needed to join them.
@@ -80,13 +85,15 @@ def _flash(
 
 def _flash_backward(
     xp: Any, grad: Any, query: Any, key: Any, value: Any, out: Any, logsumexp: Any,
-    dropout_p: float, is_causal: bool, attn_mask: Any, scale: float | None,
+    dropout_p: float, is_causal: bool, attn_mask: Any, scale: float | None, settle: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = _flash_scores(xp, query, key, is_causal, attn_mask, scale)
     weights = xp.where(xp.isneginf(scores), 0, precise(xp.exp, scores - logsumexp[..., None]))
     inner = (grad * out).sum(axis=-1, keepdims=True)
     slope = weights * (grad @ value.swapaxes(-2, -1) - inner) * factor
+    if settle is not None:
+        slope, weights = settle(slope), settle(weights)
     to_key = slope.swapaxes(-2, -1) @ query
     return slope @ key, to_key, weights.swapaxes(-2, -1) @ grad
 
@@ -98,6 +105,7 @@ flash_backward = operator(
     node="torch::autograd::NotImplemented",
     where="hidden",
     forward=_flash_backward,
+    reduced=Reduced(lambda kind, *given: _flash_backward(kind.xp, *given, settle=kind.settle)),
     doc="The gradients of attention over heads.",
     samples=(
         "torch.autograd.grad(F.scaled_dot_product_attention(c[None], c[None], c[None]).sum(), c)",
@@ -112,6 +120,9 @@ flash = operator(
     where="hidden",
     undifferentiable="logsumexp",
     forward=_flash,
+    reduced=Reduced(
+        lambda kind, *given: _flash(kind.xp, *given, settle=kind.settle), wide="logsumexp"
+    ),
     joint={
         ("query", "key", "value"): (
             lambda grads, query, key, value, output, logsumexp, dropout_p, is_causal, attn_mask,

@@ -12,7 +12,7 @@ from ..engine.layout import (
     suggests,
     suggests_channels_last,
 )
-from ..engine.operator import composite, operator
+from ..engine.operator import Reduced, composite, operator
 from .conventions import Late
 from .windows import each, padded, scatter, windows
 
@@ -46,8 +46,9 @@ def _correlate(
 
 
 def _spread(
-    xp: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, shape: Any, groups: int
-) -> Any:
+    xp: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, shape: Any, groups: int,
+    settle: Any = None,
+) -> Any:  # fmt: skip
     """The adjoint: every element of x leaves a scaled kernel; `shape` is that of the result."""
     ndim = len(stride)
     places, inner = "xyz"[:ndim], "uvw"[:ndim]
@@ -61,15 +62,25 @@ def _spread(
         max(w, (n - 1) * s + d * (k - 1) + 1)
         for w, n, s, d, k in zip(wide, x.shape[2:], stride, dilation, weight.shape[2:], strict=True)
     )
-    out = scatter(xp, values, reach, stride, dilation)
+    values = values if settle is None else settle(values)
+    out = scatter(xp, values, reach, stride, dilation, settle)
     cut = tuple(slice(p, p + size) for p, size in zip(padding, shape, strict=True))
     out = out[(Ellipsis, *cut)]
     return out.reshape((out.shape[0], -1, *out.shape[3:]))
 
 
 def _weight_gradient(
-    xp: Any, grad: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
+    xp: Any, grad: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int,
+    settle: Any = None,
+) -> Any:  # fmt: skip
+    if settle is not None:  # one example after the other
+        total = xp.zeros((), dtype=x.dtype)
+        for place in range(x.shape[0]):
+            part = slice(place, place + 1)
+            total = settle(total + _weight_gradient(
+                xp, grad[part], x[part], kernel, stride, padding, dilation, groups
+            ))  # fmt: skip
+        return total
     ndim = len(stride)
     wide = padded(xp, x, padding, padding)
     view = windows(xp, _grouped(wide, groups, 1), kernel, stride, dilation, grad.shape[2:])
@@ -95,7 +106,7 @@ def _laid_out(out: Any, input: Any, weight: Any) -> Any:
 
 def _convolution(
     xp: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
-    transposed: bool, output_padding: Any, groups: int,
+    transposed: bool, output_padding: Any, groups: int, settle: Any = None,
 ) -> Any:  # fmt: skip
     if transposed:
         shape = tuple(
@@ -110,7 +121,7 @@ def _convolution(
                 strict=True,
             )
         )
-        out = _spread(xp, x, weight, stride, padding, dilation, shape, groups)
+        out = _spread(xp, x, weight, stride, padding, dilation, shape, groups, settle)
     else:
         out = _correlate(xp, x, weight, stride, padding, dilation, groups)
     if bias is not None:
@@ -121,6 +132,7 @@ def _convolution(
 def _convolution_backward(
     xp: Any, grad: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any,
     dilation: Any, transposed: bool, output_padding: Any, groups: int, output_mask: Any,
+    settle: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     to_input = to_weight = to_bias = None
     kernel = weight.shape[2:]
@@ -129,10 +141,12 @@ def _convolution_backward(
             to_input = _correlate(xp, grad, weight, stride, padding, dilation, groups)
             to_input = to_input[(Ellipsis, *(slice(size) for size in x.shape[2:]))]
         else:
-            to_input = _spread(xp, grad, weight, stride, padding, dilation, x.shape[2:], groups)
+            to_input = _spread(
+                xp, grad, weight, stride, padding, dilation, x.shape[2:], groups, settle
+            )
     if output_mask[1]:
         pair = (x, grad) if transposed else (grad, x)
-        to_weight = _weight_gradient(xp, *pair, kernel, stride, padding, dilation, groups)
+        to_weight = _weight_gradient(xp, *pair, kernel, stride, padding, dilation, groups, settle)
     if output_mask[2]:
         to_bias = grad.sum(axis=(0, *range(2, grad.ndim)))
     return to_input, to_weight, to_bias
@@ -220,12 +234,19 @@ _SETTINGS = (
     "int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups"
 )
 
+
+def _steps(kind: Any) -> Any:
+    """float16 is added up column by column; bfloat16 has a library that rounds once."""
+    return kind.settle if kind.dtype.name == "float16" else None
+
+
 convolution_backward = operator(
     "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, "
     f"{_SETTINGS}, bool[] output_mask) -> (Tensor result0, Tensor result1, Tensor result2)",
     node="ConvolutionBackwardBackward0",
     where="hidden",
     forward=_convolution_backward,
+    reduced=Reduced(lambda kind, *given: _convolution_backward(kind.xp, *given, _steps(kind))),
     joint={
         ("grad_output", "input", "weight"): (
             lambda grads, grad_output, input, weight, stride, padding, dilation, transposed,
@@ -245,6 +266,11 @@ convolution = operator(
     where="hidden",
     forward=lambda xp, input, weight, *settings: _laid_out(
         _convolution(xp, input, weight, *settings), input, weight
+    ),
+    reduced=Reduced(
+        lambda kind, input, weight, *settings: _laid_out(
+            _convolution(kind.xp, input, weight, *settings, _steps(kind)), input, weight
+        )
     ),
     joint={
         ("input", "weight", "bias"): (
@@ -282,10 +308,12 @@ def _check_sizes(
             f"{list(weight.shape)}, but got {x.ndim}-dimensional input of size {list(x.shape)} "
             "instead"
         )
-    if x.dtype is not weight.dtype:
+    if x.dtype is not weight.dtype or x.device != weight.device:
+        either = ""
+        if x.device.type == "cpu" and weight.device.type != "cpu":
+            either = " or input should be a MKLDNN tensor and weight is a dense tensor"
         raise RuntimeError(
-            f"Input type (torch.{x.dtype.word}Tensor) and weight type "
-            f"(torch.{weight.dtype.word}Tensor) should be the same"
+            f"Input type ({x.type()}) and weight type ({weight.type()}) should be the same{either}"
         )
     expected = weight.shape[0] if transposed else weight.shape[1] * groups
     if x.shape[1] != expected:

@@ -198,6 +198,7 @@ def _cummaxmin_backward(grad: Any, self: Any, indices: Any, dim: int) -> Any:
 
 LOWEST = {
     "float16": -65504.0,
+    "bfloat16": -3.3895313892515355e38,
     "float32": -3.4028234663852886e38,
     "float64": -1.7976931348623157e308,
 }

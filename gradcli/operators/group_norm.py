@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import operator
+from ..engine.operator import Reduced, operator
 from .conventions import Late, floating_only
 from .moments import moments_of_rows
 from .sums import sum_dims
@@ -113,6 +113,7 @@ native_group_norm = operator(
         )
     },
     refuse=floating_only("GroupNormKernelImpl"),
+    reduced=Reduced(fused=True),
     doc="Groups of channels of each example at mean 0 and variance 1.",
     samples=("F.group_norm(c, 3)",),
 )

@@ -46,7 +46,7 @@ def minus_scaled(kind: Any, self: Any, other: Any, alpha: Any) -> Any:
 def rounded_quotient(kind: Any, self: Any, other: Any, rounding_mode: str | None) -> Any:
     xp, settle = kind.xp, kind.settle
     if rounding_mode == "trunc":
-        self, other = settle(self), settle(other)
+        self, other = settle(_of_kind(kind, self)), settle(_of_kind(kind, other))
     if rounding_mode != "floor":
         quotient = settle(xp.true_divide(self, other))
         return quotient if rounding_mode is None else xp.trunc(quotient)
@@ -115,6 +115,26 @@ def product(kind: Any, self: Any, axis: int | None, keepdim: bool) -> Any:
     if keepdim and axis is not None:
         result = kind.xp.expand_dims(result, axis)
     return result
+
+
+def times_power_of_two(kind: Any, self: Any, other: Any) -> Any:
+    """ldexp."""
+    return self * kind.settle(kind.xp.exp2(other, dtype="float64"))
+
+
+def next_after(kind: Any, self: Any, other: Any) -> Any:
+    """The number whose bits are the next ones."""
+    xp, shift = kind.xp, 16 if kind.dtype.name == "bfloat16" else 0
+    if not shift:
+        return xp.nextafter(self.astype("float16"), other.astype("float16")).astype("float32")
+    self, other = xp.broadcast_arrays(self, other)
+    bits = xp.ascontiguousarray(self).view("int32") >> shift
+    away = xp.where((other > self) == (self > 0), bits + 1, bits - 1)
+    least = xp.where(other > 0, 1, -0x7FFF)
+    bits = xp.where(self == 0, least, away).astype("int32") << shift
+    moved = bits.view("float32").reshape(self.shape)
+    same = xp.where(self == other, other, moved)
+    return xp.where((self != self) | (other != other), xp.nan, same)
 
 
 # ---- losses
@@ -237,6 +257,20 @@ def log_softmax(kind: Any, self: Any, dim: int, half_to_float: bool) -> Any:
     shifted = self - self.max(axis=dim, keepdims=True)
     total = settle(xp.exp(shifted, dtype="float64").sum(axis=dim, keepdims=True))
     return shifted - settle(xp.log(total))
+
+
+def log_sum_exp(kind: Any, self: Any, axis: Any, keepdim: bool) -> Any:
+    """As the operations that PyTorch makes it of."""
+    xp, settle = kind.xp, kind.settle
+    shape = [n for d, n in enumerate(self.shape) if d not in axis]
+    if not self.size:
+        return xp.log(xp.exp(self).sum(axis=axis, keepdims=keepdim))
+    high = self.max(axis=axis, keepdims=True)
+    known = xp.where(xp.isinf(high), 0, high)
+    sizes = settle(precise(xp.exp, settle(self - high)))
+    total = settle(xp.asarray(sizes.sum(axis=axis, keepdims=True, dtype="float64")))
+    result = settle(precise(xp.log, total)) + known
+    return result if keepdim else result.reshape(shape)
 
 
 def log_gamma_many(kind: Any, log_gamma: Any, self: Any, p: int) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import operator
+from ..engine.operator import Reduced, operator
 from .constants import number_as
 from .conventions import Late, floating_only
 from .linear import _product
@@ -244,11 +244,13 @@ def _column(x: Any, per_channel: Any) -> Any:
 
 def _batch_norm(
     xp: Any, x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any,
-    training: bool, momentum: float, eps: float,
+    training: bool, momentum: float, eps: float, settle: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     if training:
         mean, spread = moments_of_channels(xp, x)
         invstd = (1 / xp.sqrt(spread.astype("float64") + eps)).astype(x.dtype)
+        if settle is not None:  # what is saved is used
+            mean, invstd = settle(mean), settle(invstd)
         saved = (mean, invstd)
     else:
         mean, invstd = running_mean, 1 / xp.sqrt(running_var + eps)
@@ -392,6 +394,7 @@ native_batch_norm = operator(
     undifferentiable="result1, result2",
     layout="channels",
     forward=_batch_norm,
+    reduced=Reduced(lambda kind, *given: _batch_norm(kind.xp, *given, settle=kind.settle)),
     joint={
         ("input", "weight", "bias"): (
             lambda grads, input, weight, running_mean, running_var, result1, result2, training,

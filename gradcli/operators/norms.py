@@ -189,9 +189,10 @@ def _rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: float | None)
     if eps is None:
         eps = 2.220446049250313e-16 if input.dtype.name == "float64" else 1.1920928955078125e-07
     dims = list(range(input.ndim - len(shape), input.ndim))
-    scale = (input.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
-    out = input * scale
-    return out if weight is None else out * weight
+    wide = input.float() if input.dtype.is_reduced else input
+    out = wide * (wide.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
+    out = out if weight is None else out * weight
+    return out.to(input.dtype) if input.dtype.is_reduced else out
 
 
 for _face in ("functional", "torch"):

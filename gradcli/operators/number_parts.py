@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..engine.operator import operator
+from ..engine.operator import Reduced, operator
+from . import halves
+from .cast import alike
 from .constants import number_as, zeros_as
 from .conventions import Late, floating_only
 
@@ -24,7 +26,9 @@ frexp = operator(
     undifferentiable="exponent",
     refuse=_FRACTIONS_ONLY,
     forward=lambda xp, self: xp.frexp(self),
-    self=lambda grads, exponent: None if grads[0] is None else grads[0] / exp2(exponent),
+    self=lambda grads, exponent, self_dtype: (
+        None if grads[0] is None else alike(grads[0] / exp2(exponent), self_dtype)
+    ),
     doc="The fraction between 0.5 and 1 and the power of two that make up a number.",
     samples=("torch.frexp(x)", "x.frexp()", "torch.frexp(x)[0] * 2"),
     errors=("torch.frexp(i)",),
@@ -36,6 +40,7 @@ ldexp = operator(
     inplace="ldexp_",
     dtype="promote_float",
     forward=lambda xp, self, other: self * xp.exp2(other),
+    reduced=Reduced(halves.times_power_of_two),
     self=lambda grad, other: grad * power_of_number(2, other),
     other=lambda grad, result: grad * result * LOG_2,
     doc="self times 2 ** other.",
@@ -49,6 +54,7 @@ nextafter = operator(
     dtype="promote",
     refuse=floating_only("nextafter_cpu"),
     forward=lambda xp, self, other: xp.nextafter(self, other),
+    reduced=Reduced(halves.next_after),
     self=lambda grad, self, other: where(self != other, grad, number_as(grad, 0)),
     other=lambda grad: zeros_as(grad),
     doc="The next number of self's type in the direction of other.",

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine import dtypes
-from ..engine.operator import composite, operator, precise
+from ..engine.operator import Reduced, composite, operator, precise
+from . import halves
 from .cast import to_copy
 from .conventions import Late, wrap_dim
 from .geometry import array_of, wrap_dims
@@ -227,6 +228,13 @@ prod = operator(
     node="ProdBackward0",
     dtype="sum",
     forward=lambda xp, self, dtype: _product(xp, self, None, False, dtype),
+    reduced=Reduced(
+        lambda kind, self, dtype: (
+            halves.product(kind, self, None, False)
+            if dtype is None
+            else _product(kind.xp, self, None, False, dtype)
+        )
+    ),
     self=lambda grad, self, result, self_kind: as_kind(
         _prod_backward(grad, in_type_of(self, grad), result), self_kind
     ),
@@ -243,6 +251,13 @@ prod_dim = operator(
     layout="row-major",
     forward=lambda xp, self, dim, keepdim, dtype: _product(
         xp, self, wrap_dim(dim, self.ndim), keepdim, dtype
+    ),
+    reduced=Reduced(
+        lambda kind, self, dim, keepdim, dtype: (
+            halves.product(kind, self, wrap_dim(dim, self.ndim), keepdim)
+            if dtype is None and self.ndim
+            else _product(kind.xp, self, wrap_dim(dim, self.ndim), keepdim, dtype)
+        )
     ),
     self=lambda grad, self, result, dim, keepdim, self_kind: as_kind(
         _prod_dim_backward(grad, in_type_of(self, grad), result, dim, keepdim), self_kind
@@ -325,6 +340,11 @@ logsumexp = operator(
     dtype="promote_float",
     layout="row-major",
     forward=_logsumexp,
+    reduced=Reduced(
+        lambda kind, self, dim, keepdim: halves.log_sum_exp(
+            kind, self, axes(dim, self.ndim), keepdim
+        )
+    ),
     self=lambda grad, self, result, dim, keepdim: _logsumexp_backward(
         grad, self, result, dim, keepdim
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.dtypes import float32, float64
-from ..engine.operator import catalogue, operator
+from ..engine.operator import Reduced, catalogue, operator
 from .cast import to_copy
 from .conventions import Late, check_precision, full_precision, wrap_dim
 from .distance import _norm, _norm_backward
@@ -20,21 +20,25 @@ def _others(x: Any, dim: int) -> tuple[int, ...]:
     return tuple(place for place in range(x.ndim) if place != kept)
 
 
-def _renorm(xp: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:
+def _renorm(xp: Any, x: Any, p: float, dim: int, maxnorm: float, settle: Any = None) -> Any:
     norm = _norm(xp, x, float(p), _others(x, dim), True)
-    return x * xp.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0).astype(x.dtype)
+    factor = xp.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0).astype(x.dtype)
+    return x * (factor if settle is None else settle(factor))
 
 
 def _renorm_backward(grad: Any, self: Any, p: float, dim: int, maxnorm: float) -> Any:
     dims = _others(self, dim)
     wide = float64 if self.dtype == "float32" or self.dtype is float32 else None
+    narrow = float32
+    if getattr(self.dtype, "is_reduced", False):
+        wide, narrow = float32, self.dtype
     norm = vector_norm(self, float(p), dims, True, wide)  # in PyTorch's accumulating type
     along = sum_dims(self * grad, dims, True)
     through = _norm_backward(along, self, float(p), norm, dims, True)
     inverse = reciprocal(norm + 1e-7)
     scaled = inverse * maxnorm * (grad - inverse * through)
     if wide is not None:
-        scaled = to_copy(scaled, float32, None)
+        scaled = to_copy(scaled, narrow, None)
     return where(norm > maxnorm, scaled, grad)
 
 
@@ -48,6 +52,7 @@ renorm = operator(
     inplace="renorm_",
     layout="row-major",
     forward=_renorm,
+    reduced=Reduced(lambda kind, *given: _renorm(kind.xp, *given, kind.settle)),
     self=lambda grad, self, p, dim, maxnorm: _renorm_backward(grad, self, p, dim, maxnorm),
     doc="Slices along dim whose p-norm exceeds maxnorm, scaled down to it.",
     samples=("torch.renorm(x, 2, 0, 1.0)", "x.renorm(1, 1, 0.5)"),

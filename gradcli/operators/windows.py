@@ -41,9 +41,13 @@ def windows(
 
 
 def scatter(
-    xp: Any, values: Any, shape: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
-) -> Any:
-    """Adds values (..., *count, *kernel) to where their windows lay: the adjoint of windows."""
+    xp: Any, values: Any, shape: Sequence[int], stride: Sequence[int], dilation: Sequence[int],
+    settle: Any = None,
+) -> Any:  # fmt: skip
+    """Adds values (..., *count, *kernel) to where their windows lay: the adjoint of windows.
+
+    `settle` rounds each sum.
+    """
     ndim = len(stride)
     count, kernel = values.shape[-2 * ndim : -ndim], values.shape[-ndim:]
     out = xp.zeros((*values.shape[: -2 * ndim], *shape), dtype=values.dtype)
@@ -53,6 +57,8 @@ def scatter(
             for p, d, n, s in zip(place, dilation, count, stride, strict=True)
         )
         out[(Ellipsis, *target)] += values[(Ellipsis, *place)]
+        if settle is not None:
+            out[(Ellipsis, *target)] = settle(out[(Ellipsis, *target)])
     return out
 
 
