@@ -156,7 +156,7 @@ class Lane:
             write(f"a_{p.name} = {self.array_of(p)}")
         if len(row.tensors) > 1 or listed:
             given = "".join(f"{'*' if p.kind == 'Tensor[]' else ''}{p.name}, " for p in row.tensors)
-            write(f"one_device(kind, ({given}))")
+            write(f"one_device(row, kind, ({given}))")
 
     def array_of(self, p: Parameter) -> str:
         if p.kind == "Tensor[]":
@@ -451,7 +451,7 @@ class Lane:
     def inputs(self, write: Callable[[str], None]) -> None:
         """Shapes and kinds of the inputs, where a gradient must be summed or cast back."""
         row = self.row
-        given = [p for p in row.tensors if p.name in row.differentiable or not row.formulas]
+        given = [p for p in row.tensors if p.name in row.differentiable]
         if not row.broadcasts or not given or self.mode in (NUMBER, ALIKE):
             return
         if any(p.kind == "Tensor[]" for p in given):

@@ -10,8 +10,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .dtypes import DType
-from .overloads import COMPILED, HIDDEN, NUMBERS, WITHOUT_OUT, WRITTEN_IN_PYTHON, overloads
-from .signature import REQUIRED, Parameter, Signature, coerce, is_int, is_tensor
+from .overloads import (
+    CHOOSING,
+    COMPILED,
+    FIRST_ASKED,
+    HIDDEN,
+    NUMBERS,
+    WITHOUT_OUT,
+    WRITTEN_IN_PYTHON,
+    handed_to,
+    overloads,
+)
+from .signature import REQUIRED, Parameter, Signature, coerce, is_int, is_number, is_tensor
 
 _WORDS = {  # how PyTorch's error texts name a schema type
     "Tensor": "Tensor", "Tensor[]": "tuple of Tensors", "Scalar": "Number", "int": "int",
@@ -35,28 +45,38 @@ def misfit(
 ) -> Exception:
     """The error of a call that none of the signatures takes."""
     if in_python(path, method):
-        return TypeError(_of_python(path, name, signatures[0], args, kwargs, method))
+        return _of_python(name, signatures[0], args, kwargs, method)
     readings, hidden = _readings(path, name, signatures, method)
     given = args[1:] if method else args
     if len(readings) == 1 and not hidden:
-        return TypeError(readings[0].read(given, kwargs) or f"{name}(): invalid arguments")
+        return TypeError(readings[0].fault(given, kwargs))
     for reading in readings:
-        if reading.read(given, kwargs, quietly=True) is None:  # it took them: an integer is none
-            return TypeError(_mixed(reading, given, kwargs) or f"{name}(): invalid arguments")
+        if reading.read(given, kwargs) is None:  # it took them: what is in a list does not fit
+            return TypeError(reading.fault(given, kwargs))
     count = len(given) + len(kwargs)
     plausible = [r for r in readings if r.least <= count <= len(r.parameters)]
     if len(plausible) == 1:
-        return TypeError(plausible[0].read(given, kwargs) or f"{name}(): invalid arguments")
-    words = [type_word(value) for value in given]
-    words += [f"{key}={type_word(kwargs[key])}" for key in sorted(kwargs)]
-    if kwargs and not given:
-        words.append("")  # so it stands in PyTorch: "(min=str, )"
-    shown = [f"({reading.shown()})" for reading in readings]
-    expected = shown[0] if len(shown) == 1 else "one of:\n" + "".join(f" * {s}\n" for s in shown)
+        return TypeError(plausible[0].fault(given, kwargs))
     return TypeError(
-        f"{name}() received an invalid combination of arguments - got ({', '.join(words)}), "
-        f"but expected {expected}"
+        f"{name}() received an invalid combination of arguments - "
+        f"{_combination(readings, given, kwargs)}"
     )
+
+
+def _combination(
+    readings: Sequence[Reading], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> str:
+    """What was given and what there is. Keywords come last first, as they lie in C++'s table."""
+    keys = list(kwargs)[::-1]
+    shown = [f"({reading.shown()})" for reading in readings]
+    if len(shown) == 1 and (unknown := [key for key in keys if key not in readings[0].names]):
+        return f"got unrecognized keyword arguments: {', '.join(unknown)}"
+    words = [type_word(value) for value in args]
+    words += [f"{key}={type_word(kwargs[key])}" for key in keys]
+    if kwargs and not args:
+        words.append("")  # so it stands in PyTorch: "(min=str, )"
+    expected = shown[0] if len(shown) == 1 else "one of:\n" + "".join(f" * {s}\n" for s in shown)
+    return f"got ({', '.join(words)}), but expected {expected}"
 
 
 def in_python(path: str, method: bool) -> bool:
@@ -110,8 +130,6 @@ def _readings(
     lists = []
     for text in texts:
         parameters = list(Signature(f"{name}({text}) -> Tensor").parameters)
-        for p in parameters:
-            p.number = name.removesuffix("_") in NUMBERS
         if drop or path.endswith("_"):
             parameters = [p for p in parameters if p.name != "out"]
         if drop:
@@ -151,9 +169,12 @@ class Reading:
             parts.append(text if p.default is REQUIRED else f"{text} = {p.default}")
         return ", ".join(parts)
 
-    def read(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any], quietly: bool = False
-    ) -> str | None:
+    def fault(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+        """What is wrong with the call, in lists too, which the parser unpacks later."""
+        told = self.read(args, kwargs) or _mixed(self, args, kwargs)
+        return told or f"{self.name}(): invalid arguments"
+
+    def read(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
         """What is wrong with the call; None when the parser takes it."""
         spread = self._spread(args)
         if len(args) > self.positional and not spread:
@@ -175,13 +196,21 @@ class Reading:
             optional = p.optional or p.default is None
             if value is None and optional:
                 pass
-            elif spread and not at and not is_listed(p, value):
+            elif spread and not at and not self._takes(p, value):
                 place = len(args)
                 continue
-            elif not is_listed(p, value):
+            elif not self._takes(p, value):
                 return self._unfit(p, name, value, None if keyword else place, at)
             place += not keyword
         return None if used == len(kwargs) else self._unknown(kwargs, len(args))
+
+    def _takes(self, p: Parameter, value: Any) -> bool:
+        """Does the parser take the value? Of a list of integers it looks at the first."""
+        if p.kind == "int[]" and isinstance(value, tuple | list):
+            return not value or is_int(value[0])
+        if p.kind == "Tensor" and self.name.removesuffix("_") in NUMBERS and is_number(value):
+            return True
+        return coerce(p, value)[0]
 
     def _spread(self, args: Sequence[Any]) -> bool:
         """`x.view(2, 3)`: all positional arguments are the one list of integers."""
@@ -237,13 +266,6 @@ class Reading:
         return "invalid keyword arguments"
 
 
-def is_listed(p: Parameter, value: Any) -> bool:
-    """Does the parser take the value? Of a list of integers it looks at the first."""
-    if p.kind == "int[]" and isinstance(value, tuple | list):
-        return not value or is_int(value[0])
-    return coerce(p, value)[0]
-
-
 def _mixed(reading: Reading, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
     """PyTorch's words for a list of integers with something else behind the first."""
     spread = reading._spread(args)
@@ -277,25 +299,24 @@ def type_word(value: Any) -> str:
 
 
 def _of_python(
-    path: str,
     name: str,
     signature: Signature,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     method: bool,
-) -> str:
-    called = f"Tensor.{name}" if method else name
+) -> Exception:
+    called = f"Tensor.{name}" if method else f"_{name}" if name in CHOOSING else name
     parameters = signature.parameters
     names = ["input" if p.name == "self" and not method else p.name for p in parameters]
     for key in kwargs:
         if key not in names:
-            return f"{called}() got an unexpected keyword argument '{key}'"
+            return TypeError(f"{called}() got an unexpected keyword argument '{key}'")
         if key in names[: len(args)]:
-            return f"{called}() got multiple values for argument '{key}'"
+            return TypeError(f"{called}() got multiple values for argument '{key}'")
     positional = [p for p in parameters if not p.keyword_only]
     listed = any(p.kind == "Tensor[]" for p in positional)
     if len(args) > len(positional) and not listed:
-        return _python_counts(called, positional, len(args))
+        return TypeError(_python_counts(called, positional, len(args)))
     missing = [
         f"'{shown}'"
         for place, (p, shown) in enumerate(zip(parameters, names, strict=True))
@@ -305,11 +326,27 @@ def _of_python(
         last = ("," if len(missing) > 2 else "") + " and "
         shown = last.join([", ".join(missing[:-1]), missing[-1]]) if missing[1:] else missing[0]
         plural = "s" if missing[1:] else ""
-        return f"{called}() missing {len(missing)} required positional argument{plural}: {shown}"
+        return TypeError(
+            f"{called}() missing {len(missing)} required positional argument{plural}: {shown}"
+        )
+    bound = dict(zip(names, args, strict=False)) | dict(kwargs)
+    for p, shown in zip(parameters, names, strict=True):
+        if p.kind == "Tensor" and shown in bound and not coerce(p, bound[shown])[0]:
+            return _no_tensor(name, p, shown, bound)
     reading = Reading(name, _of_row(signature, method))
-    given = args[1:] if method else args
-    told = reading.read(given, kwargs) or _mixed(reading, given, kwargs)
-    return told or f"{name}(): invalid arguments"
+    return TypeError(reading.fault(args[1:] if method else args, kwargs))
+
+
+def _no_tensor(name: str, p: Parameter, shown: str, bound: Mapping[str, Any]) -> Exception:
+    """What such a function makes of something else where a tensor belongs."""
+    word = type_word(bound[shown])
+    if name in FIRST_ASKED and p.default is REQUIRED and not shown.startswith("running"):
+        return AttributeError(f"'{word}' object has no attribute '{FIRST_ASKED[name]}'")
+    inner, shown, place = handed_to(name, shown) or (name, shown, list(bound).index(shown) + 1)
+    twin = "_" if bound.get("inplace") is True else ""
+    return TypeError(
+        f"{inner}{twin}(): argument '{shown}' (position {place}) must be Tensor, not {word}"
+    )
 
 
 def _python_counts(called: str, positional: Sequence[Parameter], given: int) -> str:

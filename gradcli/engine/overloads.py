@@ -41,6 +41,9 @@ _TABLE = """\
 rrelu nn.functional.rrelu_
     Tensor input, Scalar lower=0.125, Scalar upper=0.333333, bool training=False, Generator?
         generator=None
+arange
+    Scalar end, *, OUT, OPTIONS
+    Scalar start, Scalar end, Scalar step=1, *, OUT, OPTIONS
 swapaxes
     Tensor input, int axis0, int axis1
 mm bmm
@@ -311,3 +314,60 @@ WRITTEN_IN_PYTHON = frozenset(
 
 # A Python number may stand for any tensor here.
 NUMBERS = frozenset("add div divide floor_divide mul multiply sub subtract true_divide".split())
+
+# What functions written in Python ask an argument for first: all that is no tensor fails there.
+FIRST_ASKED = {
+    name: attribute
+    for attribute, names in {
+        "size": "adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d "
+        "batch_norm binary_cross_entropy binary_cross_entropy_with_logits gaussian_nll_loss "
+        "huber_loss l1_loss mse_loss smooth_l1_loss instance_norm",
+        "dim": "dropout1d dropout2d dropout3d fractional_max_pool2d fractional_max_pool3d "
+        "fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices glu group_norm "
+        "interpolate local_response_norm margin_ranking_loss upsample multi_head_attention_forward "
+        "embedding_bag stft tensordot",
+        "softmax": "softmax softmin", "log_softmax": "log_softmax", "sigmoid": "sigmoid",
+        "tanh": "tanh tanhshrink", "abs": "softsign", "ndim": "triplet_margin_with_distance_loss",
+        "norm": "normalize", "is_floating_point": "affine_grid", "layout": "norm",
+        "split": "split", "is_complex": "unravel_index",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
+
+# Those that choose between two functions, with and without indices; errors name the one chosen.
+CHOOSING = frozenset(
+    "max_pool1d max_pool2d max_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d "
+    "fractional_max_pool2d fractional_max_pool3d".split()
+)
+
+# Which compiled function one written in Python hands its tensors to, and in which order.
+HANDED_TO = {
+    "cross_entropy": ("cross_entropy_loss", "input target weight"),
+    "nll_loss": ("nll_loss_nd", "input target weight"),
+    "binary_cross_entropy": ("binary_cross_entropy", "input target weight"),
+    "binary_cross_entropy_with_logits": (
+        "binary_cross_entropy_with_logits", "input target weight pos_weight",
+    ),
+    "batch_norm": ("batch_norm", "input weight bias running_mean running_var"),
+    "instance_norm": ("instance_norm", "input weight bias running_mean running_var"),
+    "layer_norm": ("layer_norm", "input normalized_shape weight bias"),
+    "grid_sample": ("grid_sampler", "input grid"),
+    "embedding": ("embedding", "weight indices"),
+    "fold": ("col2im", "input"),
+    "unfold": ("im2col", "input"),
+    "multilabel_soft_margin_loss": ("log_sigmoid", "input"),
+    "gumbel_softmax": ("empty_like", "input"),
+    "lu": ("_lu_with_info", "input"),
+    "unique": ("_unique2", "input"),
+}  # fmt: skip
+_RENAMED = {("embedding", "input"): "indices", ("gumbel_softmax", "logits"): "input"}
+
+
+def handed_to(name: str, argument: str) -> tuple[str, str, int] | None:
+    """The compiled function that a tensor goes to, its name there and its position."""
+    if name not in HANDED_TO:
+        return None
+    inner, order = HANDED_TO[name]
+    argument = _RENAMED.get((name, argument), argument)
+    words = order.split()
+    return (inner, argument, words.index(argument) + 1) if argument in words else None

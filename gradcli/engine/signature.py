@@ -166,7 +166,7 @@ class Signature:
                 if rest and all(is_int(value) for value in rest):
                     return [*args[:place], tuple(rest)]
                 return None
-            if parameter.kind == "Tensor[]" and not parameter.keyword_only:
+            if parameter.kind == "Tensor[]" and self.name in _VARIADIC:
                 rest = args[place:]
                 if rest and all(is_tensor(value) for value in rest):
                     return [*args[:place], list(rest)]
@@ -176,6 +176,11 @@ class Signature:
         return None
 
 
+# Functions that PyTorch writes with *tensors.
+_VARIADIC = frozenset(
+    "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod chain_matmul "
+    "einsum meshgrid".split()
+)
 _NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims", "self": "x", "other": "x2"}
 
 
@@ -234,13 +239,13 @@ def coerce(parameter: Parameter, value: Any) -> tuple[bool, Any]:
     if kind == "Tensor":
         if is_tensor(value):
             return True, value
-        return parameter.number and _is_number(value), value
+        return parameter.number and is_number(value), value
     if kind == "int":
         if value.__class__ is int:
             return True, value
         return (True, _as_int(value)) if is_int(value) else (False, value)
     if kind == "Scalar":
-        if _is_number(value):
+        if is_number(value):
             return True, value
         if is_tensor(value) and value.ndim == 0 and not value.requires_grad:
             return True, value.item()
@@ -248,7 +253,7 @@ def coerce(parameter: Parameter, value: Any) -> tuple[bool, Any]:
     if kind == "float":
         if value.__class__ is float:
             return True, value
-        if _is_number(value) and not isinstance(value, complex):
+        if is_number(value) and not isinstance(value, complex):
             return True, float(value)
         if is_tensor(value) and value.ndim == 0 and not value.requires_grad:
             return True, float(value.item())
@@ -266,7 +271,7 @@ def coerce(parameter: Parameter, value: Any) -> tuple[bool, Any]:
     return _COERCIONS[kind](value)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     kind = value.__class__
     if kind is float or kind is int or kind is bool or kind is complex:
         return True
@@ -284,9 +289,9 @@ def _tensors(value: Any) -> tuple[bool, Any]:
 
 
 def _floats(value: Any) -> tuple[bool, Any]:
-    if isinstance(value, tuple | list) and all(_is_number(item) for item in value):
+    if isinstance(value, tuple | list) and all(is_number(item) for item in value):
         return True, tuple(float(item) for item in value)
-    return (True, (float(value),)) if _is_number(value) else (False, value)
+    return (True, (float(value),)) if is_number(value) else (False, value)
 
 
 def _dtype(value: Any) -> tuple[bool, Any]:

@@ -147,7 +147,7 @@ floor_divide = operator(
     "floor_divide(Tensor self, Tensor other) -> Tensor",
     node="torch::autograd::NotImplemented",
     inplace="floor_divide_",
-    numbers="self, other",
+    numbers="other",
     dtype="promote",
     refuse={"Bool": "\"div_floor_cpu\" not implemented for 'Bool'"},
     forward=floored,
@@ -160,6 +160,11 @@ floor_divide = operator(
     samples=("torch.floor_divide(i, 2)", "i // 2", "x.detach() // 2", "7 // p.detach()"),
     errors=("(x // 2).sum().backward()", "k // k"),
 )
+
+number_first(
+    "floor_divide.Number", "", floor_divide,
+    ("torch.floor_divide(7, p.detach())", "torch.floor_divide(7, 2)"),
+)  # fmt: skip
 
 
 def _no_derivative(name: str) -> Any:
