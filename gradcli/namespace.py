@@ -58,6 +58,12 @@ PLACES: dict[str, str] = {
     "linalg.LinAlgError": _ENGINE + "errors:_LinAlgError",
     "cuda.is_available": _ENGINE + "device:cuda_available",
     "cuda.device_count": _ENGINE + "device:cuda_count",
+    "cuda.manual_seed_all": _ENGINE + "cuda:manual_seed",
+    "accelerator.is_available": _ENGINE + "device:cuda_available",
+    "accelerator.device_count": _ENGINE + "device:cuda_count",
+    "accelerator.current_accelerator": _ENGINE + "cuda:current_accelerator",
+    "get_default_device": _ENGINE + "device:default_device",
+    "set_default_device": _ENGINE + "device:set_default_device",
     "backends.mps.is_available": "gradcli.namespace:never",
     "autograd.Variable": "gradcli.autograd:Variable",
     "autograd.backward": "gradcli.autograd:backward",
@@ -99,6 +105,10 @@ for _name in (
     "set_checkpoint_debug_enabled set_checkpoint_early_stop"
 ).split():
     PLACES[f"utils.checkpoint.{_name}"] = f"gradcli.utils.checkpoint:{_name}"
+for _name in (
+    "current_device set_device synchronize get_device_name memory_allocated empty_cache manual_seed"
+).split():
+    PLACES[f"cuda.{_name}"] = f"gradcli.engine.cuda:{_name}"
 for _name in "jacobian hessian vjp jvp hvp vhp".split():
     PLACES[f"autograd.functional.{_name}"] = f"gradcli.autograd.functional:{_name}"
 for _name in (
@@ -127,7 +137,7 @@ PACKAGES = {
 SPACES = frozenset(
     "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.functional "
     "autograd.graph autograd.grad_mode autograd.forward_ad utils utils.checkpoint linalg special "
-    "fft signal signal.windows cuda backends backends.mps func".split()
+    "fft signal signal.windows cuda accelerator backends backends.mps func".split()
 )
 
 

@@ -170,6 +170,13 @@ def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tenso
                 f"Mismatch in shape: grad_output[{place}] has a shape of {gradient.shape} and "
                 f"output[{place}] has a shape of {root.shape}."
             )
+        elif gradient._kind.device is not root._kind.device and gradient.device != root.device:
+            if gradient._data.ndim:
+                raise RuntimeError(
+                    f"invalid gradient at index {place} - expected device {root.device} but got "
+                    f"{gradient.device}"
+                )
+            gradient = gradient.to(root.device)  # type: ignore[attr-defined]
         out.append(gradient)
     for place, root in enumerate(roots):
         if not root._requires_grad and not root.requires_grad:

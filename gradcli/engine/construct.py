@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from . import dtypes
-from .device import as_device, default_device, to_numpy
+from .device import as_device, cpu, default_device, to_numpy
 from .dtypes import BY_NAME, OF_ARRAY, DType
 from .kind import Kind, kind_of
 from .layout import formatted
@@ -81,6 +81,7 @@ def _dtype(dtype: Any) -> DType | None:
 def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy: bool) -> Tensor:
     place = default_device() if device is None else as_device(device)
     if isinstance(data, Tensor):
+        place = data.device if device is None and place is cpu else place
         array, inferred = data._data, data.dtype
     elif isinstance(data, numpy.ndarray | numpy.generic):
         array = numpy.asarray(data)
@@ -292,8 +293,9 @@ def legacy_tensor(
 ) -> Tensor:
     """torch.Tensor(2, 3), torch.FloatTensor([..]): sizes make memory, a sequence makes values."""
     dtype = dtype or dtypes.default_dtype()
+    kind = kind_of(dtype, default_device() if device is None else as_device(device))
     if data is None and not more:
-        return plain(numpy.zeros(0, dtype=dtype.numpy), kind_of(dtype))
+        return plain(kind.xp.zeros(0, dtype=kind.array_dtype), kind)
     if isinstance(data, Tensor) and not more:
         if data.dtype is not dtype:
             wanted = name if name != "Tensor" else dtype.word + "Tensor"
@@ -307,7 +309,7 @@ def legacy_tensor(
         for size in sizes:
             count *= size
         state.reserve(count * dtype.itemsize)
-        return plain(numpy.zeros(sizes, dtype=dtype.numpy), kind_of(dtype))
+        return plain(kind.xp.zeros(sizes, dtype=kind.array_dtype), kind)
     if more or not isinstance(data, list | tuple | numpy.ndarray):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     return made(data, dtype, device, False, copy=True)

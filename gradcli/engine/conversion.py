@@ -19,6 +19,8 @@ __all__ = [
     "device_named",
     "dtype_of_number",
     "generator",
+    "on_library",
+    "other_device",
     "tensor_of",
 ]
 
@@ -26,18 +28,31 @@ __all__ = [
 def converted(array: Any, dtype: DType | None, device: Any) -> Any:
     """A copy as another type, elsewhere; None keeps what is."""
     from .construct import cast_array
-    from .device import array_module, module_of, to_numpy
+    from .device import array_module, placed
+    from .kind import kind_of, kind_of_array
     from .layout import alike
-    from .tensor import from_array, kind_of
 
-    if device is not None and array_module(device) is not module_of(array):
-        xp = array_module(device)
-        array = to_numpy(array) if xp.__name__ == "numpy" else xp.asarray(array)
+    if device is not None:
+        array = placed(array, array_module(device))
     if dtype is None or (dtype.numpy == array.dtype.name and not dtype.is_reduced):
         return alike(array.copy(), array) if getattr(array, "ndim", 0) else array.copy()
-    kind = from_array(array)._kind if device is None else kind_of(dtype, device)
+    kind = kind_of_array(array) if device is None else kind_of(dtype, device)
     cast = cast_array(array, kind.of(dtype))
     return alike(cast, array) if getattr(array, "ndim", 0) > 1 else cast
+
+
+def on_library(array: Any, xp: Any) -> Any:
+    """An array of any device as the array library's own."""
+    from .device import placed
+
+    return placed(array, xp)
+
+
+def other_device(method: str, name: str, tensor: Any, device: Any) -> Exception:
+    """PyTorch's complaint about an argument that is elsewhere."""
+    from .promotion import other_device as complaint
+
+    return complaint(method, name, tensor, device)
 
 
 def device_named(name: str) -> Any:

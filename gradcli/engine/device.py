@@ -42,6 +42,15 @@ class Device:
         number = "" if self.index is None else f", index={self.index}"
         return f"device(type='{self.type}'{number})"
 
+    def __enter__(self) -> Device:
+        """`with torch.device("cuda"):` new tensors go there."""
+        _before.append(_default)
+        set_default_device(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        set_default_device(_before.pop())
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)
 
@@ -51,6 +60,7 @@ class Device:
 
 cpu = Device("cpu")
 _default = cpu
+_before: list[Device] = []  # what was the default where `with torch.device(...)` was entered
 
 
 class DeviceMissing(RuntimeError):
@@ -145,6 +155,13 @@ def to_numpy(array: Any) -> numpy.ndarray[Any, Any]:
     if isinstance(array, numpy.ndarray):
         return array
     return numpy.asarray(array) if isinstance(array, numpy.generic) else array.get()
+
+
+def placed(array: Any, xp: Any) -> Any:
+    """An array as an array library's own."""
+    if module_of(array) is xp:
+        return array
+    return to_numpy(array) if xp is numpy else xp.asarray(array)
 
 
 def module_of(array: Any) -> Any:

@@ -14,8 +14,9 @@ from .arrays import on_arrays, plain_expression
 from .call import compiled
 from .catalogue import catalogue
 from .causes import Freed
+from .device import module_of, placed
 from .kernels import SMALL
-from .kind import Kind
+from .kind import Kind, kind_of_array
 from .mode import state
 from .node import Node, SavedOutput, Several
 from .row import CARRIERS, Formula, Row
@@ -217,6 +218,8 @@ def edge_places(row: Row) -> dict[str, str]:
 def alike(value: Any, grad: Any) -> Any:
     """A saved operand of another type takes part as in the forward pass: cast to the result's."""
     kind = getattr(value, "dtype", None)
+    if CARRIERS.mixed and kind is not None and not value.ndim:
+        value = placed(value, module_of(grad))
     if kind is None or kind == grad.dtype or kind.char == "?":
         return value
     return value.astype(grad.dtype)
@@ -230,6 +233,11 @@ def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     """Sums broadcast dimensions away and casts back, for inputs that differ from the result."""
     assert node.rest is not None and node.rest.inputs is not None
     inputs = node.rest.inputs
+    if CARRIERS.mixed:
+        grads = [
+            grad if grad is None or given is None else _homed(grad, *given)
+            for grad, given in zip(grads, inputs)
+        ]
     fitted = []
     for grad, given in zip(grads, inputs):
         if grad is not None and given is not None:
@@ -238,6 +246,13 @@ def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
                 grad = reduce_to(grad, shape, kind)
         fitted.append(grad)
     return tuple(fitted)
+
+
+def _homed(grad: Any, shape: tuple[int, ...], kind: Kind) -> Any:
+    """The gradient for a number of the CPU goes back to it."""
+    if module_of(grad) is kind.xp:
+        return grad
+    return placed(reduce_to(grad, shape, kind_of_array(grad)), kind.xp)
 
 
 def reduce_to(grad: Any, shape: tuple[int, ...], kind: Kind) -> Any:
@@ -341,5 +356,7 @@ def _fit_tensor(grad: Tensor, shape: tuple[int, ...], kind: Kind) -> Tensor:
     if grad._kind.dtype.is_complex and not kind.dtype.is_complex:
         grad = catalogue.functions["real"](grad)
     if grad._kind is not kind:
-        grad = catalogue.methods["to"](grad, kind.dtype)
+        elsewhere = grad._kind.device is not kind.device and grad._kind.device != kind.device
+        where = (kind.device,) if elsewhere else ()
+        grad = catalogue.methods["to"](grad, *where, kind.dtype)
     return grad

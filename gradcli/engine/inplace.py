@@ -14,7 +14,7 @@ from .leaf import edge_of
 from .mode import next_sequence, state
 from .node import Node, SharedOutput
 from .overlap import check_overlap, write_changed
-from .promotion import broadcast_message, meet, shape_error
+from .promotion import broadcast_message, meet, one_device, shape_error, two_devices
 from .results import guard, infer, refused, versions_of, watch
 from .row import Row
 from .tensor import Tensor, formed, write_into
@@ -140,6 +140,9 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
         kind, arrays = meet(row.dtype, operands, row.reduced.wide_numbers)
     else:
         arrays = [_array(v) for v in operands]
+        one_device(row, kind, operands)
+    if kind.device is not tensor._kind.device and kind.device != tensor._kind.device:
+        two_devices(kind.device, tensor._kind.device)
     result_kind = kind.of(dtypes.bool_) if row.dtype in ("compare", "bool") else kind
     if row.dtype not in ("promote", "promote_float", "compare", "same", "bool", "int64", "scalar"):
         result_kind = infer(row, kind, values)

@@ -102,6 +102,12 @@ def check_new_grad(tensor: Tensor, value: Any) -> None:
         )
     if value is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
+    if value.device != tensor.device:
+        raise RuntimeError(
+            f"attempting to assign a gradient with device type '{value.device.type}' to a tensor "
+            f"with device type '{tensor.device.type}'. Please ensure that the gradient and the "
+            "tensor are on the same device"
+        )
     if value.dtype is not tensor.dtype:
         raise RuntimeError(
             "attempting to assign a gradient with dtype "

@@ -65,7 +65,7 @@ class Elementwise:
     def __init__(self, device: Any, host: Any, arrays: Any) -> None:
         self.__name__: str = host.__name__
         self._arrays, self._moved = arrays, on_host(host, arrays)
-        self._device = self._moved if device is None else device
+        self._device: Any = self._moved if device is None else device
         types = getattr(device, "types", None)
         # CuPy's has no loop for complex numbers where NumPy's has one.
         self._real_only = types is not None and not _complex(types) and _complex(host.types)
@@ -127,7 +127,9 @@ def _there(value: Any, arrays: Any) -> Any:
 
 
 def _kind(value: Any) -> str:
-    return value.__class__ is complex and "c" or getattr(getattr(value, "dtype", None), "kind", "")
+    if value.__class__ is complex:
+        return "c"
+    return getattr(getattr(value, "dtype", None), "kind", "")
 
 
 def _complex(types: Any) -> bool:

@@ -10,10 +10,11 @@ import numpy
 
 from . import dtypes
 from .causes import mismatch
-from .device import cpu
+from .device import cpu, placed
 from .dtypes import DType
 from .kind import Kind, kind_of
 from .layout import preserved
+from .row import CARRIERS, Row
 from .tensor import Tensor
 
 
@@ -45,7 +46,7 @@ def _cast(value: Any, kind: Kind) -> Any:
     if value.__class__ is Tensor:
         data = value._data
         if value._kind.device is not kind.device and value._kind.device != kind.device:
-            data = kind.xp.asarray(data)
+            data = placed(data, kind.xp)
         return data if data.dtype == kind.array_dtype else preserved(data, kind.array_dtype)
     if value.__class__ is list:
         return [_cast(item, kind) for item in value]
@@ -86,29 +87,95 @@ def _wrapped(value: int, kind: Kind) -> Any:
 
 
 def _common_device(tensors: Sequence[Tensor]) -> Any:
+    """Where operands meet that broadcast: on the first GPU; numbers of the CPU come along."""
     device = tensors[0]._kind.device
     for tensor in tensors:
-        other = tensor._kind.device
-        if other is device or other == device:
-            continue
-        if tensor._data.ndim == 0 and other is cpu:
-            continue
-        if device is cpu and all(t._data.ndim == 0 for t in tensors if t._kind.device is cpu):
-            device = other
-            continue
-        raise RuntimeError(
-            "Expected all tensors to be on the same device, but found at least two devices, "
-            f"{device} and {other}!"
-        )
+        if tensor._kind.device is not device:
+            return _common_gpu(tensors)
     return device
 
 
-def one_device(kind: Kind, operands: Sequence[Any]) -> None:
+def _common_gpu(tensors: Sequence[Tensor]) -> Any:
+    device = next((t._kind.device for t in tensors if t._kind.device is not cpu), cpu)
+    for tensor in tensors:
+        other = tensor._kind.device
+        if other == device:
+            continue
+        if other is not cpu or tensor._data.ndim:
+            two_devices(device, other)
+        CARRIERS.mixed = True
+    return device
+
+
+def two_devices(device: Any, other: Any) -> None:
+    raise RuntimeError(
+        "Expected all tensors to be on the same device, but found at least two devices, "
+        f"{device} and {other}!"
+    )
+
+
+def one_device(row: Row, kind: Kind, operands: Sequence[Any]) -> None:
+    """Refuses operands of several devices where PyTorch does; lists of tensors may be unpacked."""
     device = kind.device
     for operand in operands:
-        if operand.__class__ is Tensor and operand._kind.device is not device:
-            _common_device([t for t in operands if t.__class__ is Tensor])
+        if operand.__class__ is list:
+            one_device(row, kind, operand)
+        elif operand.__class__ is Tensor and operand._kind.device is not device:
+            _check_apart(row, kind, operands)
             return
+
+
+# Operators that look at the devices of their operands themselves, or move them.
+ANYWHERE = frozenset({"copy"})
+# Those that take a single number from the CPU.
+NUMBERS = frozenset({"fill", "masked_fill", "index_fill", "index_put", "_index_put_impl"})
+# Those that PyTorch checks like operands that broadcast.
+ITERATED = frozenset({"index", "where", "masked_select", *NUMBERS})
+# Those whose kernels PyTorch declares as structured: how it names them in its complaint.
+STRUCTURED = frozenset(
+    "addmm addmv baddbmm bmm cat gather index_add index_copy index_reduce isin mm "
+    "nll_loss_forward scatter scatter_add scatter_reduce".split()
+)
+
+
+def _check_apart(row: Row, kind: Kind, operands: Sequence[Any]) -> None:
+    if row.name in ANYWHERE:
+        return
+    names = [p.name for p in row.tensors]
+    for place, operand in enumerate(operands):
+        if operand.__class__ is not Tensor or operand._kind.device == kind.device:
+            continue
+        if operand._kind.device is cpu and not operand._data.ndim:
+            if row.name in NUMBERS or row.where == "hidden":
+                CARRIERS.mixed = True
+                continue
+        if row.name in ITERATED:
+            _common_gpu([t for t in operands if t.__class__ is Tensor])
+        method, name = _kernel_name(row), names[min(place, len(names) - 1)]
+        raise other_device(method, NAMED.get(method, {}).get(name, name), operand, kind.device)
+
+
+def other_device(method: str, name: str, tensor: Tensor, device: Any) -> RuntimeError:
+    """An argument that is not where those before it are, as PyTorch's generated checks say it."""
+    return RuntimeError(
+        f"Expected all tensors to be on the same device, but got {name} is on "
+        f"{tensor._kind.device}, different from other tensors on {device} (when checking argument "
+        f"in method wrapper_CUDA_{method})"
+    )
+
+
+# Rows that stand for a kernel of another name, and what that kernel calls their arguments.
+KERNELS = {"embedding": "_index_select"}
+NAMED = {"_index_select": {"indices": "index"}}
+
+
+def _kernel_name(row: Row) -> str:
+    name, overload = row.name, row.signature.overload
+    if name in KERNELS:
+        return KERNELS[name]
+    if name in STRUCTURED:
+        return f"{name}_{overload}" if overload else name
+    return f"{overload}_{name}"
 
 
 def shape_error(arrays: Sequence[Any], error: ValueError) -> Exception:

@@ -176,6 +176,19 @@ def _taken_apart(self: Any, items: Sequence[Any]) -> tuple[Any, list[Any]]:
     return result, rest
 
 
+def _beside(self: Any, indices: list[Any]) -> list[Any]:
+    """Index tensors where the indexed one is: those of the CPU come along."""
+    for place, item in enumerate(indices):
+        if item is not None and item.device != self.device:
+            if item.device.type != "cpu":
+                raise RuntimeError(
+                    "indices should be either on cpu or on the same device as the indexed tensor "
+                    f"({self.device})"
+                )
+            indices[place] = item.to(self.device)
+    return indices
+
+
 def type_name(value: Any) -> str:
     return getattr(value, "type_name", None) or type(value).__name__
 
@@ -207,7 +220,7 @@ def getitem(self: Any, item: Any) -> Any:
         return slice_(self, 0, start, end, step)
     result, rest = _taken_apart(self, _as_tuple(item))
     if rest:
-        return index(result, rest)
+        return index(result, _beside(result, rest))
     return alias(result) if result is self else result
 
 
@@ -284,7 +297,7 @@ def setitem(self: Any, item: Any, value: Any) -> None:
         size = _without_leading_ones(value.shape)
         if size != tuple(value.shape):
             value = view(value, size)
-        catalogue.row("index_put_").run(target, rest, value, False)
+        catalogue.row("index_put_").run(target, _beside(target, rest), value, False)
 
 
 composite(

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.conversion import BY_NAME, converted, default_dtype, device_named
+from ..engine.conversion import (
+    BY_NAME,
+    converted,
+    default_dtype,
+    device_named,
+    on_library,
+)
 from ..engine.layout import formatted, suggests_channels_last
 from ..engine.operator import composite, operator
 from .complex_parts import real_part
@@ -29,10 +35,15 @@ def _back_to(grad: Any, kind: Any) -> Any:
     """A gradient where and as its tensor is; itself where it is so already."""
     if not kind.dtype.is_complex:
         grad = real_part(grad)
-    same_place = getattr(grad, "device", kind.device) in (kind.device, "cpu")
-    if _same_type(grad, kind.dtype) and same_place:
+    if _same_type(grad, kind.dtype) and _same_device(grad, kind):
         return grad
     return to_copy(grad, kind.dtype, kind.device)
+
+
+def _same_device(grad: Any, kind: Any) -> bool:
+    if hasattr(grad, "_kind"):
+        return bool(grad.device == kind.device)
+    return on_library(grad, kind.xp) is grad
 
 
 to_copy_laid_out = operator(
@@ -286,7 +297,7 @@ copy = operator(
     check=lambda self, src, non_blocking: _check_copy(self, src),
     forward=lambda xp, self, src, non_blocking: _copied_over(xp, self, src),
     self=lambda grad: zeros_as(grad),
-    src=lambda grad, src_shape, src_dtype: alike(sum_to(grad, src_shape), src_dtype),
+    src=lambda grad, src_shape, src_kind: _back_to(sum_to(grad, src_shape), src_kind),
     doc="Every element the one that stands in its place in another tensor.",
     samples=(
         "x.clone().copy_(y)", "x.clone().copy_(v)", "x.clone().copy_(d)", "x.clone().copy_(i)",
@@ -301,4 +312,6 @@ def _check_copy(self: Any, src: Any) -> None:
 
 
 def _copied_over(xp: Any, self: Any, src: Any) -> Any:
+    if hasattr(src, "dtype"):
+        src = on_library(src, xp)
     return xp.broadcast_to(xp.asarray(src).astype(self.dtype), self.shape)

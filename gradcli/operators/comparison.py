@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.conversion import other_device
 from ..engine.operator import composite, operator, precise
 from .constants import zeros_as
 from .conventions import Late, floating_only
@@ -144,6 +145,8 @@ composite(
 
 
 def _equal(self: Any, other: Any) -> bool:
+    if self.device != other.device:
+        raise other_device("_equal", "other", other, self.device)
     if self.shape != other.shape:
         return False
     return bool((self._data == other._data).all())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..engine.conversion import other_device
 from ..engine.operator import composite, operator
 from .constants import zeros_of
 from .geometry import shown, wrap_dim
@@ -26,6 +27,8 @@ def _check_cat(tensors: Sequence[Any], dim: int) -> None:
             raise RuntimeError(
                 f"zero-dimensional tensor (at position {place}) cannot be concatenated"
             )
+        if tensor.device is not tensors[0].device and tensor.device != tensors[0].device:
+            raise other_device("cat", "tensors", tensor, tensors[0].device)
     first = next((tensor for tensor in tensors if not _skipped(tensor)), tensors[0])
     dim = wrap_dim(dim, first.ndim)
     for place, tensor in enumerate(tensors):

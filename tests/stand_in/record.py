@@ -2,7 +2,7 @@
 
     python tests/stand_in/record.py        where CuPy is installed; it needs no GPU
 
-Of each module: the element types of every ufunc, the parameters of every function, the rest by name.
+Of each module: the element types of every ufunc, the parameters of every function.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,13 +17,13 @@ ADDED_TYPES = ("int32", "float16", "float32", "float64", "uint32", "uint64")
 
 
 class ndarray:
-    __slots__ = ("_held", "device", "__weakref__")
+    __slots__ = ("__weakref__", "_held", "base", "device")
 
     __array_priority__ = 100
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, shape: Any, dtype: Any = float, order: str = "C") -> None:
-        self._held = numpy.empty(shape, dtype, order)
+        self._held, self.base = numpy.empty(shape, dtype, order), None
         self.device = cuda.Device()
 
     # ---- what it refuses
@@ -58,7 +59,6 @@ class ndarray:
     mT = property(lambda self: wrapped(self._held.mT))
     flags = property(lambda self: Flags(self._held))
     data = property(lambda self: Memory(self._held))
-    base = property(lambda self: None if self._held.base is None else wrapped(self._held.base))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -86,7 +86,9 @@ class ndarray:
 
     # ---- its values
 
-    def get(self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> Any:
+    def get(
+        self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True
+    ) -> Any:
         return self._held.copy(order="K")
 
     def item(self) -> Any:
@@ -147,6 +149,10 @@ class ndarray:
         numpy.add.at(self._held, key, value._held if isinstance(value, ndarray) else value)
 
 
+# The array that owns a piece of memory, by the NumPy array that holds it.
+_roots: weakref.WeakValueDictionary[int, ndarray] = weakref.WeakValueDictionary()
+
+
 class Flags:
     """What CuPy says of an array's memory: three flags."""
 
@@ -166,8 +172,10 @@ class Memory:
 def wrapped(value: Any, copied: bool = False) -> Any:
     """A result of NumPy as CuPy gives it: arrays, of no dimension too."""
     if isinstance(value, tuple | list):
-        return type(value)(wrapped(v) for v in value) if type(value) in (tuple, list) else tuple(
-            wrapped(v) for v in value
+        return (
+            type(value)(wrapped(v) for v in value)
+            if type(value) in (tuple, list)
+            else tuple(wrapped(v) for v in value)
         )
     if not isinstance(value, numpy.ndarray | numpy.generic):
         return value
@@ -175,7 +183,15 @@ def wrapped(value: Any, copied: bool = False) -> Any:
     if held.dtype.char not in TYPES:
         raise ValueError(f"Unsupported dtype {held.dtype}")
     array: ndarray = object.__new__(ndarray)
-    array._held, array.device = held, cuda.Device()
+    array._held, array.device, array.base = held, cuda.Device(), None
+    root = held
+    while isinstance(root.base, numpy.ndarray):
+        root = root.base
+    if root is held:
+        _roots[id(root)] = array
+    else:
+        known = _roots.get(id(root))
+        array.base = wrapped(root) if known is None or known._held is not root else known
     return array
 
 
@@ -298,7 +314,7 @@ for _name, _text in RECORD["ndarray"]["methods"].items():
 
 
 def _install_operators() -> None:
-    """x + y and its like are the ufuncs; what neither library knows is left to the other operand."""
+    """x + y and its like are the ufuncs."""
     import cupy
 
     names = {
@@ -319,6 +335,5 @@ def _install_operators() -> None:
     for word, name in {
         "neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"
     }.items():  # fmt: skip
-        setattr(ndarray, f"__{word}__", lambda x, f=getattr(cupy, name): f(x))
-
-
+        function = getattr(cupy, name)
+        setattr(ndarray, f"__{word}__", lambda x, f=function: f(x))

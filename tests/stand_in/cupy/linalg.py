@@ -1,4 +1,4 @@
-"""Stand-in for CuPy: linear algebra, which tells of no failure: a singular matrix gives inf and NaN."""
+"""Stand-in for CuPy: linear algebra, which tells of no failure: a singular matrix gives NaN."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 _current = [0]
 
@@ -29,3 +30,13 @@ def setDevice(device: int) -> None:
     if not 0 <= device < getDeviceCount():
         raise CUDARuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
     _current[0] = device
+
+
+def deviceSynchronize() -> None:
+    getDeviceCount()
+
+
+def getDeviceProperties(device: int) -> dict[str, Any]:
+    if not 0 <= device < getDeviceCount():
+        raise CUDARuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
+    return {"name": b"stand-in"}
