@@ -58,11 +58,12 @@ def specialise(row: Row) -> Callable[..., Any]:
             f"        if (not form or {y}._form is not form) and ({y}._kind is not kind or not "
             f"kind.is_plain or data.shape != operand.shape or 0 in data.strides): "
             f"return general({given})",
-            f"        if data.base is not None and operand.base is not None: return general({given})",
+            "        if data.base is not None and operand.base is not None: "
+            f"return general({given})",
             f"        if state.grad_enabled and ({first}._requires_grad or {y}._requires_grad): "
             f"return general({given})",
-            f"    elif not (form or kind.is_plain and 0 not in data.strides) or {y}.__class__ is not float or "
-            f"state.grad_enabled and {first}._requires_grad:",
+            f"    elif not (form or kind.is_plain and 0 not in data.strides) or {y}.__class__ is not "
+            f"float or state.grad_enabled and {first}._requires_grad:",
             f"        return general({given})",
             f"    else: operand = {y} if form and form.few else kind.number({y})",
             f"    data {row.symbol}= operand",  # an array changes in place, a scalar is replaced
