@@ -179,7 +179,7 @@ def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tenso
             gradient = gradient.to(root.device)  # type: ignore[attr-defined]
         out.append(gradient)
     for place, root in enumerate(roots):
-        if not root._requires_grad and not root.requires_grad:
+        if not root._requires_grad or edge_of(root) is None:
             message = (
                 f"element {place} of tensors does not require grad and does not have a grad_fn"
             )

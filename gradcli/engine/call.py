@@ -24,7 +24,7 @@ from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
 from .node import Node, SavedOutput, SharedOutput, inputs_of
 from .promotion import meet, one_device, shape_error
-from .results import finish, guard, infer, make_view, refused, versions_of, watch
+from .results import finish, guard, infer, make_view, refused, tracked_by_base, versions_of, watch
 from .row import Row
 from .tensor import Tensor, formed
 
@@ -124,6 +124,7 @@ def _names(row: Row) -> dict[str, Any]:
         "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,
         "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
         "bool_": dtypes.bool_, "int64": dtypes.int64, "watch": watch, "make_view": make_view,
+        "tracked_by_base": tracked_by_base,
         "mark_inference": mark_inference, "check": row.check, "check_mixed": row.check_mixed,
         "NUMBERS": frozenset({float, int, bool}), "formed": formed,
         "inputs_of": inputs_of, "iterated": iterated,

@@ -62,8 +62,8 @@ def specialise(row: Row) -> Callable[..., Any]:
             f"return general({given})",
             f"        if state.grad_enabled and ({first}._requires_grad or {y}._requires_grad): "
             f"return general({given})",
-            f"    elif not (form or kind.is_plain and 0 not in data.strides) or {y}.__class__ is not "
-            f"float or state.grad_enabled and {first}._requires_grad:",
+            f"    elif not (form or kind.is_plain and 0 not in data.strides) or {y}.__class__ "
+            f"is not float or state.grad_enabled and {first}._requires_grad:",
             f"        return general({given})",
             f"    else: operand = {y} if form and form.few else kind.number({y})",
             f"    data {row.symbol}= operand",  # an array changes in place, a scalar is replaced

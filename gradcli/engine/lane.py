@@ -299,9 +299,10 @@ class Lane:
             write(f"return finish(row, kind, data, None, ({self.given},))")
             return
         # Without a node a result requires no gradient; a view still says what its base does.
-        flag = "out._meta.base._requires_grad" if row.view else "False"
+        flag = "tracked_by_base(out)" if row.view else "False"
         write(f"out._requires_grad = {flag}; out._grad_fn = None")
-        write("if state.inference: mark_inference(out)")
+        if not row.view:
+            write("if state.inference: mark_inference(out)")
         write("return out")
 
     def differentiable(self) -> str:

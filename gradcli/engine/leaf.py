@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from .mode import state
 from .node import AccumulateGrad, Node, Storage
 
 if TYPE_CHECKING:
@@ -45,7 +46,17 @@ class _InferenceStorage(Storage):
     __slots__ = ()
 
     def __init__(self) -> None:
-        self.version = -1
+        """It counts nothing."""
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        return -1
+
+    @version.setter
+    def version(self, value: int) -> None:
+        """A change in place has been made, as in PyTorch, when it turns out to be forbidden."""
+        if not state.inference:
+            raise RuntimeError(INFERENCE_CHANGED)
 
 
 def mark_inference(tensor: Tensor) -> None:
@@ -59,6 +70,11 @@ def refuse_inference(storage: Storage) -> None:
         raise RuntimeError(INFERENCE_SAVED)
 
 
+INFERENCE_CHANGED = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
+    "to get a normal tensor before doing inplace update.See "
+    "https://github.com/pytorch/rfcs/pull/17 for more details."
+)
 INFERENCE_SAVED = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
     "inference mode in computation tracked by autograd. To work around this, you can make a clone "
@@ -74,12 +90,10 @@ def edge_of(tensor: Tensor) -> Node | None:
         tensor._refresh()
     if tensor._grad_fn is not None:
         return tensor._grad_fn
-    if not tensor._requires_grad:
+    if tensor._requires_grad is not True:  # of a view: neither itself nor by its history
         return None
     if meta is None:
         meta = tensor._need_meta()
-    if meta.inference:
-        raise RuntimeError(INFERENCE_SAVED)
     node = None if meta.accumulator is None else meta.accumulator()
     if node is None:
         node = AccumulateGrad(tensor)
@@ -91,6 +105,13 @@ def check_leaf(tensor: Tensor) -> None:
     """A leaf that a gradient came to may have become a result since."""
     if tensor._grad_fn is not None:
         raise RuntimeError("leaf variable has been moved into the graph interior")
+
+
+_C_WORDS = {
+    "long": "long int", "byte": "unsigned char", "char": "signed char", "short": "short int",
+    "half": "c10::Half", "bfloat16": "c10::BFloat16", "complexfloat": "c10::complex<float>",
+    "complexdouble": "c10::complex<double>",
+}  # fmt: skip
 
 
 def check_new_grad(tensor: Tensor, value: Any) -> None:
@@ -109,9 +130,10 @@ def check_new_grad(tensor: Tensor, value: Any) -> None:
             "tensor are on the same device"
         )
     if value.dtype is not tensor.dtype:
+        given = value.dtype.word.lower()
         raise RuntimeError(
             "attempting to assign a gradient with dtype "
-            f"'{value.dtype.word.lower()}' to a tensor with grad_dtype '{tensor.dtype.word}'. "
+            f"'{_C_WORDS.get(given, given)}' to a tensor with grad_dtype '{tensor.dtype.word}'. "
             "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
             "You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
             "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "

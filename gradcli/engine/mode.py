@@ -158,7 +158,7 @@ class enable_grad(no_grad):
     __slots__ = ()
 
     def _set(self) -> None:
-        state.grad_enabled = True
+        state.grad_enabled = not state.inference  # there nothing is recorded
 
 
 class set_grad_enabled(_Mode):
@@ -199,7 +199,7 @@ class inference_mode(_Mode):
 
     def _set(self) -> None:
         state.inference = self.mode
-        state.grad_enabled = not self.mode and state.grad_enabled
+        state.grad_enabled = not self.mode
 
     def _again(self) -> _Mode:
         return inference_mode(self.mode)

@@ -50,7 +50,8 @@ def operator(
     """Declares one overload; docs/architecture.md explains each word.
 
     `overlap`: "allowed" where the in-place twin writes into expanded tensors, or the words of a
-    warning that comes with it; "copied" where what is read may lie in the same memory. `kinded`: forward is given the kind of the first tensor in the place of the array library, which
+    warning that comes with it; "copied" where what is read may lie in the same memory.
+    `kinded`: forward is given the kind of the first tensor in the place of the array library, which
     is `kind.xp`: what depends on the element type, and not on the arrays that carry it.
     """
     formulas = [Formula((name,), function, False) for name, function in derivatives.items()]

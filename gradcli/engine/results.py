@@ -9,11 +9,11 @@ from . import dtypes
 from .causes import Freed
 from .kind import LARGE, Kind, kind_of
 from .layout import LAYOUTS
-from .leaf import refuse_inference
+from .leaf import mark_inference, refuse_inference
 from .mode import state
 from .node import Node, Several, SharedOutput, Storage
 from .row import Row
-from .tensor import Tensor, plain
+from .tensor import Tensor, mark_of, plain
 
 
 def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:
@@ -121,17 +121,27 @@ def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any
 
 def make_view(out: Tensor, source: Tensor, creation: str = "") -> None:
     """Ties a result to the tensor whose memory it shares."""
+    if source._meta is not None and source._meta.inference:
+        mark_inference(out)
+        return
     meta = out._need_meta()
     base = source._base
     meta.base = source if base is None else base
     out._storage = source._need_storage()
     meta.view_version = out._storage.version
-    if creation:
+    if not state.grad_enabled:
+        meta.creation = "inference" if state.inference else "no_grad"
+    elif creation:
         meta.creation = creation
     elif source._meta is not None and source._meta.creation:
         meta.creation = source._meta.creation
-    elif not state.grad_enabled:
-        meta.creation = "no_grad"
+
+
+def tracked_by_base(view: Tensor) -> Any:
+    """The flag of a view that has no node: what its base says, now and later."""
+    assert view._meta is not None
+    base = view._meta.base
+    return False if base is None else mark_of(base)
 
 
 LAST_SIZE = "_sym_argsize_minus_1"  # the one fact about an output that a formula may ask for
@@ -153,8 +163,9 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
             data = LAYOUTS[row.layout](data, getattr(arguments[0], "_data", None))
         out = plain(data, result)
         if multi_view:
+            out._requires_grad, out._storage, out._meta = False, None, None
             make_view(out, arguments[0], "multi")
-            out._requires_grad = arguments[0]._requires_grad
+            out._requires_grad = tracked_by_base(out)
         constant = row.undifferentiable and row.signature.outputs[place] in row.undifferentiable
         if node is not None and result.differentiable and not constant:
             out._requires_grad, out._grad_fn, out._output_nr = True, node, place

@@ -40,7 +40,7 @@ class Meta:
 
     __slots__ = (
         "grad", "accumulator", "hooks", "post_hooks", "retains_grad", "is_parameter",
-        "base", "view_version", "creation", "inference",
+        "base", "view_version", "creation", "inference", "mark",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -54,6 +54,7 @@ class Meta:
         self.view_version = 0
         self.creation = ""  # how a view was made, where that forbids changing it in place
         self.inference = False
+        self.mark: list[bool] | None = None  # see `mark_of`
 
 
 class Tensor(Values):
@@ -74,7 +75,8 @@ class Tensor(Values):
     _data: Array
     _kind: Kind
     _form: Form | bool | None  # None: not asked yet, see `formed`
-    _requires_grad: bool
+    # A view in no graph has its base's mark here, which is true once the base is in one.
+    _requires_grad: bool | list[bool]
     _grad_fn: Node | None
     _output_nr: int
     _storage: Storage | None
@@ -181,14 +183,15 @@ class Tensor(Values):
 
     @property
     def requires_grad(self) -> bool:
-        if self._meta is not None and self._meta.base is not None:
-            self._refresh()
-        return self._requires_grad
+        return True if self._requires_grad else False
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         if type(value) is not bool:
             raise RuntimeError("requires_grad must be a bool")
+        self._track(value, "floating point and complex dtype")
+
+    def _track(self, value: bool, differentiable: str) -> None:
         if not self.is_leaf and not value:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a "
@@ -196,13 +199,20 @@ class Tensor(Values):
                 "var_no_grad = var.detach()."
             )
         if value and not self._kind.differentiable:
-            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+            raise RuntimeError(f"only Tensors of {differentiable} can require gradients")
         if self._grad_fn is None:
-            self._requires_grad = value
+            if self._meta is not None:
+                set_mark(self, value)
+            self._requires_grad = value or mark_of_base(self)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         if CARRIERS.forbid is not None:
             CARRIERS.forbid("requires_grad_")
+        if type(requires_grad) is not bool:
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                f"{type(requires_grad).__name__}"
+            )
         if (
             self._meta is not None
             and self._meta.inference
@@ -213,7 +223,7 @@ class Tensor(Values):
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not "
                 "allowed."
             )
-        self.requires_grad = requires_grad
+        self._track(requires_grad, "floating point dtype")
         return self
 
     @property
@@ -232,7 +242,7 @@ class Tensor(Values):
 
     @property
     def retains_grad(self) -> bool:
-        return self._meta is not None and self._meta.retains_grad and not self.is_leaf
+        return self._meta is not None and self._meta.retains_grad
 
     @property
     def _version(self) -> int:
@@ -260,7 +270,7 @@ class Tensor(Values):
     def grad(self) -> Tensor | None:
         meta = self._meta
         grad = None if meta is None else meta.grad
-        if grad is None and self._requires_grad and not self.is_leaf and not self.retains_grad:
+        if grad is None and self._grad_fn is not None and not self.retains_grad:
             state.warn(NON_LEAF_GRAD)
         return grad
 
@@ -279,12 +289,20 @@ class Tensor(Values):
     @property
     def data(self) -> Tensor:
         """The same memory outside the graph, with a version counter of its own."""
-        return plain(self._need_array(), self._kind)
+        out = plain(self._need_array(), self._kind)
+        if self.is_inference():
+            mark_inference(out)
+        return out
 
     @data.setter
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self.requires_grad and not value._kind.differentiable:
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or complex "
+                "dtype"
+            )
         if value._kind is not self._kind and self._meta is not None:
             self._meta.accumulator = None  # graphs of another type end in a node of their own
         self._data, self._kind, self._form = value._data, value._kind, None
@@ -294,7 +312,10 @@ class Tensor(Values):
     def detach(self) -> Tensor:
         """The same memory and version counter outside the graph."""
         out = plain(self._need_array(), self._kind)
-        out._storage = self._need_storage()
+        if self.is_inference():
+            mark_inference(out)
+        else:
+            out._storage = self._need_storage()
         return out
 
     def detach_(self) -> Tensor:
@@ -308,7 +329,7 @@ class Tensor(Values):
             )
         self._grad_fn, self._requires_grad, self._output_nr = None, False, 0
         if self._meta is not None:
-            self._meta.retains_grad = False
+            set_mark(self, False)
         return self
 
     def _need_meta(self) -> Meta:
@@ -399,7 +420,7 @@ class Tensor(Values):
                 "https://github.com/pytorch/pytorch/pull/103001"
             )
         out = plain(self._data.copy(), self._kind)
-        out._requires_grad = self._requires_grad
+        out._requires_grad = self.requires_grad
         if self.is_parameter:
             out._need_meta().is_parameter = True
         if self._meta is not None and self._meta.grad is not None:
@@ -420,6 +441,29 @@ def plain(data: Array, kind: Kind) -> Tensor:
     if state.inference:
         mark_inference(out)
     return out
+
+
+def mark_of(base: Tensor) -> list[bool]:
+    """What a tensor shares with its views that are in no graph: is it in one by now?
+
+    A view asks nobody: the mark stands in the place of its own flag.
+    """
+    meta = base._meta or base._need_meta()
+    if meta.mark is None:
+        meta.mark = [True] if base._requires_grad else []
+    return meta.mark
+
+
+def mark_of_base(tensor: Tensor) -> list[bool] | bool:
+    """What stands in the place of the flag of a tensor that is in no graph itself."""
+    base = tensor._base
+    return False if base is None else mark_of(base)
+
+
+def set_mark(base: Tensor, value: bool) -> None:
+    """Views are told that their base is in a graph now, or no longer."""
+    if base._meta is not None and base._meta.mark is not None:
+        base._meta.mark[:] = [True] if value else []
 
 
 def formed(*tensors: Tensor) -> bool:

@@ -12,13 +12,20 @@ def text_of(tensor: Tensor) -> str:
     """The text that print(tensor) shows."""
     if CARRIERS.text is not None and (inside := CARRIERS.text(tensor)) is not None:
         return str(inside)
-    node = tensor.grad_fn
     device = str(tensor.device)
     return tensor_text(
         to_numpy(tensor._data),
         dtype=tensor.dtype,
         device=device,
         requires_grad=tensor.requires_grad,
-        grad_fn=None if node is None else node.name().split("::")[-1],
+        grad_fn=_name_of_history(tensor),
         parameter=tensor.is_parameter,
     )
+
+
+def _name_of_history(tensor: Tensor) -> str | None:
+    try:
+        node = tensor.grad_fn
+    except RuntimeError:  # a view that must not be used any more: see views.forbidden
+        return "Invalid"
+    return None if node is None else node.name().split("::")[-1]

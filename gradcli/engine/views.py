@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,7 @@ from .leaf import edge_of
 from .mode import state
 from .node import CustomNode, Node
 from .row import Row
-from .tensor import Tensor, from_array, plain
+from .tensor import Tensor, from_array, plain, set_mark
 
 
 class Geometry:
@@ -192,71 +193,87 @@ def refresh(view: Tensor) -> None:
     base = meta.base
     if not base._requires_grad:
         return
-    if meta.creation == "multi" and state.grad_enabled:
-        name = "Unbind" if view._grad_fn is None else view._grad_fn.name().removesuffix("Backward0")
-        raise RuntimeError(
-            f"Output {view._output_nr} of {name} is a view and its base or another view of its "
-            f"base has been modified inplace. {MULTIPLE_VIEWS}"
-        )
+    if meta.creation:
+        raise RuntimeError(forbidden(view, "its base or another view of its base has been"))
     meta.view_version = storage.version
+    before = view._grad_fn
     view._grad_fn = AsStrided(base, Geometry(base, view))
     view._output_nr = 0
     view._requires_grad = True
+    if meta.retains_grad:
+        move_retained(view, before)
 
 
-MULTIPLE_VIEWS = (
-    "This view is the output of a function that returns multiple views. Such functions do not "
+def move_retained(tensor: Tensor, before: Node | None) -> None:
+    """A gradient is retained where the tensor's history begins now."""
+    if before is not None and before.hooks is not None:
+        before.hooks.retain = {
+            place: kept for place, kept in before.hooks.retain.items() if kept() is not tensor
+        }
+    if tensor._grad_fn is not None:
+        tensor._grad_fn._need_hooks().retain[tensor._output_nr] = weakref.ref(tensor)
+
+
+_MULTIPLE = (
+    " This view is the output of a function that returns multiple views. Such functions do not "
     "allow the output views to be modified inplace. You should replace the inplace operation by an "
     "out-of-place one."
 )
-
-NO_GRAD_VIEW = (
-    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-    "code by moving both the view and the inplace either both inside the no_grad block (if you "
-    "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+_AMBIGUOUS = (
+    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
+    "code by moving both the view and the inplace either both inside the {0} block (if you don't "
+    "want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
 )
+_IN_FUNCTION = (
+    " This view was created inside a custom Function (or because an input was returned as-is) and "
+    "the autograd logic to handle view+inplace would override the custom backward associated with "
+    "the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix "
+    "this by cloning the output of the custom Function."
+)
+_WHY = {
+    "multi": _MULTIPLE,
+    "no_grad": _AMBIGUOUS.format("no_grad"),
+    "inference": _AMBIGUOUS.format("inference_mode"),
+    "function": _IN_FUNCTION,
+}
+
+
+def forbidden(view: Tensor, modified: str) -> str:
+    """Why a view that was made in such a way must not change in place, in PyTorch's words."""
+    assert view._meta is not None
+    creation, node = view._meta.creation, view._grad_fn
+    name = "" if node is None else re.sub(r"Backward(\d+$|$)", "", node.name())
+    if node is not None and creation in ("multi", "function"):
+        said = f"Output {view._output_nr} of {name} is a view and {modified} modified inplace."
+        return said + _WHY[creation]
+    if node is None:
+        where = "A view was created in"
+    else:
+        where = f"Output {view._output_nr} of {name} is a view of a view which was created in"
+    if creation == "inference":
+        said = f"{where} inference mode and {modified} modified inplace in normal mode."
+    else:
+        said = f"{where} no_grad mode and {modified} modified inplace with grad mode enabled."
+    return said + _WHY[creation]
 
 
 def check_inplace(tensor: Tensor, tracked: bool) -> None:
     """Raises where PyTorch forbids changing a tensor in place."""
     meta = tensor._meta
-    if (
-        meta is not None
-        and meta.inference
-        and not state.inference
-        and state.grad_enabled
-        and tracked
-    ):
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make "
-            "a clone to get a normal tensor before doing inplace update.See "
-            "https://github.com/pytorch/rfcs/pull/17 for more details."
-        )
     if not state.grad_enabled or not tracked:
         return
     base = None if meta is None else meta.base
     if base is not None:
         assert meta is not None
-        if meta.creation == "multi":
-            name = (
-                "Unbind"
-                if tensor._grad_fn is None
-                else tensor._grad_fn.name().removesuffix("Backward0")
-            )
-            raise RuntimeError(
-                f"Output {tensor._output_nr} of {name} is a view and is being modified inplace. "
-                f"{MULTIPLE_VIEWS}"
-            )
-        if meta.creation == "no_grad":
-            raise RuntimeError(NO_GRAD_VIEW)
-        if base._requires_grad and base.is_leaf:
+        if meta.creation:
+            raise RuntimeError(forbidden(tensor, "is being"))
+        if tensor._requires_grad and base._grad_fn is None:
             message = (
                 "a view of a leaf Variable that requires grad is being used in an in-place "
                 "operation."
             )
             raise because(RuntimeError(message), Cause("leaf", tensor=base, view=True))
-    if tensor._requires_grad and tensor.is_leaf:
+    if tensor._requires_grad and tensor._grad_fn is None:
         message = "a leaf Variable that requires grad is being used in an in-place operation."
         raise because(RuntimeError(message), Cause("leaf", tensor=tensor, view=False))
 
@@ -268,13 +285,17 @@ def rebase(tensor: Tensor, node: Node) -> None:
     before = tensor._grad_fn
     if base is None:
         tensor._grad_fn, tensor._output_nr, tensor._requires_grad = node, 0, True
-        if meta is not None and meta.retains_grad:
-            if before is not None and before.hooks is not None:
-                before.hooks.retain.pop(0, None)
-            node._need_hooks().retain[0] = weakref.ref(tensor)
+        if meta is not None:
+            set_mark(tensor, True)
+            if meta.retains_grad:
+                move_retained(tensor, before)
         return
     slices = CopySlices(base, Geometry(base, tensor), node)
+    before = base._grad_fn
     base._grad_fn, base._output_nr, base._requires_grad = slices, 0, True
+    set_mark(base, True)
+    if base._meta is not None and base._meta.retains_grad:
+        move_retained(base, before)
     refresh(tensor)
 
 

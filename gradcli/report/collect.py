@@ -168,7 +168,10 @@ def collect(
 def _tensor_fact(
     name: str, tensor: Any, graph: Graph, lines: Mapping[str, int], values: bool, texts: bool
 ) -> TensorFact:
-    function = tensor.grad_fn
+    try:
+        function, is_leaf = tensor.grad_fn, tensor.is_leaf
+    except RuntimeError:  # a view that PyTorch lets nobody use any more
+        function, is_leaf = None, False
     grad = tensor.grad
     return TensorFact(
         name,
@@ -176,7 +179,7 @@ def _tensor_fact(
         str(tensor.dtype).removeprefix("torch."),
         str(tensor.device),
         tensor.requires_grad,
-        tensor.is_leaf,
+        is_leaf,
         bool(tensor.retains_grad),
         None if function is None else short_name(function),
         graph.add(function),

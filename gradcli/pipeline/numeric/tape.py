@@ -123,7 +123,7 @@ class Tape:
         """The tensor with its history and values as they are now."""
         base = tensor._base
         key = _key_of(tensor)
-        leaf = key is None and tensor._requires_grad
+        leaf = key is None and tensor.requires_grad
         window: tuple[Any, ...] = ()
         if base is not None:
             window = (tuple(tensor.shape), tensor.stride(), tensor.storage_offset())
@@ -134,7 +134,7 @@ class Tape:
 
     def _base(self, base: Tensor) -> Operand:
         key = _key_of(base)
-        leaf = key is None and base._requires_grad
+        leaf = key is None and base.requires_grad
         return Operand(base, key, leaf, self._snapshot(base._data), ())
 
     def _target(self, node: Any, tensor: Tensor, before: Any) -> Operand:

@@ -218,10 +218,10 @@ class Flow(Listener):
         if len(self.steps) < MOST_STEPS and node is not None:
             step = len(self.steps)
             self.steps.append(
-                Step(node, number, live, tuple(dead), word, tensor._requires_grad,
+                Step(node, number, live, tuple(dead), word, tensor.requires_grad,
                      self._culprit(), state.grad_enabled, bad(tensor))
             )  # fmt: skip
-        self.values.append(Value(ref(tensor), tensor._requires_grad, step))
+        self.values.append(Value(ref(tensor), tensor.requires_grad, step))
         self.known[id(tensor)] = Known(ref(tensor), number, function, tensor._output_nr)
         if function is not None:
             held = self.nodes.get(id(function))
@@ -364,16 +364,16 @@ class Flow(Listener):
         tensors, self.pending = self.pending, []
         sources = list(self.flat(children))
         for tensor in tensors:
-            if tensor._requires_grad and tensor._grad_fn is None:
+            if tensor.requires_grad and tensor._grad_fn is None:
                 continue  # a leaf stays one, whatever its numbers
             self._renew(node, tensor, sources)
             base = tensor._base
-            if base is not None and not (base._requires_grad and base._grad_fn is None):
+            if base is not None and not (base.requires_grad and base._grad_fn is None):
                 self._renew(node, base, sources)
             alias = self.aliases.get(id(tensor))
             if alias is not None and alias[0]() is tensor:
                 source = alias[1]()
-                if source is not None and not (source._requires_grad and source._grad_fn is None):
+                if source is not None and not (source.requires_grad and source._grad_fn is None):
                     self._renew(node, source, sources)
 
     def _renew(self, node: ast.AST, tensor: Tensor, sources: list[int]) -> None:
