@@ -151,6 +151,57 @@ def test_pages_fit_eighty_columns(title: str) -> None:
     assert [line for line in lines if len(line) > 80 and not line.startswith(TRIED)] == []
 
 
+X3 = "x = tensor([1.0, 3.0, 2.0], requires_grad=True)\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "advice"),
+    [
+        ("x", X3 + "i = x.argmax()\ny = i.float() * 2\ny.requires_grad_()\ny.backward()",
+         "i = (torch.softmax(x, -1) * torch.arange(float(x.shape[-1]))).sum(-1)"),
+        ("x", X3 + "t = tensor([0.1, 0.2, 0.3], requires_grad=True)\nt[x.argmin()].backward()",
+         "(torch.softmax(-(x), -1) * t).sum(-1).backward()"),
+        ("x", X3 + "y = F.one_hot(x.argmax(), 3).float() @ tensor([1.0, 2.0, 5.0])\n"
+         "y.requires_grad_()\ny.backward()",
+         "y = torch.softmax(x, -1).float() @ tensor([1.0, 2.0, 5.0])"),
+        ("x", "x = tensor(3.0, requires_grad=True)\nw = tensor(2.0, requires_grad=True)\n"
+         "penalty = x * x\nloss = w * 2\nloss.backward()",
+         "(loss + penalty).backward(), if penalty belongs to it"),
+        ("x.grad[0]", X3 + "y = x.max() * 2\ny.backward()",
+         "a share for all: y = torch.logsumexp((x).flatten(), 0) * 2"),
+        ("x.grad[1]", X3 + "y = torch.amin(x, 0)\ny.backward()",
+         "a share for all: y = -torch.logsumexp(-(x), 0)"),
+        ("a", "a = tensor(1.0, requires_grad=True)\nb = tensor(2.0, requires_grad=True)\n"
+         "torch.maximum(a, b).backward()",
+         "a share for all: torch.logaddexp(a, b).backward()"),
+        ("x.grad[1]", X3 + "torch.manual_seed(0)\nF.dropout(x, 0.9).sum().backward()",
+         "without dropout: F.dropout(x, 0.9, training=False).sum().backward()"),
+    ],
+)  # fmt: skip
+def test_what_chooses_has_a_smooth_form(name: str, text: str, advice: str) -> None:
+    found = ask(text + "\n", name)[1]
+    assert found.trial is not None and found.trial.helped
+    assert found.trial.advice == advice
+    assert not found.facts
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("x", X3 + "w = tensor(1.0, requires_grad=True)\nw.backward()", "no program can say"),
+        ("x.grad[1]", X3 + "x[0].backward()", "which elements are taken"),
+        ("b", "a, b = tensor([1.0, 2.0], requires_grad=True).unbind()\nb = tensor(1.0, "
+         "requires_grad=True)\ny = a * 2 if b > 3 else a\ny.backward()", "has no slope"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_tried_says_why(name: str, text: str, why: str) -> None:
+    found = ask(text + "\n", name)[1]
+    assert found.trial is None or found.trial.helped is None
+    assert len(found.facts) == 1 and why in found.facts[0]
+    silent = why_report(Request((text + "\n").encode(), "p.expr"), name, None, trials=False)[1]
+    assert not silent.facts
+
+
 def test_all_verdicts_of_the_schema_are_tried() -> None:
     known = set(json.loads(SCHEMA.read_text("utf-8"))["properties"]["verdict"]["enum"])
     known -= {None, "unexplained"}

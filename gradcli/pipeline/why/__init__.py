@@ -50,6 +50,7 @@ def why_report(
         report = _with_gradient(report, case)
     if trials:
         finding, trial = _proven(ran, asked, finding, clock)
+        _untried(finding, trial)
     else:
         advice = finding.trials[0].advice if finding.trials else finding.advice
         trial = TrialFact(advice, None) if advice else None
@@ -92,6 +93,28 @@ def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
 
 
 # ---------------------------------------------------------------- trials
+
+# Why nothing was tried, by verdict. These need no cure, or say themselves what is missing.
+WELL = frozenset({"fine", "large", "tiny", "unexplained"})
+UNTRIED = {
+    "unused": "nothing was tried: which part of the result should use it, no program can say",
+    "masked": "nothing was tried: which elements are taken is what the program is about",
+    "comparison": "nothing was tried: a way that is taken or not has no slope",
+    "integer": "nothing was tried: a number of a place has no slope",
+    "function-returned-none": "nothing was tried: the derivative is the function's own",
+}
+UNKNOWN = "nothing was tried: no change of the text is known that would help"
+NO_ROOM = "the change could not be tried: it failed, or the limits left no room for it"
+
+
+def _untried(finding: Finding, trial: TrialFact | None) -> None:
+    """Says in one sentence why an advice stands there without a proof."""
+    if finding.verdict in WELL or (
+        trial is not None and (trial.helped is not None or trial.outcome)
+    ):
+        return
+    untold = UNTRIED.get(finding.verdict, UNKNOWN)
+    finding.facts.append(NO_ROOM if finding.trials else untold)
 
 
 def _proven(

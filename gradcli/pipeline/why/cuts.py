@@ -9,6 +9,7 @@ from ...diagnostics import Span
 from ..cure import Edit
 from .case import Case, Finding, Remark, Trial
 from .edits import advised, replace, without_call
+from .smooth import soft_place
 from .values import Step, name_of
 
 COPIES = frozenset(
@@ -212,6 +213,8 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
         "long", "int", "short", "byte", "char", "to", "type", "bool"
     ):  # fmt: skip
         return without_call(case, node)
+    if verdict == "integer":
+        return soft_place(case, step)
     if verdict == "copied" and isinstance(node, ast.Call) and node.args:
         inner = node.args[0]
         if isinstance(inner, (ast.List, ast.Tuple, ast.ListComp)) or len(step.dead) > 1:

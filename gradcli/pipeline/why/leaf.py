@@ -348,8 +348,31 @@ def _unused(case: Case) -> Finding:
     result = _result(case)
     if result is not None:
         finding.others.append(Remark(result.node, f"the furthest that {name} came"))
+        finding.trials += _added(case, call, result)
     finding.advice = f"use {name} in what {root} is computed from, or leave it out"
     return finding
+
+
+def _added(case: Case, call: Any, result: Step) -> list[Trial]:
+    """What came of the tensor, added to what backward is called on: a part that was forgotten."""
+    part = case.called(result.out)
+    reference = case.flow.values[result.out].tensor
+    tensor = None if reference is None else reference()
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)) or call.args:
+        return []
+    assert case.ran.outcome is not None
+    held: Any = case.ran.outcome.bindings.get(part)
+    if tensor is None or held is not tensor:
+        return []  # the name means something else by now
+    if not part.isidentifier() or name_of(call) != "backward":
+        return []
+    if not tensor._kind.differentiable or case.line(result.node) > case.line(call):
+        return []
+    root = call.func.value
+    summed = part if tensor.numel() == 1 else f"{part}.sum()"
+    text = f"({case.whole(root)} + {summed})"
+    edits = [replace(case, root, text)]
+    return [Trial(f"{advised(case, call, edits)}, if {part} belongs to it", tuple(edits))]
 
 
 def _root_name(case: Case, one: Pass) -> str:

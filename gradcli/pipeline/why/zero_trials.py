@@ -9,6 +9,7 @@ from ..cure import Edit
 from .case import Case, Trial
 from .edits import advised, replace, without, wrap
 from .gradients import Share
+from .smooth import shared_out
 from .values import name_of
 
 LEAKY = {"relu": "leaky_relu", "relu_": "leaky_relu_", "relu6": "leaky_relu", "ReLU": "LeakyReLU",
@@ -74,8 +75,8 @@ def _other_branch(case: Case, origin: Any) -> list[Trial]:
         condition = origin.args[0]
     elif isinstance(origin, ast.Call) and name_of(origin).startswith("masked_fill"):
         condition = origin.args[0]
-    elif isinstance(origin, ast.Call) and name_of(origin).startswith("masked_fill") is False:
-        return []
+    elif isinstance(origin, ast.Call):
+        return shared_out(case, origin)
     else:
         compared = [p for p in ast.walk(origin) if isinstance(p, ast.Compare)]
         compared = compared or _compared(case, origin)
