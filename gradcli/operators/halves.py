@@ -137,6 +137,24 @@ def next_after(kind: Any, self: Any, other: Any) -> Any:
     return xp.where((self != self) | (other != other), xp.nan, same)
 
 
+def add_at(kind: Any, target: Any, places: Any, values: Any, how: str = "add") -> Any:
+    """Adds values where places point; those that meet at one place are rounded one by one."""
+    xp = kind.xp
+    where = xp.arange(target.size).reshape(target.shape)[places]
+    added = xp.broadcast_to(values, where.shape).reshape(-1)
+    where = where.reshape(-1)
+    order = xp.argsort(where, kind="stable")
+    ordered = where[order]
+    first = xp.searchsorted(ordered, ordered)
+    turn = xp.zeros_like(where)
+    turn[order] = xp.arange(where.size) - first
+    result = target.reshape(-1).copy()
+    for number_of_turn in range(int(turn.max()) + 1 if turn.size else 0):
+        now = turn == number_of_turn
+        result[where[now]] = kind.settle(getattr(xp, how)(result[where[now]], added[now]))
+    return result.reshape(target.shape)
+
+
 # ---- losses
 
 
@@ -244,6 +262,21 @@ def soft_margin_slope(kind: Any, grad: Any, self: Any, target: Any, reduction: i
     norm = 1.0 / self.size if reduction == MEAN else 1.0
     slope = settle(settle(target * size) * xp.float32(-norm))
     return settle(slope / settle(size + 1)) * grad
+
+
+BLOCK = 32  # so many losses are added up before their sum is
+
+
+def sum_of_losses(kind: Any, losses: Any) -> Any:
+    """One after the other, in blocks, each sum rounded: nll_loss. The first stays apart."""
+    settle, total = kind.settle, kind.xp.float32(0)
+    losses = losses.reshape(-1)
+    blocks, block = total, total
+    for place, loss in enumerate(losses[1:], 1):
+        block = settle(block + loss)
+        if place % BLOCK == 0:
+            blocks, block = settle(blocks + block), total
+    return settle(block + blocks) + losses[:1].sum()
 
 
 # ---- sums of exponentials

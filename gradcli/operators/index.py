@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.layout import byte_strides, order_of, relaid, strides_in_order
-from ..engine.operator import operator, warn
+from ..engine.operator import Reduced, operator, warn
 from .constants import zeros_of
 from .geometry import broadcast_sizes, shown
+from .halves import add_at
 from .sums import sum_to
 
 # ---- index operations: a list of index tensors, None where a dimension is taken whole
@@ -115,11 +116,15 @@ def _laid_out(xp: Any, result: Any, self: Any, places: Sequence[Any]) -> Any:
     return relaid(result, strides_in_order(sizes, order))
 
 
-def _put(xp: Any, self: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> Any:
+def _put(
+    xp: Any, self: Any, indices: Sequence[Any], values: Any, accumulate: bool, kind: Any = None
+) -> Any:
     """Repeated indices add where asked for; otherwise the last one stays."""
     result = self.copy()
     places = _places(xp, self.shape, indices)
     if accumulate:
+        if kind is not None:  # reduced precision
+            return add_at(kind, self, places, values)
         xp.add.at(result, places, values)
         return result
     try:
@@ -133,12 +138,15 @@ def _put(xp: Any, self: Any, indices: Sequence[Any], values: Any, accumulate: bo
     return result
 
 
+_PUT_REDUCED = Reduced(lambda kind, *given: _put(kind.xp, *given, kind))
+
 index_put_impl = operator(
     "_index_put_impl(Tensor self, Tensor[] indices, Tensor values, bool accumulate) -> Tensor",
     node="IndexPutImplBackward0",
     where="hidden",
     layout="like",
     forward=_put,
+    reduced=_PUT_REDUCED,
     self=lambda grad: grad,
     values=lambda grad, indices, values_shape: sum_to(index(grad, indices), values_shape),
     doc="Values added to where their indices point: the gradient of an indexing.",
@@ -193,6 +201,7 @@ index_put = operator(
     check=_check_put,
     layout="like",
     forward=_put,
+    reduced=_PUT_REDUCED,
     self=lambda grad, indices, values_shape, accumulate: (
         grad if accumulate else index_put(grad, indices, zeros_of(grad, values_shape), False)
     ),

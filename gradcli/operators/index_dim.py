@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import operator
+from ..engine.operator import Reduced, operator
 from .arithmetic import wrapped
 from .cast import alike
 from .constants import ones_as, zeros_as, zeros_of
 from .geometry import shown, wrap_dim
+from .halves import add_at
 from .scatter_reduce import REDUCTIONS, equal_places, neutral, zero_places
 from .shape import expand, squeeze_dim
 from .sums import scaled, sum_all
@@ -267,17 +268,21 @@ index_fill_tensor = operator(
 
 
 def _reduced(
-    xp: Any, self: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool
-) -> Any:
+    xp: Any, self: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool,
+    kind: Any = None,
+) -> Any:  # fmt: skip
     if not self.ndim:
-        whole = _reduced(xp, self.reshape(1), 0, index, source.reshape(1), reduce, include_self)
-        return whole.reshape(())
+        line = self.reshape(1), 0, index, source.reshape(1)
+        return _reduced(xp, *line, reduce, include_self, kind).reshape(())
     place = _at(wrap_dim(dim, self.ndim), index.reshape(-1))
     how = REDUCTIONS[reduce]
     result = self.copy()
     if not include_self:
         result[place] = neutral(xp, reduce, self.dtype)
-    getattr(xp, how).at(result, place, source)
+    if kind is None:
+        getattr(xp, how).at(result, place, source)
+    else:
+        result = add_at(kind, result, place, source, how)
     if reduce == "mean":
         count = xp.ones_like(self)
         if not include_self:
@@ -352,6 +357,7 @@ index_reduce = operator(
     inplace="index_reduce_",
     check=_check_reduce,
     forward=_reduced,
+    reduced=Reduced(lambda kind, *given: _reduced(kind.xp, *given, kind)),
     joint={
         ("self", "source"): lambda grad, self, dim, index, source, reduce, include_self, result: (
             _reduce_gradients(grad, self, dim, index, source, reduce, include_self, result)

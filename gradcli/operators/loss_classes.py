@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import catalogue, operator
+from ..engine.operator import Reduced, catalogue, operator
 from .constants import zeros_as
 from .conventions import MEAN, NONE, floating_only, full_precision
+from .halves import sum_of_losses
 from .summation import sum_of_cases
 
 # ---- nll_loss: (N, C) or (C); nll_loss2d: (N, C, H, W)
@@ -73,12 +74,16 @@ def _picked(xp: Any, x: Any, places: Any) -> Any:
 
 
 def _nll_forward(
-    xp: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int
+    xp: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int, kind: Any = None
 ) -> tuple[Any, Any]:
     each, places = _weights(xp, x, target, weight, ignore_index, x.shape[_class_dim(x)])
     loss = -_picked(xp, x, places) * each
     if reduction == NONE:
         return loss, xp.zeros((), dtype=x.dtype)
+    if kind is not None:  # reduced precision
+        total = sum_of_losses(kind, each)
+        summed = sum_of_losses(kind, kind.settle(loss))
+        return (summed / total if reduction == MEAN else summed), total
     total = each.sum(dtype=x.dtype)
     summed = sum_of_cases(xp, loss)
     return (summed / total if reduction == MEAN else summed), total
@@ -120,6 +125,8 @@ _FORWARD = (
     "-> (Tensor output, Tensor total_weight)"
 )
 
+_NLL_REDUCED = Reduced(lambda kind, *given: _nll_forward(kind.xp, *given, kind))
+
 nll_loss_backward = operator(
     "nll_loss_backward" + _BACKWARD,
     node="NllLossBackwardBackward0",
@@ -141,6 +148,7 @@ nll_loss = operator(
     undifferentiable="total_weight",
     layout="row-major",
     forward=_nll_forward,
+    reduced=_NLL_REDUCED,
     self=lambda grads, self, target, weight, reduction, ignore_index, total_weight: (
         nll_loss_backward(grads[0], self, target, weight, reduction, ignore_index, total_weight)
     ),
@@ -174,6 +182,7 @@ nll_loss2d = operator(
     undifferentiable="total_weight",
     layout="row-major",
     forward=_nll_forward,
+    reduced=_NLL_REDUCED,
     self=lambda grads, self, target, weight, reduction, ignore_index, total_weight: (
         nll_loss2d_backward(grads[0], self, target, weight, reduction, ignore_index, total_weight)
     ),

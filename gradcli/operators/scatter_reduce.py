@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import operator
+from ..engine.operator import Reduced, operator
 from .constants import ones_as, zeros_as
 from .scatter import check_scatter, gather, scatter_add, scatter_value, scattered_into
 from .where import masked_fill, where
@@ -37,8 +37,9 @@ def neutral(xp: Any, reduce: str, dtype: Any) -> Any:
 
 
 def _scatter_reduced(
-    xp: Any, self: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool
-) -> Any:
+    xp: Any, self: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool,
+    settle: Any = None,
+) -> Any:  # fmt: skip
     start = self
     if not include_self:
         start = scattered_into(xp, self, dim, index, neutral(xp, reduce, self.dtype), "put")
@@ -49,6 +50,7 @@ def _scatter_reduced(
             ones = scattered_into(xp, ones, dim, index, 0, "put")
         count = scattered_into(xp, ones, dim, index, xp.ones(index.shape, self.dtype), "add")
         count = xp.where(count == 0, 1, count).astype(self.dtype)
+        result = result if settle is None else settle(result)
         result = result / count if self.dtype.kind == "f" else result // count
     return result
 
@@ -130,6 +132,7 @@ scatter_reduce = operator(
     check=_check_reduce,
     layout="row-major",
     forward=_scatter_reduced,
+    reduced=Reduced(lambda kind, *given: _scatter_reduced(kind.xp, *given, kind.settle)),
     joint={
         ("self", "src"): lambda grad, self, dim, index, src, reduce, include_self, result: (
             _reduce_gradients(grad, self, dim, index, src, reduce, include_self, result)
