@@ -337,6 +337,14 @@ def test_the_log_of_hooks(home: Path, trace_schema: jsonschema.Validator) -> Non
     assert after == pytest.approx(10 * before, rel=1e-3)
 
 
+def test_complex_gradients_are_pairs(home: Path, trace_schema: jsonschema.Validator) -> None:  # noqa: F811
+    text = "z = tensor([1 + 2j, complex('nan')], requires_grad=True)\nz.imag.sum().backward()\n"
+    doc = json.loads(answer("trace", "-", "--format", "json", stdin=text))
+    trace_schema.validate(doc)
+    (account,) = doc["ledger"]["grads"]
+    assert account["entries"][0]["amount"] == doc["tensors"][0]["grad"] == [[0.0, 1.0]] * 2
+
+
 def test_hooks_of_an_option_have_no_line(home: Path) -> None:  # noqa: F811
     shown = answer("trace", "two_paths.expr", "--hook", "b=norm")
     assert "  1  b  norm  tensor(-9.) → unchanged\n" in shown

@@ -13,6 +13,7 @@ from ..engine.mode import (
     no_grad,
     set_detect_anomaly,
     set_grad_enabled,
+    state,
 )
 from ..engine.tensor import Tensor
 
@@ -28,11 +29,18 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> Any:
     """torch.autograd.grad: gradients of outputs with respect to inputs; .grad stays as it is."""
+    if not only_inputs:
+        state.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
+            "accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+        )
     if is_grads_batched and grad_outputs is not None:
         from .batched_grads import batched_grads
 

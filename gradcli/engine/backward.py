@@ -35,22 +35,40 @@ def backward(
     if CARRIERS.forbid is not None:
         CARRIERS.forbid("backward")
     roots = [tensors] if tensors.__class__ is Tensor else _listed(tensors)
+    if grad_variables is not None:
+        grad_tensors = _renamed(grad_tensors, grad_variables)
     if inputs is not None:
         inputs = _listed(inputs)
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    gradients = _root_gradients(roots, _grads_of(roots, grad_tensors))
+    if inputs is not None:
         for tensor in inputs:
-            if not tensor.requires_grad:
-                raise _constant("One of the differentiated Tensors does not require grad", tensor)
-            if not tensor.is_leaf:
-                tensor.retain_grad()
-    given = grad_tensors if grad_tensors is not None else grad_variables
-    gradients = _root_gradients(roots, _grads_of(roots, given))
+            _check_input(tensor)
+            tensor.retain_grad()
     if create_graph:
         state.warn(CREATE_GRAPH_WARNING)
     create_graph = create_graph or state.create_graph
     keep = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
     _walk(roots, gradients, keep, create_graph, inputs, capture=False)
+
+
+def _renamed(grad_tensors: Any, grad_variables: Any) -> Any:
+    """The name that grad_tensors had once."""
+    state.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
+    if grad_tensors is not None:
+        raise RuntimeError(
+            "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+            "`backward()`. Please only use `grad_tensors`."
+        )
+    return grad_variables
+
+
+def _check_input(tensor: Any) -> None:
+    if not isinstance(tensor, Tensor):
+        raise RuntimeError(
+            "all inputs have to be Tensors or GradientEdges, but got " + type(tensor).__name__
+        )
 
 
 def grad(
@@ -62,7 +80,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> Any:
     """torch.autograd.grad: gradients of outputs with respect to inputs; .grad stays as it is."""
     if materialize_grads and allow_unused is False:
         raise ValueError(
@@ -71,14 +89,15 @@ def grad(
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     roots, wanted = _listed(outputs), _listed(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if is_grads_batched:
         return _batched(
             roots, wanted, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
         )
     gradients = _root_gradients(roots, _grads_of(roots, grad_outputs))
-    if not wanted:
-        raise ValueError("grad requires non-empty inputs.")
     for tensor in wanted:
+        _check_input(tensor)
         if not tensor.requires_grad:
             raise _constant("One of the differentiated Tensors does not require grad", tensor)
     create_graph = create_graph or state.create_graph
@@ -99,6 +118,8 @@ def grad(
     if materialize_grads:
         zeros = catalogue.functions["zeros_like"]
         results = [zeros(t) if r is None else r for r, t in zip(results, wanted, strict=True)]
+    if type(inputs) is dict:
+        return dict(zip(inputs, results, strict=True))
     return tuple(results)
 
 
@@ -124,6 +145,8 @@ def _batched(
 def _listed(value: Any) -> list[Any]:
     if isinstance(value, Tensor) or hasattr(value, "standing"):
         value = [value]
+    if type(value) is dict:
+        value = value.values()
     # an edge of the graph stands for the tensor that it was taken from
     return [item.standing() if hasattr(item, "standing") else item for item in value]
 
@@ -131,20 +154,15 @@ def _listed(value: Any) -> list[Any]:
 def _grads_of(roots: Sequence[Tensor], given: Any) -> list[Any]:
     if given is None:
         return [None] * len(roots)
-    if isinstance(given, Tensor):
-        given = [given]
-    elif isinstance(given, int | float | complex):
-        raise TypeError(f"'{type(given).__name__}' object is not iterable")
-    given = list(given)
-    if len(given) != len(roots):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
-    return given
+    return [given] if isinstance(given, Tensor) else list(given)
 
 
 def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tensor]:
     """The gradients that the walk starts from, made or checked as PyTorch does."""
     out: list[Tensor] = []
-    for place, (root, gradient) in enumerate(zip(roots, given, strict=True)):
+    for place, (root, gradient) in enumerate(zip(roots, given, strict=False)):
+        if not isinstance(root, Tensor):
+            raise AssertionError("Expected output to be a torch.Tensor")
         if gradient is None:
             if root.requires_grad:
                 if root._data.size != 1:
@@ -170,6 +188,12 @@ def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tenso
                 f"Mismatch in shape: grad_output[{place}] has a shape of {gradient.shape} and "
                 f"output[{place}] has a shape of {root.shape}."
             )
+        elif gradient._kind.dtype.is_complex != root._kind.dtype.is_complex:
+            raise RuntimeError(
+                "For complex Tensors, both grad_output and output are required to have the same "
+                f"dtype. Mismatch in dtype: grad_output[{place}] has a dtype of {gradient.dtype} "
+                f"and output[{place}] has a dtype of {root.dtype}."
+            )
         elif gradient._kind.device is not root._kind.device and gradient.device != root.device:
             if gradient._data.ndim:
                 raise RuntimeError(
@@ -178,6 +202,8 @@ def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tenso
                 )
             gradient = gradient.to(root.device)  # type: ignore[attr-defined]
         out.append(gradient)
+    if len(out) < len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(out)} gradients")
     for place, root in enumerate(roots):
         if not root._requires_grad or edge_of(root) is None:
             message = (

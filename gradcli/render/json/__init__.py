@@ -30,7 +30,15 @@ GRAD = "gradcli.grad/1"
 RUN = "gradcli.run/1"
 BATCH = 4096
 
-_encode = json.JSONEncoder(allow_nan=False, check_circular=False).encode
+
+def _pair(value: Any) -> Any:
+    """A complex number, wherever it stands."""
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
+_encode = json.JSONEncoder(allow_nan=False, default=_pair, check_circular=False).encode
 
 
 def trace(report: Report) -> Iterator[Terminal]:
@@ -128,6 +136,8 @@ def finite(value: Any) -> Any:
         if value in (float("inf"), float("-inf")):
             return "inf" if value > 0 else "-inf"
         return value
+    if isinstance(value, complex):
+        return [finite(value.real), finite(value.imag)]
     if isinstance(value, dict):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
