@@ -27,6 +27,8 @@ PLACES: dict[str, str] = {
     "asarray": _ENGINE + "construct:as_tensor",
     "from_numpy": _ENGINE + "construct:from_numpy",
     "from_dlpack": _ENGINE + "construct:from_dlpack",
+    "finfo": _ENGINE + "limits:finfo",
+    "iinfo": _ENGINE + "limits:iinfo",
     "get_default_dtype": _ENGINE + "dtypes:default_dtype",
     "set_default_dtype": _ENGINE + "dtypes:set_default_dtype",
     "promote_types": _ENGINE + "dtypes:promote_types",

@@ -113,3 +113,20 @@ class AdaptiveMaxPool2d(_AdaptiveMax):
 
 class AdaptiveMaxPool3d(_AdaptiveMax):
     FUNCTION = "adaptive_max_pool3d"
+
+
+class LPPool1d(Configured):
+    PUBLIC = ("norm_type", "kernel_size", "stride", "ceil_mode")
+    SETTINGS = (
+        ("norm_type", REQUIRED), ("kernel_size", REQUIRED), ("stride", None), ("ceil_mode", False),
+    )  # fmt: skip
+    PASSED = SHOWN = PUBLIC
+    FUNCTION = "lp_pool1d"
+
+
+class LPPool2d(LPPool1d):
+    FUNCTION = "lp_pool2d"
+
+
+class LPPool3d(LPPool1d):
+    FUNCTION = "lp_pool3d"

@@ -36,6 +36,18 @@ def _declare(name: str, parameters: str, row: Any, samples: tuple[str, ...], *mo
     )
 
 
+def _declare_twin(name: str, parameters: str, row: Any, *more: Any) -> None:
+    """The in-place form under a name of its own."""
+    twin = catalogue.row(row.name + "_")
+    composite(
+        f"{name}_.functional(Tensor input{parameters}) -> Tensor",
+        lambda input, *given: twin.run(input, *given, *more),
+        where="functional",
+        doc=f"In-place form of {name}.",
+        samples=(f"F.{name}_(x * 1{', 0.1, 0.2' if name == 'threshold' else ''})",),
+    )
+
+
 _declare("relu", "", relu, ("F.relu(x)", "F.relu(x * 1, inplace=True)"))
 _declare(
     "threshold", "Scalar threshold, Scalar value, ", threshold,
@@ -188,3 +200,10 @@ composite(
     samples=("F.gumbel_softmax(x)", "F.gumbel_softmax(x, tau=0.5, hard=True, dim=0)"),
     errors=("F.gumbel_softmax(x, dim=2)",),
 )
+
+_declare_twin("relu", "", relu)
+_declare_twin("threshold", ", Scalar threshold, Scalar value", threshold)
+_declare_twin("leaky_relu", ", Scalar negative_slope=0.01", leaky_relu)
+_declare_twin("elu", ", Scalar alpha=1.0", elu, 1, 1)
+_declare_twin("celu", ", Scalar alpha=1.0", celu)
+_declare_twin("hardtanh", ", Scalar min_val=-1.0, Scalar max_val=1.0", hardtanh)

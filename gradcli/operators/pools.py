@@ -133,6 +133,11 @@ def _avg_pool1d(
     input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool,
 ) -> Any:  # fmt: skip
+    if input.ndim not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 "
+            "'self' (while checking arguments for avg_pool1d)"
+        )
     kernel, step, before = _settings(
         "avg_pool1d", 1, kernel_size=kernel_size, stride=stride, padding=padding
     )
@@ -150,6 +155,7 @@ composite(
     where="torch functional",
     doc="The mean of each window.",
     samples=("F.avg_pool1d(c, 2)", "F.avg_pool1d(c, 2, 1, 1, count_include_pad=False)"),
+    errors=("F.avg_pool1d(v, 2)", "F.avg_pool1d(s, 2)"),
 )
 
 

@@ -312,3 +312,21 @@ composite(
     doc="The older name of interpolate.",
     samples=("F.upsample(c, scale_factor=2)",),
 )
+
+
+def _declare_older(name: str, mode: str, align_corners: bool | None) -> None:
+    def body(input: Any, size: Any, scale_factor: Any) -> Any:
+        warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
+        return _interpolate(input, size, scale_factor, mode, align_corners, None, False)
+
+    composite(
+        f"{name}(Tensor input, any size=None, any scale_factor=None) -> Tensor",
+        body,
+        where="functional",
+        doc=f"interpolate in the mode {mode!r}.",
+        samples=(f"F.{name}(c[None], scale_factor=2)",),
+    )
+
+
+_declare_older("upsample_nearest", "nearest", None)
+_declare_older("upsample_bilinear", "bilinear", True)

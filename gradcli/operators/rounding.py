@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import catalogue, operator
+from ..engine.operator import catalogue, composite, operator
 from .complex_parts import conj_row, is_complex
 from .constants import zeros_as
 from .conventions import INTEGERS, Late
@@ -68,7 +68,7 @@ round_ = operator(
     samples=("torch.round(x)", "x.round()"),
 )
 
-operator(
+round_decimals = operator(
     "round.decimals(Tensor self, *, int decimals) -> Tensor",
     node="RoundBackward1",
     inplace="round_",
@@ -82,6 +82,14 @@ operator(
     doc="Rounded to a number of decimals.",
     samples=("torch.round(x, decimals=1)", "x.round(decimals=-1)"),
     errors=("i.round(decimals=1)",),
+)
+
+composite(
+    "round.special(Tensor self, *, int decimals=0) -> Tensor",
+    lambda self, decimals: round_decimals.run(self, decimals),
+    where="special",
+    doc="Rounded to a number of decimals.",
+    samples=("torch.special.round(x)", "torch.special.round(x, decimals=1)"),
 )
 
 frac = operator(

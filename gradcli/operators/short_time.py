@@ -1,4 +1,4 @@
-"""Operators: the spectra of a signal's pieces."""
+"""Operators: the spectra of a signal's pieces, and the signal of its spectra."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Any
 
 from ..engine.operator import catalogue, composite, warn
 from .conventions import native
-from .fourier import BY_ROOT, NONE, complex_transform, from_real
+from .fourier import BY_COUNT, BY_ROOT, NONE, complex_transform, from_real, to_real
+from .padding import constant_pad_nd
+from .select import slice_, unfold_backward
 
 _UNSAID = (
     "stft requires the return_complex parameter be given for real inputs, and will further require "
@@ -32,6 +34,11 @@ def _fitted(window: Any, input: Any, n_fft: int, win_length: int) -> Any:
     else:
         middle.copy_(window)
     return wide
+
+
+def _kind_of(tensor: Any) -> str:
+    """What C++ calls a tensor's type."""
+    return f"{tensor.device.type.upper()}{tensor.dtype.word}Type"
 
 
 def _check(shown: str, input: Any, n_fft: int, hop: int, win: int, window: Any) -> None:
@@ -95,9 +102,9 @@ def _stft(
         warn(_PAIRS)
     hop = n_fft >> 2 if hop_length is None else hop_length
     win = n_fft if win_length is None else win_length
-    shown = f"stft({input.type()}{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, " + (
+    shown = f"stft({_kind_of(input)}{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, " + (
         f"win_length={win}, window="
-        + ("None" if window is None else f"{window.type()}{{{list(window.shape)}}}")
+        + ("None" if window is None else f"{_kind_of(window)}{{{list(window.shape)}}}")
         + f", normalized={int(normalized)}, onesided="
         + ("None" if onesided is None else str(int(onesided)))
         + f", return_complex={int(return_complex)}) "
@@ -121,3 +128,139 @@ stft = composite(
     ),
     errors=("torch.stft(x.flatten(), 4)", "torch.stft(x, 2, align_to_window=True)"),
 )
+
+# ---- back from spectra
+
+
+def _check_spectra(
+    shown: str, input: Any, n_fft: int, hop: int, win: int, window: Any, onesided: bool
+) -> None:
+    if not input.numel():
+        raise RuntimeError(f"{shown}: input tensor cannot be empty.")
+    if input.ndim not in (2, 3):
+        raise RuntimeError(
+            f"{shown}: expected a tensor with 3 or 4 dimensions, but got {input.ndim + 1}"
+        )
+    have = input.shape[-2]
+    if have != (n_fft // 2 + 1 if onesided else n_fft):
+        raise RuntimeError(
+            f"{shown}: expected the frequency dimension (3rd to the last) of the input tensor to "
+            f"match n_fft{' / 2 + 1' if onesided else ''} when onesided={onesided}, but got {have}"
+        )
+    if not 0 < hop <= win:
+        raise RuntimeError(f"{shown}: expected 0 < hop_length <= win_length")
+    if not 0 < win <= n_fft:
+        raise RuntimeError(f"{shown}: expected 0 < win_length <= n_fft")
+    if window is not None and (window.ndim != 1 or window.shape[0] != win):
+        raise RuntimeError(
+            f"{shown}: Invalid window shape. window has to be 1D and length of `win_length`"
+        )
+
+
+def _pieces(input: Any, n_fft: int, normalized: bool, onesided: bool, return_complex: bool) -> Any:
+    """The piece behind each spectrum."""
+    scale, last = BY_ROOT if normalized else BY_COUNT, input.ndim - 1
+    if return_complex:
+        if onesided:
+            raise RuntimeError(
+                "Expected !onesided to be true, but got false.  (Could this error message be "
+                "improved?  If so, please report an enhancement request to PyTorch.)"
+            )
+        return complex_transform.run(input, (last,), scale, False)
+    if not onesided:
+        input = slice_.run(input, -1, 0, n_fft // 2 + 1, 1)
+    return to_real.run(input, (last,), scale, n_fft)
+
+
+def _overlapped(pieces: Any, length: int, n_fft: int, hop: int) -> Any:
+    return unfold_backward.run(pieces, (pieces.shape[0], length), 1, n_fft, hop)
+
+
+def _istft(
+    input: Any, n_fft: int, hop_length: int | None, win_length: int | None, window: Any,
+    center: bool, normalized: bool, onesided: bool | None, length: int | None,
+    return_complex: bool,
+) -> Any:  # fmt: skip
+    hop = n_fft >> 2 if hop_length is None else hop_length
+    win = n_fft if win_length is None else win_length
+    shown = _shown_inverse(input, n_fft, hop, win, window, center, normalized, onesided, length)
+    if not input.dtype.is_complex:
+        raise RuntimeError(
+            "istft requires a complex-valued input tensor matching the output from stft with "
+            "return_complex=True."
+        )
+    call = catalogue.functions
+    pairs = call["view_as_real"](input)
+    onesided = (input.shape[-2] != n_fft) if onesided is None else onesided
+    _check_spectra(shown, input, n_fft, hop, win, window, onesided)
+    whole = n_fft + hop * (input.shape[-1] - 1)
+    if window is None:
+        window = call["ones"]((win,), dtype=pairs.dtype, device=input.device)
+    if win != n_fft:
+        left = (n_fft - win) // 2
+        window = constant_pad_nd.run(window, (left, n_fft - win - left), 0)
+    if input.ndim == 2:
+        pairs = pairs.unsqueeze(0)
+    spectra = _as_complex(pairs.transpose(1, 2))
+    pieces = _pieces(spectra, n_fft, normalized, onesided, return_complex)
+    signal = _overlapped(pieces * window.view([1, 1, n_fft]), whole, n_fft, hop)
+    squares = window.pow(2).expand([1, pieces.shape[1], n_fft])
+    envelope = _overlapped(squares, whole, n_fft, hop)
+    start = n_fft // 2 if center else 0
+    end = start + length if length is not None else -(n_fft // 2) if center else whole
+    signal = slice_.run(signal, 1, start, end, 1)
+    envelope = slice_.run(envelope, 1, start, end, 1)
+    lowest = envelope.abs().min().lt(1e-11)
+    if lowest.item():
+        raise RuntimeError(f"{shown}window overlap add min: {int(lowest.item())}")
+    signal = signal / envelope
+    if input.ndim == 2:
+        signal = signal.squeeze(0)
+    if end > whole:
+        warn(
+            "The length of signal is shorter than the length parameter. Result is being padded "
+            "with zeros in the tail. Please check your center and hop_length settings."
+        )
+        signal = constant_pad_nd.run(signal, (0, end - whole), 0)
+    return signal
+
+
+def _as_complex(pairs: Any) -> Any:
+    """The same memory read as complex numbers where the parts lie side by side."""
+    strides = pairs.stride()
+    if strides[-1] != 1 or any(step % 2 for step in strides[:-1]):
+        pairs = pairs.clone(memory_format=None)
+    return catalogue.functions["view_as_complex"](pairs)
+
+
+def _shown_inverse(
+    input: Any, n_fft: int, hop: int, win: int, window: Any, center: bool, normalized: bool,
+    onesided: bool | None, length: int | None,
+) -> str:  # fmt: skip
+    """The call as its errors begin."""
+    sided = "None" if onesided is None else str(int(onesided))
+    kind = "None" if window is None else f"{_kind_of(window)}{{{list(window.shape)}}}"
+    return (
+        f"istft({_kind_of(input)}{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, "
+        f"win_length={win}, window={kind}, center={int(center)}, normalized={int(normalized)}, "
+        f"onesided={sided}, length={'None' if length is None else length}, return_complex=0) "
+    )
+
+
+istft = composite(
+    "istft(Tensor input, int n_fft, int? hop_length=None, int? win_length=None, "
+    "Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, "
+    "int? length=None, bool return_complex=False) -> Tensor",
+    native(_istft),
+    where="torch method",
+    doc="The signal whose overlapping pieces have these discrete Fourier transforms.",
+    samples=(
+        "torch.istft(torch.stft(x.flatten(), 4, return_complex=True), 4)",
+        "torch.istft(torch.stft(x, 2, 1, return_complex=True), 2, 1, window=p[0, :2])",
+        "torch.istft(torch.complex(x, y).T, 4, length=7)",
+    ),
+    errors=(
+        "torch.istft(x, 4)", "torch.istft(torch.complex(x, y), 7)",
+        "torch.istft(torch.complex(x, y).T, 4, 5)",
+    ),
+)  # fmt: skip

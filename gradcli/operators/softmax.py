@@ -180,6 +180,15 @@ log_softmax = composite(
     errors=("torch.log_softmax(x, 5)", "torch.log_softmax(i, 1)"),
 )
 
+for _name, _body in (("softmax", softmax), ("log_softmax", log_softmax)):
+    composite(
+        f"{_name}.special(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+        lambda self, dim, dtype, _body=_body: _body.body(self, dim, dtype),
+        where="special",
+        doc=_body.doc,
+        samples=(f"torch.special.{_name}(x, 1)",),
+    )
+
 
 def _implicit_dim(name: str, ndim: int) -> int:
     warn(
