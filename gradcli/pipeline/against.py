@@ -54,7 +54,8 @@ def compared_with_torch(fact: FileCheck, ran: Ran, request: Request) -> FileChec
     shown = [*first.shown]
     shown += [first_line(f"also: {other.words}") for other in others[:MOST_TOLD]]
     if len(others) > MOST_TOLD:
-        shown.append(f"... {len(others) - MOST_TOLD} more differences")
+        left = len(others) - MOST_TOLD
+        shown.append(f"... {left} more difference{'s' if left > 1 else ''}")
     problem = Problem("against", first.words, first.line, shown=tuple(shown))
     return fact._replace(
         against="not as PyTorch", problems=(*fact.problems, problem),

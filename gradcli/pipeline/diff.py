@@ -106,5 +106,5 @@ def _printed(a: Report, b: Report) -> Iterator[DifferenceFact]:
     )
     left = len(lines) - MOST_SHOWN
     if left > 0:
-        lines[MOST_SHOWN:] = [f"... {left} more lines"]
+        lines[MOST_SHOWN:] = [f"... {left} more line{'s' if left > 1 else ''}"]
     yield DifferenceFact("output", "", "output", None, None, None, None, shown=tuple(lines))

@@ -8,7 +8,7 @@ from ..diagnostics import Diagnostic, Label, Span
 from ..report.model.check import FileCheck, Problem
 from .error import text as error_text
 from .escape import Terminal
-from .text import Cell, Line, Look, cell, cut, ellipsis, pad, paint, width_of
+from .text import Cell, Line, Look, cell, counted, cut, ellipsis, pad, paint, width_of
 
 DETAILS = 26  # columns that the details get at least
 WORDS = {"passed": "passed", "failed": "FAILED", "error": "ERROR", "limit": "LIMIT"}
@@ -69,11 +69,6 @@ def _details(fact: FileCheck) -> str:
     if fact.against is not None:
         parts[0] = fact.against  # more than the output is compared then
     return ", ".join(parts)
-
-
-def counted(number: int, word: str) -> str:
-    """1 gradient, 2 gradients."""
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _wrapped(head: str, words: str, look: Look) -> list[Line]:
@@ -139,4 +134,11 @@ def summary(done: Sequence[FileCheck]) -> str:
     leaves = [leaf for fact in done for leaf in fact.leaves]
     agree = sum(leaf.status == "equal" for leaf in leaves)
     line = f"{counted(len(done), 'program')}: {', '.join(parts)}"
-    return line + (f"; {agree} of {counted(len(leaves), 'gradient')} agree" if leaves else "")
+    return line + (f"; {agreeing(agree, len(leaves))}" if leaves else "")
+
+
+def agreeing(agree: int, total: int) -> str:
+    """12 of 14 gradients agree; of a single one without a fraction."""
+    if total == 1:
+        return "1 gradient agrees" if agree else "1 gradient does not agree"
+    return f"{agree:,} of {total:,} gradients {'agrees' if agree == 1 else 'agree'}"

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..report.model.diff import DifferenceFact, DiffReport, SideFact
-from .check import counted
 from .escape import Terminal
-from .text import BLANK, Cell, Line, Look, cell, columns, cut, ellipsis, pad, paint, width_of
+from .text import (
+    BLANK,
+    Cell,
+    Line,
+    Look,
+    cell,
+    columns,
+    counted,
+    cut,
+    ellipsis,
+    pad,
+    paint,
+    width_of,
+)
 
 MOST_ROWS = 60
 TITLES = {"error": "they end differently", "output": "they print different text"}
@@ -124,8 +136,8 @@ def _different(report: DiffReport) -> Line:
     total = min(report.a.tensors, report.b.tensors)
     return (
         Cell(
-            f"{counted(len(report.differences), 'difference')}; equal are {same.tensors} of "
-            f"{counted(total, 'tensor')}, {same.nodes} of "
-            f"{counted(max(report.a.nodes, report.b.nodes), 'node')}"
+            f"{counted(len(report.differences), 'difference')}; {same.tensors:,} of "
+            f"{counted(total, 'tensor')} and {same.nodes:,} of "
+            f"{counted(max(report.a.nodes, report.b.nodes), 'node')} are equal"
         ),
     )

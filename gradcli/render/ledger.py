@@ -13,7 +13,7 @@ from ..report.model.ledger import (
     StaleFact,
 )
 from .fold import repeats
-from .text import Cell, Line, Look, bare, cell, columns, cut, ellipsis, width_of
+from .text import Cell, Line, Look, bare, cell, columns, counted, cut, ellipsis, width_of
 
 MOST = 12  # lines of the short form
 MOST_PASSES = 20
@@ -136,7 +136,9 @@ def _rows(account: AccountFact, look: Look, most: int | None) -> Iterator[tuple[
         entries = entries[:place] + entries[-place:]
     for i, entry in enumerate(entries):
         if hidden and i == place:
-            yield (cell(f"  {ellipsis(look)} {hidden:,} more entries", "dim"),)
+            yield (
+                cell(f"  {ellipsis(look)} {counted(hidden, 'more entry', 'more entries')}", "dim"),
+            )
         yield (
             cell(f"{account.name}.grad" if i == 0 else "", "leaf" if account.is_leaf else ""),
             cell("" if entry.line is None else str(entry.line), "dim"),
@@ -162,7 +164,9 @@ def passes(ledger: LedgerFact, look: Look) -> list[Line]:
     shown = ledger.passes[-MOST_PASSES:]
     if len(shown) < len(ledger.passes):
         more = len(ledger.passes) - len(shown)
-        lines.append((cell(f"  {ellipsis(look)} {more:,} earlier passes", "dim"),))
+        lines.append(
+            (cell(f"  {ellipsis(look)} {counted(more, 'earlier pass', 'earlier passes')}", "dim"),)
+        )
     for i, fact in enumerate(shown):
         if i and fact == shown[i - 1]:
             continue
@@ -215,7 +219,7 @@ def _lines(buffers: Iterable[BufferFact], look: Look, words: bool = True) -> Ite
             row = ""
         row += f", {piece}" if row else piece
     if len(known) > MOST:
-        row += f" and {len(known) - MOST:,} more lines"
+        row += f" and {counted(len(known) - MOST, 'more line')}"
     if row:
         yield row
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..report.model.operators import CatalogueFact, EdgeFact, OperatorFact, OverloadFact
 from .escape import Terminal
-from .text import BLANK, Cell, Line, Look, cell, columns, paint
+from .text import BLANK, Cell, Line, Look, cell, columns, counted, paint
 
 HEADINGS = {
     "torch": "torch", "method": "methods of tensors", "functional": "torch.nn.functional",
@@ -61,9 +61,8 @@ def _list(operators: Sequence[OperatorFact], look: Look) -> list[Line]:
             out.append((Cell(HEADINGS[fact.face], "head"),))
             face = fact.face
         out.append(line)
-    count = len(operators)
-    plural = "operator" if count == 1 else "operators"
-    return [*out, BLANK, (Cell(f"{count} {plural}; gradcli ops NAME tells all about one", "dim"),)]
+    told = f"{counted(len(operators), 'operator')}; gradcli ops NAME tells all about one"
+    return [*out, BLANK, (Cell(told, "dim"),)]
 
 
 def _nodes(fact: OperatorFact) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..report.model.paths import PathFact, PathsReport, StepFact
 from .escape import Terminal
 from .paths_formula import formula_lines, said
-from .text import BLANK, Cell, Line, Look, after, cell, cut, ellipsis, pad, paint, width_of
+from .text import BLANK, Cell, Line, Look, after, cell, counted, cut, ellipsis, pad, paint, width_of
 
 INDENT = "  "
 LONG = 12  # edges of a path that are all drawn
@@ -124,7 +124,8 @@ def _head(report: PathsReport, look: Look) -> Iterator[Line]:
         yield from said(words + f"--wrt {near} asks for another", "dim", look)
     if not report.by_edges and report.edge_count != report.path_count:
         told = whole(report.edge_count)
-        yield (cell(f"over the graph's own edges there are {told} (--edges)", "dim"),)
+        are = "is" if report.edge_count == 1 else "are"
+        yield (cell(f"over the graph's own edges there {are} {told} (--edges)", "dim"),)
 
 
 # ---------------------------------------------------------------- paths of numbers
@@ -243,7 +244,7 @@ def _folded(pairs: list[tuple[str, str]], strokes: Strokes) -> list[tuple[str, s
     if len(pairs) <= LONG + 1:
         return pairs
     left = len(pairs) - 1 - 2 * KEPT
-    fold = (f"{strokes.fold} {left:,} edges {strokes.fold}", "")
+    fold = (f"{strokes.fold} {counted(left, 'edge')} {strokes.fold}", "")
     return [*pairs[: KEPT + 1], fold, *pairs[-KEPT:]]
 
 
@@ -330,7 +331,7 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
     lines: list[Line] = []
     for place, (name, kind, size, value) in enumerate(rows):
         if hidden and place == KEPT:
-            fold = f"{strokes.fold} {hidden:,} edges {strokes.fold}"
+            fold = f"{strokes.fold} {counted(hidden, 'edge')} {strokes.fold}"
             lines.append((Cell(INDENT), cell(fold, "dim")))
         parts = value.split("\n") if value else [""]
         below = max(map(width_of, parts)) > look.width - left

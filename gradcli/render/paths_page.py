@@ -37,7 +37,9 @@ def _markdown(report: PathsReport) -> list[str]:
              "What each one brings is the product of its local derivatives.", ""]  # fmt: skip
     lines += _table(report, single)
     if count > len(report.paths) > 0:
-        lines += [f"{whole(count - len(report.paths))} more paths are in the sum as well.", ""]
+        more = count - len(report.paths)
+        told = "One more path is" if more == 1 else f"{whole(more)} more paths are"
+        lines += [f"{told} in the sum as well.", ""]
     lines += _verdict(report, single)
     formula = report.formula
     if formula is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..report.model.profile import LineFact, ProfileFact
-from .text import BLANK, Cell, Line, Look, cell, columns, ellipsis
+from .text import BLANK, Cell, Line, Look, cell, columns, counted, ellipsis
 
 MOST = 40  # lines that are shown; of more the heaviest
 MARKS = ("▶", ">")
@@ -39,7 +39,7 @@ def table(profile: ProfileFact, look: Look, *, expand: bool = False) -> list[Lin
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
     for fact, count, light in _thinned(profile, expand):
         if fact is None:
-            words = f"{ellipsis(look)} {count:,} lighter lines, {seconds(light, look)}"
+            words = f"{ellipsis(look)} {counted(count, 'lighter line')}, {seconds(light, look)}"
             rows.append((cell("  "), cell(words, "dim")))
         else:
             rows.append(_row(fact, profile.heaviest, total, look))

@@ -10,7 +10,7 @@ from .escape import Terminal
 from .fold import repeats
 from .steps_block import Blocks, is_plain
 from .steps_values import lines_of
-from .text import BLANK, Cell, Line, Look, after, cell, cut, ellipsis, paint
+from .text import BLANK, Cell, Line, Look, after, cell, counted, cut, ellipsis, paint
 
 FEW_PASSES = 3  # so many are told in full, whether they are alike or not
 MOST_STEPS = 60  # of one pass, after folding
@@ -39,7 +39,12 @@ def text(
         lines.append((cell("there is no backward pass", "dim"),))
     left = report.passes - report.walks[-1].number if len(report.walks) > 1 else 0
     if left:
-        lines.extend((BLANK, (cell(f"{left:,} more passes; --pass N tells one", "dim"),)))
+        lines.extend(
+            (
+                BLANK,
+                (cell(f"{counted(left, 'more pass', 'more passes')}; --pass N tells one", "dim"),),
+            )
+        )
     return after(report.output, paint(lines, look), streamed)
 
 

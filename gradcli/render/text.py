@@ -86,6 +86,11 @@ def pad(text: str, width: int, right: bool = False) -> str:
     return space + text if right else text + space
 
 
+def counted(number: int, word: str, plural: str = "") -> str:
+    """1 gradient, 2 gradients; 1 more entry, 2,000 more entries."""
+    return f"{number:,} {word if number == 1 else plural or word + 's'}"
+
+
 def one_line(text: str) -> str:
     """A printed text without its line ends and the indentation behind them."""
     return " ".join(text.split()) if "\n" in text or "  " in text else text

@@ -9,7 +9,7 @@ from . import ledger as ledgers
 from .escape import Terminal
 from .graph import Graph
 from .table import events, saved_table, tensor_table
-from .text import BLANK, Cell, Line, Look, after, bare, cell, columns, one_line, paint
+from .text import BLANK, Cell, Line, Look, after, bare, cell, columns, counted, one_line, paint
 from .tree import ASCII, UNICODE, Drawing, Row
 
 MOST_TREES = 6
@@ -78,7 +78,7 @@ def draw(
         others = [fact.name for fact in chosen if fact not in shown]
         names = ", ".join(others[:3])
         more = ", …" if left > 3 else ""
-        trees.append([(cell(f"and {left:,} more results: {names}{more}", "dim"),)])
+        trees.append([(cell(f"and {counted(left, 'more result')}: {names}{more}", "dim"),)])
     return drawing, trees
 
 
@@ -198,6 +198,8 @@ def _footer(report: Report, drawing: Drawing) -> list[Line]:
     if report.freed and report.saving is not None and report.backwards:
         line = report.backwards[-1].line
         gone = f"{report.freed:,} of {report.saving:,} nodes' saved tensors"
+        if report.saving == 1:
+            gone = "the saved tensors of the one node that had some"
         lines.append(
             (cell(f"backward on line {line} freed {gone}; --retain-graph keeps them", "dim"),)
         )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ..report.model import Edge
 from .fold import Repeat, repeats
 from .graph import Graph
+from .text import counted
 
 SHALLOW = 6  # as high as this a tree is drawn as one; a deeper one goes straight down
 HEAD, TAIL = 24, 8  # steps of a long chain that are drawn at its two ends
@@ -271,7 +272,7 @@ class Drawing:
         times = self.strokes.times
         what = ", ".join(f"{name} {times} {count:,}" for name, count in names.most_common(3))
         more = ", …" if len(names) > 3 else ""
-        text = f"{len(hidden):,} more nodes ({what}{more})"
+        text = f"{counted(len(hidden), 'more node')} ({what}{more})"
         return _ready(Row(rest + self.strokes.more, "fold", text=text))
 
 

@@ -87,7 +87,7 @@ def _nodes(
             yield Difference(f"the inputs of {mine.name} differ", line, shown)
             return
     if len(nodes) != len(others):
-        words = f"the graph has {len(nodes)} nodes on {ours}, {len(others)} on {theirs}"
+        words = f"nodes of the graph: {len(nodes)} on {ours}, {len(others)} on {theirs}"
         yield Difference(words, None, ())
 
 
@@ -128,4 +128,5 @@ def texts(ours: str, theirs: str) -> Iterator[str]:
         for line in lines[:LINES]:
             yield f"{sign}{line}"
         if len(lines) > LINES:
-            yield f"{sign}... {len(lines) - LINES} more lines"
+            left = len(lines) - LINES
+            yield f"{sign}... {left} more line{'s' if left > 1 else ''}"
