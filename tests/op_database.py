@@ -198,7 +198,7 @@ def describe(tensor: Any) -> tuple[Any, ...]:
 def numbers_of(tensor: Any) -> Any:
     if isinstance(tensor, gradcli.Tensor):
         plain = tensor.detach().clone()
-        return (plain.float() if plain.dtype is gradcli.bfloat16 else plain).numpy()
+        return (plain.float() if plain.dtype is gradcli.bfloat16 else plain).cpu().numpy()
     return array_of(tensor)
 
 

@@ -44,7 +44,7 @@ def _eigen_gradient(grads: Sequence[Any], L: Any, V: Any) -> Any:
 
 def _check_phase(place: Any) -> None:
     """An eigenvector may be turned by any angle; a loss that feels it has no gradient."""
-    array = place.detach().numpy() if hasattr(place, "detach") else place
+    array = place._data if hasattr(place, "detach") else place
     if array.size and bool((abs(array.imag) > 1e-2 * (abs(array).max() + 1e-12) + 1e-3).any()):
         raise RuntimeError(
             "linalg_eig_backward: The eigenvectors in the complex case are specified up to "

@@ -29,14 +29,14 @@ def _length(xp: Any, self: Any, order: float, axis: Any, keepdim: bool) -> Any:
     if isinf(order):
         return (size.max if order > 0 else size.min)(axis=axis, keepdims=keepdim)
     if order == 0:
-        return sum_of(xp, (self != 0).astype(self.dtype), axis, keepdim, None)
+        return sum_of(xp, (self != 0).astype(size.dtype), axis, keepdim, None)
     if order == 1:
         return sum_of(xp, size, axis, keepdim, None)
     if order == 2:
-        return xp.sqrt(squares_of(xp, self, axis, keepdim))
-    powers = precise(xp.power, size, self.dtype.type(order))
+        return xp.sqrt(squares_of(xp, size, axis, keepdim))
+    powers = precise(xp.power, size, size.dtype.type(order))
     total = xp.asarray(sum_of(xp, powers, axis, keepdim, None))
-    return precise(xp.power, total, self.dtype.type(1 / order))
+    return precise(xp.power, total, size.dtype.type(1 / order))
 
 
 def _vector_norm(xp: Any, self: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
@@ -122,7 +122,8 @@ def _extreme_backward(grad: Any, self: Any, result: Any, dim: Any) -> Any:
 extreme_weights = operator(
     "_extreme_weights(Tensor self, Tensor value) -> Tensor",
     where="hidden",
-    forward=lambda xp, self, value: ((xp.abs(self) == value) | (self != self)).astype(self.dtype),
+    dtype=lambda self, value: value.dtype,
+    forward=lambda xp, self, value: ((xp.abs(self) == value) | (self != self)).astype(value.dtype),
     doc="1 where an element has the size of the norm, or is NaN.",
     samples=("torch.autograd.grad(x.norm(math.inf), x, create_graph=True)[0]",),
 )
@@ -132,7 +133,8 @@ vector_norm = operator(
     "ScalarType? dtype=None) -> Tensor",
     node="LinalgVectorNormBackward0",
     where="linalg",
-    dtype=lambda self, ord, dim, keepdim, dtype: dtype or self.dtype,
+    dtype=lambda self, ord, dim, keepdim, dtype: dtypes.real_of(dtype or self.dtype),
+    holomorphic=False,
     check=_check_vector,
     layout="row-major",
     forward=_vector_norm,
@@ -143,7 +145,13 @@ vector_norm = operator(
     samples=("torch.linalg.vector_norm(x)", "torch.linalg.vector_norm(x, 3, 1)",
              "torch.linalg.vector_norm(x, 0)", "torch.linalg.vector_norm(x, math.inf, (0, 1))",
              "torch.linalg.vector_norm(x, dtype=torch.float64)",
-             "torch.linalg.vector_norm(c, 1.5, (0, 2), True)"),
+             "torch.linalg.vector_norm(c, 1.5, (0, 2), True)",
+             "torch.linalg.vector_norm(torch.complex(x, y))",
+             "torch.linalg.vector_norm(torch.complex(x, y), 3, 1)",
+             "torch.linalg.vector_norm(torch.complex(x, y), 0)",
+             "torch.linalg.vector_norm(torch.complex(x, y), math.inf)",
+             "torch.linalg.vector_norm(torch.complex(x, y), 1, 0)",
+             "torch.linalg.vector_norm(torch.complex(x, y), 0.5)"),
     errors=("torch.linalg.vector_norm(i)", "torch.linalg.vector_norm(torch.zeros(0), math.inf)",
             "torch.linalg.vector_norm(x, dtype=torch.float16)",
             "torch.linalg.vector_norm(x, dim=3)", "torch.linalg.vector_norm(x, dtype=torch.int32)",
