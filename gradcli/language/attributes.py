@@ -452,6 +452,7 @@ type_handlers.caller = _caller
 type_handlers.iterate = _iterate
 type_handlers.get_item = _get_item
 type_handlers.set_item = lambda value: _library_method(value, "__setitem__")
+type_handlers.delete_item = lambda value: _library_method(value, "__delitem__")
 type_handlers.contains = lambda value: _library_method(value, "__contains__")
 type_handlers.length = lambda value: (
     len if type(value) is ArrayValue else _library_method(value, "__len__")

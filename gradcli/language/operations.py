@@ -295,6 +295,7 @@ class TypeHandlers:
         self.iterate: Callable[[Any], Iterator[Any] | None] = lambda value: None
         self.get_item: Callable[[Any], Callable[[Any, Any], Any] | None] = lambda value: None
         self.set_item: Callable[[Any], Callable[[Any, Any, Any], Any] | None] = lambda value: None
+        self.delete_item: Callable[[Any], Callable[[Any, Any], Any] | None] = lambda value: None
         self.length: Callable[[Any], Callable[[Any], int] | None] = lambda value: None
         self.name: Callable[[Any], str | None] = lambda value: None
         self.enter: Callable[[Any], Callable[..., Any] | None] = lambda value: None
@@ -401,9 +402,13 @@ def delete_item(value: Any, index: Any) -> None:
         del value[index]
         return
     found = type_handlers.special(value, "__delitem__")
-    if found is None:
+    if found is not None:
+        found(index)
+        return
+    own = type_handlers.delete_item(value)
+    if own is None:
         raise TypeError(f"'{type_name(value)}' object doesn't support item deletion")
-    found(index)
+    own(value, index)
 
 
 def length(value: Any) -> int:

@@ -63,6 +63,35 @@ class Sequential(Module):
             )
         return Sequential(*self, *other)
 
+    def __iadd__(self, other: Any) -> Sequential:
+        if not isinstance(other, Sequential):
+            raise ValueError(
+                "add operator supports only objects of Sequential class, but "
+                f"{type(other)} is given."
+            )
+        for module in list(other):
+            self.append(module)
+        return self
+
+    def __mul__(self, other: int) -> Sequential:
+        return Sequential(*self._repeated(other, list(self)))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Sequential:
+        for module in self._repeated(other, list(self))[len(self) :]:
+            self.append(module)
+        return self
+
+    @staticmethod
+    def _repeated(count: Any, modules: list[Module]) -> list[Module]:
+        """The same modules again, not copies of them."""
+        if not isinstance(count, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(modules)} and {type(count)}")
+        if count <= 0:
+            raise ValueError(f"Non-positive multiplication factor {count} for {Sequential}")
+        return modules * count
+
     def append(self, module: Module) -> Sequential:
         self.add_module(str(len(self)), module)
         return self
@@ -339,6 +368,8 @@ class ParameterDict(Module):
             del self[key]
 
     def update(self, parameters: Any) -> None:
+        if isinstance(parameters, dict) and not isinstance(parameters, OrderedDict):
+            parameters = sorted(parameters.items())  # PyTorch keeps the order of ordered ones only
         pairs = parameters.items() if hasattr(parameters, "items") else parameters
         for key, value in pairs:
             self[key] = value

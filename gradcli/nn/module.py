@@ -23,7 +23,8 @@ class Module:
     PUBLIC: tuple[str, ...] = (
         "training", "forward", "parameters", "named_parameters", "buffers", "named_buffers",
         "children", "named_children", "modules", "named_modules", "train", "eval", "zero_grad",
-        "requires_grad_", "apply", "to", "float", "double", "half", "cpu", "cuda", "type",
+        "requires_grad_", "apply", "to", "float", "double", "half", "bfloat16", "cpu", "cuda",
+        "type",
         "state_dict", "load_state_dict", "add_module", "register_module", "register_parameter",
         "register_buffer", "get_parameter", "get_buffer", "get_submodule", "extra_repr",
         "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
@@ -39,7 +40,13 @@ class Module:
         module.__dict__.update(_parameters=None)
         return module
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args or kwargs:
+            call = f"{type(self).__name__}.__init__()"
+            if kwargs:
+                name = next(iter(kwargs))
+                raise TypeError(f"{call} got an unexpected keyword argument '{name}'")
+            raise TypeError(f"{call} takes 1 positional argument but {len(args) + 1} were given")
         self.__dict__.update(
             training=True,
             _parameters={},
@@ -178,7 +185,11 @@ class Module:
 
     def _named(self, kind: str, prefix: str, recurse: bool, once: bool) -> Iterator[Any]:
         seen = set()
-        modules = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
+        modules = (
+            self.named_modules(prefix=prefix, remove_duplicate=once)
+            if recurse
+            else [(prefix, self)]
+        )
         for path, module in modules:
             for name, value in module.__dict__[kind].items():
                 if value is None or (once and id(value) in seen):

@@ -12,6 +12,8 @@ from .optimizer import Optimizer, as_number, check_rate
 
 
 class LBFGS(Optimizer):
+    TELLS_STEPS = True
+
     def __init__(
         self, params: Any, lr: Any = 1, max_iter: int = 20, max_eval: int | None = None,
         tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,

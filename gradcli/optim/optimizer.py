@@ -28,6 +28,14 @@ class Optimizer:
         "add_param_group", "register_step_pre_hook", "register_step_post_hook",
     )  # fmt: skip
 
+    EXTENSIBLE = True
+    # Does `step` say that it ran? One that a program wrote says nothing, so no schedule may warn.
+    TELLS_STEPS = True
+
+    def __init_subclass__(cls) -> None:
+        if "step" in cls.__dict__ and "TELLS_STEPS" not in cls.__dict__:
+            cls.TELLS_STEPS = False
+
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         if isinstance(params, Tensor):

@@ -19,6 +19,7 @@ _ORDER = (
 class LRScheduler:
     """Sets the learning rate of each parameter group; a subclass computes them in get_lr."""
 
+    EXTENSIBLE = True
     PUBLIC: tuple[str, ...] = (
         "optimizer", "base_lrs", "last_epoch", "step", "get_lr", "get_last_lr", "state_dict",
         "load_state_dict",
@@ -59,7 +60,8 @@ class LRScheduler:
         return self._last_lr
 
     def step(self, epoch: int | None = None) -> None:
-        if self._step_count == 1 and not self.optimizer._stepped:
+        told = self.optimizer.TELLS_STEPS
+        if self._step_count == 1 and told and not self.optimizer._stepped:
             state.warn(_ORDER)
         self._step_count += 1
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch

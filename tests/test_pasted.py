@@ -1,0 +1,39 @@
+"""Tests: programs as people paste them, run by the language and by PyTorch: what they print."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oracle import oracle, question
+from programs_under import sections
+from test_language import level, ran
+
+PROGRAMS = sections(Path(__file__).parent / "programs" / "pasted.txt")
+
+
+@question
+def printed(lib: Any, text: str) -> Any:
+    """What a program prints with the names that stand without an import, and how it ends."""
+    names = {"torch": lib, "nn": lib.nn, "F": lib.nn.functional, "optim": lib.optim}
+    out = io.StringIO()
+    error = None
+    with contextlib.redirect_stdout(out):
+        try:
+            exec(compile(text, "<program>", "exec"), {"__name__": "__main__", **names})
+        except Exception as raised:
+            error = [type(raised).__name__, str(raised)]
+    lib.set_grad_enabled(True)
+    lib.set_printoptions(profile="default")
+    return [level(out.getvalue()), error]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("title", PROGRAMS)
+def test_pasted(title: str) -> None:
+    out, outcome = ran(PROGRAMS[title])
+    error = None if outcome.error is None else [outcome.error.type, outcome.error.message]
+    assert [level(out), error] == oracle.ask("printed", PROGRAMS[title])
