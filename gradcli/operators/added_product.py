@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.operator import operator
+from ..engine.operator import Reduced, operator
+from . import halves
 from .geometry import expanded_size
 from .product import (
     NO_BOOL,
@@ -115,6 +116,7 @@ addmv = operator(
     forward=lambda xp, self, mat, vec, beta, alpha: _added(
         xp, self, multiplied(xp, mat, vec), beta, alpha
     ),
+    reduced=Reduced(halves.added_vector),
     self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
     mat=lambda grad, vec, alpha: scaled(outer_of(grad, vec), alpha),
     vec=lambda grad, mat, alpha: scaled(mv(t(mat), grad), alpha),
@@ -149,6 +151,7 @@ addbmm = operator(
     forward=lambda xp, self, batch1, batch2, beta, alpha: _added(
         xp, self, multiplied(xp, batch1, batch2).sum(0), beta, alpha
     ),
+    reduced=Reduced(halves.added_batches),
     self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
     # The names are those that PyTorch's node shows for its saved values.
     batch1=lambda grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2, batch2_sym_argsize_2, alpha: scaled(  # noqa: E501
@@ -211,6 +214,7 @@ addr = operator(
     forward=lambda xp, self, vec1, vec2, beta, alpha: _added(
         xp, self, xp.outer(vec1, vec2), beta, alpha
     ),
+    reduced=Reduced(halves.added_outer),
     self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
     vec1=lambda grad, vec2, alpha: scaled(mv(grad, vec2), alpha),
     vec2=lambda grad, vec1, alpha: scaled(mv(t(grad), vec1), alpha),

@@ -13,7 +13,7 @@ from typing import Any
 from ..engine.operator import multiply_add, precise
 from .conventions import MEAN, NONE
 
-VECTOR = 64  # elements from which PyTorch's vector code runs, which fuses a * b + c
+VECTOR = 32  # elements that vector code takes at once, fusing a * b + c; the rest goes one by one
 
 
 def number(kind: Any, value: Any) -> Any:
@@ -30,9 +30,7 @@ def plus_scaled(kind: Any, self: Any, other: Any, alpha: Any) -> Any:
     if alpha == 1:
         return self + other
     alpha = number(kind, alpha)
-    if max(self.size, other.size) < VECTOR:
-        return self + kind.settle(alpha * other)
-    return multiply_add(other, alpha, self)
+    return by_vectors(multiply_add(other, alpha, self), self + kind.settle(alpha * other))
 
 
 def _of_kind(kind: Any, value: Any) -> Any:
@@ -41,6 +39,45 @@ def _of_kind(kind: Any, value: Any) -> Any:
 
 def minus_scaled(kind: Any, self: Any, other: Any, alpha: Any) -> Any:
     return plus_scaled(kind, self, _of_kind(kind, other), -alpha)
+
+
+def _scaled(kind: Any, self: Any, factor: Any) -> Any:
+    return kind.settle(number(kind, factor) * self) if factor else kind.xp.zeros_like(self)
+
+
+def added_vector(kind: Any, self: Any, mat: Any, vec: Any, beta: Any, alpha: Any) -> Any:
+    """addmv."""
+    return _scaled(kind, self, beta) + number(kind, alpha) * (mat @ vec)
+
+
+def added_batches(kind: Any, self: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
+    """addbmm, one product after the other."""
+    result = self * number(kind, beta) if beta else kind.xp.zeros_like(self)
+    for first, second in zip(batch1, batch2, strict=True):
+        result = kind.settle(result + number(kind, alpha) * (first @ second))
+    return result
+
+
+def added_outer(kind: Any, self: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
+    """addr."""
+    outer = kind.settle(kind.xp.outer(_scaled(kind, vec1, alpha), vec2))
+    return _scaled(kind, self, beta) + outer
+
+
+def inverse_root(kind: Any, self: Any) -> Any:
+    """rsqrt; vector code rounds once, what is left over twice."""
+    root = kind.xp.sqrt(self)
+    return by_vectors(1 / root, 1 / kind.settle(root))
+
+
+def by_vectors(whole: Any, rest: Any) -> Any:
+    """What vector code computes, and from the last whole vector on what goes one by one."""
+    cut = whole.size - whole.size % VECTOR
+    if not cut:
+        return rest
+    result = whole.reshape(-1).copy()
+    result[cut:] = rest.reshape(-1)[cut:]
+    return result.reshape(whole.shape)
 
 
 def rounded_quotient(kind: Any, self: Any, other: Any, rounding_mode: str | None) -> Any:
@@ -214,9 +251,13 @@ def huber_slope(kind: Any, grad: Any, self: Any, target: Any, reduction: int, de
     xp, settle = kind.xp, kind.settle
     apart = settle(self - target)
     norm, bound = share(kind, reduction, apart.size), number(kind, delta)
-    far = settle(settle(norm * grad) * bound)
+    grown = settle(norm * grad)
     near = settle(norm * apart) * grad
-    return xp.where(apart <= -bound, -far, xp.where(apart >= bound, far, near))
+
+    def slope(far: Any) -> Any:
+        return xp.where(apart <= -bound, -far, xp.where(apart >= bound, far, near))
+
+    return by_vectors(slope(grown * bound), slope(grown * xp.float32(delta)))
 
 
 def binary_entropy(kind: Any, self: Any, target: Any, weight: Any, reduction: int) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import catalogue, operator
+from ..engine.operator import Reduced, catalogue, operator
 from .constants import zeros_of
 from .conventions import full_precision
 from .summation import sum_of_window
@@ -216,15 +216,16 @@ def _avg_pool(
 
 def _avg_pool_backward(
     xp: Any, grad: Any, x: Any, kernel: Any, stride: Any, padding: Any, ceil: bool, include: bool,
-    override: int | None,
+    override: int | None, settle: Any = None,
 ) -> Any:  # fmt: skip
     ndim = len(kernel)
     stride, padding, ones = _settled(kernel, stride, padding, 1)
     count, after = _geometry(x, kernel, stride, padding, ones, ceil)
     share = grad / _divisors(xp, x, kernel, stride, padding, count, include, override)
+    share = share if settle is None else settle(share)
     values = xp.broadcast_to(share[(..., *(None,) * ndim)], (*share.shape, *kernel))
     wide = tuple(size + p + a for size, p, a in zip(x.shape[-ndim:], padding, after, strict=True))
-    out = scatter(xp, values, wide, stride, ones)
+    out = scatter(xp, values, wide, stride, ones, settle, True)
     cut = tuple(slice(p, p + size) for p, size in zip(padding, x.shape[-ndim:], strict=True))
     return out[(Ellipsis, *cut)].astype(grad.dtype, copy=False)
 
@@ -264,6 +265,7 @@ def _declare_average(ndim: int) -> Any:
         node=node + "Backward0",
         where="hidden",
         forward=_avg_pool_backward,
+        reduced=Reduced(lambda kind, *given: _avg_pool_backward(kind.xp, *given, kind.settle)),
         grad_output=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad,
         divisor_override: again(
             grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override

@@ -9,7 +9,7 @@ from ..engine.operator import Reduced, catalogue, composite, operator, precise
 from .arithmetic import number_first
 from .constants import zeros_as
 from .conventions import Late
-from .halves import number, power, rounded_quotient
+from .halves import inverse_root, number, power, rounded_quotient
 
 where = Late("where.self")
 log = Late("log")
@@ -466,6 +466,7 @@ rsqrt = operator(
     inplace="rsqrt_",
     dtype="promote_float",
     forward=lambda xp, self: 1 / xp.sqrt(self),
+    reduced=Reduced(inverse_root),
     self=lambda grad, result: grad * -0.5 * result**3,
     doc="1 / sqrt(x), elementwise.",
     samples=("p.rsqrt()", "torch.rsqrt(p)"),

@@ -42,16 +42,17 @@ def windows(
 
 def scatter(
     xp: Any, values: Any, shape: Sequence[int], stride: Sequence[int], dilation: Sequence[int],
-    settle: Any = None,
+    settle: Any = None, by_window: bool = False,
 ) -> Any:  # fmt: skip
     """Adds values (..., *count, *kernel) to where their windows lay: the adjoint of windows.
 
-    `settle` rounds each sum.
+    `settle` rounds each sum; an element's first window is the last of those by place in the kernel.
     """
     ndim = len(stride)
     count, kernel = values.shape[-2 * ndim : -ndim], values.shape[-ndim:]
     out = xp.zeros((*values.shape[: -2 * ndim], *shape), dtype=values.dtype)
-    for place in xp.ndindex(*kernel):
+    places = list(xp.ndindex(*kernel))
+    for place in reversed(places) if by_window else places:
         target = tuple(
             slice(p * d, p * d + (n - 1) * s + 1, s)
             for p, d, n, s in zip(place, dilation, count, stride, strict=True)
