@@ -36,6 +36,18 @@ class Storage:
         self.version = 0
 
 
+class DetachedVersion(int):
+    """The version of a tensor that detach_ took out of the graph.
+
+    It counts as raised, so that every node that saved the tensor looks at it once more.
+    """
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return True
+
+
 class SavedOutput(Storage):
     """A node's only output, saved without the tensor, which holds the node: no reference cycle.
 

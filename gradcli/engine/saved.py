@@ -11,7 +11,7 @@ from .dtypes import bool_, float64, int64
 from .kind import kind_of, kind_of_array
 from .leaf import edge_of
 from .mode import state
-from .node import FREED_MESSAGE, AccumulateGrad, Node, Packed, SavedOutput
+from .node import FREED_MESSAGE, AccumulateGrad, DetachedVersion, Node, Packed, SavedOutput
 from .row import CARRIERS
 from .tensor import Tensor, plain
 
@@ -59,9 +59,25 @@ def check_version(node: Node, place: int) -> None:
 def _check_one(node: Node, value: Any, expected: int, place: int) -> None:
     storage = getattr(value, "_storage", None)
     version = 0 if storage is None else storage.version
+    if version.__class__ is DetachedVersion and expected.__class__ is not DetachedVersion:
+        _check_attached(node, value, place)
     if version != expected:
         name = node.row.saved_keys[place]
         raise _damaged(node, node.origin, name, value, version, expected)
+
+
+def _check_attached(node: Node, value: Any, place: int) -> None:
+    """Raises if a saved input was a result then and is none now."""
+    ordered = [p.name for p in node.row.tensors if p.name in node.row.differentiable]
+    key = node.row.saved_keys[place]
+    if value.__class__ is not Tensor or value._grad_fn is not None or key not in ordered:
+        return
+    edge = node.edges[ordered.index(key)] if len(ordered) == len(node.edges) else None
+    if edge is not None and edge.__class__ is not AccumulateGrad:
+        raise RuntimeError(
+            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
+            "This is not supported, please use out-of-place `.detach()` instead"
+        )
 
 
 def check_given(value: Tensor, expected: int, origin: object) -> None:

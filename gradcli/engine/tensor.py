@@ -24,7 +24,7 @@ from .kind import (
 from .layout import element_strides
 from .leaf import NON_LEAF_GRAD, check_new_grad, edge_of, mark_inference
 from .mode import state
-from .node import AccumulateGrad, Node, SavedOutput, Storage
+from .node import AccumulateGrad, DetachedVersion, Node, SavedOutput, Storage
 from .row import CARRIERS
 from .size import Size
 from .values import Values
@@ -327,6 +327,9 @@ class Tensor(Values):
                 "on these gradients. To fix this error, please refer to the "
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
+        if self._grad_fn is not None:
+            storage = self._need_storage()  # the node that saved it has the same
+            storage.version = DetachedVersion(storage.version)
         self._grad_fn, self._requires_grad, self._output_nr = None, False, 0
         if self._meta is not None:
             set_mark(self, False)

@@ -257,6 +257,15 @@ composite(
     errors=("torch.detach(1.0)",),
 )
 
+composite(
+    "detach_(Tensor self) -> Tensor",
+    lambda self: self.detach_(),
+    where="torch",
+    doc="Takes the tensor itself out of the graph.",
+    samples=("torch.detach_(x * 2)",),
+    errors=("torch.detach_((x * 1)[0])",),
+)
+
 zero = operator(
     "zero(Tensor self) -> Tensor",
     node="ZeroBackward0",
