@@ -33,7 +33,7 @@ SAME = {
     "indexing": X + "b = torch.zeros(3)\nb[1:] = x[:2]\nb[0], c = x[2] * 2, b[..., None]\n"
                     "print(b, c, [v.item() for v in x], x[x > 0], len(x), 1.5 in x)\n",
     "numbers": X + "print(int(x[0]), float(x[1]), bool(x[2] > 0), round(x[0].item()), abs(x), "
-                   "math.sqrt(x[0]), divmod(x, 2), f'{x[0]:.2f} {x}', '%.1f' % x[0], max(x))\n",
+                   "math.sqrt(x[0]), f'{x[0]:.2f} {x}', '%.1f' % x[0], max(x))\n",
     "several results": X + "v, i = x.max(0)\nr = torch.sort(x)\nprint(r, r.values, i, x.split(2), "
                            "torch.unbind(x))\n",
     "types": X + "print(type(x), x.dtype, x.device, x.shape, isinstance(x, torch.Tensor), "

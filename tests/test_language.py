@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from oracle import oracle
+from programs_under import sections
 
 from gradcli.diagnostics import Diagnostic, ExitStatus, ProgramError
+from gradcli.engine.mode import state
 from gradcli.language import grammar
 from gradcli.language.budget import Budget
 from gradcli.language.interpreter import Outcome, run
@@ -26,6 +29,8 @@ from gradcli.namespace import resolve
 # Programs without tensors: each must print and fail exactly as under Python itself.
 _TEXT = (Path(__file__).parent / "programs" / "language.txt").read_text("utf-8")
 PROGRAMS = _TEXT.strip("\n").split("\n----\n")
+# Programs with tensors: each must print and fail as under PyTorch.
+TENSORS = sections(Path(__file__).parent / "programs" / "tensors.txt")
 
 
 def level(text: str) -> str:
@@ -73,6 +78,15 @@ def test_as_under_python(text: str) -> None:
     error = outcome.error
     told = None if error is None else (error.type, error.message)
     assert (level(out), told) == under_python(text)
+
+
+@pytest.mark.parametrize("title", TENSORS)
+def test_as_under_pytorch(title: str) -> None:
+    theirs = oracle.ask("program", TENSORS[title])
+    out, outcome = ran(TENSORS[title])
+    error = outcome.error
+    told = None if error is None else f"{error.type}: {error.message}"
+    assert (re.sub(r" at 0x[0-9a-f]+", "", out), told) == (theirs["output"], theirs["error"])
 
 
 # ---------------------------------------------------------------- grammar
@@ -204,6 +218,24 @@ def test_unknown_names(text: str, message: str, near: str) -> None:
     diagnostic = failed(text) if "import" not in text and "open" not in text else refused(text)
     assert diagnostic.message == message
     assert near in " ".join(diagnostic.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = 5\nx is 5", "with a literal"),
+        ("assert (1, 'said')", "assertion is always true"),
+        ("x = [(1, 2) (3, 4)]", "perhaps you missed a comma"),
+    ],
+)
+def test_python_warns_before_the_program_runs(text: str, words: str) -> None:
+    warned: list[str] = []
+    before, state.warn = state.warn, lambda text, *more: warned.append(str(text))
+    try:
+        ran(text)
+    finally:
+        state.warn = before
+    assert len(warned) == 1 and words in warned[0]
 
 
 def test_unknown_names_stop_the_line_that_uses_them() -> None:

@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Any
+from weakref import ref
 
 from ..engine.device import Device
 from ..engine.dtypes import DType
@@ -20,9 +21,20 @@ from .libraries import HOMES, TENSORS, published, publishes
 from .names import suggest_member, suggestion
 from .operations import iterate, type_handlers, type_name
 from .session import session
-from .values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Set, Type
+from .values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Plain, Set, Type
 
 Method = Callable[..., Any]
+
+
+# What programs keep on tensors, x.label = "x": PyTorch's tensors take every attribute.
+# By identity, since tensors compare element by element; gone with the tensor.
+KEPT: dict[int, tuple[ref[Tensor], dict[str, Any]]] = {}
+KEPT_BYTES = 256
+
+
+def kept_on(tensor: Tensor) -> dict[str, Any]:
+    found = KEPT.get(id(tensor))
+    return {} if found is None else found[1]
 
 
 class Members:
@@ -100,6 +112,8 @@ def get_attribute(value: Any, name: str) -> Any:
     found = _library_attribute(value, name)
     if found is not None:
         return found[0]
+    if isinstance(value, Tensor) and name in kept_on(value):
+        return kept_on(value)[name]
     return _universal(value, name)
 
 
@@ -123,7 +137,13 @@ def set_attribute(value: Any, name: str, new: Any) -> None:
         )
     if name in members.methods:
         raise AttributeError(f"'{type_name(value)}' object attribute '{name}' is read-only")
-    raise missing(value, name)
+    if not isinstance(value, Tensor) or name.startswith("__"):
+        raise missing(value, name)
+    session.budget.charge_bytes(KEPT_BYTES)
+    number = id(value)
+    if number not in KEPT:
+        KEPT[number] = (ref(value, lambda _: KEPT.pop(number, None)), {})
+    KEPT[number][1][name] = new
 
 
 def _owner_name(value: Any) -> str:
@@ -136,6 +156,8 @@ def delete_attribute(value: Any, name: str) -> None:
         special(value, name)
     elif type(value) in TENSORS and name == "grad":
         value.grad = None
+    elif isinstance(value, Tensor) and name in kept_on(value):
+        del kept_on(value)[name]
     else:
         raise missing(value, name)
 
@@ -158,6 +180,8 @@ def _saved(node: Node, name: str) -> Any:
 def _universal(value: Any, name: str) -> Any:
     from .builtins.types import type_of
 
+    if type(value) is Builtin and value.wraps is not None and name == "__doc__":
+        return value.wraps.doc
     if name == "__class__":
         return type_of(value)
     if name == "__doc__":
@@ -233,6 +257,9 @@ def adopt(value: Any) -> Any:
     if kind is Tensor or value is None or kind in SIMPLE:
         return value
     if isinstance(value, HOST_FUNCTIONS):
+        wrapped = getattr(value, "__wrapped__", None)
+        if type(wrapped) is Function:
+            return Builtin(wrapped.name, _adopting(value), _function_text(wrapped.code), wrapped)
         return Builtin(
             getattr(value, "__name__", "function"), _adopting(value), _function_text(value)
         )
@@ -252,7 +279,8 @@ def adopt(value: Any) -> Any:
 
 
 def _function_text(function: Any) -> str:
-    return f"<function {getattr(function, '__qualname__', 'function')}>"
+    name = getattr(function, "qualified", None) or getattr(function, "__qualname__", "function")
+    return f"<function {name}>"
 
 
 def _adopting(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -403,7 +431,8 @@ TABLES.update({
     slice: Members({}, {name: attrgetter(name) for name in ("start", "stop", "step")}),
     range: Members({}, {name: attrgetter(name) for name in ("start", "stop", "step")}),
     Namespace: Members(), Type: Members(), Function: Members(), Builtin: Members(),
-    Bound: Members(), Lazy: Members(), type(None): Members(), type(...): Members(),
+    Bound: Members(), Lazy: Members(), Plain: Members(), type(None): Members(),
+    type(...): Members(),
 })  # fmt: skip
 del TABLES[range]  # the builtins give range its methods too
 
@@ -436,6 +465,8 @@ def _get_item(value: Any) -> Any:
 def _host_name(value: Any) -> str | None:
     if type(value) is ErrorValue:
         return value.kind.name
+    if type(value) is Lazy:
+        return value.kind
     if isinstance(value, Node):
         return value.name().split("::")[-1]
     if isinstance(value, Tensor):

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..diagnostics import ProgramError
 from . import grammar, names
+from .doubts import is_doubtful
 from .names import Scope
 from .source import Source
 
@@ -25,6 +26,7 @@ class Checker:
         self.imports: dict[str, list[str]] = {}  # name -> full dotted names it was imported as
         self.assigned: set[str] = set()  # global names bound by something else than an import
         self.augmented_only: set[str] = set()  # global names that only `+=` and the like bind
+        self.doubtful: list[ast.AST] = []  # what Python's compiler may warn of
         self.loops = 0  # loops around the current statement, within its function
 
     # ------------------------------------------------------------ refusals
@@ -109,6 +111,11 @@ class Checker:
             elif child is not None:
                 self.visit(child, scope, depth)
 
+    def doubted(self, node: Any, scope: Scope, depth: int) -> None:
+        self.generic(node, scope, depth)
+        if is_doubtful(node):
+            self.doubtful.append(node)
+
     def constant(self, node: ast.Constant, scope: Scope, depth: int) -> None:
         problem = grammar.constant_refusal(node.value)
         if problem is not None:
@@ -143,6 +150,8 @@ class Checker:
             scope.calls.setdefault(function.id, function)
         else:
             self.visit(function, scope, depth)
+            if is_doubtful(node):
+                self.doubtful.append(node)
         for argument in node.args:
             self.visit(argument.value if type(argument) is ast.Starred else argument, scope, depth)
         for keyword in node.keywords:
@@ -457,9 +466,13 @@ class Checker:
             return
         if node.level or home not in spaces:
             raise self.refuse_import(node, "." * node.level + home)
-        for alias in node.names:
-            if alias.name == "*":
-                continue  # the flat names are there already, and Python's builtins win
+        starred = any(alias.name == "*" for alias in node.names)
+        if starred and home == "torch":
+            return  # the flat names are there already, and Python's builtins win
+        listed = (
+            [ast.alias(name) for name in sorted(names.members(home))] if starred else node.names
+        )
+        for alias in listed:
             path = f"{home}.{alias.name}"
             if path not in values and path not in spaces:
                 near = names.suggest_member(home, alias.name)
@@ -480,27 +493,31 @@ class Checker:
 
 
 FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
-    ast.Subscript: ("value", "slice"),
     ast.Slice: ("lower", "upper", "step"),
     ast.UnaryOp: ("operand",),
     ast.BoolOp: ("values",),
-    ast.Compare: ("left", "comparators"),
     ast.IfExp: ("test", "body", "orelse"),
     ast.Dict: ("keys", "values"),
     ast.JoinedStr: ("values",),
     ast.FormattedValue: ("value", "format_spec"),
     ast.Expr: ("value",),
-    ast.Assert: ("test", "msg"),
     ast.Raise: ("exc", "cause"),
     ast.Pass: (),
 }
 HANDLERS: dict[type[ast.AST], Handler] = dict.fromkeys(FIELDS, Checker.generic)
+FIELDS.update({
+    ast.Subscript: ("value", "slice"), ast.Compare: ("left", "comparators"),
+    ast.Assert: ("test", "msg"),
+})  # fmt: skip
 HANDLERS.update(
     {
         ast.Constant: Checker.constant,
         ast.Name: Checker.name,
         ast.Attribute: Checker.attribute,
         ast.Call: Checker.call,
+        ast.Subscript: Checker.doubted,
+        ast.Compare: Checker.doubted,
+        ast.Assert: Checker.doubted,
         ast.BinOp: Checker.binary,
         ast.NamedExpr: Checker.named,
         ast.Lambda: Checker.lambda_,

@@ -24,7 +24,7 @@ from .builtins.prelude import PRELUDE
 from .builtins.types import OF_ERRORS
 from .calls import call
 from .formatting import error_text, plain_error
-from .instances import add_special, make_host, special_names
+from .instances import add_special, is_base, make_host, make_library_host, special_names
 from .operations import type_name
 from .session import session
 from .values import Bound, Builtin, ErrorValue, Function, Instance, Type
@@ -54,10 +54,13 @@ class ClassValue:
         self.order = _linear(self, bases)
         self.kind: Type | None = None  # of errors: what `except` compares
         self.special: frozenset[str] = frozenset()
-        self.host: type[Instance] | None = None  # of plain classes: what lies beneath an instance
+        self.host: type[Any] | None = None  # what lies beneath an instance
         if self.native is None:
             self.special = special_names(self.order)
             self.host = make_host(name, self.order)
+        elif is_base(self.native):
+            self.host = make_library_host(name, ProgramModule, self.native)
+        if self.host is not None:
             _know(self.host)
 
     def find(self, name: str, after: ClassValue | None = None) -> Any:
@@ -88,7 +91,7 @@ def _native(bases: tuple[Any, ...]) -> Any:
 
 
 def _may_be_base(base: Type) -> bool:
-    if base.host in MODULES or base.host in FUNCTIONS:
+    if is_base(base.host) or base.host in FUNCTIONS:
         return True
     return (
         isinstance(base.host, type)
@@ -118,13 +121,15 @@ def _linear(own: ClassValue, bases: tuple[Any, ...]) -> list[ClassValue]:
 
 
 class ProgramModule:
-    """What an object of a program's class that builds on nn.Module answers for it."""
+    """What an object of a program's class answers where it builds on one of nn or optim."""
 
     def __init__(self, kind: ClassValue) -> None:
         self.__dict__["_program_class"] = kind
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         method = kind_of(self).find("forward")
+        if method is MISSING and kind_of(self).native.__name__ != "Module":
+            return super().forward(*args, **kwargs)  # type: ignore[misc]
         if method is MISSING:
             raise NotImplementedError(
                 f'Module [{kind_of(self).name}] is missing the required "forward" function'
@@ -133,14 +138,12 @@ class ProgramModule:
 
     def extra_repr(self) -> str:
         method = kind_of(self).find("extra_repr")
-        return "" if method is MISSING else str(call(method, (self,), {}))
+        if method is MISSING:
+            return super().extra_repr()  # type: ignore[misc, no-any-return]
+        return str(call(method, (self,), {}))
 
     def _get_name(self) -> str:
         return kind_of(self).name
-
-
-class ModuleInstance(ProgramModule, Module):
-    """The same, built on our own nn.Module."""
 
 
 class StaticMethod:
@@ -202,13 +205,14 @@ def construct(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
     if kind.kind is not None:
         value = ErrorValue(kind.kind, args)
     else:
-        value = kind.host(kind) if kind.host is not None else MODULES[kind.native](kind)
+        assert kind.host is not None
+        value = kind.host(kind)
     start = kind.find("__init__")
     if start is not MISSING:
         answer = call(start, (value, *args), kwargs)
         if answer is not None:
             raise TypeError(f"__init__() should return None, not '{type_name(answer)}'")
-    elif kind.native in MODULES:
+    elif is_base(kind.native):
         kind.native.__init__(value, *args, **kwargs)
     elif kwargs and kind.kind is not None:
         raise TypeError(f"{kind.name}() takes no keyword arguments")
@@ -236,7 +240,7 @@ ERROR_CLASSES: dict[Type, ClassValue] = {}
 def _from_class(value: Any, kind: ClassValue, found: Any) -> Any:
     """A class's entry read through an object."""
     holder = type(found)
-    if holder is Function:
+    if holder is Function or (holder is Builtin and found.wraps is not None):
         return Bound(found.name, value, found)
     if holder is StaticMethod:
         return found.function
@@ -325,7 +329,7 @@ def _class_attribute(value: ClassValue, name: str) -> Any:
         return found
     if value.native in FUNCTIONS and name == "apply":
         return Builtin("apply", FUNCTIONS[value.native](value))
-    if value.native in MODULES and (name in module_methods(value.native) or name == "__init__"):
+    if is_base(value.native) and (name in module_methods(value.native) or name == "__init__"):
         return _module_method(value.native, name)
     if name == "__doc__":
         return value.doc
@@ -348,7 +352,7 @@ def _super_attribute(value: Super, name: str) -> Any:
     found = kind.find(name, after=value.behind)
     if found is not MISSING:
         return _from_class(value.object, kind, found)
-    if kind.native in MODULES:
+    if is_base(kind.native):
         return Bound(name, value.object, _module_method(kind.native, name).function)
     if kind.kind is not None:
         return Bound(name, value.object, _error_method(name))
@@ -358,9 +362,9 @@ def _super_attribute(value: Super, name: str) -> Any:
 
 
 def _module_method(native: type, name: str) -> Builtin:
-    """nn.Module's own method, for super().train() and Module.__init__(self)."""
+    """The library's own method, for super().train() and Module.__init__(self)."""
     if name == "__init__":
-        return Builtin("__init__", lambda value, *args: native.__init__(value))  # type: ignore[misc]
+        return Builtin("__init__", native.__init__)  # type: ignore[misc]
     if name == "__setattr__" or name not in module_methods(native):
         raise AttributeError(f"'super' object has no attribute '{name}'")
     return Builtin(name, module_methods(native)[name])
@@ -423,8 +427,7 @@ def _applied(kind: ClassValue) -> Callable[..., Any]:
     return lambda *args: apply.__func__(_Adapter(kind), *args)
 
 
-# The classes that a program's own may build on: what an object of one is, how one is applied.
-MODULES: dict[Any, Callable[[ClassValue], ProgramModule]] = {Module: ModuleInstance}
+# The classes of functions that a program's own may build on, and how one is applied.
 FUNCTIONS: dict[Any, Callable[[ClassValue], Callable[..., Any]]] = {HostFunction: _applied}
 
 
@@ -467,7 +470,6 @@ def _know(kind: type) -> None:
     SPECIAL_DELETE[kind], TABLES[kind] = _delete_instance, Members()
 
 
-_know(ModuleInstance)
 TABLES[FunctionContext] = Members(
     {name: getattr(FunctionContext, name) for name in (
         "save_for_backward", "save_for_forward", "mark_non_differentiable", "mark_dirty",
@@ -478,9 +480,10 @@ TABLES[FunctionContext] = Members(
 
 @functools.cache
 def module_methods(native: type) -> dict[str, Callable[..., Any]]:
-    """The methods of nn.Module that a program's module has."""
+    """The methods of the library that a program's class has; nn.Module has no forward."""
     methods = members_of_type(native).methods
-    return {name: method for name, method in methods.items() if name != "forward"}
+    own = native.__name__ != "Module"
+    return {name: method for name, method in methods.items() if own or name != "forward"}
 
 
 def call_special(value: Any, name: str, *args: Any, **kwargs: Any) -> Any:

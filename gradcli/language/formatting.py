@@ -13,7 +13,17 @@ from ..nn.module import Module
 from .libraries import TENSORS
 from .operations import DICTS, VIEWS, type_handlers, type_name
 from .session import session
-from .values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Set, Type
+from .values import (
+    Bound,
+    Builtin,
+    ErrorValue,
+    FrozenSet,
+    Function,
+    Lazy,
+    Namespace,
+    Set,
+    Type,
+)
 
 MAX_DEPTH = 500
 _NUMBERS = re.compile(r"\d+")
@@ -131,9 +141,9 @@ def _nested(value: Any, kind: type, around: tuple[int, ...]) -> str:
     parts = [_quoted(item, around) for item in value]
     if kind is list:
         return "[" + ", ".join(parts) + "]"
-    if kind is Set:
+    if kind is Set or kind is FrozenSet:
         inside = "{" + ", ".join(parts) + "}" if parts else ""
-        return inside or "set()"
+        return f"frozenset({inside})" if kind is FrozenSet else inside or "set()"
     if kind in VIEWS:
         return f"{kind.__name__}([" + ", ".join(parts) + "])"
     return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
@@ -141,6 +151,12 @@ def _nested(value: Any, kind: type, around: tuple[int, ...]) -> str:
 
 def _function(value: Function) -> str:
     return f"<function {value.code.qualified} at {session.address_of(value)}>"
+
+
+def _builtin(value: Builtin) -> str:
+    if value.text.startswith(("<function", "<built-in method")):
+        return f"{value.text[:-1]} at {session.address_of(value)}>"
+    return value.text
 
 
 def _bound(value: Bound) -> str:
@@ -174,7 +190,7 @@ PLAIN = frozenset({int, float, bool, str, complex, type(None), type(...), range}
 REPRESENT: dict[type, Callable[[Any], str]] = {
     Tensor: repr,
     Function: _function,
-    Builtin: lambda value: value.text,
+    Builtin: _builtin,
     Bound: _bound,
     Type: lambda value: value.text,
     Namespace: lambda value: f"<module '{value.path}'>",
@@ -189,6 +205,7 @@ NESTED: dict[type, tuple[str, str, str]] = {
     tuple: ("(", ")", "(...)"),
     **dict.fromkeys(DICTS, ("{", "}", "{...}")),
     Set: ("{", "}", "set(...)"),
+    FrozenSet: ("{", "}", "frozenset(...)"),
     **dict.fromkeys(VIEWS, ("", "", "...")),
 }
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
+from ..nn.module import Module
 from .calls import call
 from .grammar import BINARY_METHODS
 from .session import session
 from .values import Instance
 
+OPTIMIZERS = "gradcli.optim.optimizer"
 HOST_BYTES = 4096  # what a class of the host weighs, about
 # Special methods that Python's own operations look for: a host gets a bridge for each that the
 # program's class has, so that operands are asked in Python's order and errors have its words.
@@ -45,6 +49,25 @@ def make_host(name: str, order: list[Any]) -> type[Instance]:
     if nearest is not None and nearest.table.get("__hash__") is None:
         body["__hash__"] = None  # equal objects, and no word on their hash
     return type(name, (above,), body)
+
+
+# The classes of the library that a program's own may build on, and everything made of them.
+BASES: list[type] = [Module]
+
+
+def is_base(kind: Any) -> bool:
+    if not isinstance(kind, type):
+        return False
+    optimizers = sys.modules.get(OPTIMIZERS)  # where it is not loaded, nothing is made of it
+    return issubclass(kind, tuple(BASES)) or (
+        optimizers is not None and issubclass(kind, optimizers.Optimizer)
+    )
+
+
+def make_library_host(name: str, answers: type, native: type) -> type[Any]:
+    """The same for a class that builds on one of the library: `answers` says what it overrides."""
+    session.budget.charge_bytes(HOST_BYTES)
+    return types.new_class(name, (answers, native))
 
 
 def special_names(order: list[Any]) -> frozenset[str]:

@@ -146,6 +146,11 @@ class Machine:
         budget.start()
         session.reset(budget, write)
         with _prepared(budget):
+            if self.program.doubtful:
+                from .doubts import told
+
+                for text in told(self.program.doubtful):
+                    state.warn(text)
             try:
                 self.statements(budget)
             except BaseException as raised:

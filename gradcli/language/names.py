@@ -29,7 +29,7 @@ MATH_NAMES = frozenset(
     "pi e tau inf nan sqrt exp expm1 log log1p log2 log10 sin cos tan asin acos atan atan2 sinh "
     "cosh tanh asinh acosh atanh floor ceil trunc fabs fmod fsum prod gcd lcm factorial comb perm "
     "hypot dist degrees radians isnan isinf isfinite isclose copysign pow erf erfc gamma lgamma "
-    "modf frexp ldexp isqrt cbrt exp2 remainder".split()
+    "modf frexp ldexp isqrt cbrt exp2 remainder nextafter ulp".split()
 )
 NUMPY_NAMES = frozenset(
     "pi e inf nan sqrt exp log log2 log10 sin cos tan arctan tanh sinh cosh abs sign floor ceil "
@@ -37,16 +37,21 @@ NUMPY_NAMES = frozenset(
 )
 ERROR_NAMES = (
     "BaseException", "Exception", "ArithmeticError", "AssertionError", "AttributeError",
-    "FloatingPointError", "ImportError", "IndexError", "KeyError", "LookupError",
-    "ModuleNotFoundError", "NameError", "NotImplementedError", "OverflowError", "RecursionError",
-    "RuntimeError", "RuntimeWarning", "StopIteration", "SyntaxError", "TypeError",
-    "UnboundLocalError", "UserWarning", "ValueError", "Warning", "ZeroDivisionError",
+    "BufferError", "ConnectionError", "DeprecationWarning", "EOFError", "EnvironmentError",
+    "FileExistsError", "FileNotFoundError", "FloatingPointError", "FutureWarning",
+    "GeneratorExit", "IOError", "ImportError", "IndentationError", "IndexError",
+    "InterruptedError", "KeyError", "KeyboardInterrupt", "LookupError", "MemoryError",
+    "ModuleNotFoundError", "NameError", "NotImplementedError", "OSError", "OverflowError",
+    "PermissionError", "RecursionError", "ReferenceError", "RuntimeError", "RuntimeWarning",
+    "StopIteration", "SyntaxError", "SystemError", "SystemExit", "TabError", "TimeoutError",
+    "TypeError", "UnboundLocalError", "UnicodeError", "UserWarning", "ValueError", "Warning",
+    "ZeroDivisionError",
 )  # fmt: skip
 BUILTIN_NAMES = frozenset(
     "print range len enumerate zip map filter sorted reversed sum min max abs round pow divmod all "
-    "any int float bool str repr list tuple dict set complex isinstance issubclass type iter next "
-    "callable getattr hasattr setattr id hash slice object super property staticmethod classmethod "
-    "format chr ord bin hex oct NotImplemented Ellipsis __name__".split()
+    "any int float bool str repr list tuple dict set frozenset complex isinstance issubclass type "
+    "iter next callable getattr hasattr setattr id hash slice object super property staticmethod "
+    "classmethod format chr ord bin hex oct NotImplemented Ellipsis __name__".split()
 ) | frozenset(ERROR_NAMES)  # fmt: skip
 # What a person may reach for and a program can't have: said in these words.
 NOT_AVAILABLE = frozenset(

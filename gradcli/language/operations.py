@@ -10,7 +10,7 @@ from typing import Any
 from ..engine.tensor import Tensor
 from .libraries import TENSORS
 from .session import session
-from .values import UNBOUND, Lazy, Set
+from .values import UNBOUND, FrozenSet, Lazy, Set
 
 # Exact types whose operators cost no more than a look at a word: no guard before them.
 LIGHT = frozenset({float, Tensor, bool, complex, type(None)})
@@ -93,10 +93,9 @@ def modulo(a: Any, b: Any) -> Any:
 
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "Add": add, "Sub": operator.sub, "Mult": multiply, "Div": operator.truediv,
+    "Add": add, "Mult": multiply, "Div": operator.truediv,
     "FloorDiv": floor_divide, "Mod": modulo, "Pow": power, "MatMult": operator.matmul,
-    "LShift": shift_left, "RShift": operator.rshift, "BitOr": operator.or_,
-    "BitXor": operator.xor, "BitAnd": operator.and_,
+    "LShift": shift_left, "RShift": operator.rshift,
 }  # fmt: skip
 
 
@@ -121,13 +120,38 @@ def _repeat_in_place(a: Any, b: Any) -> Any:
     return multiply(a, b)
 
 
-def _or_in_place(a: Any, b: Any) -> Any:
-    if type(a) is Set and type(b) is Set:
-        for item in b:
-            a.add(item)
-        return a
-    a |= b
-    return a
+def _set_in_place(combine: Callable[[Any, Any], Any], otherwise: Callable[[Any, Any], Any]) -> Any:
+    def run(a: Any, b: Any) -> Any:
+        if type(a) is Set and isinstance(b, Set):
+            a.become(combine(a, b))
+            return a
+        return otherwise(a, b)
+
+    return run
+
+
+def _of_sets(combine: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """&, |, - and ^, also of a dict's keys() and items(): sets in the order of the dict."""
+
+    def run(a: Any, b: Any) -> Any:
+        if type(a) in VIEWS and "values" not in type(a).__name__:
+            a, b = _as_set(a), _as_set(b)
+        elif type(b) in VIEWS and isinstance(a, Set):
+            b = _as_set(b)
+        return combine(a, b)
+
+    return run
+
+
+def _as_set(items: Any) -> Set:
+    if isinstance(items, Set):
+        return items
+    out = Set()
+    for item in iterate(items):
+        session.budget.charge(1)
+        check_key(item)
+        out.add(item)
+    return out
 
 
 def _in_place(light: Callable[[Any, Any], Any], guarded: Callable[[Any, Any], Any]) -> Any:
@@ -137,13 +161,19 @@ def _in_place(light: Callable[[Any, Any], Any], guarded: Callable[[Any, Any], An
     return run
 
 
+BINARY.update({
+    "Sub": _of_sets(operator.sub), "BitOr": _of_sets(operator.or_),
+    "BitXor": _of_sets(operator.xor), "BitAnd": _of_sets(operator.and_),
+})  # fmt: skip
 IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "Add": _concatenate_in_place, "Sub": operator.isub, "Mult": _repeat_in_place,
+    "Add": _concatenate_in_place, "Mult": _repeat_in_place,
+    "Sub": _set_in_place(operator.sub, operator.isub),
     "Div": operator.itruediv, "FloorDiv": _in_place(operator.ifloordiv, floor_divide),
     "Mod": _in_place(operator.imod, modulo), "Pow": _in_place(operator.ipow, power),
     "MatMult": operator.imatmul, "LShift": _in_place(operator.ilshift, shift_left),
-    "RShift": operator.irshift, "BitOr": _or_in_place, "BitXor": operator.ixor,
-    "BitAnd": operator.iand,
+    "RShift": operator.irshift, "BitOr": _set_in_place(operator.or_, operator.ior),
+    "BitXor": _set_in_place(operator.xor, operator.ixor),
+    "BitAnd": _set_in_place(operator.and_, operator.iand),
 }  # fmt: skip
 
 UNARY: dict[str, Callable[[Any], Any]] = {
@@ -157,6 +187,8 @@ UNARY: dict[str, Callable[[Any], Any]] = {
 def equal(a: Any, b: Any) -> Any:
     """a == b. Lists, tuples and dicts are compared here, with a stack and a step for each pair."""
     if not (_is_container(a) and _is_container(b)):
+        if type(a) in VIEWS or type(b) in VIEWS:
+            return _compared(operator.eq, a, b)
         return a == b
     charge = session.budget.charge
     stack = [iter(((a, b),))]
@@ -195,8 +227,19 @@ def _pairs(a: Any, b: Any) -> Iterator[tuple[Any, Any]] | None:
     return zip(a, b, strict=True)
 
 
+def _compared(compare: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """What keys() and items() give compares with sets as a set does."""
+    pair = [_as_set(x) if type(x) in VIEWS else x for x in (a, b)]
+    plain = all(isinstance(x, Set) for x in pair) and "dict_values" not in (
+        type(a).__name__, type(b).__name__,
+    )  # fmt: skip
+    return compare(*pair) if plain else compare(a, b)
+
+
 def not_equal(a: Any, b: Any) -> Any:
     if _is_container(a) and _is_container(b):
+        return not equal(a, b)
+    if type(a) in VIEWS or type(b) in VIEWS:
         return not equal(a, b)
     return a != b
 
@@ -214,6 +257,8 @@ def _ordered(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
                     break
             else:
                 return compare(len(a), len(b))
+        if type(a) in VIEWS or type(b) in VIEWS:
+            return _compared(compare, a, b)
         return compare(a, b)
 
     return run
@@ -229,7 +274,7 @@ def contains(container: Any, item: Any) -> Any:
         if type(item) is str:
             session.budget.charge(len(container) >> 8)
         return item in container
-    if kind in DICTS or kind is Set:
+    if kind in DICTS or isinstance(container, Set):
         check_key(item)
         return item in container
     if kind is range and type(item) in (int, bool):
@@ -306,7 +351,7 @@ class TypeHandlers:
 
 
 type_handlers = TypeHandlers()
-_OWN: tuple[Any, ...] = (list, tuple, str, range, Set, Tensor)
+_OWN: tuple[Any, ...] = (list, tuple, str, range, Set, FrozenSet, Tensor)
 PLAIN_ITERABLES = frozenset(_OWN) | VIEWS | DICTS
 SUBSCRIPTABLE = frozenset({list, tuple, str, range, Tensor})
 

@@ -56,6 +56,7 @@ class Program(NamedTuple):
     # Imported names that mean one thing in the whole program, with their full dotted name.
     aliases: Mapping[str, str]
     input_nodes: Mapping[str, ast.AST]
+    doubtful: tuple[ast.AST, ...] = ()  # what Python's compiler may warn of
 
     def literal_value(self, name: str) -> Any:
         """The number or list of numbers that the text gives to a name."""
@@ -281,6 +282,7 @@ def _program(source: Source, body: list[ast.stmt], checker: Checker, literals: L
         literals=MappingProxyType(literals.found),
         aliases=MappingProxyType(aliases),
         input_nodes=MappingProxyType(inputs),
+        doubtful=tuple(checker.doubtful),
     )
 
 

@@ -142,11 +142,15 @@ def stepwise(items: Iterator[Any]) -> Iterator[Any]:
 class Builtin:
     """A function of the language or of the library, by its name."""
 
-    __slots__ = ("function", "name", "text", "__weakref__")
+    __slots__ = ("function", "name", "text", "wraps", "__weakref__")
 
-    def __init__(self, name: str, function: Callable[..., Any], text: str = "") -> None:
+    def __init__(
+        self, name: str, function: Callable[..., Any], text: str = "",
+        wraps: Function | None = None,
+    ) -> None:  # fmt: skip
         self.name = name
         self.function = function
+        self.wraps = wraps  # what @torch.no_grad() and its like made it of
         self.text = text or f"<built-in function {name}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -229,6 +233,12 @@ class Instance:
         self.table: dict[str, Any] = {}
 
 
+class Plain:
+    """What object() gives."""
+
+    __slots__ = ("__weakref__",)
+
+
 class Lazy:
     """An iterator: zip, map, enumerate, a generator expression ..."""
 
@@ -276,6 +286,12 @@ class Set:
         self.items.clear()
         self.native = set()
 
+    def become(self, other: Set) -> None:
+        """Hold what the other holds."""
+        self.items, self.native = dict(other.items), None
+        if other.native is not None:
+            self.native = set(other.native)
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self.items if self.native is None else self.native)
 
@@ -286,21 +302,21 @@ class Set:
         return item in self.items
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Set and self.items.keys() == other.items.keys()
+        return isinstance(other, Set) and self.items.keys() == other.items.keys()
 
     __hash__ = None  # type: ignore[assignment]
 
     def __le__(self, other: Any) -> Any:
-        return self.items.keys() <= other.items.keys() if type(other) is Set else NotImplemented
+        return self.items.keys() <= other.items.keys() if is_set(other) else NotImplemented
 
     def __lt__(self, other: Any) -> Any:
-        return self.items.keys() < other.items.keys() if type(other) is Set else NotImplemented
+        return self.items.keys() < other.items.keys() if is_set(other) else NotImplemented
 
     def __ge__(self, other: Any) -> Any:
-        return self.items.keys() >= other.items.keys() if type(other) is Set else NotImplemented
+        return self.items.keys() >= other.items.keys() if is_set(other) else NotImplemented
 
     def __gt__(self, other: Any) -> Any:
-        return self.items.keys() > other.items.keys() if type(other) is Set else NotImplemented
+        return self.items.keys() > other.items.keys() if is_set(other) else NotImplemented
 
     def __or__(self, other: Any) -> Any:
         return _combined(self, other, operator.or_, lambda: [*self, *other])
@@ -321,15 +337,28 @@ class Set:
         )  # fmt: skip
 
 
+class FrozenSet(Set):
+    """The set that is hashable, and never changed."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items))
+
+
+def is_set(value: Any) -> bool:
+    return isinstance(value, Set)
+
+
 def _combined(
     a: Set, b: Any, native: Callable[[Any, Any], Any], ordered: Callable[[], list[Any]]
 ) -> Any:
     """A set from two: Python's own operation for numbers, the order of insertion for others."""
-    if type(b) is not Set:
+    if not isinstance(b, Set):
         return NotImplemented
     if a.native is None or b.native is None:
-        return Set(ordered())
-    out = Set()
+        return type(a)(ordered())
+    out = type(a)()
     out.native = native(a.native, b.native)
     out.items = dict.fromkeys(out.native)
     return out
@@ -340,6 +369,7 @@ NUMERIC = frozenset({int, float, bool, type(None)})
 # Python's own messages name the types of operands; the records answer to the names that they play.
 for _record, _name in (
     (Function, "function"), (Builtin, "builtin_function_or_method"), (Bound, "method"),
-    (Type, "type"), (Namespace, "module"), (Set, "set"),
+    (Type, "type"), (Namespace, "module"), (Set, "set"), (FrozenSet, "frozenset"),
+    (Plain, "object"),
 ):  # fmt: skip
     _record.__name__ = _record.__qualname__ = _name

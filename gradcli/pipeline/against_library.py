@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import namespace
 from ..engine.tensor import METHODS, PROPERTIES
-from ..language import classes
+from ..language import classes, instances
 from ..language.attributes import (
     BUILDERS,
     SPECIAL,
@@ -181,10 +181,8 @@ def _context(kind: Any) -> Members:
 
 def _know_classes(torch: Any) -> None:
     """What `class Net(nn.Module)` and `class Square(autograd.Function)` build on."""
-    module = types.new_class("ModuleInstance", (classes.ProgramModule, torch.nn.Module))
     PUBLISHED[torch.nn.Module] = frozenset(published(namespace.resolve("nn.Module")))
-    classes.MODULES[torch.nn.Module] = module
-    classes.know_module(module)
+    instances.BASES.extend((torch.nn.Module, torch.optim.Optimizer))
     classes.FUNCTIONS[torch.autograd.Function] = functools.partial(_applied, torch)
 
 

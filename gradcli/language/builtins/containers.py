@@ -20,7 +20,7 @@ from ..operations import (
     less,
 )  # fmt: skip
 from ..session import session
-from ..values import UNBOUND, Lazy, Set
+from ..values import UNBOUND, FrozenSet, Lazy, Set
 from .arguments import all_named
 
 PLAIN_KEYS = frozenset({int, float, bool})
@@ -205,6 +205,10 @@ def make_set(items: Any = (), /) -> Set:
     return out
 
 
+def make_frozenset(items: Any = (), /) -> FrozenSet:
+    return items if type(items) is FrozenSet else FrozenSet(make_set(items))
+
+
 def _set_add(target: Set, item: Any) -> None:
     check_key(item)
     target.add(item)
@@ -240,7 +244,7 @@ def _with_others(combine: Callable[[Set, Set], Any]) -> Callable[..., Any]:
     def run(target: Set, *others: Any) -> Any:
         session.budget.charge(len(target))
         for other in others:
-            target = combine(target, other if type(other) is Set else make_set(other))
+            target = combine(target, other if isinstance(other, Set) else make_set(other))
         return target
 
     return run
@@ -249,7 +253,7 @@ def _with_others(combine: Callable[[Set, Set], Any]) -> Callable[..., Any]:
 SET: dict[str, Callable[..., Any]] = all_named("set", {
     "add": _set_add, "update": _set_update, "discard": _discard, "remove": _set_remove,
     "pop": _set_pop, "clear": Set.clear,
-    "copy": lambda target: target | Set(), "union": _with_others(lambda a, b: a | b),
+    "copy": lambda target: target | type(target)(), "union": _with_others(lambda a, b: a | b),
     "intersection": _with_others(lambda a, b: a & b),
     "difference": _with_others(lambda a, b: a - b),
     "symmetric_difference": _with_others(lambda a, b: a ^ b),
@@ -280,9 +284,18 @@ TABLES[tuple] = Members(TUPLE)
 TABLES[Size] = Members({**TUPLE, "numel": Size.numel})
 for _kind in DICTS:
     TABLES[_kind] = Members(
-        {**DICT, "keys": _kind.keys, "values": _kind.values, "items": _kind.items}
+        {
+            **DICT,
+            "fromkeys": lambda target, *args: _from_keys(*args),
+            "keys": _kind.keys,
+            "values": _kind.values,
+            "items": _kind.items,
+        }
     )
 TABLES[Set] = Members(SET)
+TABLES[FrozenSet] = Members(all_named("frozenset", {name: SET[name] for name in (
+    "copy union intersection difference symmetric_difference issubset issuperset isdisjoint".split()
+)}))  # fmt: skip
 TABLES[range] = Members(
     {"index": _position, "count": lambda items, value: _count(items, value)},
     _parts("start stop step"),
@@ -299,4 +312,6 @@ TABLES[float] = Members(
 )  # fmt: skip
 TABLES[complex] = Members({"conjugate": complex.conjugate}, _parts("real imag"))
 for _view in VIEWS:
-    TABLES[_view] = Members()
+    TABLES[_view] = Members(
+        {"isdisjoint": lambda view, other: not make_set(view) & make_set(other)}
+    )

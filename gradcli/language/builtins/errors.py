@@ -22,7 +22,9 @@ class Raised(Exception):
 
 def _make(name: str) -> Type:
     host: type = getattr(builtins, name)
-    kind = Type(name, host, lambda *args: ErrorValue(kind, args))
+    if host in OF_ERRORS:
+        return OF_ERRORS[host]  # IOError is another name of OSError
+    kind = Type(host.__name__, host, lambda *args: ErrorValue(kind, args))
     OF_ERRORS[host] = kind
     return kind
 

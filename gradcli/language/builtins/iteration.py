@@ -9,6 +9,8 @@ from ...engine.tensor import Tensor
 from ..calls import call, is_callable
 from ..operations import (
     COMPARE,
+    DICTS,
+    VIEWS,
     add,
     collect,
     iterate,
@@ -18,8 +20,8 @@ from ..operations import (
     type_name,
 )  # fmt: skip
 from ..session import session
-from ..values import UNBOUND, Lazy, Type, stepwise
-from .containers import make_dict, make_set, reduce_lazy, sort_items
+from ..values import UNBOUND, FrozenSet, Lazy, Set, Type, stepwise
+from .containers import make_dict, make_frozenset, make_set, reduce_lazy, sort_items
 from .errors import name_of
 from .types import CONSTRUCT
 
@@ -76,6 +78,11 @@ def make_filter(function: Any, iterable: Any, /) -> Lazy:
     return Lazy("filter", items())
 
 
+REVERSED: dict[type, str] = {
+    list: "list_reverseiterator", range: "range_iterator", dict: "dict_reversekeyiterator",
+}  # fmt: skip
+
+
 def make_reversed(items: Any, /) -> Any:
     kind = type(items)
     if kind is Tensor:
@@ -83,10 +90,8 @@ def make_reversed(items: Any, /) -> Any:
     special = type_handlers.special(items, "__reversed__")
     if special is not None:
         return Lazy("iterator", iterate(special()))
-    if kind in (list, str, range, dict) or isinstance(items, tuple):
-        return Lazy(
-            "list_reverseiterator" if kind is list else "reversed", stepwise(reversed(items))
-        )
+    if kind in (list, str, range, *DICTS, *VIEWS) or isinstance(items, tuple):
+        return Lazy(REVERSED.get(kind, "reversed"), stepwise(reversed(items)))
     if type_handlers.length(items) is None:
         raise TypeError(f"'{type_name(items)}' object is not reversible")
     return Lazy("reversed", stepwise(reversed(collect(items))))
@@ -148,8 +153,22 @@ def sorted_items(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> 
     return sort_items(collect(iterable), key, reverse)
 
 
+ITERATORS: dict[type, str] = {
+    list: "list_iterator", tuple: "tuple_iterator", range: "range_iterator", Set: "set_iterator",
+    dict: "dict_keyiterator", FrozenSet: "set_iterator",
+}  # fmt: skip
+
+
 def make_iterator(value: Any, /) -> Lazy:
-    return value if type(value) is Lazy else Lazy("iterator", iterate(value))
+    kind = type(value)
+    if kind is Lazy:
+        return value  # type: ignore[no-any-return]
+    name = ITERATORS.get(kind, "iterator")
+    if kind is str:
+        name = type(iter(value)).__name__
+    elif kind in VIEWS:
+        name = kind.__name__.removesuffix("s") + "iterator"
+    return Lazy(name, iterate(value))
 
 
 def next_item(item: Any, default: Any = UNBOUND, /) -> Any:
@@ -181,8 +200,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 CONSTRUCT.update({
     "range": make_range, "list": make_list, "tuple": make_tuple, "dict": make_dict,
-    "set": make_set, "enumerate": make_enumerate, "zip": make_zip, "map": make_map,
-    "filter": make_filter, "reversed": make_reversed,
+    "set": make_set, "frozenset": make_frozenset, "enumerate": make_enumerate,
+    "zip": make_zip, "map": make_map, "filter": make_filter, "reversed": make_reversed,
 })  # fmt: skip
 LAZY_TYPES = {
     name: Type(name, Lazy, CONSTRUCT[name])

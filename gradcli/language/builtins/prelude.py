@@ -12,7 +12,7 @@ from ..libraries import TENSORS
 from ..names import BUILTIN_NAMES, FLAT, ROOTS, torch_names
 from ..operations import BIG, charge_integer, check_key, power, type_handlers, type_name
 from ..session import session
-from ..values import UNBOUND, Builtin, Instance, Type
+from ..values import UNBOUND, Builtin, FrozenSet, Instance, Type
 from . import strings  # noqa: F401 - fills the table of str
 from .arguments import named
 from .errors import ERRORS
@@ -128,6 +128,8 @@ def hash_(value: Any, /) -> int:
         return hash(tuple([hash_(item) for item in value]))
     if isinstance(value, Instance) and {"__hash__", "__eq__"} & value.kind.special:
         return hash(value)
+    if kind is FrozenSet:
+        return hash(frozenset([hash_(item) for item in value]))
     if kind.__hash__ is None:
         raise TypeError(f"unhashable type: '{type_name(value)}'")
     return session.number_of(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..attributes import TABLES, Members
+from ..attributes import STATICS, TABLES, Members
 from ..formatting import format_method
 from ..operations import collect, type_name
 from ..session import session
@@ -79,5 +79,18 @@ METHODS.update(
     expandtabs=_expand_tabs,
     format=lambda text, *args, **kwargs: format_method(text, args, kwargs),
 )
+
+
+def _translate(text: str, table: Any) -> str:
+    session.budget.charge((len(text) >> 6) + 1)
+    if type(table) is not dict:
+        raise TypeError(f"'{type_name(table)}' object is not subscriptable")
+    out = text.translate(table)
+    session.budget.charge_bytes(len(out))
+    return out
+
+
+METHODS["translate"] = _translate
+STATICS["str", "maketrans"] = str.maketrans
 METHODS = all_named("str", METHODS)
 TABLES[str] = Members(METHODS)

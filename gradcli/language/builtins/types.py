@@ -17,7 +17,18 @@ from ..libraries import Library, libraries, publishes
 from ..names import known_paths
 from ..operations import VIEWS, type_name
 from ..session import session
-from ..values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Set, Type
+from ..values import (
+    Bound,
+    Builtin,
+    ErrorValue,
+    FrozenSet,
+    Function,
+    Lazy,
+    Namespace,
+    Plain,
+    Set,
+    Type,
+)
 
 CONSTRUCT: dict[str, Callable[..., Any]] = {}  # filled by the rooms that make the values
 
@@ -40,12 +51,15 @@ OF_PYTHON: dict[type, Type] = {
     host: _python(name, host)
     for name, host in {
         "int": int, "float": float, "bool": bool, "complex": complex, "str": str, "list": list,
-        "tuple": tuple, "dict": dict, "set": Set, "range": range, "slice": slice,
+        "tuple": tuple, "dict": dict, "set": Set, "frozenset": FrozenSet, "range": range,
+        "slice": slice,
         "NoneType": type(None), "ellipsis": type(...), "function": Function,
         "builtin_function_or_method": Builtin, "method": Bound, "type": Type,
         "module": Namespace, "object": object,
     }.items()
 }  # fmt: skip
+OF_PYTHON[Plain] = OF_PYTHON[object]
+CONSTRUCT["object"] = lambda: Plain()
 OF_PYTHON.update({view: _python(view.__name__, view) for view in VIEWS})
 # Names under which PyTorch's own classes print; others print as torch.<path>.
 PRINTED: dict[type, tuple[str, str]] = {
@@ -99,8 +113,10 @@ custom_type: list[Callable[[Any], Type | None]] = []  # classes of the program
 def type_of(value: Any) -> Any:
     """type(value)"""
     kind = type(value)
-    if kind is Bound and type(value.function) is not Function:
+    if kind is Bound and type(value.function) not in (Function, Builtin):
         return OF_PYTHON[Builtin]
+    if kind is Builtin and (value.wraps is not None or value.text.startswith("<function")):
+        return OF_PYTHON[Function]
     known = OF_PYTHON.get(kind)
     if known is not None:
         return known
@@ -151,6 +167,8 @@ def _is_instance(value: Any, kind: Type) -> bool:
         return (
             isinstance(kind.host, type) and isinstance(hosts, type) and issubclass(hosts, kind.host)
         )
+    if kind.host is Set:
+        return type(value) is Set  # the frozen one is another type
     return isinstance(value, kind.host)
 
 

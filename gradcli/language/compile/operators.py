@@ -198,7 +198,7 @@ def _is_long(left: Any) -> bool:
 # that charges.
 OPERATORS: dict[type[ast.operator], tuple[Operation, Kinds, Operation]] = {
     ast.Add: (operator.add, LIGHT | {int}, operations.add),
-    ast.Sub: (operator.sub, LIGHT, operator.sub),
+    ast.Sub: (operator.sub, LIGHT | {int}, operations.BINARY["Sub"]),
     ast.Mult: (operator.mul, frozenset({Tensor, float}), operations.multiply),
     ast.Div: (operator.truediv, LIGHT, operator.truediv),
     ast.Pow: (operator.pow, LIGHT, operations.power),

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ...nn.module import Module
-from ..classes import ModuleInstance
+from ..classes import ProgramModule
 from ..explained import ROOM, Explanation
 
 CALL = Module.__call__.__code__
@@ -37,7 +37,7 @@ def refused(out: Explanation, called: Sequence[Module], given: tuple[Any, ...]) 
     """Which layer refused what it was given."""
     inner = called[-1]
     tensors = [value for value in given if isinstance(value, Tensor)]
-    if isinstance(inner, ModuleInstance) or not tensors:
+    if isinstance(inner, ProgramModule) or not tensors:
         return
     text = repr(inner)
     name = _module_name(out, inner)
