@@ -127,8 +127,9 @@ def sum_of_cases(xp: Any, loss: Any) -> Any:
 
 def sum_of_window(window: Any, ndim: int) -> Any:
     """The sum over the last dimensions, one element after another, as PyTorch's pooling adds."""
-    flat = window.reshape(*window.shape[: window.ndim - ndim], -1)
-    count = flat.shape[-1]
+    lead = window.ndim - ndim
+    count = prod(window.shape[lead:])
+    flat = window.reshape((*window.shape[:lead], count))
     if not 0 < count <= MANY:
         return flat.sum(axis=-1, dtype=window.dtype)
     total = flat[..., 0]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.device import module_of
-from ...engine.node import Node, Packed
+from ...engine.node import Packed
 from ...engine.tensor import Tensor
 from ...report.steps import Local
 
@@ -55,7 +55,8 @@ def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, 
     """One for each input; None where nothing is known or no gradient goes."""
     count = len(node.edges)
     alone = grads[0] if len(grads) == 1 else None
-    if alone is None or node.__class__ is not Node or node.row.listed or _is_packed(node):
+    row = getattr(node, "row", None)  # what computes by itself has none
+    if alone is None or row is None or row.listed or _is_packed(node):
         return _in_words(node, count)
     grad = alone._data if isinstance(alone, Tensor) else alone
     if grad.dtype.kind != "f" or grad.size > LARGEST:
