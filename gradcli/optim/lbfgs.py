@@ -8,6 +8,7 @@ from typing import Any
 from ..engine.leaf import gradient_of
 from ..engine.mode import enable_grad, no_grad
 from ..operators import catalogue
+from .line_search import Point, Search
 from .optimizer import Optimizer, as_number, check_rate
 
 
@@ -20,8 +21,6 @@ class LBFGS(Optimizer):
         line_search_fn: str | None = None,
     ) -> None:  # fmt: skip
         check_rate(lr)
-        if line_search_fn is not None:
-            raise RuntimeError("only 'strong_wolfe' is supported")
         super().__init__(params, {
             "lr": lr, "max_iter": max_iter,
             "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
@@ -74,16 +73,26 @@ class LBFGS(Optimizer):
             own["prev_flat_grad"], previous = grad.clone(), loss
             lr = as_number(group["lr"])
             step = min(1.0, 1.0 / grad.abs().sum().item()) * lr if own["n_iter"] == 1 else lr
-            slope = grad.dot(direction).item()
-            if slope > -group["tolerance_change"]:
+            slope = grad.dot(direction)
+            if slope.item() > -group["tolerance_change"]:
                 break
-            self._move(step, direction)
+            if group["line_search_fn"] is not None:
+                found, count = self._searched(
+                    closure, Point(0, loss, grad, slope), step, direction,
+                    group["max_eval"] - evaluations,
+                )  # fmt: skip
+                loss, grad, step = found.loss, found.grad, as_number(found.step)
+                self._move(step, direction)
+            else:
+                self._move(step, direction)
+                count = 0
+                if iterations != group["max_iter"]:
+                    loss = float(self._evaluated(closure).item())
+                    grad = self._flat_grad()
+                    count = 1
             own["t"], own["d"] = step, direction
-            if iterations != group["max_iter"]:
-                loss = float(self._evaluated(closure).item())
-                grad = self._flat_grad()
-                evaluations += 1
-                own["func_evals"] += 1
+            evaluations += count
+            own["func_evals"] += count
             if (
                 evaluations >= group["max_eval"]
                 or grad.abs().max().item() <= group["tolerance_grad"]
@@ -92,6 +101,26 @@ class LBFGS(Optimizer):
             ):
                 break
         return first
+
+    def _searched(
+        self, closure: Callable[[], Any], start: Point, step: Any, direction: Any, most: int
+    ) -> tuple[Point, int]:
+        """A step along the direction that satisfies the Wolfe conditions."""
+        group = self.param_groups[0]
+        if group["line_search_fn"] != "strong_wolfe":
+            raise RuntimeError("only 'strong_wolfe' is supported")
+        origin = [parameter.clone() for parameter in self._params]
+
+        def evaluate(step: Any) -> Point:
+            self._move(as_number(step), direction)
+            loss = float(self._evaluated(closure).item())
+            grad = self._flat_grad()
+            for parameter, value in zip(self._params, origin, strict=True):
+                parameter.copy_(value)
+            return Point(step, loss, grad, grad.dot(direction))
+
+        search = Search(evaluate, start, group["tolerance_change"], most)
+        return search.run(step, direction.abs().max()), search.evaluations
 
     @staticmethod
     def _evaluated(closure: Callable[[], Any]) -> Any:

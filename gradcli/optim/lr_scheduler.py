@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .cyclic import CyclicLR
 from .one_cycle import OneCycleLR, ReduceLROnPlateau
 from .schedule import LRScheduler
 
 __all__ = [
     "LRScheduler", "StepLR", "MultiStepLR", "ExponentialLR", "ConstantLR", "LinearLR", "LambdaLR",
     "MultiplicativeLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "PolynomialLR",
-    "OneCycleLR", "ReduceLROnPlateau", "SequentialLR", "ChainedScheduler",
+    "OneCycleLR", "CyclicLR", "ReduceLROnPlateau", "SequentialLR", "ChainedScheduler",
 ]  # fmt: skip
 
 
@@ -28,9 +29,14 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._told_to_step()
         if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
             return self._rates()
         return self._scaled(self.gamma)
+
+    def _closed_form(self) -> list[Any]:
+        factor = self.gamma ** (self.last_epoch // self.step_size)
+        return [base * factor for base in self.base_lrs]
 
 
 class MultiStepLR(LRScheduler):
@@ -43,9 +49,14 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._told_to_step()
         if self.last_epoch not in self.milestones:
             return self._rates()
         return self._scaled(self.gamma ** self.milestones[self.last_epoch])
+
+    def _closed_form(self) -> list[Any]:
+        passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
+        return [base * self.gamma**passed for base in self.base_lrs]
 
 
 class ExponentialLR(LRScheduler):
@@ -56,7 +67,11 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._told_to_step()
         return self._rates() if self.last_epoch == 0 else self._scaled(self.gamma)
+
+    def _closed_form(self) -> list[Any]:
+        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
 class ConstantLR(LRScheduler):
@@ -71,11 +86,16 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._told_to_step()
         if self.last_epoch == 0:
             return self._scaled(self.factor)
         if self.last_epoch != self.total_iters:
             return self._rates()
         return self._scaled(1.0 / self.factor)
+
+    def _closed_form(self) -> list[Any]:
+        factor = self.factor if self.last_epoch < self.total_iters else 1
+        return [base * factor for base in self.base_lrs]
 
 
 class LinearLR(LRScheduler):
@@ -97,6 +117,7 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._told_to_step()
         if self.last_epoch == 0:
             return self._scaled(self.start_factor)
         if self.last_epoch > self.total_iters:
@@ -104,6 +125,11 @@ class LinearLR(LRScheduler):
         spread = self.end_factor - self.start_factor
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * spread
         return self._scaled(1.0 + spread / before)
+
+    def _closed_form(self) -> list[Any]:
+        share = min(self.total_iters, self.last_epoch) / self.total_iters
+        factor = self.start_factor + (self.end_factor - self.start_factor) * share
+        return [base * factor for base in self.base_lrs]
 
 
 class LambdaLR(LRScheduler):
@@ -114,6 +140,7 @@ class LambdaLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._told_to_step()
         return [
             base * function(self.last_epoch)
             for function, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
@@ -128,6 +155,7 @@ class MultiplicativeLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._told_to_step()
         if self.last_epoch == 0:
             return self._rates()
         return [
@@ -155,11 +183,16 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._told_to_step()
         if self.last_epoch == 0 or self.last_epoch > self.total_iters:
             return self._rates()
         now = 1.0 - self.last_epoch / self.total_iters
         before = 1.0 - (self.last_epoch - 1) / self.total_iters
         return self._scaled((now / before) ** self.power)
+
+    def _closed_form(self) -> list[Any]:
+        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * left**self.power for base in self.base_lrs]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -172,6 +205,7 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._told_to_step()
         if self.last_epoch == 0:
             return self._rates()
         pairs = list(zip(self.base_lrs, self._rates(), strict=True))
@@ -184,6 +218,10 @@ class CosineAnnealingLR(LRScheduler):
         now = 1 + math.cos(math.pi * self.last_epoch / self.T_max)
         before = 1 + math.cos(math.pi * (self.last_epoch - 1) / self.T_max)
         return [now / before * (rate - self.eta_min) + self.eta_min for _, rate in pairs]
+
+    def _closed_form(self) -> list[Any]:
+        angle = math.cos(math.pi * self.last_epoch / self.T_max)
+        return [self.eta_min + (base - self.eta_min) * (1 + angle) / 2 for base in self.base_lrs]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -206,6 +244,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._told_to_step()
+        return self._now()
+
+    def _now(self) -> list[Any]:
         angle = math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base - self.eta_min) * (1 + angle) / 2 for base in self.base_lrs]
 
@@ -219,7 +261,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self.last_epoch += 1
         else:
             self._jump(epoch)
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+        for group, rate in zip(self.optimizer.param_groups, self._now(), strict=True):
             group["lr"] = rate
         self._last_lr = self._rates()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..engine.mode import state
 from ..engine.tensor import Tensor
 from .optimizer import Optimizer
-from .schedule import LRScheduler
+from .schedule import EPOCH, LRScheduler
 
 
 class OneCycleLR(LRScheduler):
@@ -80,9 +81,10 @@ class OneCycleLR(LRScheduler):
         return (end - start) * share + start
 
     def get_lr(self) -> list[Any]:
+        self._told_to_step()
         if self.last_epoch > self.total_steps:
             raise ValueError(
-                f"Tried to step {self.last_epoch} times. The total number of steps is "
+                f"Tried to step {self.last_epoch} times. The specified number of total steps is "
                 f"{self.total_steps}"
             )
         rates = []
@@ -146,6 +148,8 @@ class ReduceLROnPlateau(LRScheduler):
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         now = float(metrics.detach().item() if isinstance(metrics, Tensor) else metrics)
+        if epoch is not None:
+            state.warn(EPOCH)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.is_better(now, self.best):
             self.best, self.num_bad_epochs = now, 0

@@ -38,6 +38,10 @@ class Optimizer:
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
+        if defaults.get("fused") and defaults.get("differentiable"):
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if defaults.get("fused") and defaults.get("foreach"):
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
@@ -116,10 +120,15 @@ class Optimizer:
                         continue
                     if group.get("maximize"):
                         grad = -grad
-                    self._update(parameter, grad, self.state[parameter], group)
+                    own = self.state[parameter] if self._keeps(group) else {}
+                    self._update(parameter, grad, own, group)
         for hook in list(self._post_hooks.values()):
             hook(self, (), {})
         return loss
+
+    def _keeps(self, group: dict[str, Any]) -> bool:
+        """Does a parameter of this group have a state from one step to the next?"""
+        return True
 
     def _update(
         self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
@@ -177,9 +186,9 @@ class Optimizer:
             own.update({key: value for key, value in new.items() if key != "params"})
         self.state = defaultdict(dict)
         for key, value in state_dict["state"].items():
-            self.state[by_number.get(key, key)] = {
-                name: copied(item) if isinstance(item, Tensor) else item
-                for name, item in value.items()
+            parameter = by_number.get(key, key)
+            self.state[parameter] = {
+                name: _fitting(item, parameter, name) for name, item in value.items()
             }
 
     def __repr__(self) -> str:
@@ -200,8 +209,13 @@ def counted(own: dict[str, Any]) -> float:
     return float(own["step"].item())
 
 
-def copied(value: Any) -> Any:
-    return value.clone()
+def _fitting(value: Any, parameter: Any, name: str) -> Any:
+    """A tensor of a loaded state in the parameter's type; as in PyTorch no copy is made of it."""
+    if name == "step" or not (isinstance(value, Tensor) and isinstance(parameter, Tensor)):
+        return value
+    if not parameter.dtype.is_floating_point:
+        return value
+    return value.to(dtype=parameter.dtype, device=parameter.device)  # type: ignore[attr-defined]
 
 
 def zeros_for(parameter: Any) -> Any:

@@ -14,6 +14,13 @@ _ORDER = (
     "schedule. See more details at "
     "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 )
+EPOCH = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
+    "possible. Please use `scheduler.step()` to step the scheduler. During the deprecation, if "
+    "epoch is different from None, the closed form is used instead of the new chainable form, "
+    "where available. Please open an issue if you are unable to replicate your use case: "
+    "https://github.com/pytorch/pytorch/issues/new/choose."
+)
 
 
 class LRScheduler:
@@ -44,11 +51,25 @@ class LRScheduler:
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
-        self._last_lr: list[Any] = []
+        self._is_initial = True
+        self._get_lr_called_within_step = False
         self.step()
+        self._is_initial = False
+
+    def _told_to_step(self) -> None:
+        """PyTorch's warning where get_lr is called from outside."""
+        if not self._get_lr_called_within_step:
+            state.warn(
+                "To get the last learning rate computed by the scheduler, please use "
+                "`get_last_lr()`."
+            )
 
     def _rates(self) -> list[Any]:
         return [group["lr"] for group in self.optimizer.param_groups]
+
+    def _closed_form(self) -> list[Any] | None:
+        """The rates of an epoch without those before it, where a schedule can say them."""
+        return None
 
     def _scaled(self, factor: float) -> list[Any]:
         return [rate * factor for rate in self._rates()]
@@ -64,8 +85,16 @@ class LRScheduler:
         if self._step_count == 1 and told and not self.optimizer._stepped:
             state.warn(_ORDER)
         self._step_count += 1
+        if epoch is not None:
+            state.warn(EPOCH)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+        self._get_lr_called_within_step = True
+        try:
+            rates = None if epoch is None else self._closed_form()
+            rates = self.get_lr() if rates is None else rates
+        finally:
+            self._get_lr_called_within_step = False
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"] = rate
         self._last_lr = self._rates()
 

@@ -27,6 +27,9 @@ class SGD(Optimizer):
             "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
 
+    def _keeps(self, group: dict[str, Any]) -> bool:
+        return bool(group["momentum"] != 0)
+
     def _update(
         self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
     ) -> None:
