@@ -368,3 +368,26 @@ def test_the_script_of_the_page(tmp_path: Path) -> None:
         assert done.returncode == code, done.stdout + done.stderr
         found = tree(ElementTree.parse(tmp_path / "gradients.xml").getroot())
         jsonschema.validate(found, json.loads((SCHEMAS / "junit-1.json").read_text("utf-8")))
+
+
+def test_what_is_said_of_other_places_is_told(home: Path) -> None:
+    """What names held in an assert, and the line that freed the graph."""
+    write(home, "p/a.expr", "x = tensor(2.0)\nassert x == 3\n")
+    twice = "x = tensor(2.0, requires_grad=True)\ny = x * x\ny.backward()\ny.backward()\n"
+    write(home, "p/b.expr", twice)
+    said = gradcli("check", "p").stdout
+    assert "  x: tensor(2.)\n  AssertionError\n" in said
+    freed = "  line 3: freed what MulBackward0 (x * x, line 2) had saved: x\n  do: y.backward("
+    assert freed in said
+
+
+@pytest.mark.parametrize(
+    ("agree", "total", "said"),
+    [(1, 1, "1 gradient agrees"), (0, 1, "1 gradient does not agree"),
+     (1, 3, "1 of 3 gradients agrees"), (0, 3, "0 of 3 gradients agree"),
+     (1200, 1200, "1,200 of 1,200 gradients agree")],
+)  # fmt: skip
+def test_numerals_and_verbs_agree(agree: int, total: int, said: str) -> None:
+    from gradcli.render.check import agreeing
+
+    assert agreeing(agree, total) == said

@@ -106,8 +106,9 @@ def _problem(fact: FileCheck, problem: Problem, look: Look) -> Terminal:
     diagnostic = diagnostic_of(fact, problem)
     page = error_text(diagnostic, fact.text, narrow)
     rest = problem.shown[1:] if problem.kind == "gradient" else problem.shown
-    if rest:  # between the source line and what it comes to
-        last = error_text(Diagnostic(diagnostic.type, diagnostic.message), None, narrow)
+    if rest:  # between the source line and the advice
+        end = diagnostic._replace(labels=(), file="")
+        last = error_text(end, None, narrow)
         shown = paint([_shown(line, narrow, problem.kind) for line in rest], narrow)
         page = Terminal(page.removesuffix(last) + shown + last)
     return Terminal("".join(f"  {line}\n" for line in page.splitlines()))

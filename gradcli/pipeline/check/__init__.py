@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ...diagnostics import Diagnostic, ExitStatus
+from ...diagnostics import Diagnostic, ExitStatus, Label
 from ...language.budget import LimitReached
 from ...language.session import session
 from ...language.stack import room_for_calls
@@ -158,16 +158,30 @@ def _ended(fact: FileCheck, ran: Ran, said: Directives) -> FileCheck:
     if error.type == "AssertionError" and status is ExitStatus.PROGRAM_ERROR:
         kind, status = "assert", ExitStatus.CHECK_FAILED
     fact = fact._replace(error=error_fact(error))
-    return _with(fact, _problem_of(kind, error), status)
+    return _with(fact, _problem_of(kind, error, ran.text), status)
 
 
-def _problem_of(kind: str, error: Diagnostic) -> Problem:
+def _placed(label: Label, line: int, text: str) -> str:
+    """What is said of another place of the program, with that place in words."""
+    span = label.span
+    if span.line != line or span.end_line != line:
+        return f"line {span.line}: {label.text}"
+    code = text.split("\n")[line - 1][span.column - 1 : span.end_column - 1]
+    return f"{code}: {label.text}"
+
+
+def _problem_of(kind: str, error: Diagnostic, text: str) -> Problem:
     span = error.span
     message = error.type + (f": {error.message}" if error.message else "")
     if span is None:
         return Problem(kind, message, advice=error.notes)
+    shown = tuple(
+        _placed(label, span.line, text)
+        for label in error.labels
+        if label.text and not label.primary
+    )
     return Problem(kind, message, span.line, span.column, span.end_line, span.end_column,
-                   advice=error.notes)  # fmt: skip
+                   shown, error.notes)  # fmt: skip
 
 
 def _with(fact: FileCheck, problem: Problem, status: int) -> FileCheck:
