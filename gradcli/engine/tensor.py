@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from .device import Device, cpu
+from .device import Device
 from .dtypes import FLOATING, OF_ARRAY, DType
 from .kind import (
     Array,
@@ -17,6 +17,7 @@ from .kind import (
     Layout,
     form_of,
     kind_of,
+    kind_of_array,
     offset_in,
     strided,
     wrap_dim,
@@ -498,9 +499,9 @@ def wrap(data: Any, kind: Kind) -> Tensor:
     return plain(kind.settle(array) if kind.is_reduced else array, kind)
 
 
-def from_array(array: Array, device: Device = cpu) -> Tensor:
-    """A tensor around an array, which is not copied; its element type decides the tensor's."""
-    kind = kind_of(OF_ARRAY[array.dtype.name], device)
+def from_array(array: Array) -> Tensor:
+    """A tensor around an array, which is not copied; type and device are the array's own."""
+    kind = kind_of_array(array)
     return plain(array.astype(kind.array_dtype, copy=False), kind)
 
 

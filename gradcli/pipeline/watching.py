@@ -166,7 +166,7 @@ def as_tensor(value: Any) -> Any:
         return value
     import numpy
 
-    return from_array(value if hasattr(value, "device") else numpy.asarray(value))
+    return from_array(value if hasattr(value, "strides") else numpy.asarray(value))
 
 
 def memory(value: Any) -> Any:

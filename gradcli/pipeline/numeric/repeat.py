@@ -201,7 +201,8 @@ class Repetition:
         return found  # type: ignore[no-any-return]
 
     def _cast(self, operand: Operand, copied: bool = False) -> Tensor:
-        data = operand.data.copy() if copied and operand.data.ndim else operand.data
+        changes = copied and hasattr(operand.data, "__setitem__")  # a scalar can't
+        data = operand.data.copy() if changes else operand.data
         return doubled(operand.tensor, data) if self.double else plain(data, operand.tensor._kind)
 
     def _stray(self, operand: Operand, tensor: Tensor) -> Tensor | None:

@@ -150,7 +150,7 @@ class Tape:
 
     def _snapshot(self, data: Any) -> Any:
         self._bytes += data.nbytes
-        return data.copy() if data.ndim else data
+        return data.copy() if hasattr(data, "__setitem__") else data  # a scalar can't change
 
     # ---- which part of it a result needs
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ...engine.device import to_numpy
+from ...engine.device import module_of, placed, to_numpy
 from ...engine.node import AccumulateGrad
 from ...engine.tensor import Tensor
 from .case import Case
@@ -142,9 +142,11 @@ def chosen_before(share: Share, grad: Any, chosen: Any) -> Any:
     """
     node, held = share.applied.node, share.applied.node.saved
     codes = numpy.arange(1, grad.size + 1, dtype="float64").reshape(grad.shape)
+    came = next((g for g in share.applied.grads if g is not None), codes)
+    codes = placed(codes, module_of(came._data if isinstance(came, Tensor) else came))
     node.saved = share.applied.saved  # a pass gives them up
     try:
-        moved = numpy.asarray(node.apply((codes,), False)[share.place])
+        moved = to_numpy(node.apply((codes,), False)[share.place])
     except Exception:  # what a node needs may be gone: then nothing is known
         return None
     finally:
