@@ -25,6 +25,7 @@ from .builtins.types import OF_ERRORS
 from .calls import call
 from .formatting import error_text, plain_error
 from .instances import add_special, is_base, make_host, make_library_host, special_names
+from .libraries import published
 from .operations import type_name
 from .session import session
 from .values import Bound, Builtin, ErrorValue, Function, Instance, Type
@@ -59,7 +60,8 @@ class ClassValue:
             self.special = special_names(self.order)
             self.host = make_host(name, self.order)
         elif is_base(self.native):
-            self.host = make_library_host(name, ProgramModule, self.native)
+            own = [word for word in published(self.native) if _is_method(self.find(word))]
+            self.host = make_library_host(name, ProgramModule, self.native, own)
         if self.host is not None:
             _know(self.host)
 
@@ -237,10 +239,15 @@ ERROR_CLASSES: dict[Type, ClassValue] = {}
 # ---------------------------------------------------------------- attributes
 
 
+def _is_method(found: Any) -> bool:
+    """Does an entry of a class take the object first: a function of the program, decorated too?"""
+    return type(found) is Function or (type(found) is Builtin and found.wraps is not None)
+
+
 def _from_class(value: Any, kind: ClassValue, found: Any) -> Any:
     """A class's entry read through an object."""
     holder = type(found)
-    if holder is Function or (holder is Builtin and found.wraps is not None):
+    if _is_method(found):
         return Bound(found.name, value, found)
     if holder is StaticMethod:
         return found.function

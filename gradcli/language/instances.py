@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..nn.module import Module
@@ -13,7 +12,6 @@ from .grammar import BINARY_METHODS
 from .session import session
 from .values import Instance
 
-OPTIMIZERS = "gradcli.optim.optimizer"
 HOST_BYTES = 4096  # what a class of the host weighs, about
 # Special methods that Python's own operations look for: a host gets a bridge for each that the
 # program's class has, so that operands are asked in Python's order and errors have its words.
@@ -56,18 +54,30 @@ BASES: list[type] = [Module]
 
 
 def is_base(kind: Any) -> bool:
-    if not isinstance(kind, type):
-        return False
-    optimizers = sys.modules.get(OPTIMIZERS)  # where it is not loaded, nothing is made of it
-    return issubclass(kind, tuple(BASES)) or (
-        optimizers is not None and issubclass(kind, optimizers.Optimizer)
+    """May a program's class build on it? Classes outside nn say so themselves."""
+    return isinstance(kind, type) and (
+        issubclass(kind, tuple(BASES)) or getattr(kind, "EXTENSIBLE", False)
     )
 
 
-def make_library_host(name: str, answers: type, native: type) -> type[Any]:
-    """The same for a class that builds on one of the library: `answers` says what it overrides."""
+def _override(name: str) -> Callable[..., Any]:
+    def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return call(self.__dict__["_program_class"].find(name), (self, *args), kwargs)
+
+    return ask
+
+
+def make_library_host(
+    name: str, answers: type, native: type, overridden: Iterable[str]
+) -> type[Any]:
+    """The same for a class that builds on one of the library.
+
+    What the program overrides is bridged, so that the library calls it too: `net.train()` reaches
+    the `train` of a module inside.
+    """
     session.budget.charge_bytes(HOST_BYTES)
-    return types.new_class(name, (answers, native))
+    body = {word: _override(word) for word in overridden}
+    return types.new_class(name, (answers, native), {}, lambda space: space.update(body))
 
 
 def special_names(order: list[Any]) -> frozenset[str]:
