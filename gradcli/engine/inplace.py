@@ -92,11 +92,6 @@ def _general(row: Row) -> Callable[..., Any]:
     def run(*values: Any) -> Tensor:
         tensor: Tensor = values[0]
         arguments = dict(zip(row.signature.names, values, strict=True))
-        if row.refuse and not row.broadcasts and tensor._kind.dtype.word in row.refuse:
-            refused(row, tensor._kind)
-        for check in (row.check, row.check_mixed):
-            if check is not None:
-                check(*values)
         tracked = state.grad_enabled and any(
             t.requires_grad
             for p in row.tensors
@@ -104,6 +99,11 @@ def _general(row: Row) -> Callable[..., Any]:
             for t in _each(arguments[p.name])
         )
         check_inplace(tensor, tracked)
+        if row.refuse and not row.broadcasts and tensor._kind.dtype.word in row.refuse:
+            refused(row, tensor._kind)
+        for check in (row.check, row.check_mixed):
+            if check is not None:
+                check(*values)
         expanded = check_overlap(row, *values)
         data = _result(row, tensor, arguments, values)
         node = None
@@ -148,7 +148,7 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
     if row.dtype not in ("promote", "promote_float", "compare", "same", "bool", "int64", "scalar"):
         result_kind = infer(row, kind, values)
     if row.dtype in ("promote", "promote_float", "scalar") or callable(row.dtype):
-        _check_cast(result_kind, tensor._kind)
+        _check_cast(row, result_kind, tensor._kind)
     if row.broadcasts and kind.dtype.word in row.refuse:
         refused(row, kind)
     guard(row, kind, values)
@@ -184,12 +184,10 @@ def _array(value: Any) -> Any:
     return [_array(item) for item in value] if value.__class__ is list else value
 
 
-def _check_cast(source: Kind, target: Kind) -> None:
+def _check_cast(row: Row, source: Kind, target: Kind) -> None:
     if not dtypes.can_cast(source.dtype, target.dtype):
-        raise RuntimeError(
-            f"result type {source.dtype.word} can't be cast to the desired output type "
-            f"{target.dtype.word}"
-        )
+        words = {"result": source.dtype.word, "given": target.dtype.word}
+        raise RuntimeError(row.cast_words.format(**words))
 
 
 def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) -> Node:

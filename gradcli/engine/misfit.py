@@ -28,7 +28,7 @@ _WORDS = {  # how PyTorch's error texts name a schema type
     "float": "float", "bool": "bool", "str": "str", "int[]": "tuple of ints",
     "float[]": "tuple of floats", "ScalarType": "torch.dtype", "Device": "torch.device",
     "Generator": "torch.Generator", "Layout": "torch.layout", "any": "any",
-    "bool[]": "tuple of bools",
+    "bool[]": "tuple of bools", "MemoryFormat": "torch.memory_format",
 }  # fmt: skip
 _OTHER_NAMES = {  # what NumPy calls an argument is taken too
     "dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",),
@@ -45,7 +45,8 @@ def misfit(
 ) -> Exception:
     """The error of a call that none of the signatures takes."""
     if in_python(path, method):
-        return _of_python(name, signatures[0], args, kwargs, method)
+        several = [s for s in signatures if any(p.kind == "Tensor[]" for p in s.parameters)]
+        return _of_python(name, (several or signatures)[0], args, kwargs, method)
     readings, hidden = _readings(path, name, signatures, method)
     given = args[1:] if method else args
     if len(readings) == 1 and not hidden:
@@ -69,8 +70,8 @@ def _combination(
     """What was given and what there is. Keywords come last first, as they lie in C++'s table."""
     keys = list(kwargs)[::-1]
     shown = [f"({reading.shown()})" for reading in readings]
-    if len(shown) == 1 and (unknown := [key for key in keys if key not in readings[0].names]):
-        return f"got unrecognized keyword arguments: {', '.join(unknown)}"
+    if len(shown) == 1 and keys:  # known ones too: so it stands in PyTorch
+        return f"got unrecognized keyword arguments: {', '.join(keys)}"
     words = [type_word(value) for value in args]
     words += [f"{key}={type_word(kwargs[key])}" for key in keys]
     if kwargs and not args:
@@ -274,7 +275,7 @@ def _mixed(reading: Reading, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         if spread and not at and not isinstance(value, tuple | list):
             value = args
         if p.kind == "int[]" and isinstance(value, tuple | list):
-            wrong = next((i for i, item in enumerate(value) if not is_int(item)), None)
+            wrong = next((i for i, item in enumerate(value) if not _unpacks(item)), None)
             if wrong is not None:
                 return (
                     f"{reading.name}(): argument '{name}' failed to unpack the object at pos "
@@ -282,6 +283,10 @@ def _mixed(reading: Reading, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
                     f'{type_word(value[wrong])}"'
                 )
     return None
+
+
+def _unpacks(item: Any) -> bool:
+    return is_int(item) or item.__class__ is bool
 
 
 def type_word(value: Any) -> str:
@@ -314,8 +319,15 @@ def _of_python(
         if key in names[: len(args)]:
             return TypeError(f"{called}() got multiple values for argument '{key}'")
     positional = [p for p in parameters if not p.keyword_only]
-    listed = any(p.kind == "Tensor[]" for p in positional)
-    if len(args) > len(positional) and not listed:
+    listed = next((at for at, p in enumerate(positional) if p.kind == "Tensor[]"), None)
+    if listed is not None:
+        wrong = next((i for i, t in enumerate(args[listed:]) if not is_tensor(t)), None)
+        if wrong is not None and len(args) > listed + 1:
+            word = type_word(args[listed + wrong])
+            return TypeError(
+                f"expected Tensor as element {wrong} in argument {listed}, but got {word}"
+            )
+    elif len(args) > len(positional):
         return TypeError(_python_counts(called, positional, len(args)))
     missing = [
         f"'{shown}'"

@@ -44,6 +44,8 @@ rrelu nn.functional.rrelu_
 arange
     Scalar end, *, OUT, OPTIONS
     Scalar start, Scalar end, Scalar step=1, *, OUT, OPTIONS
+Tensor.copy_
+    Tensor other, bool non_blocking=False
 swapaxes
     Tensor input, int axis0, int axis1
 mm bmm
@@ -224,15 +226,16 @@ randperm
     int n, *, Generator? generator, OUT, OPTIONS
     int n, *, OUT, OPTIONS
 rand_like randn_like
-    Tensor input, *, Generator? generator, any? memory_format=None, OPTIONS
-    Tensor input, *, any? memory_format=None, OPTIONS
+    Tensor input, *, Generator? generator, MemoryFormat? memory_format=None, OPTIONS
+    Tensor input, *, MemoryFormat? memory_format=None, OPTIONS
 randint_like
-    Tensor input, int low, int high, *, Generator? generator, any? memory_format=None, OPTIONS
-    Tensor input, int low, int high, *, any? memory_format=None, OPTIONS
-    Tensor input, Tensor high, *, Generator? generator, any? memory_format=None, OPTIONS
-    Tensor input, Tensor high, *, any? memory_format=None, OPTIONS
-    Tensor input, int high, *, Generator? generator, any? memory_format=None, OPTIONS
-    Tensor input, int high, *, any? memory_format=None, OPTIONS
+    Tensor input, int low, int high, *, Generator? generator, MemoryFormat? memory_format=None,
+        OPTIONS
+    Tensor input, int low, int high, *, MemoryFormat? memory_format=None, OPTIONS
+    Tensor input, Tensor high, *, Generator? generator, MemoryFormat? memory_format=None, OPTIONS
+    Tensor input, Tensor high, *, MemoryFormat? memory_format=None, OPTIONS
+    Tensor input, int high, *, Generator? generator, MemoryFormat? memory_format=None, OPTIONS
+    Tensor input, int high, *, MemoryFormat? memory_format=None, OPTIONS
 hann_window blackman_window bartlett_window
     int window_length, *, OPTIONS
     int window_length, bool periodic, *, OPTIONS

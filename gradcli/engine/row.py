@@ -36,6 +36,9 @@ class Reduced(NamedTuple):
     wide: str = ""  # outputs that keep single precision
 
 
+_CAST_WORDS = "result type {result} can't be cast to the desired output type {given}"
+
+
 class Row:
     """One overload of an operator, as declared. Everything else is derived from it."""
 
@@ -56,6 +59,8 @@ class Row:
         self.exact: bool = options[
             "exact"
         ]  # the in-place twin takes a result of its own shape only
+        # Of its in-place twin, where a tensor can't hold the result.
+        self.cast_words: str = options["cast_words"] or _CAST_WORDS
         self.holomorphic: bool = options["holomorphic"]
         self.layout: str = options["layout"]  # of its results in memory: see layout.LAYOUTS
         self.overlap: str = options["overlap"]  # may its twin write into expanded tensors?
@@ -254,7 +259,8 @@ class Composite:
 
 
 _FACTORY_ARGUMENTS = (  # accepted by every creation function, without effect
-    "any out=None", "Layout? layout=None", "bool? pin_memory=False", "any memory_format=None",
+    "any out=None", "Layout? layout=None", "bool? pin_memory=False",
+    "MemoryFormat? memory_format=None",
 )  # fmt: skip
 
 

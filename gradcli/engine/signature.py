@@ -146,7 +146,14 @@ class Signature:
                 gathered = self._gathered(args, method)
                 return self.bind(gathered, kwargs, method) if gathered is not None else None
             values.append(value)
-        return values if used == len(kwargs) else None
+        if used != len(kwargs) or (self._only_numbers and not any(map(is_tensor, values))):
+            return None
+        return values
+
+    @cached_property
+    def _only_numbers(self) -> bool:
+        """May a number stand for each of its tensors? Not for all at once."""
+        return bool(self._numbers) and all(p.number for p in self.parameters if p.is_tensor)
 
     @property
     def least(self) -> int:
@@ -163,9 +170,7 @@ class Signature:
                 rest = args[place:]
                 if place and not method:  # torch.permute(x, 0, 1) is none
                     return None
-                if rest and all(is_int(value) for value in rest):
-                    return [*args[:place], tuple(rest)]
-                return None
+                return [*args[:place], tuple(rest)] if rest and _are_ints(rest) else None
             if parameter.kind == "Tensor[]" and self.name in _VARIADIC:
                 rest = args[place:]
                 if rest and all(is_tensor(value) for value in rest):
@@ -227,6 +232,14 @@ def is_int(value: Any) -> bool:
     return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
+def _are_ints(values: Sequence[Any]) -> bool:
+    """PyTorch looks at the first; behind it True and False pass as 1 and 0."""
+    return all(
+        is_int(value) or (place > 0 and value.__class__ is bool)
+        for place, value in enumerate(values)
+    )
+
+
 def _as_int(value: Any) -> int:
     return int(value.item()) if is_tensor(value) else int(value.__index__())
 
@@ -262,7 +275,7 @@ def coerce(parameter: Parameter, value: Any) -> tuple[bool, Any]:
         return value.__class__ is bool, value
     if kind == "int[]":
         if isinstance(value, tuple | list):
-            if all(is_int(item) for item in value):
+            if _are_ints(value):
                 return True, tuple(_as_int(item) for item in value)
             return False, value
         if parameter.size is not None and is_int(value):
@@ -318,6 +331,7 @@ _COERCIONS: dict[str, Callable[[Any], tuple[bool, Any]]] = {
     "float[]": _floats,
     "bool[]": lambda value: (isinstance(value, tuple | list), value),
     "str": lambda value: (isinstance(value, str), value),
+    "MemoryFormat": lambda value: (type(value).__name__ == "MemoryFormat", value),
     "ScalarType": _dtype,
     "Device": _device,
     "Generator": lambda value: (type(value).__name__ == "Generator", value),

@@ -48,7 +48,7 @@ def _same_device(grad: Any, kind: Any) -> bool:
 
 to_copy_laid_out = operator(
     "_to_copy.memory_format(Tensor self, *, ScalarType? dtype=None, Device? device=None, "
-    "any memory_format=None) -> Tensor",
+    "MemoryFormat? memory_format=None) -> Tensor",
     node="ToCopyBackward0",
     where="hidden",
     dtype=lambda self, dtype, device, memory_format: (dtype or self.dtype, device or self.device),
@@ -86,7 +86,7 @@ def _converted_to(self: Any, dtype: Any, device: Any, copy: bool, memory_format:
 
 to = composite(
     "to.dtype(Tensor self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, "
-    "any memory_format=None) -> Tensor",
+    "MemoryFormat? memory_format=None) -> Tensor",
     lambda self, dtype, non_blocking, copy, memory_format: _converted_to(
         self, dtype, None, copy, memory_format
     ),
@@ -101,7 +101,7 @@ to = composite(
 
 composite(
     "to.device(Tensor self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False, "
-    "bool copy=False, *, any memory_format=None) -> Tensor",
+    "bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor",
     lambda self, device, dtype, non_blocking, copy, memory_format: _converted_to(
         self, dtype, device, copy, memory_format
     ),
@@ -113,7 +113,7 @@ composite(
 
 composite(
     "to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, *, "
-    "any memory_format=None) -> Tensor",
+    "MemoryFormat? memory_format=None) -> Tensor",
     lambda self, other, non_blocking, copy, memory_format: _converted_to(
         self, other.dtype, other.device, copy, memory_format
     ),
@@ -165,7 +165,7 @@ type_ = composite(
 
 def _declare_cast(name: str, dtype: str) -> None:
     composite(
-        f"{name}(Tensor self, *, any memory_format=None) -> Tensor",
+        f"{name}(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
         lambda self, memory_format: _converted_to(self, BY_NAME[dtype], None, False, memory_format),
         where="method",
         doc=f"As {dtype}; the tensor itself where it is that already.",
@@ -190,7 +190,7 @@ for _name, _dtype in (
     _declare_cast(_name, _dtype)
 
 composite(
-    "cpu(Tensor self, *, any memory_format=None) -> Tensor",
+    "cpu(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     lambda self, memory_format: _converted_to(self, None, device_named("cpu"), False),
     where="method",
     doc="In the host's memory.",
@@ -198,7 +198,7 @@ composite(
 )
 
 composite(
-    "cuda(Tensor self, Device? device=None, bool non_blocking=False, *, any memory_format=None) "
+    "cuda(Tensor self, Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None) "
     "-> Tensor",
     lambda self, device, non_blocking, memory_format: _converted_to(
         self, None, device or device_named("cuda"), False

@@ -217,6 +217,7 @@ mvlgamma = operator(
     "mvlgamma(Tensor self, int p) -> Tensor",
     node="MvlgammaBackward0",
     inplace="mvlgamma_",
+    cast_words="mvlgamma: result type {given} can't be cast to the desired output type {result}",
     dtype="promote_float",
     check=_check_dimension,
     forward=_mvlgamma,
@@ -226,7 +227,7 @@ mvlgamma = operator(
     ),
     doc="The logarithm of the multivariate gamma function of dimension p.",
     samples=("torch.mvlgamma(p + 2, 2)", "(p + 1).mvlgamma(3)"),
-    errors=("torch.mvlgamma(p, 0)",),
+    errors=("torch.mvlgamma(p, 0)", "(i + 2).mvlgamma_(1)"),
 )
 
 composite(

@@ -6,7 +6,7 @@ from ..engine.operator import Reduced, operator
 from . import halves
 from .cast import alike
 from .constants import number_as, zeros_as
-from .conventions import Late, floating_only
+from .conventions import COMPLEX, Late, floating_only, unimplemented
 
 exp2 = Late("exp2")
 where = Late("where.self")
@@ -38,6 +38,7 @@ ldexp = operator(
     "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
     node="LdexpBackward0",
     inplace="ldexp_",
+    cast_words="ldexp can't be cast to the desired output type {given}",
     dtype="promote_float",
     forward=lambda xp, self, other: self * xp.exp2(other),
     reduced=Reduced(halves.times_power_of_two),
@@ -45,6 +46,7 @@ ldexp = operator(
     other=lambda grad, result: grad * result * LOG_2,
     doc="self times 2 ** other.",
     samples=("torch.ldexp(x, y)", "x.ldexp(j)"),
+    errors=("i.ldexp_(j)",),
 )
 
 nextafter = operator(
@@ -52,7 +54,7 @@ nextafter = operator(
     node="NextafterBackward0",
     inplace="nextafter_",
     dtype="promote",
-    refuse=floating_only("nextafter_cpu"),
+    refuse=floating_only("nextafter_cpu") | unimplemented("nextafter_cpu", *COMPLEX),
     forward=lambda xp, self, other: xp.nextafter(self, other),
     reduced=Reduced(halves.next_after),
     self=lambda grad, self, other: where(self != other, grad, number_as(grad, 0)),

@@ -27,7 +27,7 @@ from .sums import sum_to_size as checked_sum_to_size
 # ---- copies
 
 clone = operator(
-    "clone(Tensor self, *, any memory_format=None) -> Tensor",
+    "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     node="CloneBackward0",
     forward=lambda xp, self, memory_format: _copied(xp, self, memory_format),
     self=lambda grad: grad,
@@ -75,7 +75,7 @@ def _contiguous(self: Any, memory_format: Any = None) -> Any:
 
 
 contiguous = composite(
-    "contiguous(Tensor self, *, any memory_format=None) -> Tensor",
+    "contiguous(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     lambda self, memory_format: _contiguous(self, memory_format),
     where="method",
     doc="The tensor itself if its memory is in row-major order, else a copy that is.",
