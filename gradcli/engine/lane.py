@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from .kernels import SMALL
 from .kind import LARGE
-from .row import Row
+from .row import OF, Row
 from .signature import Parameter
 
 GENERAL, ORDINARY, NUMBER, ALIKE = "general", "ordinary", "number", "alike"
@@ -178,6 +178,8 @@ class Lane:
             return "kind"
         if policy == "given":
             return "kind if dtype is None else kind.of(dtype)"
+        if self.mode != GENERAL and str(policy).startswith(OF):
+            return "kind"
         inferred = f"infer(row, kind, ({self.given},))"
         return f"({inferred} if kind.dtype.is_complex else kind)" if policy == "real" else inferred
 

@@ -12,7 +12,7 @@ from .layout import LAYOUTS
 from .leaf import mark_inference, refuse_inference
 from .mode import state
 from .node import Node, Several, SharedOutput, Storage
-from .row import Row
+from .row import OF, Row
 from .tensor import Tensor, mark_of, plain
 
 
@@ -34,6 +34,8 @@ def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:
                 raise RuntimeError(f"Autograd not support dtype: {given.word}")
             return kind.of(given)
         return kind if kind.dtype.category > dtypes.INTEGER else kind.of(dtypes.int64)
+    if isinstance(policy, str) and policy.startswith(OF):
+        return kind.of(arguments[row.signature.names.index(policy[len(OF) :])].dtype)
     if policy == "complex":
         return kind.of(dtypes.complex_of(kind.dtype))
     if policy == "real":

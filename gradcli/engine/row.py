@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from .signature import Parameter, Signature
 
+OF = "of:"  # operands meet as for "promote", the result is of the type of the one that is named
 Body: TypeAlias = Callable[..., Any]  # what a declaration gives: a kernel, a formula, a check
 
 
@@ -76,7 +77,7 @@ class Row:
         self.reduced: Reduced = options["reduced"]
         self.broadcasts = self.dtype in (
             "promote", "promote_float", "compare", "scalar", "complex",
-        )  # fmt: skip
+        ) or str(self.dtype).startswith(OF)  # fmt: skip
 
     # What follows is worked out when somebody needs it: most rows are never called.
 

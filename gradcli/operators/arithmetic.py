@@ -10,15 +10,15 @@ from .constants import number_as
 from .halves import minus_scaled, plus_scaled
 from .rounding import sgn
 
-_TWO_BOOLS = (
+TWO_BOOLS = (
     "Subtraction, the `-` operator, with two bool tensors is not supported. "
     "Use the `^` or `logical_xor()` operator instead."
 )
-_ONE_BOOL = (
+ONE_BOOL = (
     "Subtraction, the `-` operator, with a bool tensor is not supported. "
     "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 )
-_NEGATED_BOOL = (
+NEGATED_BOOL = (
     "Negation, the `-` operator, on a bool tensor is not supported. "
     "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 )
@@ -51,9 +51,9 @@ def wrapped(number: Any, kind: Any) -> Any:
 def _check_difference(self: Any, other: Any, alpha: Any) -> None:
     bools = [getattr(v, "dtype", None) is bool_ or v.__class__ is bool for v in (self, other)]
     if all(bools):
-        raise RuntimeError(_TWO_BOOLS)
+        raise RuntimeError(TWO_BOOLS)
     if any(bools):
-        raise RuntimeError(_ONE_BOOL)
+        raise RuntimeError(ONE_BOOL)
 
 
 def tensor_of(number: Any, other: Any) -> Any:
@@ -80,7 +80,7 @@ def number_first(
     )
 
 
-_NO_BOOL = {"Bool": (RuntimeError, _TWO_BOOLS)}
+_NO_BOOL = {"Bool": (RuntimeError, TWO_BOOLS)}
 
 add = operator(
     "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -176,7 +176,7 @@ rsub_scalar = operator(
     where="torch",
     check_mixed=_check_difference,
     dtype="scalar",
-    refuse={"Bool": (RuntimeError, _ONE_BOOL)},
+    refuse={"Bool": (RuntimeError, ONE_BOOL)},
     forward=lambda xp, self, other, alpha: other - (self if alpha == 1 else self * alpha),
     reduced=Reduced(lambda kind, self, other, alpha: minus_scaled(kind, other, self, alpha)),
     self=lambda grad, alpha: maybe_multiply(-grad, alpha),
@@ -220,7 +220,7 @@ neg = operator(
     node="NegBackward0",
     inplace="neg_",
     aliases=("negative",),
-    refuse={"Bool": (RuntimeError, _NEGATED_BOOL)},
+    refuse={"Bool": (RuntimeError, NEGATED_BOOL)},
     forward=lambda xp, self: xp.negative(self),
     self=lambda grad: -grad,
     doc="The negative, elementwise.",

@@ -59,6 +59,16 @@ def cleared(xp: Any, values: Any, mask: Any) -> Any:
     return kept.view(values.dtype)
 
 
+def constant(function: str, **tensors: Any) -> None:
+    """Refuses tensors that ask for gradients where PyTorch knows no derivative."""
+    for name, tensor in tensors.items():
+        if tensor is not None and tensor.requires_grad and state.grad_enabled:
+            raise RuntimeError(
+                f"The function '{function}' is not differentiable with respect to argument "
+                f"'{name}'. This input cannot have requires_grad True."
+            )
+
+
 def wrap_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front; PyTorch's IndexError outside."""
     least, most = (-ndim, ndim - 1) if ndim else (-1, 0)

@@ -85,15 +85,16 @@ pairwise_distance = composite(
 
 
 def _cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
-    from ..engine.dtypes import FLOATING
+    from ..engine.dtypes import FLOATING, promote_types
     from .shape import broadcast_tensors
 
-    if x1.dtype.category < FLOATING and x2.dtype.category < FLOATING:
+    common = promote_types(x1.dtype, x2.dtype)
+    if common.category < FLOATING:
         raise RuntimeError(
-            "expected common dtype to be floating point, yet common dtype is " + x1.dtype.word
+            f"expected common dtype to be floating point, yet common dtype is {common.word}"
         )
-    common = x1.dtype if x1.dtype.rank >= x2.dtype.rank and x1.is_floating_point() else x2.dtype
-    x1, x2 = x1.to(common), x2.to(common)
+    x1 = x1 if x1.is_floating_point() else x1.to(common)
+    x2 = x2 if x2.is_floating_point() else x2.to(common)
     if tuple(x1.shape) != tuple(x2.shape):
         x1, x2 = broadcast_tensors([x1, x2])
     vector_norm = catalogue.functions["linalg.vector_norm"]

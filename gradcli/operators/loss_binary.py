@@ -6,10 +6,11 @@ from typing import Any
 
 from ..engine.operator import Reduced, operator, precise
 from .activation_smooth import log_sigmoid_forward
+from .arithmetic import TWO_BOOLS
 from .constants import number_as
-from .conventions import Late, floating_only
+from .conventions import Late, constant, floating_only
 from .halves import binary_entropy, binary_entropy_slope, logits_entropy
-from .loss_regression import averaged, reduce_array, share
+from .loss_regression import averaged, reduce_array, same_type, share
 
 logit = Late("logit")
 sigmoid = Late("sigmoid")
@@ -74,7 +75,7 @@ binary_cross_entropy_backward = operator(
     "Tensor? weight=None, int reduction=1) -> Tensor",
     node="BinaryCrossEntropyBackwardBackward0",
     where="hidden",
-    dtype="promote",
+    dtype="of:self",
     forward=_bce_backward,
     reduced=Reduced(binary_entropy_slope),
     grad_output=lambda grad, self, target, weight, reduction: _bce_double_grad_output(
@@ -93,12 +94,18 @@ binary_cross_entropy_backward = operator(
     ),
 )
 
+
+def _check_bce(self: Any, target: Any, weight: Any, reduction: int) -> None:
+    constant("binary_cross_entropy", weight=weight)
+    same_type(self.dtype, target.dtype)
+
+
 binary_cross_entropy = operator(
     "binary_cross_entropy.kernel(Tensor self, Tensor target, Tensor? weight=None, "
     "int reduction=1) -> Tensor",
     node="BinaryCrossEntropyBackward0",
     where="hidden",
-    dtype="promote",
+    dtype="of:self",
     forward=_bce,
     reduced=Reduced(binary_entropy),
     self=lambda grad, self, target, weight, reduction: binary_cross_entropy_backward(
@@ -107,9 +114,17 @@ binary_cross_entropy = operator(
     target=lambda grad, self, target, weight, reduction: _bce_target(
         grad, self, target, weight, reduction
     ),
+    check=_check_bce,
     refuse=floating_only("binary_cross_entropy"),
     doc="-(target * log(self) + (1 - target) * log(1 - self)), the logarithms kept above -100.",
-    samples=("F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(y))",),
+    samples=(
+        "F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(y))",
+        "F.binary_cross_entropy(p / 2, u.data.abs(), weight=d.data)",
+    ),
+    errors=(
+        "F.binary_cross_entropy(p / 2, u.data.abs().double())",
+        "F.binary_cross_entropy(p / 2, u.data.abs(), weight=q)",
+    ),
 )
 
 # ---- binary_cross_entropy_with_logits
@@ -144,12 +159,24 @@ def _bce_logits_target(
     return _weighted(slope, weight, target, reduction)
 
 
+def _check_logits(self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> None:
+    """PyTorch multiplies 1 - target by the input in place: the result has the target's type."""
+    constant("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    if target.dtype.word == "Bool":
+        raise RuntimeError(TWO_BOOLS)
+    if self.is_floating_point() and not target.is_floating_point():
+        raise RuntimeError(
+            f"result type {self.dtype.word} can't be cast to the desired output type "
+            f"{target.dtype.word}"
+        )
+
+
 binary_cross_entropy_with_logits = operator(
     "binary_cross_entropy_with_logits.kernel(Tensor self, Tensor target, Tensor? weight=None, "
     "Tensor? pos_weight=None, int reduction=1) -> Tensor",
     node="BinaryCrossEntropyWithLogitsBackward0",
     where="hidden",
-    dtype="promote",
+    dtype="of:target",
     forward=_bce_logits,
     reduced=Reduced(logits_entropy),
     self=lambda grad, self, target, weight, pos_weight, reduction: _bce_logits_backward(
@@ -158,10 +185,18 @@ binary_cross_entropy_with_logits = operator(
     target=lambda grad, self, target, weight, pos_weight, reduction: _bce_logits_target(
         grad, self, target, weight, pos_weight, reduction
     ),
+    check=_check_logits,
     refuse=floating_only("log_sigmoid_cpu"),
     doc="binary_cross_entropy of sigmoid(self), computed from the logits themselves.",
     samples=(
         "F.binary_cross_entropy_with_logits(x, torch.sigmoid(y))",
         "F.binary_cross_entropy_with_logits(x, torch.sigmoid(y), pos_weight=torch.ones(3))",
+        "F.binary_cross_entropy_with_logits(x, d.data)",
+        "F.binary_cross_entropy_with_logits(d, p.data)",
+    ),
+    errors=(
+        "F.binary_cross_entropy_with_logits(x, i)",
+        "F.binary_cross_entropy_with_logits(x, k)",
+        "F.binary_cross_entropy_with_logits(x, p.data, pos_weight=v)",
     ),
 )

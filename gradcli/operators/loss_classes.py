@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.operator import Reduced, catalogue, operator
 from .constants import zeros_as
-from .conventions import MEAN, NONE, floating_only, full_precision
+from .conventions import MEAN, NONE, constant, floating_only, full_precision
 from .halves import sum_of_losses
 from .summation import sum_of_cases
 
@@ -24,9 +24,12 @@ def _check_weight(self: Any, weight: Any, classes: int) -> None:
             f"weight tensor should be defined either for all {classes} classes or no classes "
             f"but got weight tensor of shape: {list(weight.shape)}"
         )
+    if weight is not None and weight.dtype is not self.dtype:
+        raise RuntimeError(f"expected scalar type {self.dtype.word} but found {weight.dtype.word}")
 
 
 def _check_nll(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> None:
+    constant("nll_loss_forward", weight=weight)
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     _check_target(self, target)
@@ -34,6 +37,7 @@ def _check_nll(self: Any, target: Any, weight: Any, reduction: int, ignore_index
 
 
 def _check_nll2d(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> None:
+    constant("nll_loss2d_forward", weight=weight)
     if target.ndim != 3:
         raise RuntimeError(
             "only batches of spatial targets supported (3D tensors) but got targets of "
@@ -156,6 +160,7 @@ nll_loss = operator(
     refuse=floating_only("nll_loss_out_frame"),
     doc="Minus the input at each row's target class, weighted.",
     samples=("F.nll_loss(a, j)",),
+    errors=("F.nll_loss(a, j, weight=v)", "F.nll_loss(a, j, weight=v.detach().double())"),
 )
 
 nll_loss2d_backward = operator(
@@ -270,6 +275,7 @@ multi_margin_loss_backward = operator(
 def _check_multi_margin(
     self: Any, target: Any, p: Any, margin: Any, weight: Any, reduction: int
 ) -> None:
+    constant("multi_margin_loss", weight=weight)
     if p not in (1, 2):
         raise RuntimeError("only p == 1 and p == 2 supported")
 

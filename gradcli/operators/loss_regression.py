@@ -6,9 +6,9 @@ from typing import Any
 
 from ..engine.operator import Reduced, operator, precise
 from . import halves
-from .arithmetic import abs_
+from .arithmetic import NEGATED_BOOL, abs_
 from .constants import ones_as
-from .conventions import MEAN, NONE, SUM, Late, floating_only
+from .conventions import MEAN, NONE, SUM, Late, constant, floating_only
 from .summation import mean_of, sum_of
 from .sums import sum_all
 
@@ -39,6 +39,11 @@ def number_of(x: Any) -> int:
     return count
 
 
+def same_type(expected: Any, found: Any) -> None:
+    if found is not expected:
+        raise RuntimeError(f"Found dtype {found.word} but expected {expected.word}")
+
+
 # ---- mse_loss
 
 
@@ -50,7 +55,7 @@ mse_loss_backward = operator(
     "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
     node="MseLossBackwardBackward0",
     where="hidden",
-    dtype="promote",
+    dtype="of:self",
     forward=lambda xp, grad_output, self, target, reduction: (
         2.0 * share(self, reduction) * (self - target) * grad_output
     ),
@@ -81,7 +86,12 @@ mse_loss = operator(
     target=lambda grad, self, target, reduction: mse_loss_backward(grad, target, self, reduction),
     refuse=floating_only("mse_cpu"),
     doc="The square of the difference: its mean, its sum, or of each element.",
-    samples=("F.mse_loss(x, y)",),
+    samples=(
+        "F.mse_loss(x, y)",
+        "F.mse_loss(x, d)",
+        "F.mse_loss(d, x, reduction='sum')",
+        "F.mse_loss(x, i)",
+    ),
 )
 
 # ---- smooth_l1_loss
@@ -110,7 +120,7 @@ smooth_l1_loss_backward = operator(
     "float beta) -> Tensor",
     node="SmoothL1LossBackwardBackward0",
     where="hidden",
-    dtype="promote",
+    dtype="of:self",
     forward=_smooth_l1_backward,
     grad_output=lambda grad, self, target, reduction, beta: smooth_l1_loss_backward(
         grad, self, target, reduction, beta
@@ -140,7 +150,7 @@ smooth_l1_loss = operator(
     ),
     refuse=floating_only("smooth_l1_cpu"),
     doc="Half a square below beta, the absolute difference above.",
-    samples=("F.smooth_l1_loss(x, y)",),
+    samples=("F.smooth_l1_loss(x, y)", "F.smooth_l1_loss(d, y)"),
 )
 
 # ---- huber_loss
@@ -175,7 +185,7 @@ huber_loss_backward = operator(
     "float delta) -> Tensor",
     node="HuberLossBackwardBackward0",
     where="hidden",
-    dtype="promote",
+    dtype="of:self",
     forward=_huber_backward,
     reduced=Reduced(halves.huber_slope),
     grad_output=lambda grad, grad_output, self, target, reduction, delta: _huber_double_grad_output(
@@ -192,6 +202,13 @@ huber_loss_backward = operator(
 )
 
 
+def _huber_slope(
+    grad: Any, x: Any, other: Any, reduction: int, delta: float, kind: Any, other_kind: Any
+) -> Any:
+    same_type(kind.dtype, other_kind.dtype)
+    return huber_loss_backward(grad, x, other, reduction, delta)
+
+
 def _check_delta(self: Any, target: Any, reduction: int, delta: float) -> None:
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
@@ -201,19 +218,20 @@ huber_loss = operator(
     "huber_loss.kernel(Tensor self, Tensor target, int reduction=1, float delta=1.0) -> Tensor",
     node="HuberLossBackward0",
     where="hidden",
-    dtype="promote",
+    dtype="of:self",
     forward=_huber,
     reduced=Reduced(halves.huber),
-    self=lambda grad, self, target, reduction, delta: huber_loss_backward(
-        grad, self, target, reduction, delta
+    self=lambda grad, self, target, reduction, delta, self_kind, target_kind: _huber_slope(
+        grad, self, target, reduction, delta, self_kind, target_kind
     ),
-    target=lambda grad, self, target, reduction, delta: huber_loss_backward(
-        grad, target, self, reduction, delta
+    target=lambda grad, self, target, reduction, delta, self_kind, target_kind: _huber_slope(
+        grad, target, self, reduction, delta, target_kind, self_kind
     ),
     check=_check_delta,
     refuse=floating_only("huber_cpu"),
     doc="Half a square below delta, delta times the rest above.",
-    samples=("F.huber_loss(x, y)",),
+    samples=("F.huber_loss(x, y)", "F.huber_loss(x, d).detach()", "F.huber_loss(d, x).detach()"),
+    errors=("F.huber_loss(x, d).backward()", "F.huber_loss(x, i).backward()"),
 )
 
 # ---- soft_margin_loss
@@ -248,7 +266,7 @@ soft_margin_loss_backward = operator(
     "-> Tensor",
     node="SoftMarginLossBackwardBackward0",
     where="hidden",
-    dtype="promote",
+    dtype="of:self",
     forward=_soft_margin_backward,
     reduced=Reduced(halves.soft_margin_slope),
     grad_output=lambda grad, grad_output, self, target, reduction: _soft_margin_double_grad_output(
@@ -263,16 +281,25 @@ soft_margin_loss_backward = operator(
     ),
 )
 
+
+def _soft_margin_slope(grad: Any, self: Any, target: Any, reduction: int, kind: Any) -> Any:
+    if kind.dtype.word == "Bool":
+        raise RuntimeError(NEGATED_BOOL)
+    return soft_margin_loss_backward(grad, self, target, reduction)
+
+
 soft_margin_loss = operator(
     "soft_margin_loss.kernel(Tensor self, Tensor target, int reduction=1) -> Tensor",
     node="SoftMarginLossBackward0",
     where="hidden",
-    dtype="promote",
+    dtype="of:self",
     forward=_soft_margin,
     reduced=Reduced(halves.soft_margin),
-    self=lambda grad, self, target, reduction: soft_margin_loss_backward(
-        grad, self, target, reduction
+    self=lambda grad, self, target, reduction, target_kind: _soft_margin_slope(
+        grad, self, target, reduction, target_kind
     ),
+    check=lambda self, target, reduction: constant("soft_margin_loss", target=target),
     doc="log(1 + exp(-target * self)).",
-    samples=("F.soft_margin_loss(x, y.detach().sign())",),
+    samples=("F.soft_margin_loss(x, y.detach().sign())", "F.soft_margin_loss(x, y.data.double())"),
+    errors=("F.soft_margin_loss(x, y)", "F.soft_margin_loss(x, k).backward()"),
 )

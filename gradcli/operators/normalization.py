@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.operator import Reduced, operator
 from .constants import number_as
-from .conventions import Late, floating_only
+from .conventions import Late, constant, floating_only
 from .linear import _product
 from .moments import FEW, LANES, fused, moments_of_channels, moments_of_rows
 from .summation import products_down, products_in_a_row, sum_down, sum_in_a_row
@@ -376,6 +376,7 @@ def _check_batch_norm(
     input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
     momentum: float, eps: float,
 ) -> None:  # fmt: skip
+    constant("native_batch_norm", running_mean=running_mean, running_var=running_var)
     channels = input.shape[1]
     for name, given in (("running_mean", running_mean), ("running_var", running_var)):
         if given is None and not training:

@@ -58,11 +58,19 @@ cdist_backward = operator(
     samples=("torch.autograd.grad(torch.cdist(x, a).sum(), x)[0]",),
 )
 
+
+def _check_types(x1: Any, x2: Any) -> None:
+    known = x1.dtype.word in ("Float", "Double")
+    if known and x1.dtype is not x2.dtype:
+        raise RuntimeError(f"expected scalar type {x1.dtype.word} but found {x2.dtype.word}")
+
+
 cdist_forward = operator(
     "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
     node="CdistBackward0",
     where="hidden",
     layout="row-major",
+    check=lambda x1, x2, p, compute_mode: _check_types(x1, x2),
     refuse=full_precision("cdist"),
     forward=_cdist,
     x1=lambda grad, x1, x2, p, result: sum_to(
@@ -115,6 +123,11 @@ def _distances(x1: Any, x2: Any, p: float, compute_mode: str) -> Any:
     for name, x in (("X1", x1), ("X2", x2)):
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if not x.is_floating_point():
+            raise RuntimeError(
+                f"cdist only supports floating-point dtypes, {name} got: {x.dtype.word}"
+            )
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"

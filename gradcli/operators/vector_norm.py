@@ -8,6 +8,7 @@ from typing import Any
 
 from ..engine import dtypes
 from ..engine.operator import catalogue, composite, operator, precise
+from .arithmetic import ONE_BOOL, TWO_BOOLS
 from .conventions import Late, wrap_dim
 from .geometry import shown
 from .inverse import floating
@@ -315,6 +316,9 @@ composite(
 
 
 def _check_dist(self: Any, other: Any, p: Any) -> None:
+    bools = [tensor.dtype.word == "Bool" for tensor in (self, other)]
+    if any(bools):
+        raise RuntimeError(TWO_BOOLS if all(bools) else ONE_BOOL)
     if self.dtype.category < dtypes.FLOATING and other.dtype.category < dtypes.FLOATING:
         raise RuntimeError(
             "norm(): input dtype should be either floating point or complex. Got "
