@@ -156,11 +156,16 @@ def result_type(dimensioned: list[DType], zero_dim: list[DType], numbers: list[D
         if result is None:
             result = weak
         elif weak.category > result.category:
-            result = promote_types(result, weak) if weak.category == COMPLEX else weak
+            result = _beside(result, weak) if weak.category == COMPLEX else weak
             if group is numbers and result.category == FLOATING:
                 result = _default
     assert result is not None
     return result
+
+
+def _beside(strong: DType, weak: DType) -> DType:
+    """A complex type beside one that counts more: of that one's precision, if it has any."""
+    return complex_of(strong) if strong.category == FLOATING else weak
 
 
 def can_cast(source: DType, target: DType) -> bool:

@@ -30,8 +30,6 @@ def precise(function: Body, *arrays: Any) -> Any:
                 except (ValueError, OverflowError):
                     pass  # outside its domain: the array library knows which infinity or NaN it is
         return function(*arrays, dtype=CARRIERS.double).astype(kind)
-    if first.dtype.char == "e":
-        return function(*arrays, dtype=CARRIERS.double).astype(first.dtype)
     return function(*arrays)
 
 

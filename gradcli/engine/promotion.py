@@ -38,8 +38,11 @@ def meet(
         dtype = dtypes.default_dtype()
     device = _common_device(tensors)
     kind = kind_of(dtype, device)
-    cast = (_cast_wide if wide_numbers else _cast_reduced) if kind.is_reduced else _cast
-    return kind, [cast(value, kind) for value in operands]
+    cast = _cast_reduced if kind.is_reduced else _cast
+    arrays = [cast(value, kind) for value in operands]
+    if wide_numbers and kind.is_reduced:  # in the second place only
+        arrays[1] = _cast_wide(operands[1], kind)
+    return kind, arrays
 
 
 def _cast(value: Any, kind: Kind) -> Any:

@@ -50,8 +50,6 @@ def _kernel(x: Any, approximate: str) -> Any:
 def _gelu(xp: Any, x: Any, approximate: str) -> Any:
     if (kernel := _kernel(x, approximate)) is not None:
         return kernel.gelu(x)
-    if x.dtype.char == "e":
-        x = x.astype("float32")
     if approximate == "tanh":
         return 0.5 * x * (1 + _inner(xp, x))
     return x * 0.5 * (1 + erf(x * _CDF))

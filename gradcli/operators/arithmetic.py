@@ -7,6 +7,7 @@ from typing import Any
 from ..engine.dtypes import bool_, of_number
 from ..engine.operator import Reduced, catalogue, composite, multiply_add, operator, precise
 from .constants import number_as
+from .conventions import COMPLEX, REDUCED, floating_only, unimplemented
 from .halves import minus_scaled, plus_scaled
 from .rounding import sgn
 
@@ -314,7 +315,7 @@ def _lerp(xp: Any, self: Any, end: Any, weight: Any) -> Any:
 _C_WORDS = {
     "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long int", "int32": "int",
     "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "float32": "float",
-    "float64": "double",
+    "float64": "double", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
 }  # fmt: skip
 
 
@@ -368,10 +369,7 @@ hypot = operator(
     node="HypotBackward0",
     inplace="hypot_",
     dtype="promote",
-    refuse={
-        word: f"\"hypot_cpu\" not implemented for '{word}'"
-        for word in ("Bool", "Byte", "Char", "Short", "Int", "Long")
-    },
+    refuse=floating_only("hypot_cpu") | unimplemented("hypot_cpu", *COMPLEX),
     forward=lambda xp, self, other: precise(xp.hypot, self, other),
     self=lambda grad, self, result: grad * self / result,
     other=lambda grad, other, result: grad * other / result,
@@ -381,7 +379,7 @@ hypot = operator(
 )
 
 
-_NOT_INTEGER = ("Bool", "Half", "Float", "Double")
+_NOT_INTEGER = ("Bool", *REDUCED, "Float", "Double", *COMPLEX)
 
 gcd = operator(
     "gcd(Tensor self, Tensor other) -> Tensor",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import operator, precise, transcendental
-from .conventions import Late
+from .conventions import COMPLEX, Late, unimplemented
 from .power import reciprocal, rsqrt
 
 masked_fill = Late("masked_fill.Scalar")
@@ -98,6 +98,7 @@ atan2 = operator(
     inplace="atan2_",
     aliases=("arctan2",),
     dtype="promote_float",
+    refuse=unimplemented("atan2_cpu", *COMPLEX),
     forward=lambda xp, self, other: precise(xp.arctan2, self, other),
     joint={("self", "other"): _atan2_backward},
     doc="The angle of the point (other, self), in all four quadrants.",

@@ -8,7 +8,7 @@ from typing import Any
 from ..engine.conversion import other_device
 from ..engine.operator import composite, operator, precise
 from .constants import zeros_as
-from .conventions import Late, floating_only
+from .conventions import COMPLEX, REDUCED, Late, floating_only, unimplemented
 from .exponential import exp
 
 where = Late("where.self")
@@ -25,6 +25,7 @@ def _compare(name: str, ufunc: str, alias: str, symbol: str, doc: str) -> Any:
         inplace=f"{name}_",
         node=f"{name.capitalize()}Backward1",  # seen only in place: elsewhere the result is bool
         aliases=(alias,) if alias else (),
+        refuse=unimplemented(f"{name}_cpu", *COMPLEX) if symbol[0] in "<>" else None,
         forward=lambda xp, self, other: getattr(xp, ufunc)(self, other),
         self=lambda grad: zeros_as(grad),
         other=lambda grad: zeros_as(grad),
@@ -171,6 +172,7 @@ maximum = operator(
     "maximum(Tensor self, Tensor other) -> Tensor",
     node="MaximumBackward0",
     dtype="promote",
+    refuse=dict.fromkeys(COMPLEX, (RuntimeError, "maximum not implemented for complex tensors.")),
     forward=lambda xp, self, other: xp.maximum(self, other),
     self=lambda grad, self, other: masked_fill(
         _half_where_equal(grad, self, other), self < other, 0
@@ -192,6 +194,7 @@ minimum = operator(
     "minimum(Tensor self, Tensor other) -> Tensor",
     node="MinimumBackward0",
     dtype="promote",
+    refuse=dict.fromkeys(COMPLEX, (RuntimeError, "minimum not implemented for complex tensors.")),
     forward=lambda xp, self, other: xp.minimum(self, other),
     self=lambda grad, self, other: masked_fill(
         _half_where_equal(grad, self, other), self > other, 0
@@ -208,6 +211,7 @@ fmax = operator(
     "fmax(Tensor self, Tensor other) -> Tensor",
     node="FmaxBackward0",
     dtype="promote",
+    refuse=dict.fromkeys(COMPLEX, (RuntimeError, "fmax not implemented for complex tensors.")),
     forward=lambda xp, self, other: xp.fmax(self, other),
     self=lambda grad, self, other: masked_fill(
         grad, logical_not(logical_or(self >= other, isnan(other))), 0
@@ -221,6 +225,7 @@ fmin = operator(
     "fmin(Tensor self, Tensor other) -> Tensor",
     node="FminBackward0",
     dtype="promote",
+    refuse=dict.fromkeys(COMPLEX, (RuntimeError, "fmin not implemented for complex tensors.")),
     forward=lambda xp, self, other: xp.fmin(self, other),
     self=lambda grad, self, other: masked_fill(
         grad, logical_not(logical_or(self <= other, isnan(other))), 0
@@ -258,27 +263,6 @@ def _clamp_backward(grad: Any, self: Any, low: Any, high: Any) -> Any:
     return where(self >= low, grad, 0) if low is not None else where(self <= high, grad, 0)
 
 
-clamp = operator(
-    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-    node="ClampBackward1",
-    inplace="clamp_",
-    aliases=("clip",),
-    dtype=_clamp_type,
-    check=_check_limits,
-    forward=lambda xp, self, low, high: _clamp(xp, self, low, high),
-    self=lambda grad, self, min, max: _clamp_backward(grad, self, min, max),
-    doc="Elements held between two numbers; the gradient passes at the bounds.",
-    samples=(
-        "torch.clamp(x, -0.5, 0.5)",
-        "x.clamp(min=0)",
-        "x.clamp(max=0.3)",
-        "i.clamp(0, 1)",
-        "x.clip(-1, 1)",
-    ),
-    errors=("x.clamp()",),
-)
-
-
 def _limits_backward(grad: Any, self: Any, low: Any, high: Any, needs: Any) -> tuple[Any, Any, Any]:
     if low is not None and high is not None:
         inside = logical_and(self >= low, self <= high)
@@ -311,6 +295,26 @@ clamp_tensor = operator(
     },
     doc="Elements held between two tensors.",
     samples=("torch.clamp(x, u - 1, u + 1)", "x.clamp(min=u)", "x.clamp(max=z)"),
+)
+
+clamp = operator(
+    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    node="ClampBackward1",
+    inplace="clamp_",
+    aliases=("clip",),
+    dtype=_clamp_type,
+    check=_check_limits,
+    forward=lambda xp, self, low, high: _clamp(xp, self, low, high),
+    self=lambda grad, self, min, max: _clamp_backward(grad, self, min, max),
+    doc="Elements held between two numbers; the gradient passes at the bounds.",
+    samples=(
+        "torch.clamp(x, -0.5, 0.5)",
+        "x.clamp(min=0)",
+        "x.clamp(max=0.3)",
+        "i.clamp(0, 1)",
+        "x.clip(-1, 1)",
+    ),
+    errors=("x.clamp()",),
 )
 
 clamp_min = operator(
@@ -401,7 +405,7 @@ operator(
 # ---- bits
 
 
-_NOT_INTEGERS = ("Half", "Float", "Double")
+_NOT_INTEGERS = (*REDUCED, "Float", "Double", *COMPLEX)
 
 
 def _bitwise(name: str, ufunc: str, symbol: str, doc: str, kernel: str, *refused: str) -> Any:

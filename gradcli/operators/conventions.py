@@ -10,6 +10,7 @@ from ..engine.operator import SMALL, catalogue
 
 INTEGERS = ("Byte", "Char", "Short", "Int", "Long")
 REDUCED = ("Half", "BFloat16")
+COMPLEX = ("ComplexFloat", "ComplexDouble")
 
 
 def floating_only(kernel: str) -> dict[str, tuple[type[Exception], str]]:

@@ -30,8 +30,6 @@ def _accumulated(xp: Any, self: Any, dim: int, dtype: Any, how: str) -> Any:
         self = self.astype("int64")
     if not self.ndim:
         return self.copy()
-    if self.dtype.char == "e":
-        return getattr(xp, how).accumulate(self.astype("float32"), axis=dim).astype("float16")
     if self.dtype.char == "f":
         return getattr(xp, how).accumulate(self, axis=dim, dtype="float64").astype("float32")
     return getattr(xp, how).accumulate(self, axis=dim, dtype=self.dtype)

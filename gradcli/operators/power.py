@@ -8,7 +8,7 @@ from ..engine.dtypes import INTEGER
 from ..engine.operator import Reduced, catalogue, composite, operator, precise
 from .arithmetic import number_first
 from .constants import zeros_as
-from .conventions import Late
+from .conventions import COMPLEX, Late, unimplemented
 from .halves import inverse_root, number, power, rounded_quotient
 
 where = Late("where.self")
@@ -149,7 +149,7 @@ floor_divide = operator(
     inplace="floor_divide_",
     numbers="other",
     dtype="promote",
-    refuse={"Bool": "\"div_floor_cpu\" not implemented for 'Bool'"},
+    refuse=unimplemented("div_floor_cpu", "Bool", *COMPLEX),
     forward=floored,
     reduced=Reduced(
         lambda kind, self, other: rounded_quotient(kind, self, other, "floor"), wide_numbers=True
@@ -186,7 +186,7 @@ remainder = operator(
     node="RemainderBackward1",
     inplace="remainder_",
     dtype="promote",
-    refuse={"Bool": "\"remainder_cpu\" not implemented for 'Bool'"},
+    refuse=unimplemented("remainder_cpu", "Bool", *COMPLEX),
     forward=_remainder,
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * div_mode(self, other, "floor"),
@@ -200,7 +200,7 @@ remainder_scalar = operator(
     node="RemainderBackward0",
     inplace="remainder_",
     dtype="scalar",
-    refuse={"Bool": "\"remainder_cpu\" not implemented for 'Bool'"},
+    refuse=unimplemented("remainder_cpu", "Bool", *COMPLEX),
     forward=lambda xp, self, other: _remainder(xp, self, other),
     reduced=Reduced(lambda kind, self, other: _remainder(kind.xp, self, number(kind, other))),
     self=lambda grad: grad,
@@ -232,7 +232,7 @@ fmod = operator(
     node="FmodBackward1",
     inplace="fmod_",
     dtype="promote",
-    refuse={"Bool": "\"fmod_cpu\" not implemented for 'Bool'"},
+    refuse=unimplemented("fmod_cpu", "Bool", *COMPLEX),
     forward=_fmod,
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * div_mode(self, other, "trunc"),
@@ -246,7 +246,7 @@ operator(
     node="FmodBackward0",
     inplace="fmod_",
     dtype="scalar",
-    refuse={"Bool": "\"fmod_cpu\" not implemented for 'Bool'"},
+    refuse=unimplemented("fmod_cpu", "Bool", *COMPLEX),
     forward=_fmod,
     reduced=Reduced(lambda kind, self, other: _fmod(kind.xp, self, number(kind, other))),
     self=lambda grad: grad,

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..engine.causes import mismatch
 from ..engine.operator import composite, operator
+from .conventions import unimplemented
 from .geometry import broadcast_sizes, element_strides, shown
 from .shape import contiguous, expand, reshape, squeeze_dim, squeezed_away, unsafe_view, unsqueeze
 from .sums import scaled
@@ -22,6 +23,7 @@ def _c_name(dtype: Any) -> str:
         "int64": "long",
         "int32": "int",
         "float16": "c10::Half",
+        "bfloat16": "c10::BFloat16",
         "bool": "bool",
         "int16": "short",
         "int8": "signed char",
@@ -31,9 +33,6 @@ def _c_name(dtype: Any) -> str:
 
 
 def multiplied(xp: Any, a: Any, b: Any) -> Any:
-    """Half precision is accumulated in single, as PyTorch accumulates it."""
-    if a.dtype.char == "e":
-        return xp.matmul(a.astype("float32"), b.astype("float32")).astype("float16")
     return xp.matmul(a, b)
 
 
@@ -54,6 +53,9 @@ def _check_vectors(name: str, a: Any, b: Any) -> None:
             f"to have the same number of elements, but got {a.numel()} and {b.numel()} elements "
             "respectively"
         )
+    if name == "dot" and a.dtype.word == "Bool":
+        error, text = unimplemented(name, "Bool")["Bool"]
+        raise error(text)
 
 
 dot = operator(

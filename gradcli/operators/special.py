@@ -9,7 +9,7 @@ from ..engine.operator import Reduced, catalogue, composite, operator
 from .circular import cos, sin
 from .comparison import logical_and
 from .constants import number_as, zeros_as
-from .conventions import Late, floating_only
+from .conventions import COMPLEX, Late, floating_only, unimplemented
 from .error_function import error_function
 from .exponential import exp
 from .halves import odds, times_logarithm
@@ -36,6 +36,7 @@ xlogy = operator(
     inplace="xlogy_",
     dtype="promote_float",
     where="torch method special",
+    refuse=unimplemented("xlogy_cpu", *COMPLEX),
     forward=_xlogy,
     reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, False)),
     self=lambda grad, self, other: masked_fill(
@@ -81,6 +82,7 @@ xlog1py = operator(
     node="SpecialXlog1PyBackward0",
     dtype="promote_float",
     where="special",
+    refuse=unimplemented("xlog1py_cpu", *COMPLEX),
     forward=lambda xp, self, other: _xlogy(xp, self, other + 1),
     reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, True)),
     self=lambda grad, self, other: masked_fill(

@@ -25,9 +25,6 @@ def sum_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtyp
         return _single(xp, self, axis, keepdim)
     if dtype is not None:
         self = self.astype(dtype.numpy)
-        kind = self.dtype.char
-    if kind == "e":
-        return xp.add.reduce(self, axis=axis, keepdims=keepdim, dtype="float32").astype("float16")
     if self.dtype.kind in "biu":
         wide = "int64" if dtype is None else self.dtype
         return xp.add.reduce(self, axis=axis, keepdims=keepdim, dtype=wide)

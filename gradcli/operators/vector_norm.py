@@ -43,9 +43,6 @@ def _length(xp: Any, self: Any, order: float, axis: Any, keepdim: bool) -> Any:
 def _vector_norm(xp: Any, self: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     if dtype is not None:
         self = self.astype(dtype.numpy)
-    if self.dtype.char == "e":
-        wide = self.astype("float32")
-        return _length(xp, wide, float(ord), axes(dim, self.ndim), keepdim).astype("float16")
     return _length(xp, self, float(ord), axes(dim, self.ndim), keepdim)
 
 
