@@ -82,6 +82,8 @@ PLACES: dict[str, str] = {
     "autograd.grad_mode.inference_mode": _ENGINE + "mode:inference_mode",
     "vmap": "gradcli.func.vectorised:vmap",
     "autograd.Function": "gradcli.autograd.function:Function",
+    "autograd.function.Function": "gradcli.autograd.function:Function",
+    "autograd.function.once_differentiable": "gradcli.autograd.function:once_differentiable",
     "autograd.gradcheck": "gradcli.autograd.gradient_check:gradcheck",
     "autograd.gradgradcheck": "gradcli.autograd.gradient_check:gradgradcheck",
     "autograd.graph.Node": _ENGINE + "node:Node",
@@ -137,8 +139,8 @@ PACKAGES = {
     for space in ("nn", "nn.init", "nn.utils", "optim", "optim.lr_scheduler", "func")
 }
 SPACES = frozenset(
-    "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.functional "
-    "autograd.graph autograd.grad_mode autograd.forward_ad utils utils.checkpoint linalg special "
+    "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.function "
+    "autograd.functional autograd.graph autograd.grad_mode autograd.forward_ad utils utils.checkpoint linalg special "
     "fft signal signal.windows cuda accelerator backends backends.mps func".split()
 )
 

@@ -62,7 +62,7 @@ def Variable(data: Tensor, requires_grad: bool = False, volatile: bool = False) 
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("functional", "graph", "forward_ad"):
+    if name in ("function", "functional", "graph", "forward_ad"):
         from importlib import import_module
 
         return import_module(f"{__name__}.{name}")

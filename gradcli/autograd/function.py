@@ -2,264 +2,242 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.catalogue import catalogue
-from ..engine.causes import Freed
 from ..engine.mode import state
-from ..engine.node import CustomNode
 from ..engine.row import CARRIERS
-from ..engine.saved import check_given, freed
-from ..engine.tensor import Tensor, edge_of, plain
+from ..engine.tensor import Tensor, plain, set_mark
 from ..engine.views import rebase
+from .function_node import UNSET, DelayedError, FunctionContext, FunctionNode
 
-_UNSET: Any = object()
+__all__ = ["Function", "FunctionContext", "FunctionNode", "once_differentiable"]
 
-
-class FunctionContext:
-    """What forward leaves for backward: saved tensors, flags, anything the user sets on it."""
-
-    def __init__(self) -> None:
-        self.needs_input_grad: tuple[bool, ...] = ()
-        self.materialize_grads = True
-        self._saved: tuple[Any, ...] | Freed = ()
-        self._node: FunctionNode | None = None
-        self._versions: tuple[int, ...] = ()
-        self._origin: object = None
-        self._for_forward: tuple[Any, ...] = ()
-        self._undifferentiable: tuple[Tensor, ...] = ()
-        self._dirty: tuple[Tensor, ...] = ()
-
-    def save_for_backward(self, *tensors: Tensor | None) -> None:
-        for value in tensors:
-            if value is not None and not isinstance(value, Tensor):
-                raise TypeError(
-                    "save_for_backward can only save variables, but argument "
-                    f"{tensors.index(value)} is of type {type(value).__name__}"
-                )
-        self._saved = tensors
-        self._versions = tuple(0 if t is None else t._version for t in tensors)
-        self._origin = state.origin
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        if isinstance(self._saved, Freed):
-            freed(self._node, self._saved)  # type: ignore[arg-type]  # freed by its node's release
-        for value, version in zip(self._saved, self._versions, strict=True):
-            if value is not None and not value.is_inference():
-                check_given(value, version, self._origin)
-        return self._saved
-
-    def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """What jvp finds in saved_tensors."""
-        for value in tensors:
-            if value is not None and not isinstance(value, Tensor):
-                raise TypeError(
-                    "save_for_forward can only save tensors, but argument "
-                    f"{tensors.index(value)} is of type {type(value).__name__}"
-                )
-        self._for_forward = tensors
-
-    def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        self._undifferentiable = tensors
-
-    def mark_dirty(self, *tensors: Tensor) -> None:
-        self._dirty = tensors
-
-    def set_materialize_grads(self, value: bool) -> None:
-        self.materialize_grads = value
-
-
-class FunctionNode(CustomNode):
-    """The graph node of one application of a user's Function."""
-
-    is_users = True
-    __slots__ = ("context", "owner", "count", "kinds", "given")
-
-    def __init__(
-        self, owner: type[Function], context: FunctionContext, tensors: Sequence[Any]
-    ) -> None:
-        inputs = [t for t in tensors if isinstance(t, Tensor)]  # other arguments have no edge
-        edges = tuple(map(edge_of, inputs))
-        numbers = tuple(
-            t._output_nr if e is not None else 0 for t, e in zip(inputs, edges, strict=True)
-        )
-        super().__init__(owner.__name__ + "Backward", edges, numbers if any(numbers) else None)
-        self.owner, self.context, self.count = owner, context, 1
-        self.kinds: list[Any] = []
-        self.given = [(t._data.shape, t._kind) if isinstance(t, Tensor) else None for t in tensors]
-
-    @property
-    def outputs(self) -> int:
-        return self.count
-
-    @property
-    def freed(self) -> bool:
-        return self.context._saved.__class__ is Freed
-
-    def kept(self) -> tuple[tuple[str, Any], ...]:
-        saved = self.context._saved
-        if isinstance(saved, Freed):
-            return ()
-        return tuple(("saved_tensors", value._data) for value in saved if value is not None)
-
-    def release(self, mark: Freed) -> None:
-        if self.context._saved:
-            self.context._saved, self.context._node = mark, self
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        return self.context.saved_tensors
-
-    def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
-        given = [
-            self._given(grads[place] if place < len(grads) else None, kind, shape)
-            for place, (kind, shape) in enumerate(self.kinds)
-        ]
-        before = state.grad_enabled
-        state.grad_enabled = before and tensors  # tensors come without a graph too
-        try:
-            results = self.owner.backward(self.context, *given)
-        finally:
-            state.grad_enabled = before
-        if not isinstance(results, tuple):
-            results = (results,)
-        expected = len(self.given)
-        if len(results) < expected or any(result is not None for result in results[expected:]):
-            raise RuntimeError(
-                f"function {self.name()} returned an incorrect number of gradients (expected "
-                f"{expected}, got {len(results)})"
-            )
-        found: list[Any] = []
-        for place, result in enumerate(results[:expected]):
-            if self.given[place] is not None:
-                wanted = result is not None and self.edges[len(found)] is not None
-                found.append(self._fitted(result, place, tensors) if wanted else None)
-            elif result is not None:
-                raise RuntimeError(
-                    f"function {self.name()} returned a gradient different than None at position "
-                    f"{place + 1}, but the corresponding forward input was not a Variable"
-                )
-        return tuple(found)
-
-    def _fitted(self, value: Any, place: int, tensors: bool) -> Any:
-        """A gradient that backward returned, brought to its input's shape and type."""
-        if not isinstance(value, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {type(value).__name__})")
-        given = self.given[place]
-        assert given is not None  # it has an edge
-        shape, kind = given
-        if value._data.shape != shape:
-            lead = value._data.ndim - len(shape)
-            if lead < 0 or any(
-                size not in (1, found)
-                for size, found in zip(shape, value._data.shape[lead:], strict=True)
-            ):
-                raise RuntimeError(
-                    f"Function {self.name()} returned an invalid gradient at index {place} - got "
-                    f"{list(value._data.shape)} but expected shape compatible with {list(shape)}"
-                )
-            value = catalogue.methods["sum_to_size"](value, shape)
-        if value._kind is not kind:
-            value = catalogue.methods["to"](value, kind.dtype)
-        return value if tensors else value._data
-
-    def _given(self, grad: Any, kind: Any, shape: tuple[int, ...]) -> Tensor | None:
-        if grad is None:
-            if not self.context.materialize_grads:
-                return None
-            return plain(kind.xp.zeros(shape, dtype=kind.array_dtype), kind)
-        return grad if isinstance(grad, Tensor) else plain(kind.xp.asarray(grad), kind)
+_LEGACY = (
+    "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
+    "autograd function with static forward method. (Example: "
+    "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+)
+_NOT_RETURNED = (
+    "Some elements marked as dirty during the forward method were not returned as output. The "
+    "inputs that are modified inplace must all be outputs of the Function."
+)
+_NOT_AN_INPUT = (
+    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been "
+    "mutated should be passed to ctx.mark_dirty()."
+)
+_VIEW_AND_MORE = (
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function "
+    "cannot return more than one Tensor. This is not supported by the current autograd engine. You "
+    "should either make sure the input is not a view (using .clone() for example) or make your "
+    "Function only return one Tensor (potentially splitting it into two Functions: one doing the "
+    "inplace that returns a single Tensor and a second one that does the other operations). You "
+    "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+)
 
 
 class Function:
     """Base class of user functions: static forward(ctx, ...) or forward(...) with setup_context."""
 
-    forward: Callable[..., Any] = _UNSET
-    backward: Callable[..., Any] = _UNSET
-    setup_context: Callable[..., Any] = _UNSET
-    jvp: Callable[..., Any] = _UNSET
-    vmap: Callable[..., Any] = _UNSET
+    forward: Callable[..., Any] = UNSET
+    backward: Callable[..., Any] = UNSET
+    setup_context: Callable[..., Any] = UNSET
+    vjp: Callable[..., Any] = UNSET
+    jvp: Callable[..., Any] = UNSET
+    vmap: Callable[..., Any] = UNSET
     generate_vmap_rule: bool = False
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(_LEGACY)
+
+    @staticmethod
+    def bound(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, ...]:
+        """The positional arguments of a call, defaults filled in."""
+        found = inspect.signature(function).bind(*args, **kwargs)
+        found.apply_defaults()
+        return found.args
+
     @classmethod
-    def apply(cls, *args: Any) -> Any:
-        if cls.forward is _UNSET:
-            raise RuntimeError(
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls.forward is UNSET:
+            raise NotImplementedError(
                 "You must implement the forward function for custom autograd.Function."
             )
+        if cls.setup_context is not UNSET:
+            args, kwargs = cls.bound(cls.forward, args, kwargs), {}
         if CARRIERS.levels:
             from .carried_function import apply
 
             return apply(cls, args)
-        return cls.run(args)[0]
+        return cls.run(args, kwargs)[0]
 
     @classmethod
-    def run(cls, args: Sequence[Any]) -> tuple[Any, FunctionContext]:
-        """One application to ordinary tensors; what forward left for jvp comes beside it."""
-        context = FunctionContext()
+    def run(
+        cls, args: Sequence[Any], kwargs: dict[str, Any] | None = None
+    ) -> tuple[Any, FunctionContext]:
+        """One application to ordinary tensors; what forward left for jvp comes beside it.
+
+        Only positional arguments are inputs.
+        """
+        context = FunctionContext(cls.__name__)
         context.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         tracked = state.grad_enabled and any(context.needs_input_grad)
         node = FunctionNode(cls, context, args) if tracked else None
         before = state.grad_enabled
         state.grad_enabled = False
         try:
-            if cls.setup_context is _UNSET:
-                result = cls.forward(context, *args)
+            if cls.setup_context is UNSET:
+                result = cls.forward(context, *args, **(kwargs or {}))
             else:
                 result = cls.forward(*args)
                 cls.setup_context(context, args, result)
         finally:
             state.grad_enabled = before
         outs = result if isinstance(result, tuple) else (result,)
-        wrapped = tuple(
-            cls._output(out, place, node, context, args) for place, out in enumerate(outs)
-        )
+        wrapped = _Outputs(node, context, args, outs).all()
         if node is not None:
-            node.count = len(wrapped)
-            node.kinds = [
-                (o._kind, o._data.shape) if isinstance(o, Tensor) else (None, ()) for o in wrapped
-            ]
-            if len(wrapped) > 1:
-                node.extra = list(node.kinds)
+            context.keep(node)
             if state.recorder is not None:
                 state.recorder.operation(node, wrapped, args, None)
         return (wrapped if isinstance(result, tuple) else wrapped[0]), context
 
-    @classmethod
-    def _output(
-        cls,
-        out: Any,
-        place: int,
-        node: FunctionNode | None,
-        context: FunctionContext,
-        args: Sequence[Any],
-    ) -> Any:
-        if node is None or not isinstance(out, Tensor) or not out._kind.differentiable:
-            return out
-        if any(out is t for t in context._undifferentiable):
-            return out
-        if any(out is t for t in context._dirty):
-            out._bump()
+
+class _Outputs:
+    """What forward returned, on its way into the graph."""
+
+    def __init__(
+        self, node: FunctionNode | None, context: FunctionContext, args: Sequence[Any], outs: Any
+    ) -> None:
+        self.node, self.context, self.outs = node, context, outs
+        self.inputs = {id(a) for a in args if isinstance(a, Tensor)}
+        self.dirty = {id(t) for t in context._dirty}
+        self.constant = {id(t) for t in context._undifferentiable}
+
+    def all(self) -> tuple[Any, ...]:
+        for tensor in self.context._dirty:
+            tensor._bump()
+        self._prepare()
+        wrapped = tuple(
+            self._one(out, place) if isinstance(out, Tensor) else out
+            for place, out in enumerate(self.outs)
+        )
+        if not self.dirty <= {id(out) for out in self.outs}:
+            raise RuntimeError(_NOT_RETURNED)
+        followed = [out for out in self.outs if self._is_followed(out)]
+        if len(followed) > 1:
+            for out in wrapped:
+                _forbid_changes(out, "multi")
+        return wrapped
+
+    def _prepare(self) -> None:
+        """What the node must know of what comes out of it."""
+        node = self.node
+        if node is not None:
+            node.count = len(self.outs)
+            node.kinds = [
+                (o._kind, o._data.shape) if isinstance(o, Tensor) else (None, ()) for o in self.outs
+            ]
+            if node.count > 1:
+                node.extra = list(node.kinds)
+
+    def _is_followed(self, out: Any) -> bool:
+        """Does a gradient come back for it?"""
+        return (
+            self.node is not None
+            and isinstance(out, Tensor)
+            and out._kind.differentiable
+            and id(out) not in self.constant
+        )
+
+    def _one(self, out: Tensor, place: int) -> Tensor:
+        given, changed = id(out) in self.inputs, id(out) in self.dirty
+        if not self._is_followed(out):
+            if not out.requires_grad:
+                out = _as_view(out) if given and not changed else out
+            elif given or out._base is None:
+                out = out.detach() if given else out.detach_()
+        elif changed:
+            self._change(out, place, given)
+        else:
+            if given:
+                out = _as_view(out)
+            out._requires_grad, out._grad_fn, out._output_nr = True, self.node, place
+            out._form = None
+        if not (given and changed):
+            _forbid_changes(out, "function")
+        return out
+
+    def _change(self, out: Tensor, place: int, given: bool) -> None:
+        """An input that forward changed in place has its history here now."""
+        node = self.node
+        assert node is not None
+        if out._grad_fn is None and out._requires_grad is True:
+            raise RuntimeError(
+                "a leaf Variable that requires grad has been used in an in-place operation."
+            )
+        if not given:
+            state.warn(_NOT_AN_INPUT)
+        if out._base is not None:
+            if len(self.outs) > 1:
+                raise RuntimeError(_VIEW_AND_MORE)
             rebase(out, node)
-            return out
-        if any(out is a for a in args):
-            out = plain(out._need_array(), out._kind)
+            return
+        if out._meta is not None:
+            out._meta.grad = out._meta.hooks = None
         out._requires_grad, out._grad_fn, out._output_nr = True, node, place
         out._form = None
-        return out
+        set_mark(out, True)
+
+
+def _as_view(tensor: Tensor) -> Tensor:
+    """An input that is returned as it came: the same memory, as a tensor of its own."""
+    before = state.grad_enabled
+    state.grad_enabled = False
+    try:
+        return catalogue.methods["view_as"](tensor, tensor)  # type: ignore[no-any-return]
+    finally:
+        state.grad_enabled = before
+
+
+def _forbid_changes(out: Any, creation: str) -> None:
+    """Views that a Function returns must not change in place: its backward would be passed by."""
+    if isinstance(out, Tensor) and out._meta is not None and out._meta.base is not None:
+        out._meta.creation = creation
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     """Marks a backward that builds no graph of its own."""
 
+    @functools.wraps(function, assigned=("__name__", "__doc__"), updated=())
     def run(context: FunctionContext, *grads: Any) -> Any:
         before = state.grad_enabled
         state.grad_enabled = False
         try:
-            return function(context, *grads)
+            results = function(context, *grads)
         finally:
             state.grad_enabled = before
+        if not before or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
+            return results
+        results = results if isinstance(results, tuple) else (results,)
+        message = (
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
+        node = DelayedError(message, [None if r is None else _leaf(r) for r in results])
+        outs = []
+        for place, result in enumerate(results):
+            if result is not None:
+                result = plain(result._need_array(), result._kind)
+                result._requires_grad, result._grad_fn, result._output_nr = True, node, place
+            outs.append(result)
+        return tuple(outs)
 
     return run
+
+
+def _leaf(value: Tensor) -> Tensor:
+    out = plain(value._need_array(), value._kind)
+    out._requires_grad = True
+    return out

@@ -183,6 +183,7 @@ class Node:
 
     __slots__ = ("row", "edges", "saved", "sequence", "origin", "rest", "buffer", "__weakref__")
 
+    home = ""  # of its type, as Python prints it
     is_users = False  # a user's Function: runs where no gradient came, answers all or nothing
 
     row: Row
@@ -203,7 +204,7 @@ class Node:
         return self.row.node
 
     def __repr__(self) -> str:
-        return f"<{self.name().split('::')[-1]} object at {hex(id(self))}>"
+        return f"<{self.home}{self.name().split('::')[-1]} object at {hex(id(self))}>"
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:

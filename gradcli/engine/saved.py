@@ -11,7 +11,15 @@ from .dtypes import bool_, float64, int64
 from .kind import kind_of, kind_of_array
 from .leaf import edge_of
 from .mode import state
-from .node import FREED_MESSAGE, AccumulateGrad, DetachedVersion, Node, Packed, SavedOutput
+from .node import (
+    FREED_MESSAGE,
+    AccumulateGrad,
+    DetachedVersion,
+    Node,
+    Packed,
+    SavedOutput,
+    SharedOutput,
+)
 from .row import CARRIERS
 from .tensor import Tensor, plain
 
@@ -80,12 +88,6 @@ def _check_attached(node: Node, value: Any, place: int) -> None:
         )
 
 
-def check_given(value: Tensor, expected: int, origin: object) -> None:
-    """The same for a tensor that a user's function saved, at the place of `origin`."""
-    if value._version != expected:
-        raise _damaged(None, origin, None, value, value._version, expected)
-
-
 def _damaged(
     node: Node | None, origin: object, name: str | None, value: Any, version: int, expected: int
 ) -> RuntimeError:
@@ -106,6 +108,11 @@ def _damaged(
     )
 
 
+def function_name(node: Node) -> str:
+    """What PyTorch calls a node in its complaints: SumBackward1 is Sum1."""
+    return re.sub(r"Backward(0$|(?=\d+$)|$)", "", node.name())
+
+
 def _changed(node: Node | None, value: Any, version: int, expected: int) -> str:
     if isinstance(value, SavedOutput):
         kind, shape, owner = value.kind, value.data.shape, node
@@ -114,8 +121,7 @@ def _changed(node: Node | None, value: Any, version: int, expected: int) -> str:
     number = value.output_nr
     clause = ""
     if owner is not None:
-        name = re.sub(r"Backward(0|(?=\d+$))", "", owner.name())  # SumBackward1 is Sum1
-        clause = f", which is output {number} of {name},"
+        clause = f", which is output {number} of {function_name(owner)},"
     prefix = "torch.cuda" if kind.device.type == "cuda" else "torch"
     return (
         "one of the variables needed for gradient computation has been modified by an inplace "
@@ -219,23 +225,54 @@ def kept(node: Node) -> tuple[tuple[str, Any], ...]:
 
 def pack_node(node: Node) -> None:
     """Passes every saved tensor of a new node through the innermost pack hook."""
-    pack, unpack_hook = state.saved_hooks[-1]
-
-    def packed(value: Any) -> Any:
-        if value.__class__ is list:
-            return [packed(item) for item in value]
-        if value.__class__ is Tensor:
-            given = value.detach() if value.is_leaf is False else value
-            return Packed(pack(given), unpack_hook, edge_of(value), value._output_nr)
-        if isinstance(value, SavedOutput):
-            own = True if value.kind.differentiable else None
-            return Packed(pack(plain(value.data, value.kind)), unpack_hook, own, value.output_nr)
-        return value
-
     assert not isinstance(node.saved, Freed)
     if node.row.saves_tensors and node.saves_output:
         saved_output(node)
-    node.saved = tuple(packed(value) for value in node.saved)
+    node.saved = tuple(_packed(value) for value in node.saved)
+
+
+def _packed(value: Any) -> Any:
+    pack, unpack_hook = state.saved_hooks[-1]
+    if value.__class__ is list:
+        return [_packed(item) for item in value]
+    if value.__class__ is Tensor:
+        given = value.detach() if value.is_leaf is False else value
+        return Packed(pack(given), unpack_hook, edge_of(value), value._output_nr)
+    if isinstance(value, SavedOutput):
+        own = True if value.kind.differentiable else None
+        return Packed(pack(plain(value.data, value.kind)), unpack_hook, own, value.output_nr)
+    return value
+
+
+# ---- what users' functions save
+
+
+def keep(node: Node, tensor: Tensor) -> tuple[Any, int]:
+    """A tensor that a user's function saves, and its version."""
+    value: Any = SharedOutput(tensor, tensor._output_nr) if tensor._grad_fn is node else tensor
+    if state.saved_hooks:
+        return _packed(value), 0
+    return value, -1 if tensor.is_inference() else tensor._version
+
+
+def taken(node: Node | None, value: Any, version: int, origin: object) -> Tensor:
+    """It again, unless it was changed in place since."""
+    if value.__class__ is Packed:
+        assert node is not None
+        return _unpacked(node, value, 0, True, 0)  # type: ignore[no-any-return]
+    storage = getattr(value, "_storage", None)
+    found = 0 if storage is None else storage.version
+    if found != version:
+        raise _damaged(node, origin, None, value, found, version)
+    if isinstance(value, SavedOutput):
+        assert node is not None
+        return _restored(node, value)
+    return value  # type: ignore[no-any-return]
+
+
+def kept_array(value: Any) -> Any:
+    """The array of what `keep` gave, where there is one."""
+    return value.data if isinstance(value, SavedOutput) else getattr(value, "_data", None)
 
 
 def attribute(node: Node, name: str) -> Any:

@@ -184,7 +184,7 @@ class Tensor(Values):
 
     @property
     def requires_grad(self) -> bool:
-        return True if self._requires_grad else False
+        return bool(self._requires_grad)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

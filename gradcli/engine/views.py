@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +15,7 @@ from .leaf import edge_of
 from .mode import state
 from .node import CustomNode, Node
 from .row import Row
+from .saved import function_name
 from .tensor import Tensor, from_array, plain, set_mark
 
 
@@ -242,7 +242,7 @@ def forbidden(view: Tensor, modified: str) -> str:
     """Why a view that was made in such a way must not change in place, in PyTorch's words."""
     assert view._meta is not None
     creation, node = view._meta.creation, view._grad_fn
-    name = "" if node is None else re.sub(r"Backward(\d+$|$)", "", node.name())
+    name = "" if node is None else function_name(node)
     if node is not None and creation in ("multi", "function"):
         said = f"Output {view._output_nr} of {name} is a view and {modified} modified inplace."
         return said + _WHY[creation]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
+from ..autograd.function import FunctionContext
 from .builtins import types as types_room
 from .builtins.errors import name_of
 from .calls import call
@@ -118,6 +119,8 @@ def _host_name(previous: Callable[[Any], str | None]) -> Callable[[Any], str | N
     def run(value: Any) -> str | None:
         if is_instance(value):
             return kind_of(value).name
+        if type(value) is FunctionContext:
+            return value.type_name
         return "type" if type(value) is ClassValue else previous(value)
 
     return run

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.function import Function as HostFunction
-from ..autograd.function import FunctionContext
+from ..autograd.function import FunctionContext, FunctionNode
 from ..nn.module import Module
 from .attributes import (
     SPECIAL,
@@ -202,7 +202,7 @@ def is_instance(value: Any) -> bool:
 def construct(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
     """Net(...)"""
     if kind.native in FUNCTIONS:
-        raise TypeError(f"use {kind.name}.apply: a Function of autograd has no instances")
+        return Builtin(kind.name, HostFunction())
     value: Any
     if kind.kind is not None:
         value = ErrorValue(kind.kind, args)
@@ -411,27 +411,45 @@ def _set_error(value: ErrorValue, name: str, new: Any) -> None:
 
 
 class _Adapter:
-    """What autograd.Function.apply needs of a class: its name and its three functions."""
+    """What autograd.Function.apply needs of a class: its name and its functions."""
 
     def __init__(self, kind: ClassValue) -> None:
         self.__name__ = kind.name
-        for name in ("forward", "backward", "setup_context", "jvp", "vmap"):
+        for name in ("forward", "backward", "setup_context", "vjp", "jvp", "vmap"):
             found = kind.find(name)
             plain = found.function if type(found) in (StaticMethod, ClassMethod) else found
-            setattr(self, name, getattr(HostFunction, name) if found is MISSING else _called(plain))
+            setattr(self, name, getattr(HostFunction, name) if found is MISSING else _Called(plain))
         rule = kind.find("generate_vmap_rule")
         self.generate_vmap_rule = rule is not MISSING and bool(rule)
-        self._output = HostFunction._output
         self.run = functools.partial(HostFunction.run.__func__, self)  # type: ignore[attr-defined]
 
+    def bound(self, function: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
+        return (*args, *_defaults(function.function, len(args), kwargs))
 
-def _called(function: Any) -> Callable[..., Any]:
-    return lambda *args: call(function, args, {})
+
+def _defaults(function: Any, count: int, kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """What stands in the places behind the first `count` positional arguments."""
+    if type(function) is not Function:
+        return tuple(kwargs.values())
+    names = function.code.parameters.names
+    given = dict(zip(names[len(names) - len(function.defaults) :], function.defaults, strict=True))
+    given.update(kwargs)
+    return tuple(given[name] for name in names[count:] if name in given)
+
+
+class _Called:
+    """A function of the program for the host to call."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return call(self.function, args, kwargs)
 
 
 def _applied(kind: ClassValue) -> Callable[..., Any]:
     apply: Any = HostFunction.apply
-    return lambda *args: apply.__func__(_Adapter(kind), *args)
+    return lambda *args, **kwargs: apply.__func__(_Adapter(kind), *args, **kwargs)
 
 
 # The classes of functions that a program's own may build on, and how one is applied.
@@ -440,13 +458,20 @@ FUNCTIONS: dict[Any, Callable[[ClassValue], Callable[..., Any]]] = {HostFunction
 
 def _context_attribute(value: FunctionContext, name: str) -> Any:
     own = value.__dict__
-    if name in own and not name.startswith("_"):
+    if name in own:
         return own[name]
     raise missing(value, name)
 
 
+def _node_attribute(value: FunctionNode, name: str) -> Any:
+    """A node that a program's function made is its context too."""
+    if name == "saved_tensors":
+        return value.saved_tensors
+    return _context_attribute(value.context, name)
+
+
 def _set_context(value: FunctionContext, name: str, new: Any) -> None:
-    if name.startswith("_") or name in TABLES[FunctionContext].methods:
+    if name.startswith("__") or name in TABLES[FunctionContext].methods:
         raise AttributeError(f"'{name}' belongs to the context")
     value.__dict__[name] = new
 
@@ -461,6 +486,7 @@ SPECIAL[ClassValue] = _class_attribute
 SPECIAL[Super] = _super_attribute
 SPECIAL[Property] = _property_attribute
 SPECIAL[FunctionContext] = _context_attribute
+SPECIAL[FunctionNode] = _node_attribute
 SPECIAL_SET[ClassValue] = _set_class
 SPECIAL_SET[FunctionContext] = _set_context
 SPECIAL[ErrorValue] = _error_attribute

@@ -108,9 +108,11 @@ def _quoted(value: Any, around: tuple[int, ...]) -> str:
     if issubclass(kind, Module):
         _charge_module(value)
     if issubclass(kind, Node):
-        return f"<{value.name().split('::')[-1]} object at {session.address_of(value)}>"
+        return f"<{value.home}{value.name().split('::')[-1]} object at {session.address_of(value)}>"
     if kind.__repr__ is object.__repr__:
-        return f"<{type_name(value)} object at {session.address_of(value)}>"
+        return (
+            f"<{getattr(kind, 'home', '')}{type_name(value)} object at {session.address_of(value)}>"
+        )
     return repr(value)
 
 

@@ -1,0 +1,242 @@
+"""Autograd: what one application of a user's Function leaves in the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..engine.catalogue import catalogue
+from ..engine.causes import Freed
+from ..engine.hook_calls import type_name
+from ..engine.mode import state
+from ..engine.node import CustomNode
+from ..engine.saved import freed, keep, kept_array, taken
+from ..engine.tensor import Tensor, edge_of, plain
+
+if TYPE_CHECKING:
+    from .function import Function
+
+UNSET: Any = object()  # what a Function has in the place of what its class does not define
+_NO_BACKWARD = (
+    "You must implement either the backward or vjp method for your custom autograd.Function to use "
+    "it with backward mode AD."
+)
+_TWO_BACKWARDS = (
+    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+    "implement one of them."
+)
+
+
+class FunctionContext:
+    """What forward leaves for backward: saved tensors, flags, anything the user sets on it.
+
+    What is set on it is in its dictionary, apart from what it keeps itself.
+    """
+
+    __slots__ = (
+        "_dirty", "_for_forward", "_name", "_node", "_origin", "_saved", "_to_save",
+        "_undifferentiable", "_versions", "__dict__",
+    )  # fmt: skip
+
+    def __init__(self, name: str = "") -> None:
+        self.needs_input_grad: tuple[bool, ...] = ()
+        self.materialize_grads = True
+        self._name = name
+        self._to_save: tuple[Any, ...] = ()
+        self._saved: tuple[Any, ...] | Freed = ()
+        self._node: FunctionNode | None = None
+        self._versions: tuple[int, ...] = ()
+        self._origin: object = None
+        self._for_forward: tuple[Any, ...] = ()
+        self._undifferentiable: tuple[Tensor, ...] = ()
+        self._dirty: tuple[Tensor, ...] = ()
+
+    home = "torch.autograd.function."
+
+    @property
+    def type_name(self) -> str:
+        return self._name + "Backward"
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        self._to_save, self._origin = tensors, state.origin
+
+    def keep(self, node: FunctionNode) -> None:
+        """After forward, what it asked to save is saved, as it is by then."""
+        for place, value in enumerate(self._to_save):
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {place} is of type "
+                    f"{type_name(value)}"
+                )
+        pairs = [(None, 0) if value is None else keep(node, value) for value in self._to_save]
+        self._saved, self._versions = tuple(v for v, _ in pairs), tuple(n for _, n in pairs)
+        self._to_save, self._node = (), None
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        return self.read(self._node)
+
+    def read(self, node: FunctionNode | None) -> tuple[Any, ...]:
+        if isinstance(self._saved, Freed):
+            freed(node, self._saved)  # type: ignore[arg-type]  # freed by its node's release
+        return tuple(
+            None if value is None else taken(node, value, version, self._origin)
+            for value, version in zip(self._saved, self._versions, strict=True)
+        )
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """What jvp finds in saved_tensors."""
+        for value in tensors:
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    "save_for_forward can only save tensors, but argument "
+                    f"{tensors.index(value)} is of type {type_name(value)}"
+                )
+        self._for_forward = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        self._undifferentiable = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        self._dirty = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        self.materialize_grads = value
+
+
+class FunctionNode(CustomNode):
+    """The graph node of one application of a user's Function."""
+
+    is_users = True
+    home = FunctionContext.home
+    __slots__ = ("context", "owner", "count", "kinds", "given")
+
+    def __init__(
+        self, owner: type[Function], context: FunctionContext, tensors: Sequence[Any]
+    ) -> None:
+        inputs = [t for t in tensors if isinstance(t, Tensor)]  # other arguments have no edge
+        edges = tuple(map(edge_of, inputs))
+        numbers = tuple(
+            t._output_nr if e is not None else 0 for t, e in zip(inputs, edges, strict=True)
+        )
+        super().__init__(owner.__name__ + "Backward", edges, numbers if any(numbers) else None)
+        self.owner, self.context, self.count = owner, context, 1
+        self.kinds: list[Any] = []
+        self.given = [(t._data.shape, t._kind) if isinstance(t, Tensor) else None for t in tensors]
+
+    def __getattr__(self, name: str) -> Any:
+        """The node is the context too: what forward has set on that can be read here."""
+        if name != "context" and name in self.context.__dict__:
+            return self.context.__dict__[name]
+        raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
+
+    @property
+    def outputs(self) -> int:
+        return self.count
+
+    @property
+    def freed(self) -> bool:
+        return self.context._saved.__class__ is Freed
+
+    def kept(self) -> tuple[tuple[str, Any], ...]:
+        saved = self.context._saved
+        arrays = () if isinstance(saved, Freed) else map(kept_array, saved)
+        return tuple(("saved_tensors", array) for array in arrays if array is not None)
+
+    def release(self, mark: Freed) -> None:
+        if self.context._saved:
+            self.context._saved, self.context._node = mark, self
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        return self.context.read(self)
+
+    def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+        given = [
+            self._given(grads[place] if place < len(grads) else None, kind, shape)
+            for place, (kind, shape) in enumerate(self.kinds)
+        ]
+        before = state.grad_enabled
+        state.grad_enabled = before and tensors  # tensors come without a graph too
+        self.context._node = self  # while it runs: else the two would hold each other
+        try:
+            results = self._backward()(self.context, *given)
+        finally:
+            state.grad_enabled = before
+            if not self.freed:
+                self.context._node = None
+        if not isinstance(results, tuple):
+            results = (results,)
+        expected = len(self.given)
+        if len(results) < expected or any(result is not None for result in results[expected:]):
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients (expected "
+                f"{expected}, got {len(results)})"
+            )
+        return self._checked(results[:expected], tensors)
+
+    def _backward(self) -> Callable[..., Any]:
+        owner = self.owner
+        if owner.backward is UNSET and owner.vjp is UNSET:
+            raise NotImplementedError(_NO_BACKWARD)
+        if owner.backward is not UNSET and owner.vjp is not UNSET:
+            raise RuntimeError(_TWO_BACKWARDS)
+        return owner.vjp if owner.backward is UNSET else owner.backward
+
+    def _checked(self, results: Sequence[Any], tensors: bool) -> tuple[Any, ...]:
+        """One gradient or None for each input that is a tensor, brought to its shape and type."""
+        found: list[Any] = []
+        for place, (result, given) in enumerate(zip(results, self.given, strict=True)):
+            if given is None:
+                if result is not None:
+                    raise RuntimeError(
+                        f"function {self.name()} returned a gradient different than None at "
+                        f"position {place + 1}, but the corresponding forward input was not a "
+                        "Variable"
+                    )
+                continue
+            if result is not None:
+                if not isinstance(result, Tensor):
+                    raise RuntimeError(f"expected Variable or None (got {type_name(result)})")
+                if self.edges[len(found)] is not None:
+                    result = self._fitted(result, len(found), *given)
+                result = result if tensors else result._data
+            found.append(result)
+        return tuple(found)
+
+    def _fitted(self, value: Tensor, place: int, shape: tuple[int, ...], kind: Any) -> Tensor:
+        if value._data.shape != shape:
+            lead = value._data.ndim - len(shape)
+            if lead < 0 or any(
+                size not in (1, found)
+                for size, found in zip(shape, value._data.shape[lead:], strict=True)
+            ):
+                raise RuntimeError(
+                    f"Function {self.name()} returned an invalid gradient at index {place} - got "
+                    f"{list(value._data.shape)} but expected shape compatible with {list(shape)}"
+                )
+            value = catalogue.methods["sum_to_size"](value, shape)
+        if value._kind.dtype.is_complex and not kind.dtype.is_complex:
+            value = catalogue.functions["real"](value)
+        return value if value._kind is kind else catalogue.methods["to"](value, kind.dtype)  # type: ignore[no-any-return]
+
+    def _given(self, grad: Any, kind: Any, shape: tuple[int, ...]) -> Tensor | None:
+        if grad is None:
+            if not self.context.materialize_grads or kind is None:
+                return None
+            return plain(kind.xp.zeros(shape, dtype=kind.array_dtype), kind)
+        return grad if isinstance(grad, Tensor) else plain(kind.xp.asarray(grad), kind)
+
+
+class DelayedError(CustomNode):
+    """Where the gradients of a backward begin that cannot be differentiated itself."""
+
+    __slots__ = ("message",)
+
+    def __init__(self, message: str, tensors: Sequence[Tensor | None]) -> None:
+        edges = tuple(None if t is None else edge_of(t) for t in tensors)
+        super().__init__("torch::autograd::Error", edges, None)
+        self.message = message
+
+    def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+        raise RuntimeError(self.message)
