@@ -29,22 +29,20 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--record needs PyTorch: pip install torch==2.13.0")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if any(item.get_closest_marker("cuda") for item in items) and not has_cuda():
-        skip = pytest.mark.skip(reason="needs a CUDA device and the cuda extra")
-        for item in items:
-            if item.get_closest_marker("cuda"):
-                item.add_marker(skip)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "cuda" in metafunc.fixturenames:
+        from cuda_here import asked
+
+        metafunc.parametrize("cuda", asked(), indirect=True, scope="module")
 
 
-def has_cuda() -> bool:
-    """Whether tests marked cuda can run."""
-    try:
-        import cupy
+@pytest.fixture(scope="module")
+def cuda(request: pytest.FixtureRequest) -> Iterator[float]:
+    """A CUDA device, or its stand-in; the value says how far numbers may be from the CPU's."""
+    from cuda_here import place
 
-        return bool(cupy.cuda.runtime.getDeviceCount())
-    except Exception:  # no cupy, no driver, no device: all the same here
-        return False
+    with place(request.param) as close:
+        yield close
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -1,0 +1,90 @@
+"""Tests of whole programs on a CUDA device: every command says what it says on the CPU."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_here import here as gradcli
+from cuda_here import apart
+from programs_under import sections
+
+from gradcli.pipeline.fresh import as_new
+
+ROOT = Path(__file__).parent
+EXPRESSIONS = sorted((ROOT.parent / "expressions").rglob("*.expr"))
+COMMANDS = ("trace", "grad", "paths", "why", "step", "check")
+WRITTEN = [
+    pytest.param(text, id=f"{name}: {title}")
+    for name in ("engine", "networks", "optimisers", "tensors", "functional", "pasted")
+    for title, text in sections(ROOT / "programs" / f"{name}.txt").items()
+]
+# A program that goes to the CPU by itself makes a copy there, which is a node of the graph.
+NAMES_A_DEVICE = ("'cpu'", '"cpu"', ".cpu()", "cuda")
+# Memory: a number of its own on the CPU is a piece of another array on the GPU.
+MEMORY = ("device", "bytes", "saved_bytes", "memory_bytes", "buffers")
+
+
+def document(command: str, file: str, device: str) -> tuple[int, Any]:
+    with as_new():
+        done = gradcli(command, file, "--device", device, "--format", "json")
+    try:
+        answer = without_memory(json.loads(done.stdout))
+    except ValueError:
+        answer = done.stdout
+    return done.returncode, [answer, done.stderr]
+
+
+def without_memory(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_memory(v) for key, v in value.items() if key not in MEMORY}
+    return [without_memory(item) for item in value] if isinstance(value, list) else value
+
+
+def same_on_both(command: str, file: Path, close: float) -> None:
+    status, here = document(command, str(file), "cpu")
+    other, there = document(command, str(file), "cuda")
+    if any(word in file.read_text("utf-8") for word in NAMES_A_DEVICE):
+        assert other in (0, 1, 2, 3), there
+        return
+    assert apart(there, here, close) is None
+    assert other == status
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("file", EXPRESSIONS, ids=lambda path: path.stem)
+def test_expressions(cuda: float, file: Path, command: str) -> None:
+    if command == "check" and file.stem == "modified_after_saving":
+        return  # what it prints is an error that names the type, with the device in it
+    same_on_both(command, file, cuda)
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_written(cuda: float, text: str, tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(text)
+    same_on_both("trace", file, cuda)
+
+
+def test_two_devices_are_compared(cuda: float, tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text("x = torch.tensor([1.0, 2.0], requires_grad=True)\n(x ** 2).sum().backward()\n")
+    done = gradcli("diff", str(file), "--device", "cpu,cuda")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("equal") or "equal" in done.stdout.splitlines()[-1]
+
+
+def test_random_numbers_are_those_of_the_cpu(cuda: float, tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "torch.manual_seed(1)\n"
+        "print(torch.randn(20).tolist(), torch.rand(3).tolist(), torch.randperm(9).tolist())\n"
+        "print(torch.nn.Linear(3, 2).weight.tolist(), F.dropout(torch.ones(9)).tolist())\n"
+        "print(torch.zeros(4).normal_().tolist(), torch.bernoulli(torch.full((9,), 0.5)).tolist())\n"
+    )
+    with as_new():
+        here = gradcli("run", str(file)).stdout
+    with as_new():
+        assert gradcli("run", str(file), "--device", "cuda").stdout == here
