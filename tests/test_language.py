@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import io
 import re
 import subprocess
@@ -14,17 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oracle import oracle
+from oracle import oracle, question
 from programs_under import sections
 
 from gradcli.diagnostics import Diagnostic, ExitStatus, ProgramError
 from gradcli.engine.mode import state
 from gradcli.language import grammar
 from gradcli.language.budget import Budget
+from gradcli.language.builtins.types import host_type
 from gradcli.language.interpreter import Outcome, run
 from gradcli.language.program import SourceLimits, parse
 from gradcli.language.source import Source
-from gradcli.namespace import resolve
+from gradcli.namespace import names, resolve
 
 # Programs without tensors: each must print and fail exactly as under Python itself.
 _TEXT = (Path(__file__).parent / "programs" / "language.txt").read_text("utf-8")
@@ -87,6 +89,21 @@ def test_as_under_pytorch(title: str) -> None:
     error = outcome.error
     told = None if error is None else f"{error.type}: {error.message}"
     assert (re.sub(r" at 0x[0-9a-f]+", "", out), told) == (theirs["output"], theirs["error"])
+
+
+@question
+def classes_as_printed(torch: Any, names: list[str]) -> list[str]:
+    return [str(functools.reduce(getattr, name.split("."), torch)) for name in names]
+
+
+def test_classes_print_as_pytorchs() -> None:
+    """print(type(model)): the module in which PyTorch keeps the class."""
+    homes = ("nn", "optim", "optim.lr_scheduler", "autograd")
+    listed = [name for name in sorted(names()) if name.rpartition(".")[0] in homes]
+    ours = {name: resolve(name) for name in listed}
+    classes = [name for name, found in ours.items() if isinstance(found, type)]
+    theirs = oracle.ask("classes_as_printed", classes)
+    assert [host_type(ours[name]).text for name in classes] == theirs
 
 
 # ---------------------------------------------------------------- grammar

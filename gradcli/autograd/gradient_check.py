@@ -19,6 +19,8 @@ __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 class GradcheckError(RuntimeError):
     """A derivative that finite differences contradict."""
 
+    torch_name = "torch.autograd.gradcheck.GradcheckError"
+
 
 class Settings(NamedTuple):
     """What a check was asked for."""

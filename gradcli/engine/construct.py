@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from . import dtypes
-from .device import as_device, cpu, default_device, to_numpy
+from .device import Device, array_module, as_device, cpu, default_device, to_numpy
 from .dtypes import BY_NAME, OF_ARRAY, DType
 from .kind import Kind, kind_of
 from .layout import formatted
@@ -16,6 +16,7 @@ from .mode import state
 from .row import Factory
 from .tensor import Tensor, from_array, plain
 
+CUDA_OF_DLPACK = 2  # the number that the exchange format gives to GPUs
 FLOAT_ONLY = "Only Tensors of floating point and complex dtype can require gradients"
 
 
@@ -59,8 +60,8 @@ def from_numpy(array: Any) -> Tensor:
 
 def from_dlpack(source: Any) -> Tensor:
     """torch.from_dlpack: shares the memory of another library's array."""
-    array = numpy.from_dlpack(source)
-    return from_array(array)
+    on_gpu = source.__dlpack_device__()[0] == CUDA_OF_DLPACK
+    return from_array((array_module(Device("cuda")) if on_gpu else numpy).from_dlpack(source))
 
 
 def _dtype(dtype: Any) -> DType | None:
@@ -133,13 +134,11 @@ def _from_values(data: Any, dtype: DType | None) -> tuple[Any, DType]:
             ), inferred
         except OverflowError:
             raise RuntimeError("Overflow when unpacking long long") from None
-    if not isinstance(data, list | tuple | range) and not hasattr(data, "__len__"):
-        raise _not_data(data)
     if isinstance(data, str):
         raise TypeError(f"new(): invalid data type '{kind.__name__}'")
-    if isinstance(data, dict | set):
-        raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
-    shape, leaves, inferred = _walked(data)
+    if not isinstance(data, list | tuple | range):
+        raise _refused(data, dtype)
+    shape, leaves, inferred = _walked(data, dtype)
     return _filled(shape, leaves, dtype or inferred), inferred
 
 
@@ -147,13 +146,8 @@ def _wide(value: int) -> str:
     return "int64" if -(2**63) <= value < 2**63 else "uint64" if 0 <= value < 2**64 else "float64"
 
 
-def _not_data(value: Any) -> Exception:
-    word = getattr(value, "type_name", None) or type(value).__name__
-    return RuntimeError(f"Could not infer dtype of {word}")
-
-
-def _walked(data: Sequence[Any]) -> tuple[tuple[int, ...], list[Any], DType]:
-    """Shape, flat values and type of nested sequences, checked for raggedness as PyTorch does."""
+def _walked(data: Sequence[Any], dtype: DType | None) -> tuple[tuple[int, ...], list[Any], DType]:
+    """Shape, flat values and type of nested sequences of numbers and one-element tensors."""
     shape: list[int] = []
     level: Any = data
     while isinstance(level, list | tuple | range):
@@ -161,50 +155,47 @@ def _walked(data: Sequence[Any]) -> tuple[tuple[int, ...], list[Any], DType]:
         if not len(level):
             break
         level = level[0]
-        if isinstance(level, Tensor):
-            shape.extend(level._data.shape)
-            break
+    if len(shape) > 1 and not shape[-1]:  # nothing will be stored, whatever else is there
+        if (refused := refusal_of(data, dtype)) is not None:
+            raise refused
+        return tuple(shape), [], dtypes.default_dtype()
     flat: list[Any] = [data]
-    best: DType | None = None
-    for dim, size in enumerate(shape):
+    for size in shape:
         following: list[Any] = []
         for item in flat:
-            if isinstance(item, Tensor):
-                if item._data.ndim == 0 and dim < len(shape):
-                    raise TypeError("len() of a 0-d tensor")
-                following.extend(item)
-                continue
-            if not isinstance(item, list | tuple | range):
-                raise (
-                    TypeError("not a sequence")
-                    if not hasattr(item, "__len__")
-                    else ValueError(
-                        f"expected sequence of length {size} at dim {dim} (got {len(item)})"
-                    )
-                )
-            if len(item) != size:
-                raise ValueError(
-                    f"expected sequence of length {size} at dim {dim} (got {len(item)})"
-                )
+            if isinstance(item, Tensor) and not item._data.ndim:
+                raise _refused(data, dtype)
+            if not isinstance(item, list | tuple | range | Tensor) or len(item) != size:
+                raise _refused(data, dtype)
             following.extend(item)
         flat = following
+    best: DType | None = None
     for item in flat:
-        if isinstance(item, Tensor):
-            mine = item.dtype
-        elif item.__class__ in (float, int, bool, complex):
+        if item.__class__ in (float, int, bool, complex):
             mine = dtypes.of_number(item)
+        elif isinstance(item, Tensor) and item._data.size == 1:
+            mine = item.dtype
+            if dtype is not None and mine.category > dtypes.INTEGER:
+                if dtype.category <= dtypes.INTEGER:
+                    raise _refused(data, dtype)
         elif isinstance(item, numpy.generic):
             mine = OF_ARRAY[item.dtype.name]
-        elif isinstance(item, list | tuple):
-            raise ValueError(
-                f"expected sequence of length {len(item)} at dim {len(shape)} (got {len(item)})"
-            )
-        elif isinstance(item, str):
-            raise ValueError(f"too many dimensions '{type(item).__name__}'")
         else:
-            raise _not_data(item)
+            raise _refused(data, dtype)
         best = mine if best is None else dtypes.promote_types(best, mine)
     return tuple(shape), flat, best or dtypes.default_dtype()
+
+
+def refusal_of(data: Any, dtype: DType | None) -> Exception | None:
+    from .refused_data import refusal
+
+    return refusal(data, dtype)
+
+
+def _refused(data: Any, dtype: DType | None) -> Exception:
+    from .refused_data import name_of
+
+    return refusal_of(data, dtype) or RuntimeError(f"Could not infer dtype of {name_of(data)}")
 
 
 def _filled(shape: tuple[int, ...], leaves: list[Any], dtype: DType) -> Any:

@@ -5,3 +5,5 @@ from __future__ import annotations
 
 class _LinAlgError(RuntimeError):
     """torch.linalg.LinAlgError: a matrix that cannot be factored or inverted."""
+
+    torch_name = "torch._C._LinAlgError"

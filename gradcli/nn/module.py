@@ -146,7 +146,7 @@ class Module:
 
     def add_module(self, name: str, module: Any) -> None:
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{_typename(module)} is not a Module subclass")
+            raise TypeError(f"{_class_name(module)} is not a Module subclass")
         _check_name(self, name, "module", "_modules")
         self.__dict__["_modules"][name] = module
 
@@ -450,6 +450,12 @@ def _register(hooks: dict[int, Any], entry: Any, prepend: bool) -> RemovableHand
         hooks[handle.id] = entry
         hooks.update(before)
     return handle
+
+
+def _class_name(value: Any) -> str:
+    """A class by its full name, anything else by its type's."""
+    shown = str(getattr(value, "text", ""))
+    return shown[8:-2] if shown.startswith("<class '") else _typename(value)
 
 
 def _typename(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from ..names import ERROR_NAMES
 from ..values import ErrorValue, Type
 from .arguments import MARK, said
-from .types import OF_ERRORS, is_instance
+from .types import OF_ERRORS, host_type, is_instance
 
 
 class Raised(Exception):
@@ -34,6 +34,9 @@ ERRORS: dict[str, Type] = {name: _make(name) for name in ERROR_NAMES}
 
 def kind_of(error: BaseException) -> Type:
     """The type value of a host error: its own, or the nearest base that programs know."""
+    shown = getattr(type(error), "torch_name", None)
+    if shown is not None and type(error) not in OF_ERRORS:  # an error that PyTorch has too
+        OF_ERRORS[type(error)] = host_type(type(error))
     for base in type(error).__mro__:
         known = OF_ERRORS.get(base)
         if known is not None and base is not Exception:

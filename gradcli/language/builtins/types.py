@@ -87,8 +87,9 @@ def _printed(kind: type) -> tuple[str, str]:
         return module, name
     if not kind.__module__.startswith("gradcli."):
         return kind.__module__, kind.__qualname__
-    home = kind.__module__.removeprefix("gradcli.")
-    return f"torch.{home}", kind.__name__
+    from .homes import home_of
+
+    return home_of(kind.__module__.removeprefix("gradcli."), kind.__name__), kind.__name__
 
 
 # Classes that a program may call: those that a dotted name gives, and what publishes names.

@@ -1,0 +1,33 @@
+"""language: which of PyTorch's modules a class of the library is in, as `print(type(x))` says."""
+
+from __future__ import annotations
+
+# Of our rooms, where one room is one of PyTorch's modules.
+ROOMS = {
+    "convolution": "conv", "sequences": "rnn", "recurrent": "rnn", "attention": "activation",
+    "resampling": "padding",
+}  # fmt: skip
+# Classes that PyTorch keeps in a module of their own.
+OWN = {
+    "Embedding": "sparse", "EmbeddingBag": "sparse", "Flatten": "flatten", "Unflatten": "flatten",
+    "Fold": "fold", "Unfold": "fold", "PixelShuffle": "pixelshuffle",
+    "PixelUnshuffle": "pixelshuffle", "ChannelShuffle": "channelshuffle",
+    "CosineSimilarity": "distance", "PairwiseDistance": "distance",
+}  # fmt: skip
+STARTS = {"BatchNorm": "batchnorm", "InstanceNorm": "instancenorm", "Upsampl": "upsampling"}
+SCHEDULES = frozenset({"schedule", "cyclic", "one_cycle", "lr_scheduler"})
+
+
+def home_of(room: str, name: str) -> str:
+    """PyTorch's module for a class of a room such as `nn.linear`."""
+    package, _, inner = room.partition(".")
+    if package == "nn" and inner.partition(".")[0] not in ("utils", "init", "parameter"):
+        own = next((home for start, home in STARTS.items() if name.startswith(start)), None)
+        return f"torch.nn.modules.{OWN.get(name) or own or ROOMS.get(inner, inner)}"
+    if package == "optim":
+        if inner in SCHEDULES:
+            return "torch.optim.lr_scheduler"
+        return f"torch.optim.{'optimizer' if inner == 'optimizer' else name.lower()}"
+    if room == "engine.mode":
+        return f"torch.autograd.{'anomaly_mode' if 'anomaly' in name else 'grad_mode'}"
+    return f"torch.{room}"
