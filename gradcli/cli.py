@@ -14,9 +14,9 @@ from .options import Command, Misuse, Option
 
 EPILOG = """\
 \b
-Exit codes: 0 all is well, 1 a check did not hold, 2 wrong usage, 3 the program has an error,
-4 a limit was reached, 5 a device or an extra is missing, 70 a bug in gradcli,
-130 interrupted.
+Exit codes: 0 all is well, 1 a check did not hold, 2 wrong usage, 3 the
+program has an error, 4 a limit was reached, 5 a device or an extra is
+missing, 70 a bug in gradcli, 130 interrupted.
 """
 SETTINGS: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 96},
@@ -69,7 +69,7 @@ def gradcli(
     Programs are PyTorch code in .expr files; PyTorch itself is not needed.
 
     \b
-    gradcli trace chain.expr                    the graph, with values and gradients
+    gradcli trace chain.expr                    the graph, values, gradients
     gradcli grad chain.expr --wrt a             dL/da
     echo 'y = x**2' | gradcli grad --set x=3.0  the derivative of x**2 at 3
     """

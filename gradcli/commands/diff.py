@@ -30,8 +30,10 @@ def _types(text: str) -> list[str]:
 
 COMMAND = Command(
     "diff",
-    """Compare two programs, or two runs of one: nodes, values, gradients, and where
-    they part first. Exit code 0 where all is equal, 1 where something differs.
+    """Compare two programs, or two runs of one.
+
+    Nodes, values, gradients, and where they part first. Exit code 0 where all is
+    equal, 1 where something differs.
 
     \b
     gradcli diff old.expr new.expr

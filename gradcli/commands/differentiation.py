@@ -12,6 +12,11 @@ WRT = names(
     "wrt", "--wrt", help="With respect to these, leaf or not. A name that the program sets to a "
     "number becomes a leaf with that value.",
 )  # fmt: skip
+DRAWN = names("of", "--of", help="Draw the graphs of these results; left out, of all.")
+ONE = names(
+    "wrt", "--wrt", metavar="NAME", help="With respect to this, leaf or not. A name that the "
+    "program sets to a number becomes a leaf with that value.",
+)  # fmt: skip
 GRAD_OUTPUT = Option(
     "grad_output", ("--grad-output",), "The gradient to start from, for a result that is not a "
     "single number.", metavar="VALUE",

@@ -31,7 +31,8 @@ COMMAND = Command(
     "ops",
     """List the operators; tell all about one.
 
-    Signatures, derivatives, grad_fn names, saved tensors, and an example that runs.
+    Signatures, formulas, derivatives, grad_fn names, saved tensors, types, what
+    happens at ties and zeros, and an example that runs.
 
     \b
     gradcli ops                      all of them, a line each

@@ -8,7 +8,7 @@ from ..diagnostics import ExitStatus
 from ..ending import keep
 from ..options import Command, Misuse, Option, Shared, count, flag, shared
 from .desk import Desk, guarded
-from .differentiation import GRAD_OUTPUT, OF, WRT
+from .differentiation import GRAD_OUTPUT, OF, ONE
 
 
 class Asked(NamedTuple):
@@ -34,8 +34,10 @@ def _index(text: str) -> tuple[int, ...]:
 
 COMMAND = Command(
     "paths",
-    """Show the chain rule: every path from a result to a tensor, the derivative on
-    each edge, the product along it, and the sum, compared with reverse mode.
+    """Show the chain rule, path by path.
+
+    Every path from a result to a tensor, the derivative on each edge, the product
+    along it, and the sum, compared with reverse mode.
 
     \b
     gradcli paths chain.expr --of L --wrt a
@@ -46,7 +48,7 @@ COMMAND = Command(
     Asked,
     (
         OF,
-        WRT,
+        ONE,
         GRAD_OUTPUT,
         flag("edges", "--edges", help="Paths over the graph's own edges, every node; else they "
              "run through the tensors that have a name."),

@@ -50,8 +50,10 @@ def _number(text: str) -> int:
 
 COMMAND = Command(
     "step",
-    """Tell the backward pass node by node: the incoming gradient, the local derivative,
-    their product, and where it goes. On a terminal, step through it.
+    """Tell the backward pass, node by node.
+
+    The incoming gradient, the local derivative, their product, and where it goes.
+    On a terminal, step through it.
 
     \b
     gradcli step chain.expr

@@ -8,7 +8,7 @@ from ..ending import keep
 from ..options import Command, Option, Shared, count, flag, shared
 from ..output import tell
 from .desk import Desk, guarded
-from .differentiation import GRAPH, OF, WRT
+from .differentiation import DRAWN, GRAPH, WRT
 
 
 class Asked(NamedTuple):
@@ -40,7 +40,7 @@ COMMAND = Command(
     """,
     Asked,
     (
-        OF,
+        DRAWN,
         WRT,
         *GRAPH,
         flag("saved", "--saved",
