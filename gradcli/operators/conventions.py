@@ -15,7 +15,22 @@ COMPLEX = ("ComplexFloat", "ComplexDouble")
 
 def floating_only(kernel: str) -> dict[str, tuple[type[Exception], str]]:
     """A kernel written for floating types only."""
-    return unimplemented(kernel, *INTEGERS, "Bool")
+    return unimplemented(kernel, *INTEGERS, "Bool", *COMPLEX)
+
+
+def real_only(kernel: str) -> dict[str, tuple[type[Exception], str]]:
+    """A kernel that was not written for complex numbers."""
+    return unimplemented(kernel, *COMPLEX)
+
+
+def real_by_rule(
+    text: str, error: type[Exception] = RuntimeError
+) -> dict[str, tuple[type[Exception], str]]:
+    """Complex numbers are refused before any kernel is looked for."""
+    return dict.fromkeys(COMPLEX, (error, text))
+
+
+NO_COMPLEX_LIMITS = real_by_rule("clamp is not supported for complex types", NotImplementedError)
 
 
 def unimplemented(kernel: str, *words: str) -> dict[str, tuple[type[Exception], str]]:
@@ -26,13 +41,13 @@ def unimplemented(kernel: str, *words: str) -> dict[str, tuple[type[Exception], 
 
 
 def full_precision(kernel: str) -> dict[str, tuple[type[Exception], str]]:
-    """A kernel that was not written for types of reduced precision."""
-    return unimplemented(kernel, *REDUCED)
+    """A kernel that was not written for types of reduced precision, nor for complex numbers."""
+    return unimplemented(kernel, *REDUCED, *COMPLEX)
 
 
-def check_precision(tensor: Any, kernel: str) -> None:
-    """The same where other checks come first; what has no elements needs no kernel."""
-    if tensor.dtype.word in REDUCED and tensor.numel():
+def check_precision(tensor: Any, kernel: str, empty: bool = False) -> None:
+    """The same where other checks come first; mostly, what is empty needs no kernel."""
+    if tensor.dtype.word in REDUCED and (empty or tensor.numel()):
         error, text = full_precision(kernel)[tensor.dtype.word]
         raise error(text)
 

@@ -20,7 +20,7 @@ from .triangular import solve_triangular
 def check_matrix(self: Any, name: str, kernel: str = "") -> None:
     if self.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-    floating(self, name, kernel)
+    floating(self, name, kernel, kernel == "geqrf_cpu")
 
 
 # PyTorch's formulas write into diagonals of tensors that they have just made, and its graph shows

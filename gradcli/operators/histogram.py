@@ -7,8 +7,8 @@ from math import isfinite
 from typing import Any
 
 from ..engine import dtypes
-from ..engine.operator import composite, operator
-from .conventions import INTEGERS, REDUCED, floating_only, unimplemented
+from ..engine.operator import Reduced, composite, operator
+from .conventions import INTEGERS, check_precision, floating_only, unimplemented
 
 # ---- numbers
 
@@ -72,11 +72,16 @@ def _check_histc(self: Any, bins: int, min: Any, max: Any) -> None:
             raise RuntimeError(f"torch.histc: range of [{low}, {high}] is not finite")
 
 
-def _histc(xp: Any, self: Any, bins: int, min: Any, max: Any) -> Any:
+def _histc(xp: Any, self: Any, bins: int, min: Any, max: Any, settle: Any = None) -> Any:
     flat = self.reshape(-1)
     low, high = (flat.dtype.type(edge) for edge in _outer(flat, min, max))
     flat = flat[(flat >= low) & (flat <= high)]
-    place = ((flat - low) * flat.dtype.type(bins) / (high - low)).astype("int64")
+    if settle is None:
+        part = (flat - low) * flat.dtype.type(bins) / (high - low)
+    else:
+        low, high = settle(low), settle(high)
+        part = settle(settle(settle(flat - low) * bins) / settle(high - low))
+    place = part.astype("int64")
     place = xp.minimum(place, bins - 1)
     return xp.bincount(place, minlength=bins).astype(self.dtype)
 
@@ -87,6 +92,7 @@ histc = operator(
     check=_check_histc,
     cost=lambda self, bins, min, max: bins,
     forward=_histc,
+    reduced=Reduced(lambda kind, *given: _histc(kind.xp, *given, kind.settle)),
     doc="How many elements lie in each of equal bins.",
     samples=("torch.histc(x, 4)", "x.histc(4, -1, 1)", "torch.histc(x)",
              "torch.histc(x, bins=3, min=1, max=1)", "torch.histc(d, 5)"),
@@ -129,7 +135,7 @@ def _binned(xp: Any, points: Any, edges: Sequence[Any], weight: Any, density: bo
     return hist.astype(points.dtype)
 
 
-_NO_HISTOGRAM = unimplemented("histogramdd", *INTEGERS, "Bool", *REDUCED)
+_NO_HISTOGRAM = unimplemented("histogramdd", *INTEGERS, "Bool")
 
 
 def _one_line(xp: Any, self: Any, edges: Any, weight: Any, density: bool) -> tuple[Any, Any]:
@@ -139,6 +145,7 @@ def _one_line(xp: Any, self: Any, edges: Any, weight: Any, density: bool) -> tup
 def _check_bins(self: Any, bins: Any, range: Any, weight: Any, density: bool) -> None:
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    check_precision(self, "histogramdd")
 
 
 operator(
@@ -164,6 +171,7 @@ operator(
     node="torch::autograd::NotImplemented",
     outputs_named="histogram",
     refuse=_NO_HISTOGRAM,
+    check=lambda self, *rest: check_precision(self, "histogramdd"),
     forward=lambda xp, self, bins, weight, density: _one_line(xp, self, bins, weight, density),
     doc="How many elements lie between given edges.",
     samples=("torch.histogram(x.detach(), torch.tensor([-1.0, 0.0, 1.0]))",),
@@ -173,6 +181,7 @@ _histogramdd_edges = operator(
     "_histogramdd_edges(Tensor self, int column, int bins, float[]? range=None) -> Tensor",
     where="hidden",
     refuse=_NO_HISTOGRAM,
+    check=lambda self, *rest: check_precision(self, "histogramdd"),
     cost=lambda self, column, bins, range: bins,
     forward=lambda xp, self, column, bins, range: _edges(
         xp, self.reshape(-1, self.shape[-1])[:, column], bins, range
@@ -185,6 +194,7 @@ _histogramdd_cells = operator(
     "_histogramdd_cells(Tensor self, Tensor[] edges, Tensor? weight, bool density) -> Tensor",
     where="hidden",
     refuse=_NO_HISTOGRAM,
+    check=lambda self, *rest: check_precision(self, "histogramdd"),
     cost=lambda self, edges, weight, density: _cells(edges),
     forward=lambda xp, self, edges, weight, density: _binned(
         xp, self.reshape(-1, self.shape[-1]), edges, weight, density

@@ -59,7 +59,7 @@ def solved(xp: Any, matrices: Any, right: Any) -> Any:
         return xp.linalg.pinv(matrices + step) @ right
 
 
-def floating(self: Any, name: str, kernel: str = "") -> None:
+def floating(self: Any, name: str, kernel: str = "", empty: bool = False) -> None:
     """A type of reduced precision is refused by the function, or by the kernel that it calls."""
     word = self.dtype.word
     if self.dtype.category < 2:
@@ -67,14 +67,14 @@ def floating(self: Any, name: str, kernel: str = "") -> None:
             f"{name}: Expected a floating point or complex tensor as input. Got {word}"
         )
     if kernel:
-        check_precision(self, kernel)
+        check_precision(self, kernel, empty)
     elif self.dtype.is_reduced:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {word}")
 
 
-def check_floating_square(self: Any, name: str, kernel: str = "") -> None:
+def check_floating_square(self: Any, name: str, kernel: str = "", empty: bool = False) -> None:
     check_square(self, name)
-    floating(self, name, kernel)
+    floating(self, name, kernel, empty)
 
 
 # ---- determinants

@@ -281,9 +281,9 @@ composite(
 # ---- systems
 
 
-def _check_solvable(LU: Any) -> None:
+def _check_solvable(LU: Any, B: Any) -> None:
     check_square(LU, "linalg.lu_solve", "LU")
-    check_precision(LU, "linalg.lu_solve_cpu")
+    check_precision(B if LU.numel() else LU, "linalg.lu_solve_cpu")
 
 
 def _lu_solution(xp: Any, LU: Any, pivots: Any, B: Any, left: bool, adjoint: bool) -> Any:
@@ -317,7 +317,7 @@ lu_solve = operator(
     "lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
     node="LinalgLuSolveBackward0",
     where="linalg",
-    check=lambda LU, pivots, B, left, adjoint: _check_solvable(LU),
+    check=lambda LU, pivots, B, left, adjoint: _check_solvable(LU, B),
     forward=_lu_solution,
     LU=lambda grad, LU, pivots, result, left, adjoint: _lu_solve_gradient(
         grad, LU, pivots, result, left, adjoint
@@ -377,7 +377,7 @@ triangular_row = operator(
     "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
     node="TriangularSolveBackward0",
     where="hidden",
-    check=lambda self, *others: check_precision(self, "triangular_solve_cpu"),
+    check=lambda self, *others: check_precision(self, "triangular_solve_cpu", empty=True),
     forward=lambda xp, self, A, upper, transpose, unitriangular: (
         column_major(xp, solved(xp, _old_triangle(xp, A, upper, transpose, unitriangular), self)),
         column_major(xp, A),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import catalogue, composite, operator
+from ..engine.operator import Reduced, catalogue, composite, operator
 from .constants import zeros_of
+from .halves import add_at
 
 # ---- constants; negative sizes cut
 
@@ -90,6 +91,13 @@ def _returned(xp: Any, grad: Any, x: Any, padding: Any, mode: str) -> Any:
     return grad
 
 
+def _returned_one_by_one(kind: Any, grad: Any, x: Any, padding: Any, mode: str) -> Any:
+    """The same in reduced precision: each sum is rounded."""
+    places = kind.xp.arange(x.size).reshape(x.shape)
+    target = kind.xp.zeros(x.size, dtype=grad.dtype)
+    return add_at(kind, target, _taken(kind.xp, places, padding, mode), grad).reshape(x.shape)
+
+
 def _check_reflection(self: Any, padding: Any) -> None:
     for place in range(0, len(padding), 2):
         dim = self.ndim - 1 - place // 2
@@ -117,6 +125,11 @@ def _declare(mode: str, ndim: int) -> Any:
         where="hidden",
         forward=lambda xp, grad_output, self, padding: _returned(
             xp, grad_output, self, padding, mode
+        ),
+        reduced=Reduced(
+            lambda kind, grad_output, self, padding: _returned_one_by_one(
+                kind, grad_output, self, padding, mode
+            )
         ),
         grad_output=lambda grad, padding: again(grad, padding),
         self=lambda grad, self_shape: zeros_of(grad, self_shape),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import catalogue, composite, operator
-from .conventions import full_precision
+from .conventions import check_precision
 from .distance import _norm
 from .product import matmul_of
 from .shape import _contiguous as contiguous
@@ -63,6 +63,7 @@ def _check_types(x1: Any, x2: Any) -> None:
     known = x1.dtype.word in ("Float", "Double")
     if known and x1.dtype is not x2.dtype:
         raise RuntimeError(f"expected scalar type {x1.dtype.word} but found {x2.dtype.word}")
+    check_precision(x1 if x2.numel() else x2, "cdist")
 
 
 cdist_forward = operator(
@@ -71,7 +72,6 @@ cdist_forward = operator(
     where="hidden",
     layout="row-major",
     check=lambda x1, x2, p, compute_mode: _check_types(x1, x2),
-    refuse=full_precision("cdist"),
     forward=_cdist,
     x1=lambda grad, x1, x2, p, result: sum_to(
         cdist_backward(contiguous(grad), x1, x2, p, result), x1.shape

@@ -7,6 +7,7 @@ from typing import Any
 from ..engine.operator import Reduced, catalogue, operator
 from .constants import zeros_of
 from .conventions import full_precision
+from .halves import add_at
 from .summation import sum_of_window
 from .windows import each, padded, pooled_size, scatter, windows
 
@@ -67,14 +68,18 @@ def _product(sizes: Any) -> int:
     return count
 
 
-def _put_back(xp: Any, grad: Any, x: Any, indices: Any, ndim: int) -> Any:
+def _put_back(xp: Any, grad: Any, x: Any, indices: Any, ndim: int, kind: Any = None) -> Any:
     """Each gradient added where its maximum stood."""
     sizes = x.shape[-ndim:]
     lead = _product(x.shape[:-ndim])
     out = xp.zeros((lead, _product(sizes)), dtype=grad.dtype)
     count = grad.size // lead if lead else 0
     rows = xp.broadcast_to(xp.arange(lead)[:, None], (lead, count))
-    xp.add.at(out, (rows, indices.reshape(lead, count)), grad.reshape(lead, count))
+    places, values = (rows, indices.reshape(lead, count)), grad.reshape(lead, count)
+    if kind is None:
+        xp.add.at(out, places, values)
+    else:
+        out = add_at(kind, out, places, values)
     return out.reshape(x.shape)
 
 
@@ -146,6 +151,11 @@ def _declare_max(ndim: int) -> tuple[Any, Any]:
         where="hidden",
         forward=lambda xp, grad_output, self, kernel_size, stride, padding, dilation, ceil_mode,
         indices: _put_back(xp, grad_output, self, indices, ndim),
+        reduced=Reduced(
+            lambda kind, grad_output, self, *rest: _put_back(
+                kind.xp, grad_output, self, rest[-1], ndim, kind
+            )
+        ),
         grad_output=lambda grad, indices: _max_double(grad, indices, ndim),
         self=lambda grad, self_shape: zeros_of(grad, self_shape),
         doc="The gradient at the places of the maxima.",

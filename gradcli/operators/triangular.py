@@ -63,7 +63,7 @@ def _check_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: bo
             f"{name}: Incompatible shapes of A and B for the equation {equation} "
             f"({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})"
         )
-    check_precision(B, "triangular_solve_cpu")
+    check_precision(B, "triangular_solve_cpu", empty=True)
 
 
 solve_triangular = operator(
@@ -233,7 +233,7 @@ def _cholesky_solve_gradients(
 cholesky_solve = operator(
     "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     node="CholeskySolveBackward0",
-    check=lambda self, input2, upper: check_precision(self, "cholesky_solve_cpu"),
+    check=lambda self, input2, upper: check_precision(self, "cholesky_solve_cpu", empty=True),
     forward=_cholesky_solution,
     joint={
         ("self", "input2"): lambda grad, self, input2, result, upper, needs: (
@@ -254,7 +254,7 @@ def _cholesky_inverse_gradient(grad: Any, L: Any, result: Any, upper: bool) -> A
 cholesky_inverse = operator(
     "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
     node="CholeskyInverseBackward0",
-    check=lambda self, upper: check_precision(self, "cholesky_inverse_out_cpu"),
+    check=lambda self, upper: check_precision(self, "cholesky_inverse_out_cpu", empty=True),
     forward=lambda xp, self, upper: column_major(
         xp,
         xp.linalg.inv(self.swapaxes(-1, -2) @ self if upper else self @ self.swapaxes(-1, -2)),
