@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from ..engine import vector_exp as vectors
 from ..engine.operator import Reduced, composite, operator, precise, warn
 from . import halves
 from .conventions import INTEGERS, Late, wrap_dim
@@ -38,10 +38,18 @@ def _is_last(x: Any, dim: int) -> bool:
     return dim in (-1, x.ndim - 1)
 
 
+@functools.cache
+def _vectors() -> Any:
+    """Loaded late: it needs the array library, and the catalogue is read without one."""
+    from ..engine import vector_exp
+
+    return vector_exp
+
+
 def _exp(xp: Any, x: Any, dim: int) -> Any:
     """exp of what is not positive."""
     if _is_last(x, dim) and x.dtype.char == "f" and x.size <= FEW and xp.__name__ == "numpy":
-        return vectors.vector_exp(x)
+        return _vectors().vector_exp(x)
     return precise(xp.exp, x)
 
 
