@@ -48,6 +48,14 @@ PLACES: dict[str, str] = {
     "initial_seed": _ENGINE + "random:initial_seed",
     "get_rng_state": _ENGINE + "random:get_rng_state",
     "set_rng_state": _ENGINE + "random:set_rng_state",
+    "default_generator": _ENGINE + "random:default_generator",
+    "random.default_generator": _ENGINE + "random:default_generator",
+    "random.manual_seed": _ENGINE + "random:manual_seed",
+    "random.seed": _ENGINE + "random:seed",
+    "random.initial_seed": _ENGINE + "random:initial_seed",
+    "random.get_rng_state": _ENGINE + "random:get_rng_state",
+    "random.set_rng_state": _ENGINE + "random:set_rng_state",
+    "random.fork_rng": _ENGINE + "random:fork_rng",
     "is_tensor": "gradcli.namespace:is_tensor",
     "is_floating_point": "gradcli.namespace:is_floating_point",
     "is_complex": "gradcli.namespace:is_complex",
@@ -140,7 +148,7 @@ PACKAGES = {
 }
 SPACES = frozenset(
     "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.function "
-    "autograd.functional autograd.graph autograd.grad_mode autograd.forward_ad utils utils.checkpoint linalg special "
+    "autograd.functional autograd.graph autograd.grad_mode autograd.forward_ad utils utils.checkpoint random linalg special "
     "fft signal signal.windows cuda accelerator backends backends.mps func".split()
 )
 

@@ -18,6 +18,8 @@ _PARTS = {"complex64": "float32", "complex128": "float64"}
 class finfo:
     """The limits of a floating type; of complex numbers, those of their parts."""
 
+    torch_name = "torch.finfo"
+
     PUBLIC = ("bits", "eps", "max", "min", "tiny", "smallest_normal", "resolution", "dtype")
 
     def __init__(self, type: DType | None = None) -> None:
@@ -51,6 +53,8 @@ class finfo:
 
 class iinfo:
     """The limits of an integer type."""
+
+    torch_name = "torch.iinfo"
 
     PUBLIC = ("bits", "max", "min", "dtype")
 

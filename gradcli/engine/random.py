@@ -37,6 +37,15 @@ class Generator(Twister):
     """torch.Generator; the default seed is PyTorch's, so a fresh one gives PyTorch's numbers."""
 
     __slots__ = ()
+    PUBLIC = (
+        "manual_seed", "seed", "initial_seed", "get_state", "set_state", "clone_state", "device",
+    )  # fmt: skip
+    torch_name = "torch._C.Generator"
+    home = "torch._C."
+
+    def clone_state(self) -> Generator:
+        """Another generator that goes on from here as this one does."""
+        return Generator(self.device).set_state(self.get_state())
 
     def get_state(self) -> Any:
         """A tensor of bytes that set_state takes, here and in PyTorch."""
@@ -398,3 +407,24 @@ def get_rng_state() -> Any:
 def set_rng_state(new_state: Any) -> None:
     """torch.set_rng_state."""
     default_generator.set_state(new_state)
+
+
+class fork_rng:
+    """torch.random.fork_rng: inside it numbers are drawn that the stream outside never misses."""
+
+    torch_name = "torch.random.fork_rng"
+
+    def __init__(
+        self, devices: Any = None, enabled: bool = True, _caller: str = "fork_rng",
+        _devices_kw: str = "devices", device_type: str = "cuda",
+    ) -> None:  # fmt: skip
+        self.enabled = enabled
+        self._before: Any = None
+
+    def __enter__(self) -> None:
+        if self.enabled:
+            self._before = default_generator.packed()
+
+    def __exit__(self, *error: Any) -> None:
+        if self.enabled:
+            default_generator.unpack(self._before)

@@ -25,7 +25,8 @@ class Named(tuple[Any, ...]):
 @functools.cache
 def _type(name: str, fields: tuple[str, ...]) -> type[Named]:
     places = {field: property(itemgetter(place)) for place, field in enumerate(fields)}
-    return type(name, (Named,), {"__slots__": (), "type_name": name, "fields": fields, **places})
+    own = {"type_name": name, "torch_name": f"torch.return_types.{name}", "fields": fields}
+    return type(name, (Named,), {"__slots__": (), **own, **places})
 
 
 def named(name: str, fields: tuple[str, ...], values: Sequence[Any]) -> Named:

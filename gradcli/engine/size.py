@@ -21,5 +21,10 @@ class Size(tuple[int, ...]):
         item = tuple.__getitem__(self, index)
         return Size(item) if type(index) is slice else item
 
+    def __mul__(self, count: Any) -> Any:
+        return Size(tuple.__mul__(self, count))
+
+    __rmul__ = __mul__
+
     def __add__(self, other: Any) -> Any:
         return Size(tuple.__add__(self, other)) if isinstance(other, tuple) else NotImplemented

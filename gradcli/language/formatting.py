@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from string import Formatter
 from typing import Any
@@ -137,8 +139,13 @@ def _nested(value: Any, kind: type, around: tuple[int, ...]) -> str:
     charge = session.budget.charge
     charge(len(value) + 1)
     if kind in DICTS:
-        pairs = [f"{_quoted(key, around)}: {_quoted(item, around)}" for key, item in value.items()]
-        shown = "{" + ", ".join(pairs) + "}"
+        pairs = [(_quoted(key, around), _quoted(item, around)) for key, item in value.items()]
+        if kind is OrderedDict and sys.version_info < (3, 12):  # as the Python at hand shows it
+            listed = ", ".join(f"({key}, {item})" for key, item in pairs)
+            return f"OrderedDict([{listed}])" if pairs else "OrderedDict()"
+        shown = "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
+        if kind is defaultdict:
+            return f"defaultdict({value.default_factory!r}, {shown})"
         return shown if kind is dict else f"{kind.__name__}({shown})"
     parts = [_quoted(item, around) for item in value]
     if kind is list:

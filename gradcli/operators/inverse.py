@@ -161,10 +161,16 @@ def named_outputs(name: str, fields: tuple[str, ...], values: Sequence[Any]) -> 
 
 slogdet = composite(
     "slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
-    lambda A: named_outputs("linalg_slogdet", ("sign", "logabsdet"), slogdet_row(A)[:2]),
-    where="torch method linalg",
+    lambda A: named_outputs("slogdet", ("sign", "logabsdet"), slogdet_row(A)[:2]),
     doc="The determinant's sign and the logarithm of its size.",
-    samples=("torch.linalg.slogdet(a)[0]", "torch.slogdet(b)[1]", "a.slogdet().logabsdet"),
+    samples=("torch.slogdet(b)[1]", "a.slogdet().logabsdet"),
+)
+composite(
+    "slogdet.linalg(Tensor A) -> (Tensor sign, Tensor logabsdet)",
+    lambda A: named_outputs("linalg_slogdet", ("sign", "logabsdet"), slogdet_row(A)[:2]),
+    where="linalg",
+    doc="The determinant's sign and the logarithm of its size.",
+    samples=("torch.linalg.slogdet(a)[0]",),
     errors=("torch.linalg.slogdet(x)",),
 )
 

@@ -27,6 +27,7 @@ class LRScheduler:
     """Sets the learning rate of each parameter group; a subclass computes them in get_lr."""
 
     EXTENSIBLE = True
+    home = "torch.optim.lr_scheduler."
     PUBLIC: tuple[str, ...] = (
         "optimizer", "base_lrs", "last_epoch", "step", "get_lr", "get_last_lr", "state_dict",
         "load_state_dict",
