@@ -14,11 +14,11 @@ from .product import (
     check_bmm,
     check_inner,
     left_gradient,
-    multiplied,
     mv,
     outer_of,
     right_gradient,
 )
+from .product_order import added_product, multiplied
 from .shape import expand, unsqueeze
 from .sums import scaled, sum_to
 from .transposed import t, transpose
@@ -59,6 +59,13 @@ def _added(xp: Any, self: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return product + (self if beta == 1 else self * kind(beta))
 
 
+def _added_matrices(xp: Any, self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    if beta == 0 or alpha != 1:
+        return _added(xp, self, multiplied(xp, mat1, mat2), beta, alpha)
+    start = self if beta == 1 else self * self.dtype.type(beta)
+    return added_product(xp, start, mat1, mat2)
+
+
 addmm = operator(
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     node="AddmmBackward0",
@@ -66,9 +73,7 @@ addmm = operator(
     exact=True,
     check=_check_added,
     refuse=NO_BOOL,
-    forward=lambda xp, self, mat1, mat2, beta, alpha: _added(
-        xp, self, multiplied(xp, mat1, mat2), beta, alpha
-    ),
+    forward=_added_matrices,
     self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
     mat1=lambda grad, mat2, mat1_sym_sizes, mat1_sym_strides, alpha: left_gradient(
         grad, mat2, mat1_sym_sizes, mat1_sym_strides, alpha

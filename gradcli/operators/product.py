@@ -9,6 +9,7 @@ from ..engine.causes import mismatch
 from ..engine.operator import composite, operator
 from .conventions import unimplemented
 from .geometry import broadcast_sizes, element_strides, shown
+from .product_order import multiplied
 from .shape import contiguous, expand, reshape, squeeze_dim, squeezed_away, unsafe_view, unsqueeze
 from .sums import scaled
 from .transposed import mt, t, transpose
@@ -30,10 +31,6 @@ def _c_name(dtype: Any) -> str:
         "uint8": "unsigned char",
     }
     return names.get(dtype.name, dtype.name)
-
-
-def multiplied(xp: Any, a: Any, b: Any) -> Any:
-    return xp.matmul(a, b)
 
 
 # ---- vectors
@@ -147,19 +144,12 @@ def check_inner(mat1: Any, mat2: Any) -> None:
         raise mismatch(RuntimeError(message), mat1.shape, mat2.shape)
 
 
-def _matrices_multiplied(xp: Any, a: Any, b: Any) -> Any:
-    """A column times a row is only multiplied: -1 * 0 stays -0, which a sum would turn into 0."""
-    if a.shape[1] == 1 and a.shape[0] > 1 and b.shape[1] > 1:
-        return a * b
-    return multiplied(xp, a, b)
-
-
 mm = operator(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     node="MmBackward0",
     check=_check_mm,
     refuse=NO_BOOL,
-    forward=_matrices_multiplied,
+    forward=multiplied,
     self=lambda grad, mat2, self_sym_sizes, self_sym_strides: left_gradient(
         grad, mat2, self_sym_sizes, self_sym_strides, 1
     ),
