@@ -153,7 +153,8 @@ class Signature:
     @cached_property
     def _only_numbers(self) -> bool:
         """May a number stand for each of its tensors? Not for all at once."""
-        return bool(self._numbers) and all(p.number for p in self.parameters if p.is_tensor)
+        tensors = [p for p in self.parameters if p.kind in ("Tensor", "Tensor[]", "Scalar")]
+        return bool(self._numbers) and all(p.number for p in tensors)
 
     @property
     def least(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine.operator import composite, operator, precise
 from .constants import zeros_as
-from .conventions import Late, cleared, floating_only, not_bool
+from .conventions import NO_COMPLEX_LIMITS, Late, cleared, floating_only, not_bool, real_only
 
 where = Late("where.self")
 logical_and = Late("logical_and")
@@ -30,7 +30,7 @@ relu = operator(
     inplace="relu_",
     forward=lambda xp, self: cleared(xp, self, self < 0),
     self=lambda grad, result: threshold_backward(grad, result, 0),
-    refuse=not_bool("Boolean inputs not supported for relu"),
+    refuse=not_bool("Boolean inputs not supported for relu") | NO_COMPLEX_LIMITS,
     doc="max(self, 0), elementwise; the gradient at 0 is 0.",
     samples=("torch.relu(x)", "x.relu()", "F.relu(x)", "torch.relu(i)"),
     errors=("torch.relu(1.0)", "torch.relu(k)"),
@@ -47,7 +47,8 @@ threshold = operator(
         self <= threshold, self.dtype.type(value), self
     ),
     self=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
-    refuse={"Bool": (NotImplementedError, "\"threshold_cpu\" not implemented for 'Bool'")},
+    refuse={"Bool": (NotImplementedError, "\"threshold_cpu\" not implemented for 'Bool'")}
+    | real_only("threshold_cpu"),
     doc="self where it is above the threshold, value elsewhere.",
     samples=("torch.threshold(x, 0.1, 2.0)", "F.threshold(x, 0.1, 2.0)"),
     errors=("torch.threshold(x)",),
@@ -234,7 +235,7 @@ hardtanh = operator(
     forward=lambda xp, self, min_val, max_val: xp.minimum(xp.maximum(self, min_val), max_val),
     self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
     check=_check_hardtanh,
-    refuse=not_bool("Bool inputs not supported for hardtanh"),
+    refuse=not_bool("Bool inputs not supported for hardtanh") | NO_COMPLEX_LIMITS,
     doc="self clamped to [min_val, max_val]; the gradient at the bounds is 0.",
     samples=("F.hardtanh(x)", "F.hardtanh(x, -0.5, 0.5)", "F.relu6(p)"),
     errors=("F.hardtanh(x, 1.0, -1.0)",),

@@ -7,7 +7,15 @@ from typing import Any
 
 from ..engine.operator import Reduced, composite, multiply_add, operator, precise
 from .constants import number_as, ones_as, zeros_as
-from .conventions import Late, floating_only, full_precision, wrap_dim
+from .conventions import (
+    INTEGERS,
+    Late,
+    floating_only,
+    full_precision,
+    real_only,
+    unimplemented,
+    wrap_dim,
+)
 
 exp = Late("exp")
 log1p = Late("log1p")
@@ -132,7 +140,7 @@ silu = operator(
     forward=lambda xp, self: self / (1 + precise(xp.exp, -self)),
     self=lambda grad, self: _silu_backward(grad, self),
     reduced=Reduced(fused=True),
-    refuse=floating_only("silu_cpu"),
+    refuse=unimplemented("silu_cpu", *INTEGERS, "Bool"),
     doc="self * sigmoid(self).",
     samples=("F.silu(x)", "torch.autograd.grad(F.silu(x), x, y, create_graph=True)[0]"),
 )
@@ -385,6 +393,7 @@ prelu_kernel = operator(
     node="PreluKernelBackward0",
     where="hidden",
     dtype="promote",
+    refuse=real_only("prelu_cpu"),
     forward=lambda xp, self, weight: xp.where(self > 0, self, weight * self),
     joint={
         ("self", "weight"): lambda grad, self, weight: prelu_kernel_backward(grad, self, weight)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..engine.operator import operator
 from .constants import number_as
-from .conventions import Late, full_precision
+from .conventions import Late, full_precision, real_only
 
 where = Late("where.self")
 sgn = Late("sgn")
@@ -309,6 +309,7 @@ i0 = operator(
     inplace="i0_",
     dtype="promote_float",
     where="torch method special",
+    refuse=real_only("i0_vml_cpu"),
     forward=_modified_i(0, False),
     self=lambda grad, self: grad * i1(self),
     doc="The modified Bessel function of the first kind, of order 0.",
@@ -320,6 +321,7 @@ i0e = operator(
     node="SpecialI0EBackward0",
     dtype="promote_float",
     where="special",
+    refuse=real_only("i0e_cpu"),
     forward=_modified_i(0, True),
     self=lambda grad, self, result: grad * (i1e(self) - sgn(self) * result),
     doc="i0 times exp(-|x|).",
@@ -331,6 +333,7 @@ i1 = operator(
     node="SpecialI1Backward0",
     dtype="promote_float",
     where="special",
+    refuse=real_only("i1_cpu"),
     forward=_modified_i(1, False),
     self=lambda grad, self, result: _i1_backward(grad, self, result),
     doc="The modified Bessel function of the first kind, of order 1.",
@@ -342,6 +345,7 @@ i1e = operator(
     node="SpecialI1EBackward0",
     dtype="promote_float",
     where="special",
+    refuse=real_only("i1e_cpu"),
     forward=_modified_i(1, True),
     self=lambda grad, self, result: _i1e_backward(grad, self, result),
     doc="i1 times exp(-|x|).",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import operator, precise, transcendental
-from .conventions import COMPLEX, Late, unimplemented
+from .conventions import COMPLEX, Late, real_by_rule, unimplemented
 from .power import reciprocal, rsqrt
 
 masked_fill = Late("masked_fill.Scalar")
@@ -110,6 +110,7 @@ deg2rad = operator(
     node="Deg2RadBackward0",
     inplace="deg2rad_",
     dtype="promote_float",
+    refuse=real_by_rule("deg2rad is not supported for complex tensors."),
     forward=lambda xp, self: self * 0.017453292519943295,
     self=lambda grad: grad * 0.017453292519943295,
     doc="Degrees to radians.",
@@ -121,6 +122,7 @@ rad2deg = operator(
     node="Rad2DegBackward0",
     inplace="rad2deg_",
     dtype="promote_float",
+    refuse=real_by_rule("rad2deg is not supported for complex tensors."),
     forward=lambda xp, self: self * 57.29577951308232,
     self=lambda grad: grad * 57.29577951308232,
     doc="Radians to degrees.",

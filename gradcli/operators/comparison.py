@@ -8,7 +8,16 @@ from typing import Any
 from ..engine.conversion import other_device
 from ..engine.operator import composite, operator, precise
 from .constants import zeros_as
-from .conventions import COMPLEX, REDUCED, Late, floating_only, unimplemented
+from .conventions import (
+    COMPLEX,
+    INTEGERS,
+    NO_COMPLEX_LIMITS,
+    REDUCED,
+    Late,
+    real_by_rule,
+    real_only,
+    unimplemented,
+)
 from .exponential import exp
 
 where = Late("where.self")
@@ -74,10 +83,17 @@ logical_not = operator(
 )
 
 
-def _test(name: str, test: Callable[[Any, Any], Any], doc: str, faces: str = "torch method") -> Any:
+def _test(
+    name: str,
+    test: Callable[[Any, Any], Any],
+    doc: str,
+    faces: str = "torch method",
+    refuse: Any = None,
+) -> Any:
     return operator(
         f"{name}(Tensor self) -> Tensor",
         dtype="bool",
+        refuse=refuse,
         where=faces,
         forward=test,
         doc=doc,
@@ -98,13 +114,24 @@ isfinite = _test(
     lambda xp, self: _floating(xp, self, lambda: xp.isfinite(self), True),
     "Is it neither infinite nor NaN?",
 )
-isposinf = _test("isposinf", lambda xp, self: self == float("inf"), "Is it infinity?")
-isneginf = _test("isneginf", lambda xp, self: self == -float("inf"), "Is it minus infinity?")
+isposinf = _test(
+    "isposinf",
+    lambda xp, self: self == float("inf"),
+    "Is it infinity?",
+    refuse=real_by_rule("isposinf does not support complex inputs."),
+)
+isneginf = _test(
+    "isneginf",
+    lambda xp, self: self == -float("inf"),
+    "Is it minus infinity?",
+    refuse=real_by_rule("isneginf does not support complex inputs."),
+)
 isreal = _test("isreal", lambda xp, self: xp.isreal(self), "Is it a real number?")
 signbit = _test(
     "signbit",
     lambda xp, self: xp.signbit(self) if self.dtype.kind == "f" else self < 0,
     "Is its sign bit set?",
+    refuse=real_by_rule("signbit is not implemented for complex tensors.", NotImplementedError),
 )
 
 
@@ -287,6 +314,7 @@ clamp_tensor = operator(
     aliases=("clip",),
     dtype="promote",
     check=_check_limits,
+    refuse=NO_COMPLEX_LIMITS,
     forward=lambda xp, self, low, high: _clamp(xp, self, low, high),
     joint={
         ("self", "min", "max"): lambda grad, self, min, max, needs: _limits_backward(
@@ -304,6 +332,7 @@ clamp = operator(
     aliases=("clip",),
     dtype=_clamp_type,
     check=_check_limits,
+    refuse=NO_COMPLEX_LIMITS,
     forward=lambda xp, self, low, high: _clamp(xp, self, low, high),
     self=lambda grad, self, min, max: _clamp_backward(grad, self, min, max),
     doc="Elements held between two numbers; the gradient passes at the bounds.",
@@ -322,6 +351,7 @@ clamp_min = operator(
     node="ClampMinBackward0",
     inplace="clamp_min_",
     dtype="scalar",
+    refuse=NO_COMPLEX_LIMITS,
     forward=lambda xp, self, low: _clamp(xp, self, low, None),
     self=lambda grad, self, min: where(self >= min, grad, 0),
     doc="Elements held above a number.",
@@ -333,6 +363,7 @@ clamp_max = operator(
     node="ClampMaxBackward0",
     inplace="clamp_max_",
     dtype="scalar",
+    refuse=NO_COMPLEX_LIMITS,
     forward=lambda xp, self, high: _clamp(xp, self, None, high),
     self=lambda grad, self, max: where(self <= max, grad, 0),
     doc="Elements held below a number.",
@@ -344,6 +375,7 @@ operator(
     node="ClampMinBackward1",
     inplace="clamp_min_",
     dtype="promote",
+    refuse=real_only("maximum_cpu"),
     forward=lambda xp, self, low: _clamp(xp, self, low, None),
     self=lambda grad, self, min: where(self >= min, grad, 0),
     min=lambda grad, self, min: where(self < min, grad, 0),
@@ -357,6 +389,7 @@ operator(
     node="ClampMaxBackward1",
     inplace="clamp_max_",
     dtype="promote",
+    refuse=real_only("minimum_cpu"),
     forward=lambda xp, self, high: _clamp(xp, self, None, high),
     self=lambda grad, self, max: where(self <= max, grad, 0),
     max=lambda grad, self, max: where(self > max, grad, 0),
@@ -369,7 +402,7 @@ logaddexp = operator(
     "logaddexp(Tensor self, Tensor other) -> Tensor",
     node="LogaddexpBackward0",
     dtype="promote",
-    refuse=floating_only("logaddexp_cpu"),
+    refuse=unimplemented("logaddexp_cpu", *INTEGERS, "Bool"),
     forward=lambda xp, self, other: precise(xp.logaddexp, self, other),
     self=lambda grad, self, other: grad / (exp(other - self) + 1),
     other=lambda grad, self, other: grad / (exp(self - other) + 1),

@@ -7,7 +7,7 @@ from typing import Any
 from ..engine import dtypes
 from ..engine.operator import catalogue, composite, operator
 from .constants import number_as, zeros_of
-from .conventions import INTEGERS, Late, wrap_dim
+from .conventions import COMPLEX, INTEGERS, Late, unimplemented, wrap_dim
 from .reduce import as_kind, has_zeros, prod_dim
 from .select import select, slice_
 from .shape import expand
@@ -173,6 +173,7 @@ for _name, _node, _how, _word in (
         node=f"{_node}Backward0",
         outputs_named=_name,
         check=_in_range,
+        refuse=unimplemented(f"{_name}_cpu", *COMPLEX),
         layout="row-major",
         forward=lambda xp, self, dim, _how=_how: _running(xp, self, dim, _how),
         self=lambda grads, self, indices, dim: _cummaxmin_backward(grads[0], self, indices, dim),

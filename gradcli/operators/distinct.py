@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine import dtypes
 from ..engine.operator import composite, operator
-from .conventions import wrap_dim
+from .conventions import COMPLEX, unimplemented, wrap_dim
 from .geometry import shown
 
 # ---- distinct elements
@@ -142,16 +142,24 @@ def _found(
     if sorter is not None:
         sequence = xp.take_along_axis(sequence, sorter, axis=-1)
     values = xp.asarray(values)
-    if sequence.ndim == 1:
-        return xp.asarray(xp.searchsorted(sequence, values, side=way)).astype(kind)
-    if not values.size:
+    if not values.size or not sequence.size:
         return xp.zeros(values.shape, dtype=kind)
-    lines = sequence.reshape((values.size // values.shape[-1], sequence.shape[-1]))
-    wanted = values.reshape((lines.shape[0], values.shape[-1]))
-    found = [
-        xp.searchsorted(line, want, side=way) for line, want in zip(lines, wanted, strict=True)
-    ]
-    return xp.stack(found).reshape(values.shape).astype(kind)
+    lines = sequence.reshape((-1, sequence.shape[-1]))
+    wanted = values.reshape((lines.shape[0], -1))
+    return _bisected(xp, lines, wanted, way == "right").reshape(values.shape).astype(kind)
+
+
+def _bisected(xp: Any, lines: Any, wanted: Any, right: bool) -> Any:
+    """Halves by PyTorch's comparisons, which NaN and lines out of order see differently."""
+    low = xp.zeros(wanted.shape, dtype="int64")
+    high = xp.full(wanted.shape, lines.shape[-1])
+    while (open_ := low < high).any():
+        middle = low + (high - low) // 2
+        value = xp.take_along_axis(lines, xp.minimum(middle, lines.shape[-1] - 1), axis=-1)
+        behind = ~(value > wanted) if right else ~(value >= wanted)
+        low = xp.where(open_ & behind, middle + 1, low)
+        high = xp.where(open_ & ~behind, middle, high)
+    return low
 
 
 def _place_type(*arguments: Any) -> Any:
@@ -199,17 +207,21 @@ for _overload, _kind in (("Tensor", "Tensor"), ("Scalar", "Scalar")):
         where="torch",
         dtype=_place_type,
         check=_check_search,
+        refuse=unimplemented("searchsorted_out_cpu", "Bool", *COMPLEX),
         forward=_found,
         doc="Where values would have to be put into a sorted sequence.",
         samples=("torch.searchsorted(p[0].sort()[0], x)", "torch.searchsorted(x.sort()[0], y)",
                  "torch.searchsorted(w, x, sorter=w.argsort())",
                  "torch.searchsorted(w.sort()[0], x, side='right')",
                  "torch.searchsorted(w.sort()[0], x, right=True, out_int32=True)",
-                 "torch.searchsorted(w.sort()[0], s)")
+                 "torch.searchsorted(w.sort()[0], s)", "torch.searchsorted(w, x)",
+                 "torch.searchsorted(x, y, right=True)",
+                 "torch.searchsorted((x / 0).sort()[0], (x / 0).log())")
         if _kind == "Tensor"
         else ("torch.searchsorted(w.sort()[0], 0.3)",
               "torch.searchsorted(w.sort()[0], 1, right=True)"),
-        errors=("torch.searchsorted(x, v)", "torch.searchsorted(w, x, side='up')")
+        errors=("torch.searchsorted(x, v)", "torch.searchsorted(w, x, side='up')",
+                "torch.searchsorted(k[0], k)")
         if _kind == "Tensor"
         else (),
     )  # fmt: skip
@@ -226,6 +238,7 @@ operator(
     where="torch",
     dtype=_place_type,
     check=_check_boundaries,
+    refuse=unimplemented("searchsorted_out_cpu", "Bool", *COMPLEX),
     forward=lambda xp, self, boundaries, out_int32, right: _found(
         xp, boundaries, self, out_int32, right, None, None
     ),
@@ -242,6 +255,7 @@ operator(
     where="torch",
     dtype=_place_type,
     check=_check_boundaries,
+    refuse=unimplemented("searchsorted_out_cpu", "Bool", *COMPLEX),
     forward=lambda xp, self, boundaries, out_int32, right: _found(
         xp, boundaries, self, out_int32, right, None, None
     ),
@@ -260,6 +274,13 @@ def _isin(xp: Any, elements: Any, test_elements: Any, assume_unique: bool, inver
     return xp.isin(elements, test_elements, invert=invert)
 
 
+def _check_isin(elements: Any, test_elements: Any, assume_unique: bool, invert: bool) -> None:
+    for value in (elements, test_elements):
+        kind = value.dtype if hasattr(value, "dtype") else dtypes.of_number(value)
+        if kind is dtypes.bool_ or kind.is_complex:
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {kind.word}")
+
+
 for _overload, _arguments, _samples in (
     (
         "Tensor_Tensor", "Tensor elements, Tensor test_elements",
@@ -272,7 +293,9 @@ for _overload, _arguments, _samples in (
         f"isin.{_overload}({_arguments}, *, bool assume_unique=False, bool invert=False) -> Tensor",
         dtype="bool",
         where="torch",
+        check=_check_isin,
         forward=_isin,
         doc="Is each element among the others?",
         samples=_samples,
+        errors=("torch.isin(k, k)",) if _overload == "Tensor_Tensor" else (),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import operator
+from .conventions import real_only
 from .exponential import exp
 
 TWO_OVER_SQRT_PI = 1.1283791670955126
@@ -15,6 +16,7 @@ erf = operator(
     inplace="erf_",
     dtype="promote_float",
     where="torch method special",
+    refuse=real_only("erf_vml_cpu"),
     forward=lambda xp, self: error_function(xp, self),
     self=lambda grad, self: exp(-(self**2)) * TWO_OVER_SQRT_PI * grad,
     doc="The error function.",
@@ -27,6 +29,7 @@ erfc = operator(
     inplace="erfc_",
     dtype="promote_float",
     where="torch method special",
+    refuse=real_only("erfc_vml_cpu"),
     forward=lambda xp, self: error_function(xp, self, complement=True),
     self=lambda grad, self: exp(-(self**2)) * -TWO_OVER_SQRT_PI * grad,
     doc="1 - erf(x), exact for large x.",

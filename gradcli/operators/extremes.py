@@ -7,7 +7,7 @@ from typing import Any
 
 from ..engine.operator import composite, operator
 from .constants import zeros_of
-from .conventions import Late, wrap_dim
+from .conventions import Late, real_by_rule, real_only, wrap_dim
 from .reduce import axes, restored
 from .shape import unsqueeze
 from .sums import sum_all, sum_dims
@@ -81,8 +81,9 @@ def _with_index(xp: Any, self: Any, dim: int, keepdim: bool, how: str) -> Any:
     dim = wrap_dim(dim, self.ndim)
     if not self.ndim:
         return self.copy(), xp.zeros((), dtype="int64")
-    indices = xp.asarray(getattr(self, "arg" + how)(axis=dim, keepdims=keepdim))
-    return getattr(self, how)(axis=dim, keepdims=keepdim), indices
+    indices = getattr(self, "arg" + how)(axis=dim, keepdims=True)
+    values = xp.take_along_axis(self, indices, axis=dim)  # of 0. and -0. the one that is there
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
 
 # ---- one dimension, or all
@@ -95,6 +96,7 @@ for _name, _node, _word, _two in (
         f"{_name}(Tensor self) -> Tensor",
         node=f"{_node}Backward1",
         check=_needs_dim(_name),
+        refuse=real_only(f"{_name}_all"),
         forward=lambda xp, self, _name=_name: getattr(self, _name)(),
         self=lambda grad, self, result: evenly_distribute_backward(grad, self, result),
         doc=f"The {_word} of all elements; the gradient is split among equals.",
@@ -119,6 +121,7 @@ for _name, _node, _word, _two in (
         node=f"{_node}Backward0",
         outputs_named=_name,
         check=lambda self, dim, keepdim, _name=_name: _nonempty(_name, self, dim),
+        refuse=real_by_rule(f"{_name}(): does not support complex input"),
         layout="row-major",
         forward=lambda xp, self, dim, keepdim, _name=_name: _with_index(
             xp, self, dim, keepdim, _name
@@ -148,6 +151,7 @@ for _name, _node, _word in (("amax", "Amax", "largest"), ("amin", "Amin", "small
         f"{_name}(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
         node=f"{_node}Backward0",
         check=_check_several(_name),
+        refuse=real_only(f"{_name[1:]}_values_cpu"),
         layout="row-major",
         forward=lambda xp, self, dim, keepdim, _name=_name: getattr(self, _name[1:])(
             axis=axes(dim, self.ndim), keepdims=keepdim
@@ -198,6 +202,7 @@ aminmax = operator(
     outputs_named="aminmax",
     check=_check_aminmax,
     layout="row-major",
+    refuse=real_only("aminmax_cpu"),
     forward=_aminmax,
     self=lambda grads, self, dim, keepdim, min, max: _aminmax_backward(
         grads, self, dim, keepdim, min, max
@@ -232,7 +237,8 @@ for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
         f"{_name}(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
         dtype="int64",
         check=_check_index(_name),
-        refuse={"Bool": (RuntimeError, f"{_name}(): does not support bool input")},
+        refuse={"Bool": (RuntimeError, f"{_name}(): does not support bool input")}
+        | real_by_rule(f"{_name}(): does not support complex input"),
         layout="row-major",
         forward=lambda xp, self, dim, keepdim, _name=_name: _index_of(
             xp, self, dim, keepdim, _name

@@ -9,7 +9,7 @@ from ..engine import dtypes
 from ..engine.operator import Reduced, composite, operator, precise
 from . import halves
 from .cast import to_copy
-from .conventions import Late, wrap_dim
+from .conventions import Late, real_by_rule, wrap_dim
 from .geometry import array_of, wrap_dims
 from .shape import expand, reshape, unsqueeze
 from .summation import mean_of, sum_of
@@ -283,6 +283,7 @@ nansum = operator(
     node="NansumBackward0",
     dtype="sum",
     layout="row-major",
+    refuse=real_by_rule("nansum on CPU does not support complex inputs"),
     forward=_nansum,
     self=lambda grad, self, dim, keepdim, self_kind: (
         sum_backward(as_kind(grad, self_kind), tuple(self.shape), dim, keepdim) * (self == self)

@@ -7,7 +7,7 @@ from typing import Any
 from ..engine.operator import catalogue, composite, operator
 from .complex_parts import conj_row, is_complex
 from .constants import zeros_as
-from .conventions import INTEGERS, Late
+from .conventions import INTEGERS, Late, real_by_rule, real_only
 
 isfinite = Late("isfinite")
 
@@ -19,7 +19,7 @@ def _same(xp: Any, self: Any, function: str) -> Any:
     return +self if self.dtype.kind in "iu" else getattr(xp, function)(self)
 
 
-def _refuse_bool(kernel: str) -> dict[str, str]:
+def _refuse_bool(kernel: str) -> dict[str, Any]:
     return {"Bool": f"\"{kernel}\" not implemented for 'Bool'"}
 
 
@@ -27,7 +27,8 @@ floor = operator(
     "floor(Tensor self) -> Tensor",
     node="FloorBackward0",
     inplace="floor_",
-    refuse=_refuse_bool("floor_vml_cpu"),
+    refuse=_refuse_bool("floor_vml_cpu")
+    | real_by_rule("floor is not supported for complex inputs", NotImplementedError),
     forward=lambda xp, self: _same(xp, self, "floor"),
     self=lambda grad: zeros_as(grad),
     doc="The largest whole number not above x.",
@@ -38,7 +39,8 @@ ceil = operator(
     "ceil(Tensor self) -> Tensor",
     node="CeilBackward0",
     inplace="ceil_",
-    refuse=_refuse_bool("ceil_vml_cpu"),
+    refuse=_refuse_bool("ceil_vml_cpu")
+    | real_by_rule("ceil is not supported for complex inputs", NotImplementedError),
     forward=lambda xp, self: _same(xp, self, "ceil"),
     self=lambda grad: zeros_as(grad),
     doc="The smallest whole number not below x.",
@@ -50,7 +52,8 @@ trunc = operator(
     node="TruncBackward0",
     inplace="trunc_",
     aliases=("fix",),
-    refuse=_refuse_bool("trunc_vml_cpu"),
+    refuse=_refuse_bool("trunc_vml_cpu")
+    | real_by_rule("trunc is not supported for complex inputs", NotImplementedError),
     forward=lambda xp, self: _same(xp, self, "trunc"),
     self=lambda grad: zeros_as(grad),
     doc="x without its fraction.",
@@ -61,7 +64,7 @@ round_ = operator(
     "round(Tensor self) -> Tensor",
     node="RoundBackward0",
     inplace="round_",
-    refuse=_refuse_bool("round_vml_cpu"),
+    refuse=_refuse_bool("round_vml_cpu") | real_only("round_vml_cpu"),
     forward=lambda xp, self: _same(xp, self, "rint"),
     self=lambda grad: zeros_as(grad),
     doc="The nearest whole number, halves to even.",
@@ -72,7 +75,8 @@ round_decimals = operator(
     "round.decimals(Tensor self, *, int decimals) -> Tensor",
     node="RoundBackward1",
     inplace="round_",
-    refuse={w: f"\"round_cpu\" not implemented for '{w}'" for w in (*INTEGERS, "Bool")},
+    refuse={w: f"\"round_cpu\" not implemented for '{w}'" for w in (*INTEGERS, "Bool")}
+    | real_only("round_cpu"),
     forward=lambda xp, self, decimals: (
         xp.rint(self * 10.0**decimals) / 10.0**decimals
         if decimals >= 0
@@ -96,7 +100,8 @@ frac = operator(
     "frac(Tensor self) -> Tensor",
     node="FracBackward0",
     inplace="frac_",
-    refuse={word: f"\"frac_cpu\" not implemented for '{word}'" for word in (*INTEGERS, "Bool")},
+    refuse={word: f"\"frac_cpu\" not implemented for '{word}'" for word in (*INTEGERS, "Bool")}
+    | real_only("frac_cpu"),
     forward=lambda xp, self: self - xp.trunc(self),
     self=lambda grad: grad,
     doc="The fraction of x, with its sign.",
@@ -115,6 +120,11 @@ sign = operator(
     "sign(Tensor self) -> Tensor",
     node="SignBackward0",
     inplace="sign_",
+    refuse=real_by_rule(
+        "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn "
+        "instead.",
+        NotImplementedError,
+    ),
     forward=_sign,
     self=lambda grad: zeros_as(grad),
     doc="-1, 0 or 1.",

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine import dtypes
 from ..engine.operator import composite, operator
-from .conventions import wrap_dim
+from .conventions import real_by_rule, wrap_dim
 from .equals import MOST, SHORT, first_few, in_order, settled
 from .equals import sort as sort_places
 from .extremes import evenly_distribute_backward, value_selecting_backward
@@ -39,10 +39,13 @@ def _by_digits(self: Any, descending: bool) -> bool:
     return self.dtype.kind in "iu" and self.ndim == 1 and self.size >= 32768 and not descending
 
 
+_REAL = real_by_rule(" Sort does not support complex dtypes on CPU")  # the space is PyTorch's
+
 sort = operator(
     "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     node="SortBackward0",
     outputs_named="sort",
+    refuse=_REAL,
     layout="like",
     forward=lambda xp, self, dim, descending: _sorted(xp, self, dim, descending),
     self=lambda grads, dim, indices, self_sym_sizes: value_selecting_backward(
@@ -62,6 +65,7 @@ sort_stable = operator(
     "-> (Tensor values, Tensor indices)",
     node="SortBackward1",
     outputs_named="sort",
+    refuse=_REAL,
     layout="like",
     forward=lambda xp, self, stable, dim, descending: _sorted(xp, self, dim, descending, stable),
     self=lambda grads, dim, indices, self_sym_sizes: value_selecting_backward(
@@ -74,6 +78,7 @@ sort_stable = operator(
 argsort = operator(
     "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
     dtype="int64",
+    refuse=_REAL,
     layout="like",
     forward=lambda xp, self, dim, descending: _sorted(xp, self, dim, descending)[1],
     doc="The places of the elements of each line in their order.",
@@ -92,6 +97,7 @@ argsort = operator(
 operator(
     "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
     dtype="int64",
+    refuse=_REAL,
     layout="like",
     forward=lambda xp, self, stable, dim, descending: _sorted(xp, self, dim, descending, stable)[1],
     doc="The places of the elements of each line in their order; equals keep theirs.",

@@ -9,7 +9,7 @@ from ..engine.operator import Reduced, catalogue, composite, operator
 from .circular import cos, sin
 from .comparison import logical_and
 from .constants import number_as, zeros_as
-from .conventions import COMPLEX, Late, floating_only, unimplemented
+from .conventions import COMPLEX, Late, floating_only, real_only, unimplemented
 from .error_function import error_function
 from .exponential import exp
 from .halves import odds, times_logarithm
@@ -140,6 +140,7 @@ logit = operator(
     inplace="logit_",
     dtype="promote_float",
     where="torch method special",
+    refuse=real_only("logit_cpu"),
     forward=_logit,
     self=lambda grad, self, eps: _logit_backward(grad, self, eps),
     reduced=Reduced(odds),
@@ -254,6 +255,7 @@ digamma = operator(
     inplace="digamma_",
     dtype="promote_float",
     where="torch method special",
+    refuse=real_only("digamma"),
     forward=_digamma,
     self=lambda grad, self: grad * polygamma(1, self),
     doc="The derivative of the logarithm of the gamma function.",
@@ -273,6 +275,7 @@ lgamma = operator(
     node="LgammaBackward0",
     inplace="lgamma_",
     dtype="promote_float",
+    refuse=real_only("lgamma_vml_cpu"),
     forward=_lgamma,
     self=lambda grad, self: grad * digamma(self),
     doc="The logarithm of the absolute value of the gamma function.",
@@ -309,7 +312,7 @@ erfinv = operator(
     inplace="erfinv_",
     dtype="promote_float",
     where="torch method special",
-    refuse=floating_only("erfinv"),
+    refuse=floating_only("erfinv") | real_only("erfinv_vml_cpu"),
     forward=_erfinv,
     self=lambda grad, self: exp(erfinv(self) ** 2) * HALF_SQRT_PI * grad,
     doc="The number whose error function is x.",
