@@ -96,11 +96,13 @@ def on(device: str, function: Callable[..., Any], *arguments: Any) -> Any:
 # What a GPU changes in words, and only there.
 _WORDS = (
     (re.compile(r",\s+device='cuda:0'"), ""),
+    (re.compile(r" \(cuda:0\)"), ""),
     (re.compile(r"torch\.cuda\."), "torch."),
     (re.compile(r"device\(type='cuda', index=0\)"), "device(type='cpu')"),
     (re.compile(r"cuda:0"), "cpu"),
     (re.compile(r"\bCUDA(?=\w+Type)"), "CPU"),
-    (re.compile(r"\s+"), " "),
+    (re.compile(r"(?<![\d.e])-0\.(?!\d)"), "0."),  # the sign of a zero is left to the library
+    (re.compile(r"\s+"), ""),
 )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from .device import module_of
 from .mode import state
 from .row import Row
 from .tensor import Tensor
@@ -58,7 +59,9 @@ def _is_expanded(data: Any) -> bool:
 
 def _is_partial(a: Any, b: Any) -> bool:
     """Do two dense arrays lie in the same memory, but not element on element?"""
-    if not (a.__class__ is numpy.ndarray is b.__class__ and numpy.may_share_memory(a, b)):
+    if a.__class__ is not b.__class__ or isinstance(a, numpy.generic):
+        return False
+    if not module_of(a).may_share_memory(a, b):
         return False
     if not (_is_dense(a) and _is_dense(b)):
         return False
@@ -67,7 +70,9 @@ def _is_partial(a: Any, b: Any) -> bool:
 
 
 def _address(data: Any) -> int:
-    return int(data.__array_interface__["data"][0])
+    if isinstance(data, numpy.ndarray):
+        return int(data.__array_interface__["data"][0])
+    return int(data.data.ptr)
 
 
 def _steps(data: Any) -> tuple[int, ...]:

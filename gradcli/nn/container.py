@@ -376,7 +376,7 @@ class ParameterDict(Module):
 
     def extra_repr(self) -> str:
         return "\n".join(
-            f"  ({key}): {_described(value, value.dtype.word + 'Tensor')}"
+            f"  ({key}): {_described(value, value.type())}"
             if isinstance(value, Tensor)
             else f"  ({key}): {_described(value)}"
             for key, value in self.items()
@@ -390,4 +390,4 @@ def _described(value: Any, word: str = "") -> str:
     sizes = "x".join(str(size) for size in value.shape)
     device = "" if value.device.type == "cpu" else f" ({value.device})"
     kind = "Parameter" if value.is_parameter else "Tensor"
-    return f"{kind} containing: [torch.{word or value.dtype.name} of size {sizes}{device}]"
+    return f"{kind} containing: [{word or value.dtype} of size {sizes}{device}]"
