@@ -31,6 +31,7 @@ _unique2 = operator(
     "-> (Tensor, Tensor, Tensor)",
     node="Unique2Backward0",
     where="hidden",
+    refuse=unimplemented("unique", *COMPLEX),
     forward=lambda xp, self, sorted, return_inverse, return_counts: _distinct(
         xp, self, return_inverse, return_counts
     ),
@@ -53,6 +54,7 @@ unique_dim = operator(
     node="UniqueDimBackward0",
     where="hidden",
     layout="row-major",
+    refuse=unimplemented("unique_dim", *COMPLEX),
     forward=lambda xp, self, dim, sorted, return_inverse, return_counts: _distinct_slices(
         xp, self, dim
     ),
@@ -83,6 +85,7 @@ _consecutive = operator(
     "int? dim=None) -> (Tensor, Tensor, Tensor)",
     node="UniqueConsecutiveBackward0",
     where="hidden",
+    refuse=unimplemented("unique", *COMPLEX),
     forward=lambda xp, self, return_inverse, return_counts, dim: _runs(
         xp, self, None if dim is None else wrap_dim(dim, self.ndim)
     ),

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engine import dtypes
 from ..engine.operator import composite, operator
-from .conventions import real_by_rule, wrap_dim
+from .conventions import COMPLEX, real_by_rule, real_only, unimplemented, wrap_dim
 from .equals import MOST, SHORT, first_few, in_order, settled
 from .equals import sort as sort_places
 from .extremes import evenly_distribute_backward, value_selecting_backward
@@ -125,6 +125,8 @@ def _check_topk(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Non
         raise RuntimeError("selected index k out of range")
     if self.dtype is dtypes.bool_:
         raise RuntimeError("topk does not support bool dtypes on CPU")
+    if self.dtype.is_complex:
+        raise RuntimeError(" topk does not support complex dtypes on CPU")
 
 
 def _top(xp: Any, self: Any, k: int, dim: int, largest: bool, ordered: bool) -> Any:
@@ -269,7 +271,7 @@ _rank_row(
     "kthvalue", "KthvalueBackward0", "int k, int dim=-1",
     lambda xp, self, k, dim, keepdim: _kth(xp, self, k - 1, dim, keepdim),
     _check_kth,
-    {},
+    real_only("kthvalue_cpu"),
     doc="The k-th smallest element of each line, and where it is.",
     samples=("x.kthvalue(2)", "torch.kthvalue(x, 1, 0, True)", "s.kthvalue(1)", "i.kthvalue(2)",
              "torch.tensor([1, 3, 3, 2]).kthvalue(3)"),
@@ -310,7 +312,7 @@ for _name, _node, _ignore, _doc in (
     ("median", "Median", False, "The lower median"),
     ("nanmedian", "Nanmedian", True, "The lower median without NaN"),
 ):
-    _refuse = {"Bool": "\"median_cpu\" not implemented for 'Bool'"}
+    _refuse = unimplemented("median_cpu", "Bool", *COMPLEX)
     operator(
         f"{_name}(Tensor self) -> Tensor",
         node=f"{_node}Backward0",
@@ -326,7 +328,7 @@ for _name, _node, _ignore, _doc in (
         f"{_name}.dim", f"{_node}Backward1", "int dim",
         lambda xp, self, dim, keepdim, _ignore=_ignore: _middle(xp, self, dim, keepdim, _ignore),
         _check_line("median"),
-        {"Bool": "\"median_out\" not implemented for 'Bool'"},
+        unimplemented("median_out", "Bool", *COMPLEX),
         doc=f"{_doc} of each line, and where it is.",
         samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0, True)", f"i.{_name}(dim=1)",
                  f"s.{_name}(0)"),
@@ -383,7 +385,7 @@ _rank_row(
     "mode", "ModeBackward0", "int dim=-1",
     lambda xp, self, dim, keepdim: _commonest(xp, self, dim, keepdim),
     _check_line("mode"),
-    {},
+    real_only("mode_cpu"),
     doc="The most frequent element of each line, and where it is.",
     samples=("x.mode()", "torch.mode(i, 0)", "x.mode(0, True)", "i.mode()", "k.mode(1)", "s.mode()",
              "torch.tensor([2., 1., 3., 3., 2., 3., 1.]).mode()",
