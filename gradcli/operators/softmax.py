@@ -39,18 +39,25 @@ def _is_last(x: Any, dim: int) -> bool:
 
 
 @functools.cache
-def _vectors() -> Any:
+def _vector_code() -> Any:
     """Loaded late: it needs the array library, and the catalogue is read without one."""
-    from ..engine import vector_exp
+    from ..engine import vector_code
 
-    return vector_exp
+    return vector_code
+
+
+def _in_vectors(xp: Any, x: Any, dim: int) -> bool:
+    return x.dtype.char == "f" and x.size <= FEW and _is_last(x, dim) and xp.__name__ == "numpy"
 
 
 def _exp(xp: Any, x: Any, dim: int) -> Any:
     """exp of what is not positive."""
-    if _is_last(x, dim) and x.dtype.char == "f" and x.size <= FEW and xp.__name__ == "numpy":
-        return _vectors().vector_exp(x)
-    return precise(xp.exp, x)
+    return _vector_code().vector_exp(x) if _in_vectors(xp, x, dim) else precise(xp.exp, x)
+
+
+def _log(xp: Any, total: Any, x: Any, dim: int) -> Any:
+    """log of sums along dim of exponentials, the largest of which is 1."""
+    return _vector_code().vector_log(total) if _in_vectors(xp, x, dim) else precise(xp.log, total)
 
 
 def _total(xp: Any, x: Any, dim: int) -> Any:
@@ -74,7 +81,7 @@ def _log_softmax(xp: Any, x: Any, dim: int, half_to_float: bool) -> Any:
     if x.ndim == 0:
         return x - x
     shifted = x - x.max(axis=dim, keepdims=True)
-    return shifted - precise(xp.log, _total(xp, _exp(xp, shifted, dim), dim))
+    return shifted - _log(xp, _total(xp, _exp(xp, shifted, dim), dim), x, dim)
 
 
 def _softmax_backward(xp: Any, grad: Any, output: Any, dim: int, input_dtype: Any) -> Any:

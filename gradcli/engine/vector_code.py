@@ -1,8 +1,8 @@
-"""Engine: exp of singles, with the last bits of PyTorch's vector code.
+"""Engine: exp and log of singles, with the last bits of PyTorch's vector code.
 
 Elementwise functions of fewer than 32 numbers run the C library there, one number at a time, and
-rounding once from double agrees with that. softmax always runs vectors: the exponential of Sleef's
-1.0-ULP family, which is another single in one case of ten.
+rounding once from double agrees with that. softmax always runs vectors: the functions of Sleef's
+1.0-ULP family, which give another single in one case of ten for exp, in one of fifty for log.
 """
 
 from __future__ import annotations
@@ -53,3 +53,28 @@ def vector_exp(x: Any) -> Any:
     square = (rest * rest).astype(_double)
     total = (square * total.astype(_double) + wide).astype(_single) + _ONE
     return numpy.ldexp(total, whole.astype(numpy.int32))
+
+
+_LN2 = numpy.array(0.6931471805599453)
+# log((1 + x) / (1 - x)) - 2 x over x**3, highest power first.
+_LOG_FIRST, _LOG_SECOND, _LOG_THIRD = (
+    _constant(c, _single) for c in (0.3027294874, 0.3996108174, 0.6666694880)
+)
+_QUARTER_MORE = _constant(1 / 0.75, _single)
+
+
+def vector_log(x: Any) -> Any:
+    """log(x) for finite singles of any shape that are at least 1.
+
+    Sleef carries the sum in two singles; double stands for the pair.
+    """
+    _, exponent = numpy.frexp(x * _QUARTER_MORE)
+    exponent -= 1
+    part = numpy.ldexp(x, -exponent).astype(_double)  # from 0.75 to 1.5
+    ratio = (part - 1) / (part + 1)
+    high = ratio.astype(_single)
+    square = high * high
+    wide = square.astype(_double)
+    steep = (wide * _LOG_FIRST.astype(_double) + _LOG_SECOND).astype(_single)
+    steep = (wide * steep.astype(_double) + _LOG_THIRD).astype(_single)
+    return (exponent * _LN2 + 2 * ratio + square * high * steep).astype(_single)
