@@ -22,6 +22,17 @@ STARTS = (
     "finally", "import", "from", "lambda", "and", "not", "raise", "assert", "break", "continue",
     "pass",
 )  # fmt: skip
+# What comes along when a session, a notebook or a page is pasted.
+_PASTED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), advice)
+    for pattern, advice in (
+        (r"\s*(?:>>>|\.\.\.)(?:\s|$)", "leave out the prompts >>> and ..., and what was printed"),
+        (r"\s*(?:In|Out) ?\[\d*\]:", "leave out the notebook's In [1]: and Out[1]:"),
+        (r"\s*%%?[a-z]\w*", "leave the line out: it is a command to a notebook"),
+        (r"\s*[!$] ?[a-z]", "leave the line out: it is a command to a shell"),
+        (r"\s*(?:```|~~~)", "leave out the lines with ``` around the program"),
+    )
+)
 # (what stands in the line, what is said). The first that matches at the failing place is told.
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), advice)
@@ -36,7 +47,8 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"^\s*(?:let|var|const|int|float|double)\s+(\w+\s*=.*)$", r"\1"),
         (r"^\s*(?:function|func|fn)\s+(\w+\s*\(.*?\)).*$", r"def \1:"),
         (
-            r"(?<![\w.])(\d+\.?\d*)\s*(?!(?:if|else|in|and|or|is|not|for)\b)([A-Za-z_]\w*)",
+            r"(?<![\w.])(\d+(?:\.\d+)?)\s*(?!(?:if|else|in|and|or|is|not|for|class|def|return)\b)"
+            r"([A-Za-z_]\w*)",
             r"\1 * \2",
         ),
     )
@@ -47,7 +59,8 @@ def advice(line: str, message: str, span: Span) -> Iterator[str]:
     """The advice for a syntax error in a line of the program, at a span of it."""
     character = line[span.column - 1 : span.column]
     if character in LOOKALIKES and "character" in message:
-        yield f"do: write {LOOKALIKES[character]} instead of {character}"
+        shown = character if character.isprintable() else f"U+{ord(character):04X}"
+        yield f"do: write {LOOKALIKES[character]} instead of {shown}"
         return
     if message.startswith("expected an indented block"):
         yield f"do: indent line {span.line} and what belongs to the same block by four spaces"
@@ -67,6 +80,9 @@ def advice(line: str, message: str, span: Span) -> Iterator[str]:
 
 def _instead(line: str, span: Span) -> str | None:
     """What an invalid line was meant to say, where that is plain."""
+    for pattern, text in _PASTED:
+        if pattern.match(line):
+            return text
     words = re.findall(r"[^\W\d]\w*", line[: span.end_column - 1])
     assigned = re.match(r"\s*(\w+)\s*=(?!=)", line)
     if assigned is not None and assigned[1] in WORDS:
