@@ -107,12 +107,12 @@ def test_ordinary_mistakes(title: str) -> None:
         ("x = 3 \u2212 2\n", "write - instead of \u2212"),
         ("x = 3\u00b2\n", "write **2 instead of \u00b2"),
         ("// a comment\n", "# a comment"),
-        (">>> x = 1\n", "leave out the prompts"),
-        ("In [1]: x = 1\n", "leave out the notebook's In [1]:"),
-        ("%matplotlib inline\n", "a command to a notebook"),
-        ("!pip install torch\n", "a command to a shell"),
-        ("```python\nx = 1\n```\n", "leave out the lines with ```"),
-        ("x = 1\u00a0+ 2\n", "a plain space instead of U+00A0"),
+        (">>> x = 1\n", "leave out the prompts >>> and ..., and what was printed"),
+        ("In [1]: import torch\n", "leave out the notebook's In [1]: and Out[1]:"),
+        ("%matplotlib inline\n", "leave the line out: it is a command to a notebook"),
+        ("!pip install torch\n", "leave the line out: it is a command to a shell"),
+        ("```python\nx = 1\n```\n", "leave out the lines with ``` around the program"),
+        ("x = 1\u00a0+ 2\n", "write a plain space instead of U+00A0"),
     ],
 )  # fmt: skip
 def test_syntax_advice(text: str, said: str) -> None:
