@@ -21,6 +21,25 @@ def number(kind: Any, value: Any) -> Any:
     return kind.settle(kind.xp.float32(value))
 
 
+# ---- bits
+
+
+def bits_of(kind: Any, self: Any) -> Any:
+    """An array whose bytes are those of the type itself, which float32 carries here."""
+    if kind.dtype.name == "float16":
+        return self.astype("float16")
+    return (kind.xp.ascontiguousarray(self).view("uint32") >> 16).astype("uint16")
+
+
+def read_as(bits: Any, dtype: Any) -> Any:
+    """Bytes as the numbers of an element type."""
+    if not dtype.is_reduced:
+        return bits.view(dtype.numpy)
+    if dtype.name == "float16":
+        return bits.view("float16").astype("float32")
+    return (bits.view("uint16").astype("uint32") << 16).view("float32")
+
+
 # ---- arithmetic
 
 

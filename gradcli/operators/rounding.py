@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import catalogue, composite, operator
+from ..engine.operator import Reduced, catalogue, composite, operator
 from .complex_parts import conj_row, is_complex
 from .constants import zeros_as
 from .conventions import INTEGERS, Late, real_by_rule, real_only
@@ -164,12 +164,16 @@ sgn = operator(
 # ---- replacing what is no number
 
 
+LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38}
+
+
 def _nan_to_num(
-    xp: Any, self: Any, nan: float | None, posinf: float | None, neginf: float | None
-) -> Any:
+    xp: Any, self: Any, nan: float | None, posinf: float | None, neginf: float | None,
+    most: float | None = None,
+) -> Any:  # fmt: skip
     if self.dtype.kind != "f":
         return self
-    most = float(xp.finfo(self.dtype).max)
+    most = float(xp.finfo(self.dtype).max) if most is None else most
     up, down = (most if posinf is None else posinf), (-most if neginf is None else neginf)
     fixed = xp.where(self != self, 0.0 if nan is None else nan, self)
     fixed = xp.where(fixed == float("inf"), up, fixed)
@@ -181,6 +185,9 @@ nan_to_num = operator(
     node="NanToNumBackward0",
     inplace="nan_to_num_",
     forward=_nan_to_num,
+    reduced=Reduced(
+        lambda kind, *given: _nan_to_num(kind.xp, *given, most=LARGEST[kind.dtype.name])
+    ),
     self=lambda grad, self: grad * isfinite(self),
     doc="NaN and infinities replaced by numbers.",
     samples=("torch.nan_to_num(x)", "(x / 0).nan_to_num(1.0, 2.0, 3.0)"),

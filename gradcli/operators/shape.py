@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.layout import alike
-from ..engine.operator import composite, operator
+from ..engine.operator import Reduced, composite, operator
 from .geometry import (
     broadcast_sizes,
     contiguous_strides,
@@ -21,6 +21,7 @@ from .geometry import (
     wrap_dim,
     wrap_dims,
 )
+from .halves import bits_of, read_as
 from .sums import sum_all, sum_to
 from .sums import sum_to_size as checked_sum_to_size
 
@@ -173,13 +174,38 @@ reshape_as = composite(
     errors=("x.reshape_as(a)",),
 )
 
+
+def _check_bytes(self: Any, dtype: Any) -> None:
+    mine, wanted = self.dtype.itemsize, dtype.itemsize
+    if mine == wanted:
+        return
+    what = f"view {self.dtype.word} as {dtype.word} (different element sizes)"
+    if not self.ndim:
+        raise RuntimeError(f"self.dim() cannot be 0 to {what}")
+    if mine < wanted and self.shape[-1] % (wanted // mine):
+        raise RuntimeError(
+            f"self.size(-1) must be divisible by {wanted // mine} to {what}, but got "
+            f"{self.shape[-1]}"
+        )
+    if self.stride(-1) != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 to {what}, but got {self.stride(-1)}")
+
+
 view_dtype = operator(
     "view.dtype(Tensor self, ScalarType dtype) -> Tensor",
     where="method",
     dtype=lambda self, dtype: dtype,
-    forward=lambda xp, self, dtype: self.view(dtype.numpy),
+    check=_check_bytes,
+    forward=lambda xp, self, dtype: read_as(self, dtype),
+    reduced=Reduced(lambda kind, self, dtype: read_as(bits_of(kind, self), dtype)),
     doc="The same bytes read as another element type.",
-    samples=("x.view(torch.int32)",),
+    samples=(
+        "x.view(torch.int32)",
+        "x.half().view(torch.int16)",
+        "x.bfloat16().view(torch.uint8)",
+        "i.view(torch.bfloat16)",
+    ),
+    errors=("x.half().view(torch.float64)", "s.view(torch.int16)"),
 )
 
 
