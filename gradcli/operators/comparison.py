@@ -239,7 +239,7 @@ fmax = operator(
     node="FmaxBackward0",
     dtype="promote",
     refuse=dict.fromkeys(COMPLEX, (RuntimeError, "fmax not implemented for complex tensors.")),
-    forward=lambda xp, self, other: xp.fmax(self, other),
+    forward=lambda xp, self, other: xp.where(self == other, self, xp.fmax(self, other)),  # 0., -0.
     self=lambda grad, self, other: masked_fill(
         grad, logical_not(logical_or(self >= other, isnan(other))), 0
     ),
@@ -253,7 +253,7 @@ fmin = operator(
     node="FminBackward0",
     dtype="promote",
     refuse=dict.fromkeys(COMPLEX, (RuntimeError, "fmin not implemented for complex tensors.")),
-    forward=lambda xp, self, other: xp.fmin(self, other),
+    forward=lambda xp, self, other: xp.where(self == other, self, xp.fmin(self, other)),  # 0., -0.
     self=lambda grad, self, other: masked_fill(
         grad, logical_not(logical_or(self <= other, isnan(other))), 0
     ),

@@ -8,6 +8,7 @@ from typing import Any
 from ..engine import dtypes
 from ..engine.operator import composite, operator
 from .conventions import COMPLEX, unimplemented, wrap_dim
+from .equals import sort
 from .geometry import shown
 
 # ---- distinct elements
@@ -41,7 +42,36 @@ _unique2 = operator(
 )
 
 
+class _Slice(list[float]):
+    """Numbers in the order of their first difference; NaN differs from none."""
+
+    def __lt__(self, other: list[float]) -> bool:
+        for mine, its in zip(self, other, strict=True):
+            if mine < its:
+                return True
+            if mine > its:
+                return False
+        return False
+
+
+def _distinct_missing(xp: Any, self: Any, dim: int) -> Any:
+    """Slices with NaN, which no order suits: PyTorch sorts them, and each is one of its own."""
+    lines = xp.moveaxis(self, dim, 0).reshape(self.shape[dim], -1)
+    places = list(range(len(lines)))
+    sort(places, [_Slice(line) for line in lines.tolist()])
+    ranked = lines[places]
+    starts = xp.ones(len(places), dtype=bool)
+    starts[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
+    first = xp.nonzero(starts)[0]
+    where = xp.empty(len(places), dtype="int64")
+    where[places] = xp.cumsum(starts) - 1
+    counts = xp.diff(xp.append(first, len(places)))
+    return xp.take(self, xp.asarray(places)[first], axis=dim), where, counts
+
+
 def _distinct_slices(xp: Any, self: Any, dim: int) -> Any:
+    if self.size and (self != self).any():
+        return _distinct_missing(xp, self, wrap_dim(dim, self.ndim))
     values, where, count = xp.unique(
         self, axis=wrap_dim(dim, self.ndim), return_inverse=True, return_counts=True
     )
@@ -117,7 +147,8 @@ composite(
     doc="The distinct elements (or slices) in order.",
     samples=("torch.unique(i)", "i.unique(return_counts=True)",
              "torch.unique(k, return_inverse=True)", "x.unique()", "torch.unique(i, dim=0)",
-             "torch.unique(x, dim=1, return_counts=True)", "torch.unique(n)",
+             "torch.unique(x, dim=1, return_counts=True)",
+             "torch.unique((x - 1).log(), dim=1, return_inverse=True)", "torch.unique(n)",
              "torch.unique(i, dim=1, return_inverse=True, return_counts=True)"),
 )  # fmt: skip
 

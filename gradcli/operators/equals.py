@@ -12,7 +12,7 @@ from collections.abc import Callable, MutableSequence, Sequence
 from typing import Any, TypeAlias
 
 Places: TypeAlias = MutableSequence[int]
-Keys: TypeAlias = Sequence[float]
+Keys: TypeAlias = Sequence[Any]
 
 SHORT = 16  # up to here it is sorted by insertion, which leaves equals as they were
 MOST = 1 << 18  # elements in such lines: they cost a microsecond each

@@ -52,7 +52,8 @@ def _max_pool(
     flat = values.reshape((*values.shape[:-ndim], -1))
     where = places.reshape((*places.shape[:-ndim], -1))
     flat = xp.where(where < 0, lowest, flat)
-    best = (xp.isnan(flat) if x.dtype.kind == "f" else flat != flat).argmax(axis=-1)
+    missing = xp.isnan(flat) if x.dtype.kind == "f" else flat != flat
+    best = flat.shape[-1] - 1 - missing[..., ::-1].argmax(axis=-1)  # the last NaN
     has_nan = xp.isnan(flat).any(axis=-1) if x.dtype.kind == "f" else xp.zeros(best.shape, bool)
     masked = xp.where(where < 0, False, flat == flat.max(axis=-1, keepdims=True))
     best = xp.where(has_nan, best, masked.argmax(axis=-1))

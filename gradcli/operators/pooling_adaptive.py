@@ -58,6 +58,10 @@ def _largest(xp: Any, x: Any, output_size: Any) -> tuple[Any, Any]:
     for cell, window, _ in _cells(xp, sizes, output_size):
         flat = x[window].reshape((*x.shape[:-ndim], -1))
         best = flat.argmax(axis=-1)
+        missing = flat != flat
+        if missing.any():  # the last NaN, where NumPy takes the first
+            last = flat.shape[-1] - 1 - missing[..., ::-1].argmax(axis=-1)
+            best = xp.where(missing.any(axis=-1), last, best)
         values[cell] = xp.take_along_axis(flat, best[..., None], -1)[..., 0]
         indices[cell] = places[window].reshape(-1)[best]
     return values, indices

@@ -59,8 +59,11 @@ def _max_pool(ndim: int, indices: bool) -> Any:
             f"max_pool{ndim}d", ndim, kernel_size=kernel_size, stride=stride, padding=padding,
             dilation=dilation,
         )  # fmt: skip
+        places = indices or return_indices
+        if ndim == 1 and not places:
+            _check_line(input, settings, ceil_mode)
         both = _max_any(input, settings, ceil_mode, ndim)
-        return both if indices or return_indices else both[0]
+        return both if places else both[0]
 
     return body
 
@@ -68,6 +71,16 @@ def _max_pool(ndim: int, indices: bool) -> Any:
 def _max_any(input: Any, settings: Any, ceil: bool, ndim: int) -> tuple[Any, Any]:
     if ndim > 1:
         return _MAX[ndim].run(input, *settings, ceil)  # type: ignore[no-any-return]
+    kernel, stride, padding, dilation = (pair[0] if pair else None for pair in settings)
+    values, places = max_pool2d_with_indices.run(
+        input.unsqueeze(-2), (1, kernel), (1, kernel if stride is None else stride), (0, padding),
+        (1, dilation), ceil,
+    )  # fmt: skip
+    return values.squeeze(-2), places.squeeze(-2)
+
+
+def _check_line(input: Any, settings: Any, ceil: bool) -> None:
+    """What the kernel without indices asks; the one with indices is that of two dimensions."""
     if input.ndim not in (2, 3):
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
@@ -92,11 +105,6 @@ def _max_any(input: Any, settings: Any, ceil: bool, ndim: int) -> tuple[Any, Any
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {max(count, 0)}")
     if input.dtype.category < 2:
         raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{input.dtype.word}'")
-    wide = input.unsqueeze(-2)
-    values, places = max_pool2d_with_indices.run(
-        wide, (1, kernel), (1, stride), (0, padding), (1, dilation), ceil
-    )
-    return values.squeeze(-2), places.squeeze(-2)
 
 
 for _ndim, _x in ((1, "c"), (2, "c[None]"), (3, "c[None, None]")):

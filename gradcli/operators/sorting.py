@@ -188,6 +188,7 @@ def _kth(xp: Any, self: Any, rank: int, dim: int, keepdim: bool) -> Any:
         tied = ((lines == value) | ((lines != lines) & (value != value))).sum(axis=-1) > 1
         for at in xp.argwhere(tied).tolist():
             places[(*at, 0)] = _selected(lines[tuple(at)].tolist(), rank)
+        values = xp.take_along_axis(self, indices, axis=dim)
     if keepdim or not self.ndim:
         return values, indices
     return values.squeeze(dim), indices.squeeze(dim)
