@@ -178,7 +178,7 @@ def at_the_edge(lib: Any, call: str) -> Any:
     try:
         names = ran(lib, program.splitlines())
     except Exception as error:
-        return [f"raises {type(error).__name__.replace('_LinAlgError', 'RuntimeError')}", []]
+        return [f"raises {type(error).__name__}", []]
     result = names["result"]
     first = result[0] if isinstance(result, tuple) else result
     told = text_of(first.tolist())

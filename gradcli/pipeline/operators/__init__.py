@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...engine.operator import Row
@@ -30,23 +30,29 @@ def detail(facts: CatalogueFact, examples: bool) -> CatalogueFact:
 
 
 def _operator(fact: OperatorFact, examples: bool) -> OperatorFact:
-    return fact._replace(overloads=tuple(_overload(o, examples) for o in fact.overloads))
+    step = fact.face == "hidden"
+    return fact._replace(overloads=tuple(_overload(o, step, examples) for o in fact.overloads))
 
 
-def _overload(fact: OverloadFact, examples: bool) -> OverloadFact:
+def _overload(fact: OverloadFact, step: bool, examples: bool) -> OverloadFact:
+    """`step`: of derivatives, which nobody calls: its formula is all there is to tell."""
     row = catalogue.rows[fact.key]
     samples = [s for s in fact.samples if "grad(" not in s] or list(fact.samples)
     aparts = [taken_apart(sample, row) for sample in samples]
-    calls = [call for apart in aparts if (call := called(row, apart)) is not None]
-    fact = fact._replace(
-        computes=mathematics(row), conduct=conduct(row, aparts, calls), edges=measured(row),
-        derivatives=_derivatives(row, fact.samples, calls),
-    )  # fmt: skip
+    runs = (call for apart in aparts if (call := called(row, apart)) is not None)
+    if step:
+        fact = fact._replace(derivatives=_derivatives(row, fact.samples, runs))
+    else:
+        calls = list(runs)
+        fact = fact._replace(
+            computes=mathematics(row), conduct=conduct(row, aparts, calls), edges=measured(row),
+            derivatives=_derivatives(row, fact.samples, calls),
+        )  # fmt: skip
     return fact._replace(example=_example(fact.samples)) if examples else fact
 
 
 def _derivatives(
-    row: Any, samples: Sequence[str], calls: Sequence[Call]
+    row: Any, samples: Sequence[str], calls: Iterable[Call]
 ) -> tuple[DerivativeFact, ...]:
     """The formulas, from the first sample in which the row made a node."""
     if not isinstance(row, Row) or not row.formulas:

@@ -71,8 +71,7 @@ def executed(lines: Iterable[str]) -> dict[str, Any] | None:
     ran: Ran = execute(Request("\n".join(lines).encode(), "<example>", retain_graph=True), None)
     if ran.error is not None or ran.outcome is None or ran.outcome.machine is None:
         return None
-    values = ran.outcome.machine.globals.values
-    return dict(values) if "result" in values else None
+    return dict(ran.outcome.machine.globals.values)
 
 
 def conduct(row: Any, aparts: Sequence[Apart], calls: Sequence[Call]) -> ConductFact:
@@ -108,7 +107,7 @@ def memory_of(call: Call) -> Iterator[str]:
     first = results[0]
     for operand in (t for value in operands for t in _tensors(value)):
         if operand is first:
-            yield "written" if operand._version else "self"
+            yield "written" if operand._version > 0 else "self"
             return
         if first.numel() and _shared(first, operand):
             yield "view"
@@ -131,20 +130,24 @@ def _types(aparts: Sequence[Apart]) -> tuple[tuple[str, str], ...]:
     if not fitting:
         return ()
     apart = min(fitting, key=lambda apart: _particular(apart.call))
-    return tuple((name, result_type(of_type(apart, name))) for name in ("float32", *TYPES))
+    lines: list[str] = []
+    for name in ("float32", *TYPES):
+        lines += ["try:", *(f"    {line}" for line in of_type(apart, name))]
+        lines += [f"    of_{name} = result", "except Exception:", f"    of_{name} = None"]
+    values = executed(lines) or {}
+    return tuple((name, _type_of(values.get(f"of_{name}"))) for name in ("float32", *TYPES))
+
+
+def _type_of(value: Any) -> str:
+    """The type of the first tensor in a result; empty where there is none."""
+    first = next(_tensors(value), None)
+    return "" if first is None else str(first.dtype).removeprefix("torch.")
 
 
 def _particular(call: str) -> int:
     """How much a call says about types itself: a float among the arguments, a type by its name."""
     constants = (n.value for n in ast.walk(ast.parse(call)) if isinstance(n, ast.Constant))
     return 2 * ("dtype" in call) + any(isinstance(value, float) for value in constants)
-
-
-def result_type(lines: Iterable[str]) -> str:
-    """The type of the first result of a short program; empty where it is refused."""
-    values = executed(lines)
-    results = list(_tensors(values["result"])) if values is not None else []
-    return str(results[0].dtype).removeprefix("torch.") if results else ""
 
 
 def _operand(line: str) -> str | None:

@@ -189,5 +189,8 @@ def mathematics(row: Any) -> str:
         text = re.sub(r"\bself\b", names[0], text)
     for factor in {"alpha", "beta"} - set(names):
         text = text.replace(f"{factor}*", "")  # an overload that does not scale
+    reduction = next((p for p in signature.parameters if p.name == "reduction"), None)
+    if reduction is not None and reduction.default == 0:  # torch's own losses: each element's
+        text = text.removesuffix(".mean()")
     spoken_of = set(_ARGUMENT.findall(text)) - _CONSTANTS
     return text if spoken_of <= set(names) else ""
