@@ -283,8 +283,8 @@ def _orders(names: dict[str, Any], lib: Any) -> str:
 
 
 # PyTorch conjugates late, in a view; it keeps the pieces of an "unsafe" split in the memory of the
-# whole without watching them, which no program sees that leaves them as they are. Half types have no
-# bytes of their own here, so what reads them as another type is a copy.
+# whole without watching them, which no program sees that leaves them as they are. Half types have
+# no bytes of their own here, so what reads them as another type is a copy.
 OTHER_MEMORY = {
     "conj",
     "view.dtype",
