@@ -9,9 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .catalogue import catalogue
-from .kind import kind_of_array
+from .kind import Kind, kind_of_array
+from .layout import empty_like
 from .mode import state
 from .node import Node
+from .overlap import is_expanded
 from .tensor import Tensor, plain
 
 
@@ -154,9 +156,25 @@ def _retain(tensor: Tensor, new: Tensor, tensors: bool) -> None:
         state.observer.stored(tensor)
 
 
+def captured(value: Any, kind: Kind) -> Tensor:
+    """A gradient that `grad` answers. What a sum spread out stays spread out, as in PyTorch."""
+    if isinstance(value, Tensor):
+        return value
+    array = kind.xp.asarray(value, dtype=kind.array_dtype)
+    if 0 in array.strides and is_expanded(array):
+        first = tuple([slice(0, 1) if step == 0 else slice(None) for step in array.strides])
+        inner = plain(array[first].copy(), kind)
+        return catalogue.rows["expand"].run(inner, array.shape, False)  # type: ignore[no-any-return]
+    return plain(array.copy() if array is value or array.base is not None else array, kind)
+
+
 def copied(new: Tensor, like: Tensor) -> Tensor:
-    """A gradient of its own memory, contiguous, of the tensor's type."""
+    """A gradient of its own memory, of the tensor's type, laid out as the tensor is."""
     kind = like._kind
+    if not like._data.flags.c_contiguous:
+        data = empty_like(kind.xp, like._data, kind.array_dtype)
+        data[...] = new._data
+        return plain(data, kind)
     return plain(kind.xp.array(new._data, dtype=kind.array_dtype, order="C"), kind)
 
 

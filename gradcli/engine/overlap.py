@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from .device import module_of
+from .layout import element_strides, is_dense
 from .mode import state
 from .row import Row
 from .tensor import Tensor
@@ -28,7 +29,7 @@ def check_overlap(row: Row, tensor: Tensor, *others: Any) -> bool:
     words of the warning that comes with it. "copied" is what reads a copy.
     """
     data = tensor._data
-    expanded = 0 in data.strides and _is_expanded(data)
+    expanded = 0 in data.strides and is_expanded(data)
     if expanded and row.overlap != "allowed":
         if row.overlap in ("", "copied"):
             what = "more than one element of the written-to tensor"
@@ -52,7 +53,7 @@ def write_changed(tensor: Tensor, data: Any) -> None:
     old[changed] = data[changed]
 
 
-def _is_expanded(data: Any) -> bool:
+def is_expanded(data: Any) -> bool:
     pairs = zip(data.strides, data.shape, strict=True)
     return data.size > 0 and any(step == 0 and size > 1 for step, size in pairs)
 
@@ -63,31 +64,13 @@ def _is_partial(a: Any, b: Any) -> bool:
         return False
     if not module_of(a).may_share_memory(a, b):
         return False
-    if not (_is_dense(a) and _is_dense(b)):
+    if not all(is_dense(x.shape, x.strides, x.itemsize) for x in (a, b)):
         return False
     same = _address(a) == _address(b) and a.nbytes == b.nbytes
-    return not (same and _steps(a) == _steps(b))
+    return not (same and element_strides(a) == element_strides(b))
 
 
 def _address(data: Any) -> int:
     if isinstance(data, numpy.ndarray):
         return int(data.__array_interface__["data"][0])
     return int(data.data.ptr)
-
-
-def _steps(data: Any) -> tuple[int, ...]:
-    return tuple(
-        step // data.itemsize for step, size in zip(data.strides, data.shape, strict=True)
-        if size > 1
-    )  # fmt: skip
-
-
-def _is_dense(data: Any) -> bool:
-    """Do the elements fill their memory without gaps, each place once?"""
-    expected = data.itemsize
-    for step, size in sorted(zip(data.strides, data.shape, strict=True)):
-        if size > 1:
-            if step != expected:
-                return False
-            expected *= size
-    return True

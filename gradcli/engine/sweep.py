@@ -135,6 +135,7 @@ def _store(leaf: Any, mark: Freed) -> None:
         and value.base is None
         and value.dtype is kind.array_dtype
         and value.flags.c_contiguous
+        and variable._data.flags.c_contiguous
     ):
         meta.grad = plain(value, kind)
     else:

@@ -190,6 +190,8 @@ class Tensor(Values):
     def requires_grad(self, value: bool) -> None:
         if type(value) is not bool:
             raise RuntimeError("requires_grad must be a bool")
+        if value and not self.is_leaf:
+            raise RuntimeError("you can only change requires_grad flags of leaf variables.")
         self._track(value, "floating point and complex dtype")
 
     def _track(self, value: bool, differentiable: str) -> None:

@@ -191,7 +191,7 @@ def refresh(view: Tensor) -> None:
     if meta.view_version == storage.version:
         return
     base = meta.base
-    if not base._requires_grad:
+    if view._grad_fn is None and not base._requires_grad:
         return
     if meta.creation:
         raise RuntimeError(forbidden(view, "its base or another view of its base has been"))

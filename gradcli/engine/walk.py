@@ -17,6 +17,7 @@ from .hook_calls import (
     call_post_hooks,
     call_pre_hooks,
     call_tensor_hooks,
+    captured,
     copied,
     retain,
 )
@@ -257,20 +258,15 @@ class Walk:
     def _captures(self, node: Node, grads: Sequence[Any]) -> None:
         """What `grad` was asked for; the inputs of `backward` store their gradients themselves."""
         if self.capture:
+            assert self.inputs is not None
+            found: dict[int, Tensor] = {}
             for number, place in self.targets.get(node, ()):
                 if grads[number] is not None:
-                    self._capture(place, grads[number])
-
-    def _capture(self, place: int, value: Any) -> None:
-        assert self.inputs is not None
-        target = self.inputs[place]
-        tensor = value if isinstance(value, Tensor) else None
-        if tensor is None:
-            array = target._kind.xp.array(value, dtype=target._kind.array_dtype)
-            tensor = plain(array, target._kind)
-        self.results[place] = tensor
-        if state.observer is not None:
-            state.observer.captured(edge_of(target), place, tensor)
+                    if number not in found:
+                        found[number] = captured(grads[number], self.inputs[place]._kind)
+                    self.results[place] = found[number]
+                    if state.observer is not None:
+                        state.observer.captured(node, place, found[number])
 
     def _accumulate(self, node: Node) -> None:
         assert isinstance(node, AccumulateGrad)

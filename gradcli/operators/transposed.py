@@ -95,7 +95,9 @@ t = operator(
 
 
 def _reversed_dims(self: Any) -> Any:
-    if self.ndim not in (0, 2):
+    if self.ndim == 0:
+        warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+    elif self.ndim != 2:
         warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
             "deprecated and it will throw an error in a future release. Consider `x.mT` to "
