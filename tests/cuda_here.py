@@ -41,7 +41,9 @@ def standing_in(count: int = 1) -> Iterator[None]:
     patch = pytest.MonkeyPatch()
     before = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_cupy(name)}
     library, ones = list(devices._cuda), dict(CARRIERS.ones)
+    arrays = dict(CARRIERS.arrays)
     devices._cuda.clear()
+    _forget()
     patch.syspath_prepend(str(STAND_IN))
     patch.setenv("STAND_IN_DEVICES", str(count))
     try:
@@ -54,6 +56,7 @@ def standing_in(count: int = 1) -> Iterator[None]:
         _forget()
         devices._cuda[:] = library
         CARRIERS.ones.update(ones)
+        CARRIERS.arrays.update(arrays)
 
 
 def _is_cupy(name: str) -> bool:

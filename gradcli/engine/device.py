@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy
 
+from .errors import AcceleratorError
+from .errors import DeviceMissing as DeviceMissing
+
 # PyTorch divides by zero without a word; so do we. NumPy keeps this switch per context.
 numpy.seterr(all="ignore")
 
@@ -63,10 +66,6 @@ _default = cpu
 _before: list[Device] = []  # what was the default where `with torch.device(...)` was entered
 
 
-class DeviceMissing(RuntimeError):
-    """The device that was asked for is not there."""
-
-
 def cuda_available() -> bool:
     """Is CuPy installed and a GPU usable? Importing CuPy succeeds without either."""
     try:
@@ -100,7 +99,7 @@ def as_device(value: Any) -> Device:
 
 def set_default_device(value: Any) -> None:
     global _default
-    _default = as_device(value)
+    _default = cpu if value is None else as_device(value)
 
 
 def default_device() -> Device:
@@ -113,7 +112,10 @@ def use_cuda(device: Device) -> Device:
 
     number = cupy.cuda.runtime.getDevice() if device.index is None else device.index
     if number >= cuda_count():
-        raise DeviceMissing("CUDA error: invalid device ordinal")
+        raise AcceleratorError(
+            "CUDA error: invalid device ordinal\n"
+            "GPU device may be out of range, do you have enough GPUs?"
+        )
     if number != cupy.cuda.runtime.getDevice():
         cupy.cuda.Device(number).use()
     return device if device.index is not None else Device("cuda", int(number))

@@ -11,6 +11,7 @@ from types import CodeType, TracebackType
 from typing import Any, NamedTuple
 
 from ..diagnostics import Cure, Diagnostic, ExitStatus, Label, ProgramError, Span
+from ..engine.errors import DeviceMissing
 from ..engine.mode import state
 from . import names
 from .attributes import MissingAttribute
@@ -170,6 +171,7 @@ class Machine:
             closure = compiler.statement(node, module)
             if closure is not None:
                 closure(frame)
+        budget.look_at_nodes()
 
     def evaluate(self, text: str, name: str) -> Any:
         inner = parse_expression(text, name, known=self.globals.values)
@@ -290,7 +292,9 @@ def _told(program: Program, error: BaseException) -> tuple[str, str, tuple[str, 
         option = f"--max-{limit}"
         message = f"the limit of {limit} is reached; {option} raises it"
         return "LimitReached", message, (f"do: raise it with {option}",), ExitStatus.LIMIT_REACHED
-    return name_of(error), message_of(error), _advice(program, error), ExitStatus.PROGRAM_ERROR
+    missing = isinstance(error, DeviceMissing)
+    status = ExitStatus.MISSING_DEVICE if missing else ExitStatus.PROGRAM_ERROR
+    return name_of(error), message_of(error), _advice(program, error), status
 
 
 def _advice(program: Program, error: BaseException) -> tuple[str, ...]:

@@ -376,7 +376,7 @@ class ParameterDict(Module):
 
     def extra_repr(self) -> str:
         return "\n".join(
-            f"  ({key}): {_described(value, value.type())}"
+            f"  ({key}): {_described(value, value.type())}"  # type: ignore[attr-defined]
             if isinstance(value, Tensor)
             else f"  ({key}): {_described(value)}"
             for key, value in self.items()

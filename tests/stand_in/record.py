@@ -1,6 +1,7 @@
 """Stand-in for CuPy: writes down which names the real CuPy has, and what they take.
 
-    python tests/stand_in/record.py        where CuPy is installed; it needs no GPU
+    python tests/stand_in/record.py            where CuPy is installed; it needs no GPU
+    python tests/stand_in/record.py --check    says what is no longer so
 
 Of each module: the element types of every ufunc, the parameters of every function.
 """
@@ -11,6 +12,8 @@ import importlib
 import inspect
 import json
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -75,12 +78,34 @@ def array_methods() -> dict[str, Any]:
     return {"methods": methods, "attributes": attributes}
 
 
-def main() -> None:
+def of_cupy() -> dict[str, Any]:
     record: dict[str, Any] = {"version": cupy.__version__, "ndarray": array_methods()}
     for name in MODULES:
         record[name] = names_of(importlib.import_module(name))
+    return record
+
+
+def gone(written: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """What was written down and is no longer so; what is new does no harm."""
+    for module, kinds in written.items():
+        for kind, known in kinds.items() if module != "version" else ():
+            for name in known:
+                found = now[module][kind]
+                if name not in found:
+                    yield f"{module}.{name} is gone"
+                elif kind == "ufuncs" and not set(known[name]) <= set(found[name]):
+                    yield f"{module}.{name} takes fewer types"
+
+
+def main() -> int:
+    record = of_cupy()
+    if sys.argv[1:] == ["--check"]:
+        differences = list(gone(json.loads(RECORD.read_text()), record))
+        print("\n".join(differences), end="\n" if differences else "")
+        return 1 if differences else 0
     RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

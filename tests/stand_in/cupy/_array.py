@@ -286,7 +286,7 @@ def _method(name: str, text: str) -> Callable[..., Any]:
         signature.bind(*args, **kwargs)
         return wrapped(getattr(self._held, name)(*map(unwrapped, args), **kwargs))
 
-    return positional if name in ("swapaxes", "transpose", "view") else method
+    return positional if name in ("fill", "swapaxes", "transpose", "view") else method
 
 
 def _positional(name: str, given: dict[str, Any]) -> dict[str, Any]:
