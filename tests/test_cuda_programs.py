@@ -92,7 +92,7 @@ def test_random_numbers_are_those_of_the_cpu(cuda: float, tmp_path: Path) -> Non
         "torch.manual_seed(1)\n"
         "print(torch.randn(20).tolist(), torch.rand(3).tolist(), torch.randperm(9).tolist())\n"
         "print(torch.nn.Linear(3, 2).weight.tolist(), F.dropout(torch.ones(9)).tolist())\n"
-        "print(torch.zeros(4).normal_().tolist(), torch.bernoulli(torch.full((9,), 0.5)).tolist())\n"
+        "print(torch.zeros(4).normal_().tolist(), torch.bernoulli(torch.ones(9) / 2).tolist())\n"
     )
     with as_new():
         here = gradcli("run", str(file)).stdout
