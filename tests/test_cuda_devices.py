@@ -146,7 +146,8 @@ def test_indices_of_the_cpu_come_along(cuda: float) -> None:
         "there(2) + here(2)", "here(2) + there(2)", "there(2) > here(2)", "there(2).add_(here(2))",
         "here(2).add_(there(2))", "here().add_(there())", "torch.maximum(there(2), here(2))",
         "torch.where(there(2) > 0, there(2), here(2))",
-        "torch.addcmul(there(2), here(2), there(2))", "torch.lerp(there(2), here(2), 0.5)", "F.mse_loss(there(2), here(2))",
+        "torch.addcmul(there(2), here(2), there(2))", "torch.lerp(there(2), here(2), 0.5)",
+        "F.mse_loss(there(2), here(2))",
         "torch.masked_fill(there(2), here(2) > 0, 1.0)", "torch.allclose(there(2), here(2))",
     ],
 )  # fmt: skip
