@@ -324,32 +324,39 @@ def soft_margin_slope(kind: Any, grad: Any, self: Any, target: Any, reduction: i
     return settle(slope / settle(size + 1)) * grad
 
 
-BLOCK = 32  # so many losses are added up before their sum is
+LEVELS, ROUNDS = 8, 16  # of partial sums, each of so many of the level below
 
 
 def sum_of_losses(kind: Any, losses: Any) -> Any:
-    """One after the other, in blocks, each sum rounded: nll_loss. The first stays apart."""
-    settle, total = kind.settle, kind.xp.float32(0)
-    losses = losses.reshape(-1)
-    blocks, block = total, total
-    for place, loss in enumerate(losses[1:], 1):
-        block = settle(block + loss)
-        if place % BLOCK == 0:
-            blocks, block = settle(blocks + block), total
-    return settle(block + blocks) + losses[:1].sum()
+    """One after the other, in a cascade of partial sums, each rounded: nll_loss."""
+    settle, zero = kind.settle, kind.xp.float32(0)
+    parts = [zero] * LEVELS
+    for place, loss in enumerate(losses.reshape(-1)):
+        parts[0] = settle(parts[0] + loss)
+        for level in range(LEVELS - 1):
+            if place // ROUNDS**level % ROUNDS:
+                break
+            parts[level + 1] = settle(parts[level + 1] + parts[level])
+            parts[level] = zero
+    total = zero
+    for part in parts:
+        total = settle(total + part)
+    return total
 
 
 # ---- sums of exponentials
 
 
 def log_softmax(kind: Any, self: Any, dim: int, half_to_float: bool) -> Any:
-    """The sum of exponentials is rounded, and its logarithm again."""
+    """Along the last dimension the sum of exponentials is rounded, and its logarithm again."""
     xp, settle = kind.xp, kind.settle
     if not self.ndim or not self.size:
         return self - self
     shifted = self - self.max(axis=dim, keepdims=True)
-    total = settle(xp.exp(shifted, dtype="float64").sum(axis=dim, keepdims=True))
-    return shifted - settle(xp.log(total))
+    total = xp.exp(shifted, dtype="float64").sum(axis=dim, keepdims=True)
+    if dim not in (-1, self.ndim - 1):
+        return shifted - xp.log(total)
+    return shifted - settle(xp.log(settle(total)))
 
 
 def log_sum_exp(kind: Any, self: Any, axis: Any, keepdim: bool) -> Any:
