@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.operator import composite, operator
+from ..engine.operator import Reduced, composite, operator
 from .windows import each, padded, scatter, windows
 
 # ---- pixel and channel shuffles
@@ -142,8 +142,9 @@ def _im2col(xp: Any, x: Any, kernel: Any, dilation: Any, padding: Any, stride: A
 
 
 def _col2im(
-    xp: Any, x: Any, output_size: Any, kernel: Any, dilation: Any, padding: Any, stride: Any
-) -> Any:
+    xp: Any, x: Any, output_size: Any, kernel: Any, dilation: Any, padding: Any, stride: Any,
+    settle: Any = None,
+) -> Any:  # fmt: skip
     count = tuple(
         _count(size, *rest)
         for size, *rest in zip(output_size, kernel, dilation, padding, stride, strict=True)
@@ -154,7 +155,7 @@ def _col2im(
     values = x.reshape((*lead, channels, *kernel, *count))
     values = values.transpose((*range(n), n, n + 3, n + 4, n + 1, n + 2))
     wide = tuple(size + 2 * p for size, p in zip(output_size, padding, strict=True))
-    out = scatter(xp, values, wide, stride, dilation)
+    out = scatter(xp, values, wide, stride, dilation, settle)
     cut = tuple(slice(p, p + size) for p, size in zip(padding, output_size, strict=True))
     return xp.ascontiguousarray(out[(Ellipsis, *cut)])
 
@@ -179,6 +180,7 @@ col2im = operator(
     node="Col2ImBackward0",
     where="hidden",
     forward=_col2im,
+    reduced=Reduced(lambda kind, *given: _col2im(kind.xp, *given, kind.settle)),
     self=lambda grad, kernel_size, dilation, padding, stride: im2col(
         grad, kernel_size, dilation, padding, stride
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..engine.operator import operator
+from ..engine.operator import Reduced, operator
 from .constants import zeros_of
 from .conventions import floating_only
 from .pooling import _max_double, _product, _put_back
@@ -28,24 +28,39 @@ def _cells(
         yield (Ellipsis, *cell), (Ellipsis, *window), [end - start for start, end in ends]
 
 
-def _average(xp: Any, x: Any, output_size: Any) -> Any:
+def _average(xp: Any, x: Any, output_size: Any, settle: Any = None) -> Any:
     ndim = len(output_size)
     out = xp.empty((*x.shape[:-ndim], *output_size), dtype=x.dtype)
     for cell, window, lengths in _cells(xp, x.shape[-ndim:], output_size):
-        total = sum_of_window(x[window], ndim)
+        if settle is None:
+            total = sum_of_window(x[window], ndim)
+        else:
+            total = _sum_of_steps(x[window], ndim, settle)
         for length in lengths:
             total = total / x.dtype.type(length)
+            total = total if settle is None else settle(total)
         out[cell] = total
     return out
 
 
-def _average_backward(xp: Any, grad: Any, x: Any, ndim: int) -> Any:
+def _sum_of_steps(window: Any, ndim: int, settle: Any) -> Any:
+    flat = window.reshape((*window.shape[: window.ndim - ndim], -1))
+    total = flat[..., 0]
+    for place in range(1, flat.shape[-1]):
+        total = settle(total + flat[..., place])
+    return total
+
+
+def _average_backward(xp: Any, grad: Any, x: Any, ndim: int, settle: Any = None) -> Any:
     out = xp.zeros(x.shape, dtype=grad.dtype)
     for cell, window, lengths in _cells(xp, x.shape[-ndim:], grad.shape[-ndim:]):
         share = grad[cell]
         for length in lengths:
             share = share / grad.dtype.type(length)
+            share = share if settle is None else settle(share)
         out[window] += share[(..., *(None,) * ndim)]
+        if settle is not None:
+            out[window] = settle(out[window])
     return out
 
 
@@ -105,6 +120,11 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         node=f"AdaptiveAvgPool{ndim}DBackwardBackward0",
         where="hidden",
         forward=lambda xp, grad_output, self: _average_backward(xp, grad_output, self, ndim),
+        reduced=Reduced(
+            lambda kind, grad_output, self: _average_backward(
+                kind.xp, grad_output, self, ndim, kind.settle
+            )
+        ),
         grad_output=again,
         self=lambda grad, self_shape: zeros_of(grad, self_shape),
         doc="Each gradient shared among its window.",
@@ -116,6 +136,11 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         where="hidden",
         layout="channels",
         forward=_average,
+        reduced=Reduced(
+            lambda kind, self, output_size: _average(
+                kind.xp, self, output_size, kind.settle if ndim == 3 else None
+            )
+        ),
         self=lambda grad, self: average_backward(grad, self),
         check=_check("average", ndim),
         refuse=floating_only(f"adaptive_avg_pool{ndim}d"),
