@@ -12,6 +12,7 @@ import pytest
 from cuda_here import STAND_IN, standing_in
 
 from gradcli.engine.device import Device, array_module
+from gradcli.engine.library import ON_HOST
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +102,12 @@ def test_adding_at_places(cupy: Any, kind: str) -> None:
     array = cupy.zeros(3, dtype=kind)
     array_module(Device("cuda")).add.at(array, cupy.array([1, 1]), cupy.ones(2, dtype=kind))
     assert array.tolist() == [0, 1 if kind == "bool" else 2, 0]
+
+
+def test_the_page_tells_what_is_computed_on_the_host() -> None:
+    page = (STAND_IN.parents[1] / "docs" / "cuda.md").read_text("utf-8")
+    table = {line.split("|")[1].strip() for line in page.splitlines() if line.startswith("| `")}
+    assert table == {f"`{name}`" for name in ON_HOST}
 
 
 def test_a_name_that_nobody_has(cupy: Any) -> None:
