@@ -23,9 +23,10 @@ from .twister import DIGITS, Twister
 if TYPE_CHECKING:
     Size = Sequence[int]
 
+_OVERFLOWS = {"float16": 65504}
 _PARTS = {"complex64": float32, "complex128": float64}
 _C_NAMES = {
-    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short",
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
     "int32": "int", "int64": "long", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
     "float32": "float", "float64": "double",
 }  # fmt: skip
@@ -69,10 +70,11 @@ class Generator(Twister):
 
     def uniform(self, size: Size, dtype: DType, low: float = 0.0, high: float = 1.0) -> Any:
         """Tensor.uniform_."""
+        if dtype.category == COMPLEX:
+            plain = self.uniform((*size, 2), _PARTS[dtype.name], low, high)
+            return plain.view(dtype.numpy)[..., 0]
         if dtype.category != FLOATING:
-            raise NotImplementedError(
-                f"\"check_uniform_bounds\" not implemented for '{dtype.word}'"
-            )
+            raise _unsupported("check_uniform_bounds", dtype)
         if low > high:
             raise RuntimeError(
                 "uniform_ expects to return a [from, to) range, "
@@ -107,11 +109,13 @@ class Generator(Twister):
         _check_spread("normal", "std", std, at_least=True)
         if dtype.category == COMPLEX:
             part = _PARTS[dtype.name]
-            plain = self.normal((*size, 2), part, 0.0, std / math.sqrt(2.0))
-            return plain.view(dtype.numpy)[..., 0] + numpy.dtype(dtype.numpy).type(mean)
-        if dtype.category != FLOATING:
-            raise NotImplementedError(f"\"normal_kernel_cpu\" not implemented for '{dtype.word}'")
+            plain = self.normal((*size, 2), part, mean, std / math.sqrt(2.0), contiguous)
+            return plain.view(dtype.numpy)[..., 0]
         count = math.prod(size)
+        if count == 0:
+            return numpy.empty(size, dtype.numpy)  # of any type: there is nothing to draw
+        if dtype.category != FLOATING:
+            raise _unsupported("normal_kernel_cpu", dtype)
         if count < 16 or not contiguous:
             values = self.spread_gaussians(count, mean, std)
         else:
@@ -146,7 +150,8 @@ class Generator(Twister):
     def log_normal(self, size: Size, dtype: DType, mean: float = 1.0, std: float = 2.0) -> Any:
         """Tensor.log_normal_."""
         _check_spread("log_normal_", "std", std)
-        _check_continuous("log_normal", dtype)
+        if dtype.category != FLOATING and math.prod(size):
+            raise _unsupported("log_normal_cpu", dtype)
         exponents = self.spread_gaussians(math.prod(size), mean, std).tolist()
         values = numpy.array([_exp(exponent) for exponent in exponents], numpy.float64)
         return rounded(values, dtype).reshape(size)
@@ -154,7 +159,9 @@ class Generator(Twister):
     def exponential(self, size: Size, dtype: DType, rate: float = 1.0) -> Any:
         """Tensor.exponential_."""
         _check_spread("exponential_", "lambda", rate)
-        _check_continuous("Exponential", dtype)
+        if math.prod(size) == 0:
+            return numpy.empty(size, dtype.numpy)
+        _check_continuous("Exponential", dtype.word, dtype)
         scale = -1.0 / rate
         uniforms = self.fractions(math.prod(size), float64).tolist()
         values = [scale * math.log1p(-u) for u in uniforms]
@@ -163,7 +170,7 @@ class Generator(Twister):
     def cauchy(self, size: Size, dtype: DType, median: float = 0.0, sigma: float = 1.0) -> Any:
         """Tensor.cauchy_."""
         _check_spread("cauchy_", "sigma", sigma)
-        _check_continuous("Cauchy", dtype)
+        _check_continuous("Cauchy", _CPP_NAMES.get(dtype.name, dtype.word), dtype)
         uniforms = self.fractions(math.prod(size), float64).tolist()
         tangents = numpy.array([math.tan(math.pi * (u - 0.5)) for u in uniforms], numpy.float64)
         return rounded(fused_double(tangents, sigma, median), dtype).reshape(size)
@@ -174,6 +181,8 @@ class Generator(Twister):
         """Tensor.geometric_."""
         if not 0 < p < 1:
             raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+        if dtype.category in (BOOL, COMPLEX) and math.prod(size):
+            raise _unsupported("geometric_cpu", dtype)
         scale = math.log1p(-p)
         uniforms = self.fractions(math.prod(size), float64).tolist()
         values = [math.ceil(math.log(u) / scale) if u else math.inf for u in uniforms]
@@ -194,15 +203,15 @@ class Generator(Twister):
         """Tensor.bernoulli_ with a number; dropout keeps what this gives for 1 - p."""
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+        if dtype.category == COMPLEX and math.prod(size):
+            raise _unsupported("bernoulli_scalar_cpu_", dtype)
         uniforms = self.fractions(math.prod(size), float64)
         return (uniforms < p).astype(dtype.numpy).reshape(size)
 
     def bernoulli_each(self, p: Any, p_dtype: DType, dtype: DType) -> Any:
         """Bernoulli with a probability for each element."""
         if p_dtype.category != FLOATING:
-            raise NotImplementedError(
-                f"\"bernoulli_tensor_cpu_p_\" not implemented for '{p_dtype.word}'"
-            )
+            raise _unsupported("bernoulli_tensor_cpu_p_", p_dtype)
         if not ((p >= 0) & (p <= 1)).all():
             raise RuntimeError(
                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error "
@@ -221,6 +230,10 @@ class Generator(Twister):
 
     def random(self, size: Size, dtype: DType, low: int | None = None) -> Any:
         """Tensor.random_ without an upper bound: up to the largest value, or 2**digits."""
+        if dtype.category == COMPLEX:
+            if math.prod(size):
+                raise _unsupported("random_kernel_cpu", dtype)
+            return numpy.empty(size, dtype.numpy)
         count = math.prod(size)
         largest = _largest(dtype)
         if low is not None:
@@ -290,7 +303,7 @@ def rounded(values: Any, dtype: DType) -> Any:
     """Values computed in a wider type, as the type's own (PyTorch goes to halves by float32)."""
     if dtype.is_reduced:
         return rounded_to(dtype.name)(values)
-    if dtype.category == BOOL:
+    if dtype.category == BOOL and values.size:
         return (values & values.dtype.type(1)).astype(bool)
     return values.astype(dtype.numpy, copy=False)
 
@@ -329,16 +342,24 @@ def _check_spread(name: str, argument: str, value: float, at_least: bool = False
         raise RuntimeError(f"{name} expects {argument} {sign} 0.0, but {found}")
 
 
-def _check_continuous(name: str, dtype: DType) -> None:
+def _unsupported(kernel: str, dtype: DType) -> NotImplementedError:
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.word}'")
+
+
+def _check_continuous(name: str, word: str, dtype: DType) -> None:
     if dtype.category != FLOATING:
-        word = {"Exponential": dtype.word}.get(name, _LONG_NAMES.get(dtype.name, dtype.word))
         raise RuntimeError(
             f"{name} distribution is a continuous probability distribution. "
             f"dtype must be a floating point but you specified {word}"
         )
 
 
-_LONG_NAMES = {"int64": "long int"}
+# What a compiler of C++ calls the types, which is how PyTorch names them in one place.
+_CPP_NAMES = {
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
+    "int32": "int", "int64": "long int", "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}  # fmt: skip
 
 
 def _check_integers(low: int, high: int, dtype: DType) -> None:
@@ -356,6 +377,8 @@ def _check_integers(low: int, high: int, dtype: DType) -> None:
             smallest = int(numpy.iinfo(dtype.numpy).min) if dtype.category == INTEGER else 0
             if not smallest <= value <= largest:
                 raise RuntimeError(f"{name} is out of bounds for {_C_NAMES[dtype.name]}")
+        elif abs(value) > _OVERFLOWS.get(dtype.name, math.inf):
+            raise RuntimeError(f"{name} is out of bounds for {_C_NAMES[dtype.name]}")
         elif not -largest <= value <= largest:
             digits = DIGITS[dtype.name]
             state.warn(

@@ -73,6 +73,14 @@ def _spatial(dimensions: int, name: str) -> Any:
                 f"spatial dimensions, a channel dimension, and an optional batch dimension "
                 f"(i.e. {dimensions + 1}D or {dimensions + 2}D inputs)."
             )
+        if dimensions == 2 and input.ndim == 3:
+            warn(
+                "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D "
+                "dropout behavior is desired - input is interpreted as shape (N, C, L), where C is "
+                "the channel dim. This behavior will change in a future release to interpret the "
+                "input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D "
+                "channel-wise dropout behavior, please switch to using dropout1d instead."
+            )
         if dimensions in (1, 3) and input.ndim != dimensions + 2:
             wide = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
             out = _drop(wide, p, training, True, False, inplace)

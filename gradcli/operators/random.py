@@ -103,7 +103,10 @@ rand_like = factory(
 randn_like = factory(
     f"randn_like(Tensor self, *, {DRAWN}) -> Tensor",
     lambda kind, self, source, dtype: _like(
-        kind, self, chosen(source).normal(self.shape, kind.dtype)
+        kind, self,
+        chosen(source).normal(
+            self.shape, kind.dtype, contiguous=_in_one_block(kind.xp.empty_like(self))
+        ),
     ),
     dtype="like",
     kinded=True,
@@ -135,6 +138,11 @@ factory(
     doc="Whole numbers between bounds in another tensor's size and type.",
     samples=("torch.randint_like(x, 2, 9)",),
 )
+
+
+def _in_one_block(array: Any) -> bool:
+    """Row by row without gaps: only such memory is filled with normals sixteen at a time."""
+    return bool(array.flags.c_contiguous)
 
 
 def _like(kind: Any, self: Any, values: Any) -> Any:
@@ -304,7 +312,7 @@ _declare_filling(
     "normal.fill(Tensor self, float mean=0, float std=1, *, Generator? generator=None)",
     "NormalBackward0",
     lambda kind, self, mean, std, source: _like(
-        kind, self, chosen(source).normal(self.shape, kind.dtype, mean, std)
+        kind, self, chosen(source).normal(self.shape, kind.dtype, mean, std, _in_one_block(self))
     ),
     "Normal numbers.",
     ("x.clone().normal_()", "x.clone().normal_(1.0, 2.0)", "c.clone().normal_(mean=1)"),
@@ -358,12 +366,7 @@ _declare_filling(
 _declare_filling(
     "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None)",
     "BernoulliBackward1",
-    lambda kind, self, p, source: _placed(
-        kind,
-        chosen(source).bernoulli_each(
-            converted(p, None, device_named("cpu")), OF_ARRAY[p.dtype.name], kind.dtype
-        ),
-    ),
+    lambda kind, self, p, source: _tossed_each(kind, self, p, source),
     "Ones and zeros, each one with its own probability.",
     ("x.detach().clone().bernoulli_(p.detach() / 2)",),
     (),
@@ -403,6 +406,12 @@ _declare_filling(
     ("x.clone().random_()", "i.clone().random_()", "k.clone().random_()"),
     (),
 )
+
+
+def _tossed_each(kind: Any, self: Any, p: Any, source: Any) -> Any:
+    host = converted(kind.xp.broadcast_to(p, self.shape), None, device_named("cpu"))
+    drawn = chosen(source).bernoulli_each(host, OF_ARRAY[p.dtype.name], kind.dtype)
+    return _placed(kind, drawn)
 
 
 def _whole(kind: Any, self: Any, low: int, high: int | None, source: Any) -> Any:
