@@ -1,7 +1,8 @@
 """Operators: how sums are added up: in PyTorch's order, so that the last bits agree.
 
 Floating-point sums depend on the order of additions. PyTorch's CPU kernel takes eight numbers at a
-time, four such vectors side by side, and keeps partial sums of sixteen rounds. A sum written that
+time (or four in double precision), four such vectors side by side, and keeps partial sums of
+sixteen rounds. A sum written that
 way equals PyTorch's bit for bit, which shows wherever a program prints a loss with all its digits.
 """
 
@@ -10,21 +11,21 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-LANES, SIDE_BY_SIDE, ROUNDS = 8, 4, 16
-LONGEST = LANES * SIDE_BY_SIDE * ROUNDS * ROUNDS  # beyond it PyTorch keeps a third level
+BYTES = 32  # of a vector
+SIDE_BY_SIDE, ROUNDS = 4, 16  # vectors, and rounds of a partial sum
+LONGEST = 8 * SIDE_BY_SIDE * ROUNDS * ROUNDS  # singles: beyond them PyTorch keeps a third level
 
 
 def sum_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> Any:
     """The sum over axes in the type asked for; integers add up as int64."""
-    kind = self.dtype.char
-    if dtype is None and kind == "f":
-        whole = axis is None or len(axis) == self.ndim
-        if whole and not keepdim and 5 <= self.size <= LONGEST and self.flags.c_contiguous:
-            if xp.__name__ == "numpy":
-                return _line(xp, self if self.ndim == 1 else self.reshape(-1))
-        return _single(xp, self, axis, keepdim)
     if dtype is not None:
-        self = self.astype(dtype.numpy)
+        self = self.astype(dtype.numpy, copy=False)
+    if self.dtype.char in "fd":
+        whole = axis is None or len(axis) == self.ndim
+        if whole and not keepdim and self.size >= 5 and self.nbytes <= 4 * LONGEST:
+            if self.flags.c_contiguous and xp.__name__ == "numpy":
+                return _line(xp, self if self.ndim == 1 else self.reshape(-1))
+        return _floating(xp, self, axis, keepdim)
     if self.dtype.kind in "biu":
         wide = "int64" if dtype is None else self.dtype
         return xp.add.reduce(self, axis=axis, keepdims=keepdim, dtype=wide)
@@ -37,8 +38,8 @@ def mean_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dty
     return total / total.dtype.type(self.size // total.size if total.size else 0)
 
 
-def _single(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -> Any:
-    """float32: adjacent dimensions in memory order; anything else as the array library adds."""
+def _floating(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -> Any:
+    """Adjacent dimensions in memory order; anything else as the array library adds."""
     found = _in_memory(xp, self, axis) if self.size >= 5 else None
     if found is None:
         return xp.add.reduce(self, axis=axis, keepdims=keepdim)
@@ -161,7 +162,7 @@ def sum_as_given(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> An
 
 def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, Any] | None:
     """(do reduced elements lie side by side, the elements with what is reduced first)."""
-    if self.size > LONGEST or xp.__name__ != "numpy":
+    if self.nbytes > 4 * LONGEST or xp.__name__ != "numpy":
         return None
     flags, ndim = self.flags, self.ndim
     if axis is None or len(axis) == ndim:
@@ -191,11 +192,11 @@ def _shaped(total: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) 
 def _line_of_squares(xp: Any, line: Any) -> Any:
     """Eight sums side by side, then fours, then the last few in one rounding each."""
     count = line.shape[0]
-    vectors, even = count // LANES * LANES, count // 4 * 4
+    vectors, even = count // 8 * 8, count // 4 * 4
     squares = line * line
     total = line.dtype.type(0)
     if vectors:
-        lanes = squares[:vectors].reshape(-1, LANES, *line.shape[1:])
+        lanes = squares[:vectors].reshape(-1, 8, *line.shape[1:])
         for value in xp.add.reduce(lanes, axis=0):
             total = total + value
     for value in squares[vectors:even]:
@@ -232,8 +233,8 @@ def _four_sums(xp: Any, rows: Any) -> Any:
 
 def _columns(xp: Any, rows: Any) -> Any:
     """Sums down the columns: whole groups of columns in one way, the remaining ones in fours."""
-    width = rows.shape[-1]
-    group = LANES * SIDE_BY_SIDE if width >= LANES else SIDE_BY_SIDE
+    width, lanes = rows.shape[-1], BYTES // rows.itemsize
+    group = lanes * SIDE_BY_SIDE if width >= lanes else SIDE_BY_SIDE
     whole = width // group * group
     if not whole:
         return _four_sums(xp, rows)
@@ -245,22 +246,23 @@ def _columns(xp: Any, rows: Any) -> Any:
 
 def _line(xp: Any, line: Any) -> Any:
     """The sum along the first dimension, whose elements lie side by side in memory."""
-    rows = line.shape[0] // LANES
+    lanes = BYTES // line.itemsize
+    rows = line.shape[0] // lanes
     if not rows:
         return _four_sums(xp, line)
     rest = line.shape[1:]
     whole, left = divmod(rows, SIDE_BY_SIDE)
     if left and 0 < whole < ROUNDS and not rest:  # one reduction does it all, the others add zeros
-        main = whole * SIDE_BY_SIDE * LANES
-        padded = xp.zeros((whole + left, SIDE_BY_SIDE * LANES), line.dtype)
+        main = whole * SIDE_BY_SIDE * lanes
+        padded = xp.zeros((whole + left, SIDE_BY_SIDE * lanes), line.dtype)
         padded[:whole] = line[:main].reshape(whole, -1)
-        padded[whole:, :LANES] = line[main : rows * LANES].reshape(left, LANES)
+        padded[whole:, :lanes] = line[main : rows * lanes].reshape(left, lanes)
         add = xp.add.reduce
-        sums = add(add(padded, 0).reshape(SIDE_BY_SIDE, LANES), 0)
+        sums = add(add(padded, 0).reshape(SIDE_BY_SIDE, lanes), 0)
     else:
-        sums = _four_sums(xp, line[: rows * LANES].reshape(rows, LANES, *rest))
-    if line.shape[0] % LANES:
-        sums = xp.concatenate([line[rows * LANES :], sums])
+        sums = _four_sums(xp, line[: rows * lanes].reshape(rows, lanes, *rest))
+    if line.shape[0] % lanes:
+        sums = xp.concatenate([line[rows * lanes :], sums])
     if sums.ndim == 1:
         return xp.add.accumulate(sums)[-1]  # strictly one after another
     total = sums[0]
