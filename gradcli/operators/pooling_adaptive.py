@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import prod
 from typing import Any
 
 from ..engine.operator import Reduced, operator
@@ -44,7 +45,8 @@ def _average(xp: Any, x: Any, output_size: Any, settle: Any = None) -> Any:
 
 
 def _sum_of_steps(window: Any, ndim: int, settle: Any) -> Any:
-    flat = window.reshape((*window.shape[: window.ndim - ndim], -1))
+    lead = window.shape[: window.ndim - ndim]
+    flat = window.reshape((*lead, prod(window.shape[len(lead) :])))
     total = flat[..., 0]
     for place in range(1, flat.shape[-1]):
         total = settle(total + flat[..., place])
