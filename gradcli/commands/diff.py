@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics import ExitStatus
 from ..opening import Unusable, opened
 from ..options import Command, Option, Shared, number, one_of, several, shared, words
 from .desk import Desk, guarded
+
+if TYPE_CHECKING:
+    from ..pipeline.request import Request
 
 TYPES = ("float16", "float32", "float64", "bfloat16", "half", "float", "double")
 
@@ -63,40 +66,14 @@ def command(common: Shared, asked: Asked) -> int:
     """Runs both, compares them; its exit code."""
 
     def body(desk: Desk) -> int:
-        files = list(asked.files)
-        if len(files) > 2:
-            raise Unusable(f"diff compares two programs, and {len(files)} were given")
-        devices, types = _two(common.device.split(","), "--device"), _two(asked.types, "--dtype")
-        if len(files) < 2 and not (
-            asked.sets_a or asked.sets_b or devices[0] != devices[1] or types[0] != types[1]
-        ):
-            raise Unusable("two programs are needed, or two runs of one", "gradcli diff A B, or "
-                           "gradcli diff A --set-a x=1.0 --set-b x=2.0")  # fmt: skip
-        first = opened(files[0] if files else None, common.max_source)
-        second = opened(files[1], common.max_source) if len(files) > 1 else first
-        for program in (first, second):
-            desk.spare(program.path)
-        requests = [
-            (request := desk.request_for(program))._replace(
-                sets=(*common.sets, *sets), device=device, dtype=dtype or None,
-                limits=request.limits._replace(timeout=common.timeout),
-            )
-            for program, sets, device, dtype in zip(
-                (first, second), (asked.sets_a, asked.sets_b), devices, types, strict=True
-            )
-        ]  # fmt: skip
+        runs = _runs(common, asked)
+        requests = _requests(desk, common, asked, runs)
         from ..pipeline.diff import compared
         from ..report.diff import Tolerance
 
-        tolerance = Tolerance(asked.rtol, asked.atol, types[0] == types[1],
-                              devices[0] == devices[1])  # fmt: skip
-        said = [
-            " ".join([*(f"--set {text}" for text in sets),
-                      *([f"--device {device}"] if devices[0] != devices[1] else []),
-                      *([f"--dtype {dtype}"] if types[0] != types[1] else [])])
-            for sets, device, dtype in zip((asked.sets_a, asked.sets_b), devices, types,
-                                           strict=True)
-        ]  # fmt: skip
+        same_type, same_device = _alike(runs, "dtype"), _alike(runs, "device")
+        tolerance = Tolerance(asked.rtol, asked.atol, same_type, same_device)
+        said = [_said(run, runs) for run in runs]
         report, ran = compared(requests[0], requests[1], (said[0], said[1]), tolerance)
         if report is None:
             assert ran.error is not None
@@ -114,6 +91,61 @@ def command(common: Shared, asked: Asked) -> int:
 
     # Each of the two has the whole time.
     return guarded(common._replace(timeout=common.timeout * 2), body)
+
+
+class Run(NamedTuple):
+    """What is particular to one of the two runs."""
+
+    sets: list[str]
+    device: str
+    dtype: str
+
+
+def _runs(common: Shared, asked: Asked) -> tuple[Run, Run]:
+    """The two runs; Unusable where nothing tells them apart."""
+    files = list(asked.files)
+    if len(files) > 2:
+        raise Unusable(f"diff compares two programs, and {len(files)} were given")
+    devices, types = _two(common.device.split(","), "--device"), _two(asked.types, "--dtype")
+    runs = (Run(asked.sets_a, devices[0], types[0]), Run(asked.sets_b, devices[1], types[1]))
+    same = _alike(runs, "device") and _alike(runs, "dtype") and not (asked.sets_a or asked.sets_b)
+    if len(files) < 2 and same:
+        raise Unusable("two programs are needed, or two runs of one", "gradcli diff A B, or "
+                       "gradcli diff A --set-a x=1.0 --set-b x=2.0")  # fmt: skip
+    return runs
+
+
+def _alike(runs: tuple[Run, Run], field: str) -> bool:
+    """Whether both runs have the same device, or the same type."""
+    return bool(getattr(runs[0], field) == getattr(runs[1], field))
+
+
+def _requests(desk: Desk, common: Shared, asked: Asked, runs: tuple[Run, Run]) -> list[Request]:
+    """Both programs, each with what is its own; one file stands for both."""
+    files = list(asked.files)
+    first = opened(files[0] if files else None, common.max_source)
+    second = opened(files[1], common.max_source) if len(files) > 1 else first
+    for program in (first, second):
+        desk.spare(program.path)
+    found = []
+    for program, run in zip((first, second), runs, strict=True):
+        request = desk.request_for(program)
+        limits = request.limits._replace(timeout=common.timeout)
+        found.append(request._replace(
+            sets=(*common.sets, *run.sets), device=run.device, dtype=run.dtype or None,
+            limits=limits,
+        ))  # fmt: skip
+    return found
+
+
+def _said(run: Run, runs: tuple[Run, Run]) -> str:
+    """The options in which a run differs from the other."""
+    told = [f"--set {text}" for text in run.sets]
+    if not _alike(runs, "device"):
+        told.append(f"--device {run.device}")
+    if not _alike(runs, "dtype"):
+        told.append(f"--dtype {run.dtype}")
+    return " ".join(told)
 
 
 def _two(given: list[str], option: str) -> tuple[str, str]:

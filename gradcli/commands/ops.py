@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..opening import Unusable
 from ..options import ANSWER, Command, Option, Shared, choice, one_of, several
 from .desk import Desk, guarded
+
+if TYPE_CHECKING:
+    from ..report.model.operators import CatalogueFact, OperatorFact
 
 FACES = ("all", "torch", "method", "functional", "linalg", "special", "fft", "signal.windows",
          "hidden")  # fmt: skip
@@ -60,48 +64,56 @@ def command(asked: Asked) -> int:
     """Lists, or tells all about some; its exit code."""
 
     def body(desk: Desk) -> int:
-        from ..report.model.operators import CatalogueFact, OperatorFact
-        from ..report.operators import fitting, is_pattern, matching, named, near
-
-        face = None if asked.face == "all" else asked.face
-        plain = [name for name in asked.names if not is_pattern(name)]
-        found: list[OperatorFact] = []
-        for name in asked.names:
-            facts = fitting(name) if is_pattern(name) else named(name)
-            facts = tuple(fact for fact in facts if face in (None, fact.face))
-            if not facts:
-                close = near(name)
-                told = bool(matching([name], face))
-                raise Unusable(_unknown(name, close), _advice(name, close, told))
-            found += [fact for fact in facts if fact not in found]
-        if not asked.names:
-            found = list(matching(asked.filters, face))
-            if not found:
-                words = " ".join([*asked.filters, *([face] if face else [])])
-                raise Unusable(f"no operator has to do with {words!r}", "gradcli ops")
-        detailed = bool(plain) or asked.format == "markdown"
-        facts_of_all = CatalogueFact(tuple(found), detailed, tuple(asked.names))
-        if detailed:
-            from ..pipeline.operators import detail
-
-            facts_of_all = detail(facts_of_all, examples=asked.format != "markdown")
+        facts = _told(asked)
         if asked.format == "json":
             from ..render.json.ops import ops
 
-            desk.answer(ops(facts_of_all))
+            desk.answer(ops(facts))
         else:
             from ..render import ops as page
 
-            if asked.format == "markdown":
-                desk.answer(page.markdown(facts_of_all))
-            else:
-                at_terminal = sys.stdout.isatty() and asked.out is None
-                look = desk.look if at_terminal else desk.look._replace(width=WIDE)
-                desk.answer(page.text(facts_of_all, look))
+            at_terminal = sys.stdout.isatty() and asked.out is None
+            look = desk.look if at_terminal else desk.look._replace(width=WIDE)
+            markdown = asked.format == "markdown"
+            desk.answer(page.markdown(facts) if markdown else page.text(facts, look))
         desk.save()
         return 0
 
     return guarded(_shared(asked), body)
+
+
+def _told(asked: Asked) -> CatalogueFact:
+    """What was asked for: in detail where it has a name, a line each where it fits a pattern."""
+    from ..report.model.operators import CatalogueFact
+    from ..report.operators import is_pattern, matching
+
+    face = None if asked.face == "all" else asked.face
+    found = list(_named(asked, face) if asked.names else matching(asked.filters, face))
+    if not found:
+        words = " ".join([*asked.filters, *([face] if face else [])])
+        raise Unusable(f"no operator has to do with {words!r}", "gradcli ops")
+    markdown = asked.format == "markdown"
+    detailed = markdown or not all(map(is_pattern, asked.names or ["*"]))
+    facts = CatalogueFact(tuple(dict.fromkeys(found)), detailed, tuple(asked.names))
+    if not detailed:
+        return facts
+    from ..pipeline.operators import detail
+
+    return detail(facts, examples=not markdown)
+
+
+def _named(asked: Asked, face: str | None) -> Iterator[OperatorFact]:
+    """The operators of each name and pattern; Unusable where there is none."""
+    from ..report.operators import fitting, is_pattern, matching, named, near
+
+    for name in asked.names:
+        facts = fitting(name) if is_pattern(name) else named(name)
+        facts = tuple(fact for fact in facts if face in (None, fact.face))
+        if not facts:
+            close = near(name)
+            told = bool(matching([name], face))
+            raise Unusable(_unknown(name, close), _advice(name, close, told))
+        yield from facts
 
 
 def _advice(name: str, close: tuple[str, ...], told: bool) -> str:

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import log10
 from typing import NamedTuple
 
 from ..report.model.paths import PathFact, PathsReport, StepFact
 from .escape import Terminal
 from .paths_formula import formula_lines, said
-from .text import BLANK, Cell, Line, Look, after, cell, counted, cut, ellipsis, pad, paint, width_of
-
-INDENT = "  "
-LONG = 12  # edges of a path that are all drawn
-KEPT = 3  # edges drawn at each end of a longer one
-DIGITS = 30  # a longer count is told by its size
-
-
-class Strokes(NamedTuple):
-    """The characters that paths are drawn with."""
-
-    line: str
-    arrow: str
-    times: str
-    rule: str
-    fold: str
-
-
-UNICODE = Strokes("─", "→", " · ", "─", "⋯")
-ASCII = Strokes("-", "->", " * ", "-", "...")
+from .paths_tensors import tensors, total
+from .paths_words import (
+    ASCII,
+    INDENT,
+    UNICODE,
+    Strokes,
+    against_text,
+    derivative_of,
+    folded,
+    number,
+    share_text,
+    whole,
+)
+from .text import BLANK, Cell, Line, Look, after, cell, cut, pad, paint, width_of
 
 
 def text(report: PathsReport, look: Look, *, streamed: bool = False) -> Terminal:
@@ -40,10 +33,10 @@ def text(report: PathsReport, look: Look, *, streamed: bool = False) -> Terminal
     if report.paths and (report.single or report.element is not None):
         lines += _numbers(report, look, strokes)
     elif report.paths:
-        lines += _tensors(report, look, strokes)
+        lines += tensors(report, look, strokes)
     lines += _others(report, look)
     if report.reverse is not None and not (report.paths and _columned(report)):
-        lines += _sum(report, look)
+        lines += total(report, look)
     lines += _notes(report, look)
     formula = formula_lines(report, look, derivative_of(report))
     if formula:
@@ -55,40 +48,6 @@ def text(report: PathsReport, look: Look, *, streamed: bool = False) -> Terminal
 
 def _columned(report: PathsReport) -> bool:
     return report.single or report.element is not None
-
-
-# ---------------------------------------------------------------- words
-
-
-def number(value: object) -> str:
-    """A number for a reader: six digits."""
-    if isinstance(value, float):
-        if value.is_integer() and abs(value) < 1e15:
-            return str(int(value))
-        return f"{value:.6g}"
-    if isinstance(value, complex):
-        return f"{value:.6g}"
-    return str(value)
-
-
-def whole(count: int) -> str:
-    """A count with separators; of very many digits only the size."""
-    if count.bit_length() < 3 * DIGITS:
-        return f"{count:,}"
-    power = log10(count)
-    return f"about {10 ** (power % 1):.2f}e{int(power)}"
-
-
-def derivative_of(report: PathsReport) -> str:
-    """How the gradient is called: dL/da, dL/dW[1,0]."""
-    wrt = f"d{report.wrt}"
-    of = f"d{report.of}"
-    if report.element is not None:
-        outer = len(report.element) - len(report.wrt_shape)
-        index = [str(i) for i in report.element]
-        of += f"[{','.join(index[:outer])}]" if outer > 0 else ""
-        wrt += f"[{','.join(index[max(outer, 0) :])}]" if report.wrt_shape else ""
-    return f"{of}/{wrt}"
 
 
 def _head(report: PathsReport, look: Look) -> Iterator[Line]:
@@ -212,40 +171,14 @@ def _row(report: PathsReport, path: PathFact, strokes: Strokes) -> Row:
     if report.single and len(known) > 1 and None not in known:
         factors = strokes.times.join(number(value) for value in known) + " = "
     product = "?" if path.product is None else number(path.product)
-    return Row(_folded(pairs, strokes), factors, product, share_text(path.share),
+    return Row(folded(pairs, strokes), factors, product, share_text(path.share),
                against_text(path))  # fmt: skip
-
-
-def against_text(path: PathFact) -> str:
-    """What is said of a path that works against the others."""
-    return "cancels" if path.against else ""
-
-
-def share_text(share: float | None) -> str:
-    """Per cent of the whole."""
-    if share is None:
-        return ""
-    percent = 100 * share
-    if 0 < abs(percent) < 0.5:
-        return f"{percent:.1g} %" if abs(percent) >= 0.01 else "<0.01 %"
-    if 99.5 <= percent < 100 - 1e-9:
-        return ">99 %"
-    return f"{percent:,.0f} %" if abs(percent) < 1e6 else f"{percent:.1e} %"
 
 
 def _label(step: StepFact, strokes: Strokes) -> str:
     if step.derivative is not None:
         return f"({number(step.derivative)})"
     return f"({step.structure or '?'})"
-
-
-def _folded(pairs: list[tuple[str, str]], strokes: Strokes) -> list[tuple[str, str]]:
-    """The middle of a long path in one word."""
-    if len(pairs) <= LONG + 1:
-        return pairs
-    left = len(pairs) - 1 - 2 * KEPT
-    fold = (f"{strokes.fold} {counted(left, 'edge')} {strokes.fold}", "")
-    return [*pairs[: KEPT + 1], fold, *pairs[-KEPT:]]
 
 
 def _piece(pair: tuple[str, str], strokes: Strokes) -> str:
@@ -287,90 +220,6 @@ def _wrapped(pairs: list[tuple[str, str]], strokes: Strokes, room: int) -> list[
         else:
             lines[-1] += piece
     return [cut(line, room) for line in lines]
-
-
-# ---------------------------------------------------------------- paths of tensors
-
-
-def _tensors(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
-    lines: list[Line] = []
-    for number_, path in enumerate(report.paths, 1):
-        share = share_text(path.share)
-        note = against_text(path)
-        arrow = f" {strokes.arrow} "
-        names = _folded([("x", name) for name in path.names], strokes)
-        shown = arrow.join(name or label for label, name in names)
-        head = f"path {number_}  {shown}" if len(report.paths) > 1 else shown
-        tail = "  ".join(word for word in (share, note) if word)
-        room = look.width - width_of(tail) - 2
-        head = cut(cell(head).text, room, ellipsis(look))
-        lines.append((Cell(head, "name"), Cell(" " * (room - width_of(head) + 2)),
-                      cell(tail, "mark" if note else "dim")))  # fmt: skip
-        lines += _steps(report, path, look, strokes)
-        lines.append(BLANK)
-    return lines
-
-
-def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) -> list[Line]:
-    """One line for each edge: its name, its structure, its size, the gradient behind it."""
-    cross = " × " if look.unicode else " x "
-    rows: list[tuple[str, str, str, str]] = []
-    pairs = list(zip(path.names, path.names[1:], path.steps, strict=False))
-    hidden = 0
-    if len(pairs) > LONG:
-        hidden = len(pairs) - 2 * KEPT
-        pairs = [*pairs[:KEPT], *pairs[-KEPT:]]
-    for of, wrt, step in pairs:
-        kind = step.structure if step.derivative is None else number(step.derivative)
-        size = "" if step.shape is None else f"{step.shape[0]:,}{cross}{step.shape[1]:,}"
-        rows.append((f"d{of}/d{wrt}", kind, size, step.jacobian_text or step.passed_text))
-    widths = [max(width_of(row[i]) for row in rows) for i in range(3)]
-    widths[0] = min(widths[0], 24)
-    widths[1] = min(widths[1], 30)
-    left = len(INDENT) + sum(widths) + 6
-    lines: list[Line] = []
-    for place, (name, kind, size, value) in enumerate(rows):
-        if hidden and place == KEPT:
-            fold = f"{strokes.fold} {counted(hidden, 'edge')} {strokes.fold}"
-            lines.append((Cell(INDENT), cell(fold, "dim")))
-        parts = value.split("\n") if value else [""]
-        below = max(map(width_of, parts)) > look.width - left
-        mark = ellipsis(look)
-        first = (
-            Cell(INDENT), cell(pad(cut(name, widths[0], mark), widths[0])), Cell("  "),
-            cell(pad(cut(kind, widths[1], mark), widths[1]), "node"), Cell("  "),
-            cell(pad(size, widths[2], right=True), "dim"), Cell("  "),
-        )  # fmt: skip
-        if below:
-            lines.append(first)
-            indent = INDENT * 2 if max(map(width_of, parts)) <= look.width - 4 else ""
-            lines += [(Cell(indent), cell(part)) for part in parts]
-        else:
-            lines.append((*first, cell(parts[0])))
-            lines += [(Cell(" " * left), cell(part)) for part in parts[1:]]
-    return lines
-
-
-def _sum(report: PathsReport, look: Look) -> list[Line]:
-    """The sum of tensors, and what reverse mode says."""
-    if report.equal:
-        rows = [("sum", report.sum_text, "equal to reverse mode", "good")]
-    else:
-        rows = [("sum", report.sum_text, "", ""),
-                ("reverse mode", report.reverse_text, "not equal", "error")]  # fmt: skip
-    width = max(len(row[0]) for row in rows) + 2
-    lines: list[Line] = []
-    for name, value, verdict, style in rows:
-        parts = value.split("\n")
-        if max(map(width_of, parts)) > look.width - width:
-            lines += [(cell(name, "name"),), *((cell(part),) for part in parts)]
-            lines += [(cell(verdict, style),)] if verdict else []
-            continue
-        lines.append((cell(pad(name, width), "name"), cell(parts[0])))
-        lines += [(Cell(" " * width), cell(part)) for part in parts[1:]]
-        if verdict:
-            lines.append((Cell(" " * width), cell(verdict, style)))
-    return lines
 
 
 # ---------------------------------------------------------------- remarks

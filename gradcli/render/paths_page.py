@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..report.model.paths import PathFact, PathsReport, StepFact
 from . import escape
 from .escape import Terminal
-from .paths import derivative_of, number, share_text, whole
+from .paths_words import derivative_of, number, share_text, whole
 
 FEW = 6  # paths that stand in one equation
 

@@ -99,24 +99,29 @@ class _Python:
         return text if level >= PRODUCT else f"({text})"
 
     def _product(self, factor: Number, factors: Any) -> tuple[str, int]:
-        above: list[str] = []
-        below: list[str] = []
-        size: Any = abs(factor)
-        over: Number = size.numerator if isinstance(size, Fraction) else size
-        for expr, exponent in factors:
-            plain = exponent if exponent > 0 else -exponent
-            many = len(factors) > 1 or over != 1 or exponent < 0 or factor < 0
-            (above if exponent > 0 else below).append(self._raised(expr, plain, many))
-        if over != 1 or not above:
-            above.insert(0, self._number(over)[0])
-        if isinstance(size, Fraction):
-            below.insert(0, str(size.denominator))
+        above, below = self._parts(factor, factors, True)
         text = "*".join(above)
         if len(below) == 1:
             text += f"/{below[0]}"
         elif below:
             text += f"/({'*'.join(below)})"
         return (f"-{text}" if factor < 0 else text), PRODUCT
+
+    def _parts(self, factor: Number, factors: Any, inline: bool) -> tuple[list[str], list[str]]:
+        """What stands above and what below the line of a fraction, which may be a mere slash."""
+        above: list[str] = []
+        below: list[str] = []
+        size: Any = abs(factor)
+        over: Number = size.numerator if isinstance(size, Fraction) else size
+        for expr, exponent in factors:
+            plain = exponent if exponent > 0 else -exponent
+            many = len(factors) > 1 or over != 1 or factor < 0 or (inline and exponent < 0)
+            (above if exponent > 0 else below).append(self._raised(expr, plain, many))
+        if over != 1 or not above:
+            above.insert(0, self._number(over)[0])
+        if isinstance(size, Fraction):
+            below.insert(0, str(size.denominator))
+        return above, below
 
     def _raised(self, expr: Expr, exponent: Number, many: bool) -> str:
         if exponent == 1:
@@ -199,18 +204,7 @@ class _Latex(_Python):
         return text, PRODUCT if text.startswith("-") or "cdot" in text else ATOM
 
     def _product(self, factor: Number, factors: Any) -> tuple[str, int]:
-        above: list[str] = []
-        below: list[str] = []
-        size: Any = abs(factor)
-        over: Number = size.numerator if isinstance(size, Fraction) else size
-        for expr, exponent in factors:
-            plain = exponent if exponent > 0 else -exponent
-            many = len(factors) > 1 or over != 1 or factor < 0
-            (above if exponent > 0 else below).append(self._raised(expr, plain, many))
-        if over != 1 or not above:
-            above.insert(0, self._number(over)[0])
-        if isinstance(size, Fraction):
-            below.insert(0, str(size.denominator))
+        above, below = self._parts(factor, factors, False)
         text = _joined(above)
         if below:
             text = f"\\frac{{{text}}}{{{_joined(below)}}}"

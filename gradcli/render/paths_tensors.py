@@ -1,0 +1,88 @@
+"""Render: the paths of `gradcli paths` where tensors have several elements: a matrix an edge."""
+
+from __future__ import annotations
+
+from ..report.model.paths import PathFact, PathsReport
+from .paths_words import INDENT, KEPT, LONG, Strokes, against_text, folded, number, share_text
+from .text import BLANK, Cell, Line, Look, cell, counted, cut, ellipsis, pad, width_of
+
+
+def tensors(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
+    lines: list[Line] = []
+    for place, path in enumerate(report.paths, 1):
+        share = share_text(path.share)
+        note = against_text(path)
+        arrow = f" {strokes.arrow} "
+        names = folded([("x", name) for name in path.names], strokes)
+        shown = arrow.join(name or label for label, name in names)
+        head = f"path {place}  {shown}" if len(report.paths) > 1 else shown
+        tail = "  ".join(word for word in (share, note) if word)
+        room = look.width - width_of(tail) - 2
+        head = cut(cell(head).text, room, ellipsis(look))
+        lines.append((Cell(head, "name"), Cell(" " * (room - width_of(head) + 2)),
+                      cell(tail, "mark" if note else "dim")))  # fmt: skip
+        lines += _steps(report, path, look, strokes)
+        lines.append(BLANK)
+    return lines
+
+
+def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) -> list[Line]:
+    """One line for each edge: its name, its structure, its size, the gradient behind it."""
+    cross = " × " if look.unicode else " x "
+    rows: list[tuple[str, str, str, str]] = []
+    pairs = list(zip(path.names, path.names[1:], path.steps, strict=False))
+    hidden = 0
+    if len(pairs) > LONG:
+        hidden = len(pairs) - 2 * KEPT
+        pairs = [*pairs[:KEPT], *pairs[-KEPT:]]
+    for of, wrt, step in pairs:
+        kind = step.structure if step.derivative is None else number(step.derivative)
+        size = "" if step.shape is None else f"{step.shape[0]:,}{cross}{step.shape[1]:,}"
+        rows.append((f"d{of}/d{wrt}", kind, size, step.jacobian_text or step.passed_text))
+    widths = [max(width_of(row[i]) for row in rows) for i in range(3)]
+    widths[0] = min(widths[0], 24)
+    widths[1] = min(widths[1], 30)
+    left = len(INDENT) + sum(widths) + 6
+    lines: list[Line] = []
+    for place, (name, kind, size, value) in enumerate(rows):
+        if hidden and place == KEPT:
+            fold = f"{strokes.fold} {counted(hidden, 'edge')} {strokes.fold}"
+            lines.append((Cell(INDENT), cell(fold, "dim")))
+        parts = value.split("\n") if value else [""]
+        below = max(map(width_of, parts)) > look.width - left
+        mark = ellipsis(look)
+        first = (
+            Cell(INDENT), cell(pad(cut(name, widths[0], mark), widths[0])), Cell("  "),
+            cell(pad(cut(kind, widths[1], mark), widths[1]), "node"), Cell("  "),
+            cell(pad(size, widths[2], right=True), "dim"), Cell("  "),
+        )  # fmt: skip
+        if below:
+            lines.append(first)
+            indent = INDENT * 2 if max(map(width_of, parts)) <= look.width - 4 else ""
+            lines += [(Cell(indent), cell(part)) for part in parts]
+        else:
+            lines.append((*first, cell(parts[0])))
+            lines += [(Cell(" " * left), cell(part)) for part in parts[1:]]
+    return lines
+
+
+def total(report: PathsReport, look: Look) -> list[Line]:
+    """The sum of tensors, and what reverse mode says."""
+    if report.equal:
+        rows = [("sum", report.sum_text, "equal to reverse mode", "good")]
+    else:
+        rows = [("sum", report.sum_text, "", ""),
+                ("reverse mode", report.reverse_text, "not equal", "error")]  # fmt: skip
+    width = max(len(row[0]) for row in rows) + 2
+    lines: list[Line] = []
+    for name, value, verdict, style in rows:
+        parts = value.split("\n")
+        if max(map(width_of, parts)) > look.width - width:
+            lines += [(cell(name, "name"),), *((cell(part),) for part in parts)]
+            lines += [(cell(verdict, style),)] if verdict else []
+            continue
+        lines.append((cell(pad(name, width), "name"), cell(parts[0])))
+        lines += [(Cell(" " * width), cell(part)) for part in parts[1:]]
+        if verdict:
+            lines.append((Cell(" " * width), cell(verdict, style)))
+    return lines
