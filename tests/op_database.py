@@ -458,7 +458,7 @@ def cotangent(root: Any, library: Any, place: int) -> Any:
 def samples(entry: Any, dtype: Any = None, first: int | None = None) -> list[Any]:
     """The database's calls of an entry, by default on float32 or what comes nearest."""
     if dtype is None:
-        kinds = (torch.float32, torch.float64, torch.int64, torch.bool)
+        kinds = (torch.float32, torch.float64, torch.int64, torch.bool, torch.complex64)
         dtype = next(kind for kind in kinds if kind in entry.dtypes)
     floating = dtype.is_floating_point or dtype.is_complex
     torch.manual_seed(SEED)

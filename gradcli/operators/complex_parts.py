@@ -7,7 +7,9 @@ from typing import Any
 from ..engine.dtypes import FLOATING, complex_of, default_dtype, real_of
 from ..engine.operator import catalogue, composite, operator
 from .conventions import Late, unimplemented
+from .geometry import is_contiguous
 
+clone = Late("clone")
 select = Late("select.int")
 
 
@@ -51,6 +53,11 @@ def _of_pairs(xp: Any, self: Any) -> Any:
     return self.view("complex64" if self.dtype.itemsize == 4 else "complex128")[..., 0]
 
 
+def row_major(grad: Any) -> Any:
+    """As an operation of its own, where elements lie otherwise."""
+    return grad if is_contiguous(grad) else clone(grad, "torch.contiguous_format")
+
+
 view_as_real = operator(
     "view_as_real(Tensor self) -> Tensor",
     node="ViewAsRealBackward0",
@@ -59,7 +66,7 @@ view_as_real = operator(
     dtype=lambda self: real_of(self.dtype),
     check=_check_complex,
     forward=_as_pairs,
-    self=lambda grad: view_as_complex(grad),
+    self=lambda grad: view_as_complex(row_major(grad)),
     doc="Complex numbers as pairs of real ones, in a last dimension of size 2.",
     samples=("torch.view_as_real(torch.complex(x, y))",),
     errors=("torch.view_as_real(x)",),
@@ -73,7 +80,7 @@ view_as_complex = operator(
     dtype=lambda self: complex_of(self.dtype),
     check=_check_pairs,
     forward=_of_pairs,
-    self=lambda grad: view_as_real(grad),
+    self=lambda grad: view_as_real(row_major(grad)),
     doc="Pairs of real numbers in a last dimension of size 2 as complex ones.",
     samples=("torch.view_as_complex(torch.stack([x, y], -1))",),
     errors=("torch.view_as_complex(x)", "torch.view_as_complex(i)", "torch.view_as_complex(s)"),

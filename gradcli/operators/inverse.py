@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.errors import _LinAlgError
+from ..engine.layout import relaid, strides_in_order
 from ..engine.operator import composite, operator
 from .constants import zeros_as
 from .contract import check_square
@@ -23,7 +24,9 @@ from .where import where
 
 def column_major(xp: Any, matrices: Any) -> Any:
     """LAPACK's order of memory, which PyTorch's results keep."""
-    return matrices.swapaxes(-1, -2).copy(order="C").swapaxes(-1, -2)
+    rank = matrices.ndim
+    order = (rank - 2, rank - 1, *range(rank - 3, -1, -1))
+    return relaid(matrices, strides_in_order(matrices.shape, order))
 
 
 def factored(xp: Any, matrices: Any) -> tuple[Any, Any, Any]:
