@@ -16,6 +16,8 @@ from .overloads import (
     FIRST_ASKED,
     HIDDEN,
     NUMBERS,
+    OWN_ARGUMENTS,
+    OWN_NAMES,
     WITHOUT_OUT,
     WRITTEN_IN_PYTHON,
     handed_to,
@@ -47,6 +49,7 @@ def misfit(
     if in_python(path, method):
         several = [s for s in signatures if any(p.kind == "Tensor[]" for p in s.parameters)]
         return _of_python(name, (several or signatures)[0], args, kwargs, method)
+    name = {"logsigmoid": "log_sigmoid"}.get(name, name)
     readings, hidden = _readings(path, name, signatures, method)
     given = args[1:] if method else args
     if len(readings) == 1 and not hidden:
@@ -55,7 +58,7 @@ def misfit(
         if reading.read(given, kwargs) is None:  # it took them: what is in a list does not fit
             return TypeError(reading.fault(given, kwargs))
     count = len(given) + len(kwargs)
-    plausible = [r for r in readings if r.least <= count <= len(r.parameters)]
+    plausible = [r for r in readings if r.least <= count <= r.most]
     if len(plausible) == 1:
         return TypeError(plausible[0].fault(given, kwargs))
     return TypeError(
@@ -127,7 +130,8 @@ def _readings(
         texts = next((known[key] for key in (path, twin) if key in known), None)
     if texts is None:
         rows = [s for s in signatures if not s.overload.startswith("Number")]
-        return [Reading(name, _of_row(row, method)) for row in rows or signatures], False
+        more = takes_out(path, method)
+        return [Reading(name, _of_row(row, method), more) for row in rows or signatures], False
     lists = []
     for text in texts:
         parameters = list(Signature(f"{name}({text}) -> Tensor").parameters)
@@ -153,12 +157,15 @@ def _of_row(signature: Signature, method: bool) -> list[tuple[Parameter, str]]:
 class Reading:
     """One overload, as PyTorch's parser reads a call: until the first thing that does not fit."""
 
-    def __init__(self, name: str, parameters: Sequence[tuple[Parameter, str]]) -> None:
+    def __init__(
+        self, name: str, parameters: Sequence[tuple[Parameter, str]], more: bool = False
+    ) -> None:
         self.name = name
         self.parameters = [p for p, _ in parameters]
         self.names = tuple(shown for _, shown in parameters)
         self.positional = sum(not p.keyword_only for p in self.parameters)
         self.least = sum(p.default is REQUIRED for p in self.parameters)
+        self.most = len(self.parameters) + (more and "out" not in self.names)
 
     def shown(self) -> str:
         parts, star = [], False
@@ -297,6 +304,8 @@ def type_word(value: Any) -> str:
         return "NoneType"
     if isinstance(value, DType):
         return "torch.dtype"
+    if type(value).__name__ == "MemoryFormat":
+        return "torch.memory_format"
     return getattr(value, "type_name", None) or type(value).__name__
 
 
@@ -310,9 +319,11 @@ def _of_python(
     kwargs: Mapping[str, Any],
     method: bool,
 ) -> Exception:
-    called = f"Tensor.{name}" if method else f"_{name}" if name in CHOOSING else name
     parameters = signature.parameters
     names = ["input" if p.name == "self" and not method else p.name for p in parameters]
+    if not method:
+        names[: len(OWN_ARGUMENTS.get(name, ()))] = OWN_ARGUMENTS.get(name, ())
+    called = f"Tensor.{name}" if method else _chosen(name, names, args, kwargs)
     for key in kwargs:
         if key not in names:
             return TypeError(f"{called}() got an unexpected keyword argument '{key}'")
@@ -321,9 +332,16 @@ def _of_python(
     positional = [p for p in parameters if not p.keyword_only]
     listed = next((at for at, p in enumerate(positional) if p.kind == "Tensor[]"), None)
     if listed is not None:
-        wrong = next((i for i, t in enumerate(args[listed:]) if not is_tensor(t)), None)
-        if wrong is not None and len(args) > listed + 1:
-            word = type_word(args[listed + wrong])
+        given = args[listed:]
+        wrong = next((i for i, t in enumerate(given) if not is_tensor(t)), None)
+        alone = len(given) == 1 and isinstance(given[0], list | tuple)
+        if wrong is not None and not alone:
+            word = type_word(given[wrong])
+            if name.startswith("atleast") and len(given) == 1:
+                return TypeError(
+                    f"{name}() received an invalid combination of arguments - got ({word}), but "
+                    "expected one of:\n * (Tensor input)\n * (tuple of Tensors tensors)\n"
+                )
             return TypeError(
                 f"expected Tensor as element {wrong} in argument {listed}, but got {word}"
             )
@@ -342,18 +360,36 @@ def _of_python(
             f"{called}() missing {len(missing)} required positional argument{plural}: {shown}"
         )
     bound = dict(zip(names, args, strict=False)) | dict(kwargs)
+    if "M" in bound and not is_number(bound["M"]):  # a window's length
+        word = type_word(bound["M"])
+        return TypeError(f"'<' not supported between instances of '{word}' and 'int'")
     for p, shown in zip(parameters, names, strict=True):
         if p.kind == "Tensor" and shown in bound and not coerce(p, bound[shown])[0]:
             return _no_tensor(name, p, shown, bound)
-    reading = Reading(name, _of_row(signature, method))
-    return TypeError(reading.fault(args[1:] if method else args, kwargs))
+    reading = Reading(name, _of_row(signature, False))
+    return TypeError(reading.fault(args, kwargs))
+
+
+def _chosen(name: str, names: list[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """The function whose binding fails: some names only choose between functions."""
+    bound = dict(zip(names, args, strict=False)) | dict(kwargs)
+    if name in CHOOSING:
+        return f"{name}_with_indices" if bound.get("return_indices") else f"_{name}"
+    if name in ("unique", "unique_consecutive"):
+        asked = [word for word in ("inverse", "counts") if bound.get(f"return_{word}")]
+        start = "_consecutive_return_" if "_" in name else "_return_"
+        return start + ("_and_".join(asked) or "output")
+    return OWN_NAMES.get(name, name)
 
 
 def _no_tensor(name: str, p: Parameter, shown: str, bound: Mapping[str, Any]) -> Exception:
     """What such a function makes of something else where a tensor belongs."""
     word = type_word(bound[shown])
-    if name in FIRST_ASKED and p.default is REQUIRED and not shown.startswith("running"):
-        return AttributeError(f"'{word}' object has no attribute '{FIRST_ASKED[name]}'")
+    asked = FIRST_ASKED.get(name)
+    if asked in ("softmax", "log_softmax") and bound.get("dim") is None:
+        asked = "dim"
+    if asked is not None and p.default is REQUIRED and not shown.startswith("running"):
+        return AttributeError(f"'{word}' object has no attribute '{asked}'")
     inner, shown, place = handed_to(name, shown) or (name, shown, list(bound).index(shown) + 1)
     twin = "_" if bound.get("inplace") is True else ""
     return TypeError(

@@ -46,6 +46,38 @@ arange
     Scalar start, Scalar end, Scalar step=1, *, OUT, OPTIONS
 Tensor.copy_
     Tensor other, bool non_blocking=False
+    hidden
+gru rnn_tanh rnn_relu
+    Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout,
+        bool train, bool bidirectional, bool batch_first
+    Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers,
+        float dropout, bool train, bool bidirectional
+lstm
+    Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout,
+        bool train, bool bidirectional, bool batch_first
+    Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers,
+        float dropout, bool train, bool bidirectional
+normal
+    Tensor mean, Tensor std, *, Generator? generator=None, OUT
+    Tensor mean, float std=1, *, Generator? generator=None, OUT
+    float mean, Tensor std, *, Generator? generator=None, OUT
+    float mean, float std, int[] size, *, Generator? generator=None, OUT, OPTIONS
+special.softmax
+    Tensor input, int dim, ScalarType? dtype=None
+special.log_softmax
+    Tensor input, int dim, *, ScalarType? dtype=None
+zero_
+    Tensor input
+nn.functional.elu_
+    Tensor input, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1
+Tensor.normal_
+    float mean=0, float std=1, *, Generator? generator=None
+median nanmedian
+    Tensor input
+    Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None
+argsort
+    Tensor input, *, bool stable, int dim=-1, bool descending=False, OUT
+    Tensor input, int dim=-1, bool descending=False
 swapaxes
     Tensor input, int axis0, int axis1
 mm bmm
@@ -298,10 +330,11 @@ WITHOUT_OUT = frozenset(
 # What PyTorch did not write in Python: of torch.nn.functional these,
 COMPILED = frozenset(
     """
-    adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear channel_shuffle conv1d conv2d
-    conv3d conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity gelu hardshrink
-    linear logsigmoid one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu rrelu_
-    scaled_dot_product_attention selu_ softplus softshrink
+    adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shuffle conv1d
+    conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity elu_ gelu
+    hardshrink hardtanh_ leaky_relu_ linear logsigmoid one_hot pairwise_distance pdist
+    pixel_shuffle pixel_unshuffle prelu relu_ rrelu_ scaled_dot_product_attention selu_ softplus
+    softshrink threshold_
     """.split()
 )
 
@@ -311,7 +344,7 @@ WRITTEN_IN_PYTHON = frozenset(
     atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist
     chain_matmul einsum lu meshgrid norm split stft tensordot unique unique_consecutive
     unravel_index Tensor.lu Tensor.norm Tensor.split Tensor.stft Tensor.unflatten Tensor.unique
-    Tensor.unique_consecutive
+    Tensor.unique_consecutive Tensor.istft pca_lowrank svd_lowrank
     """.split()
 )
 
@@ -327,11 +360,13 @@ FIRST_ASKED = {
         "huber_loss l1_loss mse_loss smooth_l1_loss instance_norm",
         "dim": "dropout1d dropout2d dropout3d fractional_max_pool2d fractional_max_pool3d "
         "fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices glu group_norm "
-        "interpolate local_response_norm margin_ranking_loss upsample multi_head_attention_forward "
+        "interpolate local_response_norm margin_ranking_loss upsample upsample_bilinear "
+        "upsample_nearest multi_head_attention_forward "
         "embedding_bag stft tensordot",
         "softmax": "softmax softmin", "log_softmax": "log_softmax", "sigmoid": "sigmoid",
         "tanh": "tanh tanhshrink", "abs": "softsign", "ndim": "triplet_margin_with_distance_loss",
         "norm": "normalize", "is_floating_point": "affine_grid", "layout": "norm",
+        "shape": "pca_lowrank svd_lowrank",
         "split": "split", "is_complex": "unravel_index",
     }.items()
     for name in names.split()
@@ -342,6 +377,10 @@ CHOOSING = frozenset(
     "max_pool1d max_pool2d max_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d "
     "fractional_max_pool2d fractional_max_pool3d".split()
 )
+
+# Other words of functions written in Python: their own name, the names of their arguments.
+OWN_NAMES = {"threshold": "_threshold"}
+OWN_ARGUMENTS = {"split": ("tensor", "split_size_or_sections")}
 
 # Which compiled function one written in Python hands its tensors to, and in which order.
 HANDED_TO = {

@@ -137,6 +137,9 @@ class Signature:
             elif parameter.default is not REQUIRED:
                 values.append(parameter.default)
                 continue
+            elif parameter.kind == "Tensor[]" and place == 0 and self.name in _VARIADIC:
+                values.append([])
+                continue
             else:
                 return None
             fits, value = coerce(parameter, value)
@@ -169,7 +172,8 @@ class Signature:
         for place, parameter in enumerate(self.parameters):
             if parameter.kind == "int[]" and parameter.size is None and not parameter.keyword_only:
                 rest = args[place:]
-                if place and not method:  # torch.permute(x, 0, 1) is none
+                alone = self._positional() == place + 1
+                if place and not (method and alone):  # torch.permute(x, 0, 1) is none
                     return None
                 return [*args[:place], tuple(rest)] if rest and _are_ints(rest) else None
             if parameter.kind == "Tensor[]" and self.name in _VARIADIC:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..engine.layout import (
@@ -380,6 +381,24 @@ def _named_padding(x: Any, weight: Any, padding: str, stride: Any, dilation: Any
     return x, tuple(size // 2 for size in total)
 
 
+def _check_extra(extra: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> None:
+    """What is added at the far end must be filled by some stride; one dimension is not asked."""
+    if any(size < 0 for size in extra):
+        raise RuntimeError("negative output_padding is not supported")
+    fits = all(e < s or e < d for e, s, d in zip(extra, stride, dilation, strict=True))
+    if fits or len(extra) == 1:
+        return
+    names = ("depth", "height", "width")[-len(extra) :]
+    told = " ".join(
+        f"{word}_{name}: {size}"
+        for word, sizes in (("output_padding", extra), ("stride", stride), ("dilation", dilation))
+        for name, size in zip(names, sizes, strict=True)
+    )
+    raise RuntimeError(
+        f"output padding must be smaller than either stride or dilation, but got {told}"
+    )
+
+
 def _conv_transpose(ndim: int) -> Any:
     def body(
         input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any,
@@ -389,9 +408,10 @@ def _conv_transpose(ndim: int) -> Any:
         x, batched = _batched(input, ndim)
         padding, dilation = each(padding, ndim), each(dilation, ndim)
         _check_sizes(x, weight, bias, padding, dilation, groups, True)
+        stride, extra = each(stride, ndim), each(output_padding, ndim)
+        _check_extra(extra, stride, dilation)
         out = convolution.run(
-            x, weight, bias, each(stride, ndim), padding, dilation, True,
-            each(output_padding, ndim), groups,
+            x, weight, bias, stride, padding, dilation, True, extra, groups
         )  # fmt: skip
         return out if batched else out.squeeze(0)
 
@@ -426,4 +446,5 @@ for _ndim, _example in _EXAMPLES.items():
         where="torch functional",
         doc=f"Transposed convolution over {_ndim} dimension{'s' * (_ndim > 1)}.",
         samples=(f"F.conv_transpose{_ndim}d({_TRANSPOSED[_ndim]})",),
+        errors=("F.conv_transpose2d(c[None], c[:, None], output_padding=1)",) if _ndim == 2 else (),
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.conversion import other_device
-from ..engine.operator import composite, operator
+from ..engine.operator import catalogue, composite, operator
 from .constants import zeros_of
 from .geometry import shown, wrap_dim
 from .select import select, slice_
@@ -237,7 +237,9 @@ block_diag_row = operator(
 
 block_diag = composite(
     "block_diag(Tensor[] tensors) -> Tensor",
-    lambda tensors: block_diag_row(list(tensors)),
+    lambda tensors: (
+        block_diag_row(list(tensors)) if tensors else catalogue.functions["empty"]((1, 0))
+    ),
     where="torch",
     doc="Matrices along the diagonal of a larger one, zeros around them.",
     samples=("torch.block_diag(x, y)", "torch.block_diag(x, v, s)"),

@@ -204,19 +204,3 @@ composite(
     samples=("c.movedim((0, 1), (1, 2))", "torch.movedim(c, (0,), (-1,))"),
     errors=("x.movedim((0, 1), (1, 1))", "x.movedim((0, 0), (0, 1))"),
 )
-
-composite(
-    "swapaxes_(Tensor self, int dim0, int dim1) -> Tensor",
-    lambda self, dim0, dim1: self.transpose_(dim0, dim1),
-    where="method",
-    doc="transpose_ under the name that NumPy has for it.",
-    samples=("x.clone().swapaxes_(0, 1)",),
-)
-
-composite(
-    "swapdims_(Tensor self, int dim0, int dim1) -> Tensor",
-    lambda self, dim0, dim1: self.transpose_(dim0, dim1),
-    where="method",
-    doc="transpose_ under the name that NumPy has for it.",
-    samples=("x.clone().swapdims_(0, 1)",),
-)

@@ -214,8 +214,14 @@ def _old_cholesky(xp: Any, self: Any, upper: bool) -> Any:
 
 
 def _cholesky_solution(xp: Any, self: Any, input2: Any, upper: bool) -> Any:
-    product = input2.swapaxes(-1, -2) @ input2 if upper else input2 @ input2.swapaxes(-1, -2)
-    return column_major(xp, solved(xp, product, self))
+    return column_major(xp, solved(xp, _squared(xp, input2, upper), self))
+
+
+def _squared(xp: Any, factor: Any, upper: bool) -> Any:
+    """The matrix of a Cholesky factor; what lies beyond its triangle is not looked at."""
+    factor = xp.triu(factor) if upper else xp.tril(factor)
+    turned = factor.swapaxes(-1, -2).conj()
+    return turned @ factor if upper else factor @ turned
 
 
 def _cholesky_solve_gradients(
@@ -230,10 +236,42 @@ def _cholesky_solve_gradients(
     return into_self if needs["self"] else None, into_factor
 
 
+def _check_system(b: Any, A: Any) -> None:
+    for word, matrix in (("b", b), ("u", A)):
+        if matrix.ndim < 2:
+            raise RuntimeError(
+                f"{word} should have at least 2 dimensions, but has {matrix.ndim} dimensions "
+                "instead"
+            )
+    if b.dtype is not A.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {b.dtype.word} and A "
+            f"of type {A.dtype.word} instead."
+        )
+    (rows, columns), (tall, wide) = A.shape[-2:], b.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            f"A must be batches of square matrices, but they are {rows} by {columns} matrices"
+        )
+    if columns != tall:
+        raise RuntimeError(
+            "Incompatible matrix sizes for cholesky_solve: each A matrix is "
+            f"{rows} by {columns} but each b matrix is {tall} by {wide}"
+        )
+
+
+def _check_factor(self: Any) -> None:
+    check_square(self, "cholesky_inverse")
+    check_precision(self, "cholesky_inverse_out_cpu", empty=True)
+
+
 cholesky_solve = operator(
     "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     node="CholeskySolveBackward0",
-    check=lambda self, input2, upper: check_precision(self, "cholesky_solve_cpu", empty=True),
+    check=lambda self, input2, upper: (
+        _check_system(self, input2),
+        check_precision(self, "cholesky_solve_cpu", empty=True),
+    ),
     forward=_cholesky_solution,
     joint={
         ("self", "input2"): lambda grad, self, input2, result, upper, needs: (
@@ -242,7 +280,9 @@ cholesky_solve = operator(
     },
     doc="The solution of a system whose matrix is given by its Cholesky factor.",
     samples=("torch.cholesky_solve(b, a.tril())", "b.cholesky_solve(a.triu(), upper=True)"),
-)
+    errors=("v.cholesky_solve(a)", "a.cholesky_solve(v)", "d.cholesky_solve(a)",
+            "x.cholesky_solve(a)", "a.cholesky_solve(x)"),
+)  # fmt: skip
 
 
 def _cholesky_inverse_gradient(grad: Any, L: Any, result: Any, upper: bool) -> Any:
@@ -254,12 +294,13 @@ def _cholesky_inverse_gradient(grad: Any, L: Any, result: Any, upper: bool) -> A
 cholesky_inverse = operator(
     "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
     node="CholeskyInverseBackward0",
-    check=lambda self, upper: check_precision(self, "cholesky_inverse_out_cpu", empty=True),
+    check=lambda self, upper: _check_factor(self),
     forward=lambda xp, self, upper: column_major(
         xp,
-        xp.linalg.inv(self.swapaxes(-1, -2) @ self if upper else self @ self.swapaxes(-1, -2)),
+        xp.linalg.inv(_squared(xp, self, upper)),
     ),
     self=lambda grad, self, result, upper: _cholesky_inverse_gradient(grad, self, result, upper),
     doc="The inverse of a matrix that is given by its Cholesky factor.",
     samples=("torch.cholesky_inverse(a.tril())", "a.triu().cholesky_inverse(upper=True)"),
+    errors=("v.cholesky_inverse()", "x.cholesky_inverse()"),
 )

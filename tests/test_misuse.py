@@ -1,0 +1,49 @@
+"""Tests of calls that fit nothing: the words are PyTorch's, for every name of the catalogue."""
+
+from __future__ import annotations
+
+import pytest
+from misuse import calls, misuse, misused, names
+from oracle import oracle
+
+import gradcli
+
+CALLS = calls()
+
+_INSIDE = "PyTorch words it further inside, where a function that Python wrote calls another"
+_SLOT = "Python words it for the slot behind an operator"
+_OUT = "PyTorch counts out=... among the positional arguments"
+
+# A difference that is gone fails the test: it is taken off.
+DIFFERENCES = {
+    "torch.chain_matmul": _INSIDE,
+    "torch.einsum": _INSIDE,
+    "torch.histogramdd": "PyTorch's parser stops at the first list that holds no tensors",
+    "torch.lu": _INSIDE,
+    "torch.nn.functional.embedding_bag": _INSIDE,
+    "torch.nn.functional.normalize": _OUT,
+    "torch.signal.windows.general_cosine": _INSIDE,
+    "torch.tensordot": _OUT,
+    "x.__getitem__": _SLOT,
+    "x.__setitem__": _SLOT,
+    "x.cuda": "there is no GPU here, for one reason or another",
+    "x.logical_not_": "PyTorch lets a leaf be changed where nothing is recorded",
+    "x.lu": _INSIDE,
+    "x.split": _INSIDE,
+    "x.stft": _INSIDE,
+    "x.type": "there is one more overload in PyTorch, which it never shows",
+    "x.unique": _INSIDE,
+    "x.unique_consecutive": _INSIDE,
+}
+
+
+@pytest.mark.parametrize("name", names())
+def test_misuse(name: str) -> None:
+    texts = list(misused(name, CALLS.get(name)))
+    theirs = oracle.ask("misuse", texts)
+    ours = misuse(gradcli, texts)
+    different = [pair for pair in zip(texts, ours, theirs, strict=True) if pair[1] != pair[2]]
+    if name in DIFFERENCES:
+        assert different, f"no longer so: {DIFFERENCES[name]}"
+    else:
+        assert different == []
