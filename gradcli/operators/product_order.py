@@ -12,15 +12,16 @@ from __future__ import annotations
 from math import gcd
 from typing import Any
 
-LANES = 4  # numbers that are added side by side
+VECTOR = 16  # bytes that are added side by side: four singles, or two doubles
 ROWS_PACKED, COLUMNS_PACKED = 4, 11  # of the result, from which on operands are packed
+UNROLLED = 8  # numbers for each turn of the loops over one row
 MOST = 4096  # products: with more of them nobody reads the last digit
 BATCH_BY_HAND = 400  # products for each matrix, below which PyTorch multiplies batches itself
 
 
 def multiplied(xp: Any, a: Any, b: Any) -> Any:
     """a @ b for vectors, matrices and batches of matrices."""
-    if a.dtype.char != "f" or not 0 < _count(a, b) <= MOST or xp.__name__ != "numpy":
+    if a.dtype.char not in "fd" or not 0 < _count(a, b) <= MOST or xp.__name__ != "numpy":
         return xp.matmul(a, b)
     if a.ndim == b.ndim == 2:
         return xp.ascontiguousarray(_matrices(xp, a, b))
@@ -35,7 +36,7 @@ def multiplied(xp: Any, a: Any, b: Any) -> Any:
 def added_product(xp: Any, start: Any, a: Any, b: Any) -> Any:
     """start + a @ b for matrices: products are added to what stands there, where that is the way
     of the routine, and otherwise to each other first."""
-    if a.dtype.char != "f" or not 0 < _count(a, b) <= MOST or xp.__name__ != "numpy":
+    if a.dtype.char not in "fd" or not 0 < _count(a, b) <= MOST or xp.__name__ != "numpy":
         return xp.matmul(a, b) + start
     if _way(a, b) is not _down_columns:
         return _matrices(xp, a, b) + start
@@ -110,21 +111,29 @@ def _in_turn(xp: Any, products: Any) -> Any:
     return xp.add.accumulate(products, axis=-1)[..., -1]
 
 
-def _in_lanes(xp: Any, products: Any, head: int, lanes: int, step: int = 0) -> Any:
-    """Along the last dimension, in lanes.
+def _lanes(products: Any) -> int:
+    return VECTOR // int(products.itemsize)
 
-    The first numbers go to the first lane, one after another; what fills lanes goes to all; then
-    the second half of the lanes is added to the first, again and again; what is left over follows.
+
+def _in_vectors(xp: Any, products: Any, head: int, vectors: int, step: int) -> Any:
+    """Along the last dimension, in vectors side by side, `step` numbers for each turn.
+
+    The first numbers go to the first lane, one after another; what fills turns goes to all lanes;
+    neighbouring vectors are added until there is one, then the second half of the lanes to the
+    first; what is left over follows.
     """
-    count, step = products.shape[-1], step or lanes
+    count, lanes = products.shape[-1], _lanes(products)
     if count - head < step:
         return _in_turn(xp, products)
     end = head + (count - head) // step * step
-    blocks = products[..., head:end].reshape(*products.shape[:-1], -1, lanes)
+    blocks = products[..., head:end].reshape(*products.shape[:-1], -1, vectors, lanes)
     if head:
         blocks = blocks.copy()
-        blocks[..., 0, 0] += _in_turn(xp, products[..., :head])
-    total = xp.add.reduce(blocks, axis=-2)
+        blocks[..., 0, 0, 0] += _in_turn(xp, products[..., :head])
+    total = xp.add.reduce(blocks, axis=-3)
+    while total.shape[-2] > 1:
+        total = total[..., 0::2, :] + total[..., 1::2, :]
+    total = total[..., 0, :]
     while (half := total.shape[-1] // 2) > 0:
         total = total[..., :half] + total[..., half:]
     total = total[..., 0]
@@ -134,36 +143,41 @@ def _in_lanes(xp: Any, products: Any, head: int, lanes: int, step: int = 0) -> A
 
 
 def _dot(xp: Any, products: Any) -> Any:
-    """Sixteen lanes in four groups; eight and four of what is left go to the first groups, and the
-    last numbers to the first lane."""
-    count = len(products)
-    whole = count - count % 16
-    lanes = xp.add.reduce(products[:whole].reshape(-1, 16), axis=0)
-    for width in (8, LANES):
-        if count - whole >= width:
-            lanes[:width] += products[whole : whole + width]
-            whole += width
+    """Four vectors side by side; what is left goes to the first one or two, and the last numbers
+    to the first lane."""
+    count, lanes = len(products), _lanes(products)
+    whole = count - count % (4 * lanes)
+    total = xp.add.reduce(products[:whole].reshape(-1, 4 * lanes), axis=0)
+    if lanes == 4 and count - whole >= 2 * lanes:
+        total[: 2 * lanes] += products[whole : whole + 2 * lanes]
+        whole += 2 * lanes
+    while count - whole >= lanes:
+        total[:lanes] += products[whole : whole + lanes]
+        whole += lanes
     for value in products[whole:]:
-        lanes[0] += value
-    first, second, third, fourth = lanes.reshape(4, LANES)
+        total[0] += value
+    first, second, third, fourth = total.reshape(4, lanes)
     total = first + second + third + fourth
-    return (total[0] + total[2]) + (total[1] + total[3])
+    return (total[0] + total[2]) + (total[1] + total[3]) if lanes == 4 else total[0] + total[1]
 
 
 def _by_rows_of(xp: Any, matrix: Any, vector: Any) -> Any:
     """A row-major matrix times a vector: four rows at a time, then two, then one."""
     products = matrix * vector
-    rows, count = products.shape
+    (rows, count), lanes = products.shape, _lanes(products)
     fours = rows - rows % 4
     parts = []
     if fours:
-        parts.append(_in_lanes(xp, products[:fours], (count - 1) % LANES + 1, LANES))
-    for place in range(fours, rows):
-        if count < 12:
-            parts.append(_in_turn(xp, products[place:]))
-            break
-        lanes = LANES if place == fours + 1 else 2 * LANES
-        parts.append(_in_lanes(xp, products[place : place + 1], 4, lanes, 2 * LANES))
+        head = (count - 1) % lanes + 1
+        parts.append(_in_vectors(xp, products[:fours], head, 1, lanes))
+    if count - lanes < UNROLLED:
+        if rows > fours:
+            parts.append(_in_turn(xp, products[fours:]))
+    else:
+        for place in range(fours, rows):
+            of_two = rows - fours >= 2 and place < fours + 2
+            vectors = (2, 1)[place - fours] if of_two else UNROLLED // lanes
+            parts.append(_in_vectors(xp, products[place : place + 1], lanes, vectors, UNROLLED))
     return parts[0] if len(parts) == 1 else xp.concatenate(parts)
 
 
@@ -175,44 +189,47 @@ def _down_columns(xp: Any, a: Any, b: Any, start: Any = None, number: int = 0) -
         total = _in_turn(xp, xp.concatenate(parts, axis=1)[..., 0])[:, None]
     else:
         total = xp.add.reduce(products if start is None else xp.concatenate(parts, axis=1), axis=1)
-    if a.shape[1] >= 2 * LANES and b.shape[1] > LANES and b.shape[1] % LANES:
+    lanes = _lanes(products)
+    if a.shape[1] >= UNROLLED and b.shape[1] > lanes and b.shape[1] % lanes:
         _correct_unaligned(xp, total, products, start, number * total.size)
     return total
 
 
 def _correct_unaligned(xp: Any, total: Any, products: Any, start: Any, at: int) -> None:
-    """What stands before the first aligned number of a row is worked out apart from the lanes:
+    """What stands before the first aligned number of a row is worked out apart from the vectors:
     every other four products become one sum before they are added."""
-    rows, count, columns = products.shape
-    heads = -(xp.arange(rows) * columns + at) % LANES
-    heads[columns - heads < LANES] = 0
-    apart = products[:, :, : LANES - 1]
-    corrected: Any = 0.0 if start is None else start[:, : LANES - 1]
-    for place in range(0, count, LANES):
-        four = [apart[:, k] for k in range(place, min(place + LANES, count))]
-        if place // LANES % 2 and len(four) == LANES:
+    (rows, count, columns), lanes = products.shape, _lanes(products)
+    heads = -(xp.arange(rows) * columns + at) % lanes
+    heads[columns - heads < lanes] = 0
+    apart = products[:, :, : lanes - 1]
+    corrected: Any = 0.0 if start is None else start[:, : lanes - 1]
+    for place in range(0, count, 4):
+        four = [apart[:, k] for k in range(place, min(place + 4, count))]
+        if place // 4 % 2 and len(four) == 4:
             four = [four[0] + four[1] + four[2] + four[3]]
         for value in four:
             corrected = corrected + value
-    unaligned = xp.arange(LANES - 1) < heads[:, None]
-    xp.copyto(total[:, : LANES - 1], corrected, where=unaligned)
+    unaligned = xp.arange(lanes - 1) < heads[:, None]
+    xp.copyto(total[:, : lanes - 1], corrected, where=unaligned)
 
 
 def _across_rows(xp: Any, a: Any, b: Any, number: int = 0) -> Any:
-    """Rows of a times rows of the transposed b, as in a linear layer: in lanes along both."""
+    """Rows of a times rows of the transposed b, as in a linear layer: in vectors along both."""
     products = a[:, None, :] * b.T
-    rows, columns, count = products.shape
-    if count < LANES:
+    (rows, columns, count), lanes = products.shape, _lanes(products)
+    if count < lanes:
         return _in_turn(xp, products)
     total = xp.empty((rows, columns), dtype=a.dtype)
     fours = columns - columns % 4
-    period = LANES // gcd(count, LANES)  # of how rows lie to the boundaries of four numbers
+    period = lanes // gcd(count, lanes)  # of how rows lie to the boundaries of vectors
     for first in range(min(period, rows)):
-        head, some = -(first + number * rows) * count % LANES, products[first::period]
+        head, some = -(first + number * rows) * count % lanes, products[first::period]
         if fours:
-            total[first::period, :fours] = _in_lanes(xp, some[:, :fours], head, LANES)
+            total[first::period, :fours] = _in_vectors(xp, some[:, :fours], head, 1, lanes)
         if fours < columns:
-            total[first::period, fours:] = _in_lanes(xp, some[:, fours:], head, 2 * LANES)
+            vectors = UNROLLED // lanes
+            rest = _in_vectors(xp, some[:, fours:], head, vectors, UNROLLED)
+            total[first::period, fours:] = rest
     return total
 
 
