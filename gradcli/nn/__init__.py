@@ -20,7 +20,7 @@ _PLACES = {
         "KLDivLoss PoissonNLLLoss GaussianNLLLoss HingeEmbeddingLoss MarginRankingLoss "
         "CosineEmbeddingLoss TripletMarginLoss TripletMarginWithDistanceLoss SoftMarginLoss "
         "MultiMarginLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss CosineSimilarity "
-        "PairwiseDistance"
+        "PairwiseDistance CTCLoss"
     ),
     "normalization": (
         "LayerNorm RMSNorm GroupNorm BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d "
@@ -29,14 +29,17 @@ _PLACES = {
     "convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "pooling": (
         "MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d LPPool3d "
-        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d"
+        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d "
+        "AdaptiveMaxPool2d AdaptiveMaxPool3d"
     ),
     "resampling": (
         "ZeroPad1d ZeroPad2d ZeroPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d "
         "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d "
         "CircularPad1d CircularPad2d CircularPad3d Upsample UpsamplingNearest2d "
-        "UpsamplingBilinear2d PixelShuffle PixelUnshuffle Fold Unfold"
+        "UpsamplingBilinear2d PixelShuffle PixelUnshuffle ChannelShuffle Fold Unfold"
     ),
+    "unpooling": "MaxUnpool1d MaxUnpool2d MaxUnpool3d FractionalMaxPool2d FractionalMaxPool3d",
+    "sparse": "EmbeddingBag",
     "recurrent": "RNNCell LSTMCell GRUCell",
     "sequences": "RNNBase RNN LSTM GRU",
     "attention": "MultiheadAttention",

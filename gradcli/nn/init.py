@@ -9,7 +9,7 @@ from ..engine.mode import no_grad, state
 
 __all__ = [
     "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_",
-    "normal_", "ones_", "orthogonal_", "trunc_normal_", "uniform_", "xavier_normal_",
+    "normal_", "ones_", "orthogonal_", "sparse_", "trunc_normal_", "uniform_", "xavier_normal_",
     "xavier_uniform_", "zeros_",
 ]  # fmt: skip
 
@@ -209,4 +209,20 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
             q = q.t()
         tensor.view_as(q).copy_(q)
         tensor.mul_(gain)
+    return tensor
+
+
+def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
+    """Normal values, a share of each column set to zero."""
+    from ..operators import catalogue
+
+    if tensor.ndimension() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    with no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(columns):
+            order = catalogue.functions["randperm"](rows)
+            tensor[order[:zeros], column] = 0
     return tensor

@@ -173,6 +173,8 @@ class TripletMarginWithDistanceLoss(_Loss):
         reduction: str = "mean",
     ) -> None:  # fmt: skip
         super().__init__(distance_function, margin, swap, reduction)
+        if distance_function is None:
+            self.distance_function = PairwiseDistance()
 
 
 class MultiMarginLoss(_Weighted):
@@ -190,6 +192,13 @@ class MultiLabelSoftMarginLoss(_Weighted):
     SETTINGS = (("weight", None), *_OLD)
     PASSED = ("weight", "reduction")
     FUNCTION = "multilabel_soft_margin_loss"
+
+
+class CTCLoss(_Loss):
+    PUBLIC = ("blank", "zero_infinity")
+    SETTINGS = (("blank", 0), ("reduction", "mean"), ("zero_infinity", False))
+    PASSED = ("blank", "reduction", "zero_infinity")
+    FUNCTION = "ctc_loss"
 
 
 class CosineSimilarity(Configured):

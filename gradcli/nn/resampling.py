@@ -144,6 +144,13 @@ class PixelUnshuffle(Configured):
     FUNCTION = "pixel_unshuffle"
 
 
+class ChannelShuffle(Configured):
+    PUBLIC = ("groups",)
+    SETTINGS = (("groups", REQUIRED),)
+    PASSED = SHOWN = ("groups",)
+    FUNCTION = "channel_shuffle"
+
+
 class Unfold(Configured):
     PUBLIC = ("kernel_size", "dilation", "padding", "stride")
     SETTINGS = (("kernel_size", REQUIRED), ("dilation", 1), ("padding", 0), ("stride", 1))
