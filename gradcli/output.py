@@ -81,6 +81,12 @@ def write(pieces: Iterable[Terminal]) -> None:
 
 def save(path: str, pieces: Iterable[Terminal]) -> None:
     """The answer, into a file: the old one stays until the new one is whole."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        # A device or a pipe is written to; putting a file in its place would destroy it.
+        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.writelines(pieces)
+        return
+    path = os.path.realpath(path)  # the file behind a link is meant, and not the link
     unfinished = f"{path}.unfinished"
     try:
         with open(

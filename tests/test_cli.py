@@ -272,6 +272,21 @@ def test_out(home: Path) -> None:
     assert sorted(os.listdir(home)) == ["page.txt", "two_paths.expr"]
 
 
+def test_out_into_what_is_no_plain_file(home: Path) -> None:
+    """A link, a pipe and a device stay what they are."""
+    page = answer("trace", "two_paths.expr")
+    (home / "real.txt").write_text("old")
+    (home / "link.txt").symlink_to("real.txt")
+    answer("trace", "two_paths.expr", "-o", "link.txt")
+    assert (home / "link.txt").is_symlink() and (home / "real.txt").read_text() == page
+    assert answer("trace", "two_paths.expr", "-o", "/dev/stdout") == page
+    os.mkfifo(home / "pipe")
+    reader = os.open(home / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    answer("trace", "two_paths.expr", "-o", "pipe")
+    assert os.read(reader, 1 << 16).decode() == page
+    os.close(reader)
+
+
 # ---------------------------------------------------------------- misuse
 
 
@@ -296,6 +311,9 @@ def test_out(home: Path) -> None:
         (("trace", "--of", "X"), "no tensor has this name"),
         (("grad", "--wrt", "zz"), "no tensor has this name"),
         (("grad", "--of", "b", "--of", "c"), "one result at a time"),
+        (("trace", "--no-grad", "zz"), "no such input"),
+        (("trace", "--no-grad", "b"), "computes it itself"),
+        (("grad", "--wrt", "a", "--retain-grad", "zz"), "was bound to zz"),
     ],
 )
 def test_misuse(home: Path, words: tuple[str, ...], told: str) -> None:
@@ -339,9 +357,11 @@ def test_an_error_keeps_what_was_bound(home: Path) -> None:
         ("while True:\n    print('hello')\n", "--max-output", "1k"),
         ("def f(n):\n    return f(n + 1)\nf(0)\n", "--max-depth", "50"),
         ("x = tensor(1.0, requires_grad=True)\nwhile True:\n    x = x * 2\n", "--max-nodes", "1e3"),
+        ("x = tensor(1.0, requires_grad=True)\nfor i in range(50): x = x * 2\n",
+         "--max-nodes", "20"),
         ("x = 1\n" * 1000, "--max-source", "100"),
     ],
-)
+)  # fmt: skip
 def test_limits(program: str, option: str, value: str) -> None:
     start = time.monotonic()
     done = gradcli("run", option, value, stdin=program)

@@ -91,11 +91,16 @@ class Budget:
             raise LimitReached(f"limit of {self.max_steps:,} steps", "--max-steps")
         if time.monotonic() > self.deadline:
             raise LimitReached(f"limit of {self.timeout:g} seconds", "--timeout")
+        self.look_at_nodes()
+        self.look_at_memory(0)
+        nodes_left = self.max_nodes - (next_sequence() - self.first_node)
+        self.fuel = min(REFILL, self.steps_left, nodes_left // 8 + 1)  # more often towards the end
+        self.steps_left -= self.fuel
+
+    def look_at_nodes(self) -> None:
+        """Also when the program is over: its last statement may have made too many."""
         if next_sequence() - self.first_node > self.max_nodes:
             raise LimitReached(f"limit of {self.max_nodes:,} nodes", "--max-nodes")
-        self.look_at_memory(0)
-        self.fuel = min(REFILL, self.steps_left)
-        self.steps_left -= self.fuel
 
     def charge(self, steps: int) -> None:
         """Take steps before the work of a builtin."""

@@ -37,6 +37,10 @@ def values_of(program: Program, request: Request) -> Values:
             overrides[name] = _value(item, request)
         elif any(text.partition("=")[0].strip() == name for text in request.sets):
             raise Unusable(f"--set {name}: {_no_input(name, program)}", _near(name, program))
+    for name in request.no_grad:
+        if name not in program.inputs and name not in overrides and name not in request.wrt:
+            words = _no_input(name, program, "only an input is meant")
+            raise Unusable(f"--no-grad {name}: {words}")
     for name in request.wrt:
         if name in program.literals and name not in overrides:
             overrides[name] = _leaf(name, program.literal_value(name), True)
@@ -111,9 +115,11 @@ def grad_output(text: str, result: Tensor) -> Tensor:
     return catalogue.methods["expand"](made, result.shape) if made.dim() == 0 else made
 
 
-def _no_input(name: str, program: Program) -> str:
+def _no_input(
+    name: str, program: Program, why: str = "only a number or a list of numbers is replaced"
+) -> str:
     if name in program.bindings:
-        return "the program computes it itself, and only a number or a list of numbers is replaced"
+        return f"the program computes it itself, and {why}"
     listed = ", ".join(program.inputs[:8])
     return "the program has no such input" + (f"; its inputs are {listed}" if listed else "")
 

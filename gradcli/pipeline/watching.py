@@ -31,6 +31,7 @@ class Binder:
         self.request = request
         self.hooks = dict(map(_split_hook, request.hooks))
         self.hooked: set[str] = set()
+        self.kept: set[str] = set()  # names of tensors that may have a gradient
         self.is_hooking = False
         self.wrt = frozenset(request.wrt) if request.differentiated else frozenset()
         self.history: dict[str, list[Tensor]] = {}
@@ -64,6 +65,7 @@ class Binder:
             self._wanted(name, value)
         if not value.requires_grad:
             return
+        self.kept.add(name)
         node = value.grad_fn
         if node is not None:
             self.names[node] = name
@@ -129,6 +131,10 @@ class Binder:
         for name in self.hooks:
             if name not in self.hooked:
                 raise Unusable(f"--hook {name}: no tensor that requires grad was bound to {name}")
+        for name in self.retained or ():
+            if name not in self.kept:
+                words = f"no tensor that requires grad was bound to {name}"
+                raise Unusable(f"--retain-grad {name}: {words}")
 
 
 def _watch(request: Request, hook_words: Callable[[Any], str]) -> Watch:
