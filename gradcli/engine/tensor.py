@@ -295,6 +295,8 @@ class Tensor(Values):
         out = plain(self._need_array(), self._kind)
         if self.is_inference():
             mark_inference(out)
+        else:
+            out._meta = out._storage = None
         return out
 
     @data.setter
@@ -318,7 +320,7 @@ class Tensor(Values):
         if self.is_inference():
             mark_inference(out)
         else:
-            out._storage = self._need_storage()
+            out._meta, out._storage = None, self._need_storage()
         return out
 
     def detach_(self) -> Tensor:

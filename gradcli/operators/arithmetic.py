@@ -326,6 +326,21 @@ def _check_lerp(self: Any, end: Any, weight: Any) -> None:
             raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
 
 
+lerp_tensor = operator(
+    "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+    node="LerpBackward1",
+    inplace="lerp_",
+    dtype="promote",
+    check=_check_lerp,
+    forward=_lerp,
+    self=lambda grad, weight: grad * (number_as(weight, 1) - weight),
+    end=lambda grad, weight: grad * weight,
+    weight=lambda grad, self, end: grad * (end - self),
+    doc="Linear interpolation by a tensor between two tensors.",
+    samples=("torch.lerp(x, y, u)", "x.lerp(y, s)", "x.lerp(z, p)"),
+    errors=("x.lerp(y, d)", "x.lerp(y, k)"),
+)
+
 lerp = operator(
     "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
     node="LerpBackward0",
@@ -346,21 +361,6 @@ lerp = operator(
     doc="Linear interpolation by a number between two tensors.",
     samples=("torch.lerp(x, y, 0.3)", "x.lerp(z, 0.75)"),
     errors=("i.lerp(i, 0.5)", "x.lerp(d, 0.5)", "x.lerp(i, 0.5)"),
-)
-
-lerp_tensor = operator(
-    "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
-    node="LerpBackward1",
-    inplace="lerp_",
-    dtype="promote",
-    check=_check_lerp,
-    forward=_lerp,
-    self=lambda grad, weight: grad * (number_as(weight, 1) - weight),
-    end=lambda grad, weight: grad * weight,
-    weight=lambda grad, self, end: grad * (end - self),
-    doc="Linear interpolation by a tensor between two tensors.",
-    samples=("torch.lerp(x, y, u)", "x.lerp(y, s)", "x.lerp(z, p)"),
-    errors=("x.lerp(y, d)", "x.lerp(y, k)"),
 )
 
 

@@ -285,6 +285,8 @@ def setitem(self: Any, item: Any, value: Any) -> None:
     if item.__class__ is int:
         _copy_to(_select_at(self, 0, _whole(item), 0), value)
         return
+    if item.__class__ is slice and not self.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if item is None or item is True:
         _copy_to(unsqueeze(self, 0), value)
     elif item is ...:

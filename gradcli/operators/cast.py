@@ -311,13 +311,18 @@ copy = operator(
     samples=(
         "x.clone().copy_(y)", "x.clone().copy_(v)", "x.clone().copy_(d)", "x.clone().copy_(i)",
     ),
-    errors=("x.clone().copy_(a)",),
+    errors=("x.clone().copy_(a)", "v.clone().copy_(x)", "s.clone().copy_(v)", "z.clone().copy_(a)"),
 )  # fmt: skip
 
 
 def _check_copy(self: Any, src: Any) -> None:
     if hasattr(src, "shape"):
-        broadcast_sizes(tuple(self.shape), tuple(src.shape))
+        size = tuple(self.shape)
+        whole = broadcast_sizes(size, tuple(src.shape))
+        if whole != size:
+            raise RuntimeError(
+                f"output with shape {list(size)} doesn't match the broadcast shape {list(whole)}"
+            )
 
 
 def _copied_over(xp: Any, self: Any, src: Any) -> Any:
