@@ -86,6 +86,18 @@ def test_two_devices_are_compared(cuda: float, tmp_path: Path) -> None:
     assert done.stdout.startswith("equal") or "equal" in done.stdout.splitlines()[-1]
 
 
+def test_a_table_says_where_tensors_are(cuda: float, tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text("x = torch.tensor([1.0, 2.0], requires_grad=True)\ny = (x ** 2).sum().cpu()\n")
+    assert "device" not in gradcli("trace", str(file)).stdout
+    table = gradcli("trace", str(file), "--device", "cuda").stdout.partition("\ntensor ")[2]
+    assert [line.split() for line in table.splitlines()] == [
+        ["type", "requires_grad", "leaf", "/", "grad_fn", "value", "grad", "device", "line"],
+        ["x", "float32[2]", "yes", "leaf", "[1.,", "2.]", "None", "cuda:0", "1"],
+        ["y", "float32", "yes", "ToCopyBackward0", "5.", "None", "cpu", "2"],
+    ]
+
+
 def test_random_numbers_are_those_of_the_cpu(cuda: float, tmp_path: Path) -> None:
     file = tmp_path / "program.expr"
     file.write_text(

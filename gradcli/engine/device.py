@@ -87,7 +87,7 @@ def cuda_count() -> int:
 def as_device(value: Any) -> Device:
     """The device a program named; numbered like PyTorch's tensors number theirs."""
     if value is None:
-        return _default
+        return _default if _default is cpu else use_cuda(_default)
     device = value if isinstance(value, Device) else Device(value)
     if device.type == "cpu":
         return cpu

@@ -179,7 +179,9 @@ def _taken_apart(self: Any, items: Sequence[Any]) -> tuple[Any, list[Any]]:
 def _beside(self: Any, indices: list[Any]) -> list[Any]:
     """Index tensors where the indexed one is: those of the CPU come along."""
     for place, item in enumerate(indices):
-        if item is not None and item.device != self.device:
+        if item is None or item.device is self.device:
+            continue
+        if item.device != self.device:
             if item.device.type != "cpu":
                 raise RuntimeError(
                     "indices should be either on cpu or on the same device as the indexed tensor "

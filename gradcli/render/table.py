@@ -10,9 +10,8 @@ MOST_ELEMENTS = 6  # of one list or dict; the others are counted
 
 
 def type_text(fact: TensorFact) -> str:
-    """float32[2, 3]; the shape of a single number is left out, and the CPU."""
-    there = "" if fact.device == "cpu" else f" {fact.device}"
-    return fact.dtype + (str(list(fact.shape)) if fact.shape else "") + there
+    """float32[2, 3]; the shape of a single number is left out."""
+    return fact.dtype + (str(list(fact.shape)) if fact.shape else "")
 
 
 def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Line]:
@@ -21,7 +20,11 @@ def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Li
         return []
     from .trace import summary
 
-    heads = ("tensor", "type", "requires_grad", "leaf / grad_fn", "value", "grad", "line")
+    elsewhere = any(fact.device != "cpu" for fact in report.tensors)
+    heads = (
+        "tensor", "type", "requires_grad", "leaf / grad_fn", "value", "grad",
+        "device" if elsewhere else "", "line",
+    )  # fmt: skip
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
     for fact, left_out in _thinned(report.tensors, expand):
         if left_out:
@@ -36,10 +39,11 @@ def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Li
             cell("leaf", leaf) if fact.grad_fn is None else cell(fact.grad_fn, "node"),
             cell(summary(fact.text, None, fact.range)),
             cell(summary(fact.grad_text, None, fact.grad_range) or grad, "dim" if grad else ""),
+            cell(fact.device if elsewhere else "", "dim"),
             cell("" if fact.line is None else str(fact.line), "dim"),
         ))  # fmt: skip
     flexible = (((4, 12), (5, 12)), ((0, 10), (1, 12), (3, 14)), ((4, 6), (5, 6)))
-    return columns(rows, look, flexible=flexible, right=frozenset({6}))
+    return columns(rows, look, flexible=flexible, right=frozenset({7}))
 
 
 def _thinned(tensors: tuple[TensorFact, ...], expand: bool) -> list[tuple[TensorFact, int]]:
