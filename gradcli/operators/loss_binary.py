@@ -191,7 +191,7 @@ binary_cross_entropy_with_logits = operator(
     samples=(
         "F.binary_cross_entropy_with_logits(x, torch.sigmoid(y))",
         "F.binary_cross_entropy_with_logits(x, torch.sigmoid(y), pos_weight=torch.ones(3))",
-        "F.binary_cross_entropy_with_logits(x, d.data)",
+        "F.binary_cross_entropy_with_logits(x, d.data).type()",
         "F.binary_cross_entropy_with_logits(d, p.data)",
     ),
     errors=(
