@@ -22,19 +22,27 @@ def functional_call(
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
     own = _own(module)
     if strict:
-        _compare(own, given)
+        _compare(type(module).__name__, own, given)
     if tie_weights:
         given = _tied(own, given)
     before: list[tuple[dict[str, Any], str, Any]] = []
     try:
         for name, tensor in given.items():
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"{tensor} is not an instance of torch.Tensor")
             table, last = _place(module, name)
-            before.append((table, last, table[last]))
+            before.append((table, last, table.get(last, _ABSENT)))
             table[last] = tensor
         return module(*arguments, **(kwargs or {}))
     finally:
         for table, last, tensor in reversed(before):
-            table[last] = tensor
+            if tensor is _ABSENT:
+                del table[last]
+            else:
+                table[last] = tensor
+
+
+_ABSENT: Any = object()
 
 
 def _joined(dicts: Any) -> dict[str, Any]:
@@ -67,16 +75,16 @@ def _own(module: Any) -> dict[str, Tensor]:
     return found
 
 
-def _compare(own: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def _compare(name: str, own: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     unexpected = [name for name in given if name not in own]
     missing = [name for name in own if name not in given]
     if unexpected or missing:
         texts = []
         if unexpected:
-            texts.append("Unexpected key(s): " + ", ".join(map(repr, unexpected)) + ".")
+            texts.append("\n\tUnexpected key(s): " + ", ".join(map(repr, unexpected)) + ".")
         if missing:
-            texts.append("Missing key(s): " + ", ".join(map(repr, missing)) + ".")
-        raise RuntimeError("Error(s) in loading state_dict: " + " ".join(texts))
+            texts.append("\n\tMissing key(s): " + ", ".join(map(repr, missing)) + ".")
+        raise RuntimeError(f"Error(s) in reparametrizing for {name}:" + "".join(texts))
 
 
 def _tied(own: Mapping[str, Tensor], given: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +111,7 @@ def _place(module: Any, name: str) -> tuple[dict[str, Any], str]:
     for table in (owner._parameters, owner._buffers):
         if last in table:
             return table, last
-    raise AttributeError(f"{type(owner).__name__} has no attribute `{last}`")
+    return owner.__dict__, last  # a name of its own, for the time of the call
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:

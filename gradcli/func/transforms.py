@@ -117,6 +117,7 @@ def grad_and_value(func: F, argnums: Any = 0, has_aux: bool = False) -> F:
                     )
                 output, aux = output
             _one_number(output)
+            _only_tensors_beside(aux, has_aux)
             create = session.needs_graph(output)
             seed = catalogue.functions["ones_like"](output)
             found = gradient([output], tracked, [seed], create)
@@ -182,6 +183,7 @@ def pulled_back(func: F, primals: Sequence[Any], argnums: Any, has_aux: bool) ->
             output, aux = output
         outs, out_spec = flatten(output)
         _only_tensors(outs, "vjp(f, *primals)")
+        _only_tensors_beside(aux, has_aux)
         create = session.needs_graph(outs)
     shown, aux = session.kept((outs, aux), create)
 
@@ -223,6 +225,12 @@ def _only_tensors(outs: Sequence[Any], what: str) -> None:
                 f"{what}: expected f(*primals) to return only tensors, got unsupported type "
                 f"{type(out)}"
             )
+
+
+def _only_tensors_beside(aux: Any, has_aux: bool) -> None:
+    for value in flatten(aux)[0] if has_aux else ():
+        if not isinstance(value, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(value)}")
 
 
 # ---- forward mode
@@ -287,6 +295,7 @@ def pushed_forward(
                     "aux) if has_aux is True"
                 )
             output, aux = output
+            _only_tensors_beside(aux, has_aux)
             aux = mapped(lambda value: _primal(value, level.number), aux)
         outs, out_spec = flatten(output)
         _only_tensors(outs, "jvp(f, primals, tangents)")
@@ -298,6 +307,10 @@ def pushed_forward(
 
 def made_dual(primal: Any, tangent: Any, level: int) -> Any:
     """A dual of a tensor and a tangent of its shape."""
+    if not primal._kind.differentiable:
+        raise ValueError(
+            f"Expected primal to be floating point or complex, but got: {primal.dtype}"
+        )
     if primal._data.shape != tangent._data.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original "
