@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import prod
 from typing import Any
 
 import pytest
@@ -40,6 +41,31 @@ PROGRAMS = {
     "smooth_l1_loss": "F.smooth_l1_loss(x[:21], x[21:42])",
     "nll_loss": "F.nll_loss(x[:160].view(40, 4), torch.arange(40) % 4)",
     "a squared difference": "((x[:50] - x[50:100]) ** 2).mean()",
+    "avg_pool2d": "F.avg_pool2d(x[:144].view(1, 4, 6, 6), 3)",
+    "adaptive_avg_pool2d": "F.adaptive_avg_pool2d(x[:50].view(1, 2, 5, 5), 2)",
+    "sum in double": "torch.stack([d[:n].sum() for n in (5, 12, 33, 70, 300)])",
+    "sum of rows in double": "d[:200].view(20, 10).sum(1)",
+    "sum of columns in double": "d[:200].view(10, 20).sum(0)",
+}
+# What the library of matrices does that PyTorch runs on the processors these were measured on.
+# `a` and `b` give matrices with memory of their own, whose size they are told.
+PRODUCTS = {
+    "dot": "[a(n) @ b(n) for n in range(1, 40)]",
+    "matrix times vector": "[a(m, k) @ b(k) for m in range(1, 8) for k in (2, 5, 9, 13, 24)]",
+    "matrix times matrix": (
+        "[a(m, k) @ b(k, n) "
+        "for m in (1, 3, 5) for k in (2, 4, 7, 9, 16) for n in (1, 2, 4, 5, 7, 10)]"
+    ),
+    "transposed matrix times matrix": (
+        "[a(k, m).t() @ b(k, n) for m in (1, 3, 5) for k in (2, 4, 7, 9) for n in (1, 3, 5, 8)]"
+    ),
+    "linear": (
+        "[F.linear(a(m, k), b(n, k), a(n)) "
+        "for m in (1, 2, 5) for k in (1, 3, 4, 6, 9, 12) for n in (1, 3, 4, 6, 8)]"
+    ),
+    "addmm": "[torch.addmm(a(n), a(m, 9), b(9, n)) for m in (1, 2, 4, 5) for n in (1, 3, 5, 7)]",
+    "batches": "[torch.bmm(a(3, m, 5), b(3, 5, m)) for m in (1, 4, 9)]",
+    "linear's pass back": "[back(lambda w: F.linear(a(5, n), w), b(4, n)) for n in (2, 6, 9)]",
 }
 
 
@@ -57,17 +83,44 @@ def flat(lib: Any, function: Any, x: Any) -> Any:
 
 
 @question
-def bits(torch: Any, text: str, scale: float) -> list[int]:
-    """The bits of the singles that `text` makes of a thousand normals, `scale` wide."""
+def bits(torch: Any, text: str, scale: float, double: bool = False) -> list[int]:
+    """The bits of what `text` makes of a thousand normals, singles and doubles, `scale` wide."""
     torch.manual_seed(7)
     x = (torch.randn(1000) * scale).requires_grad_()
     space = {"torch": torch, "F": torch.nn.functional, "x": x}
+    space["d"] = d = torch.randn(1000, dtype=torch.float64) * scale
+    numbers = d if double else x.detach()
+    space["a"] = lambda *sizes: numbers[: prod(sizes)].clone().view(sizes)
+    space["b"] = lambda *sizes: numbers[-prod(sizes) :].clone().view(sizes)
     space |= {"back": partial(back, torch), "flat": partial(flat, torch)}
-    return list(eval(text, space).detach().reshape(-1).view(torch.int32).tolist())
+    value = eval(text, space)
+    if isinstance(value, list):
+        value = torch.cat([part.reshape(-1) for part in value])
+    value = value.detach().reshape(-1)
+    return list(value.view(torch.int32 if value.dtype == torch.float32 else torch.int64).tolist())
+
+
+@question
+def kernels(torch: Any) -> dict[str, bool]:
+    """Are PyTorch's kernels here those that were measured? Others round in other places."""
+    sums = torch.dot(torch.tensor([1e8, 1.0, -1e8, 1.0]), torch.ones(4)).item()
+    wide = not hasattr(torch, "backends") or torch.backends.cpu.get_cpu_capability() == "AVX512"
+    return {"vectors": wide, "products": sums == 2.0}  # one after another they would be 1
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_last_bit_is_pytorchs(name: str, scale: float) -> None:
+    if not oracle.ask("kernels")["vectors"]:
+        pytest.skip("PyTorch's vectors have another width on this processor")
     text = PROGRAMS[name]
     assert bits(gradcli, text, scale) == oracle.ask("bits", text, scale)
+
+
+@pytest.mark.parametrize("double", [False, True], ids=["single", "double"])
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_are_added_up_in_pytorchs_order(name: str, double: bool) -> None:
+    if not oracle.ask("kernels")["products"]:
+        pytest.skip("PyTorch's products are added up in another order on this processor")
+    text = PRODUCTS[name]
+    assert bits(gradcli, text, 1.0, double) == oracle.ask("bits", text, 1.0, double)
