@@ -208,6 +208,6 @@ def _kind_of_output(row: Row, kind: Kind, data: Any, place: int) -> Kind:
         return kind
     if data.dtype.kind in "iub" or kind.dtype.category < dtypes.FLOATING:
         return kind_of(dtypes.OF_ARRAY[data.dtype.name], kind.device)
-    return (
-        kind if data.dtype.kind != "c" else kind_of(dtypes.OF_ARRAY[data.dtype.name], kind.device)
-    )
+    if data.dtype.kind == "c" or kind.dtype.is_complex:  # singular values of complex matrices
+        return kind_of(dtypes.OF_ARRAY[data.dtype.name], kind.device)
+    return kind

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.operator import Reduced, composite, operator, warn
+from .complex_parts import conj
 from .constants import zeros_of
 from .create import eye
 from .geometry import is_contiguous, shown, wrap_dim
@@ -406,9 +407,14 @@ trace = operator(
 
 
 def _vecdot(x: Any, y: Any, dim: int) -> Any:
+    if x.dtype is not y.dtype:
+        raise RuntimeError(
+            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+            f"{x.dtype.word} and y of type {y.dtype.word} instead"
+        )
     if x.ndim == 1 and y.ndim == 1:
         return vdot(x, y)
-    return sum_dims(x * y, (dim,), False)
+    return sum_dims(conj(x) * y, (dim,), False)
 
 
 vecdot = composite(
@@ -419,5 +425,7 @@ vecdot = composite(
     samples=(
         "torch.linalg.vecdot(v, w)", "torch.linalg.vecdot(x, y)",
         "torch.linalg.vecdot(x, y, dim=0)",
+        "torch.linalg.vecdot(torch.complex(x, y), torch.complex(y, x))",
     ),
+    errors=("torch.linalg.vecdot(x, d)",),
 )  # fmt: skip

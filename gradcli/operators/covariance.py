@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import catalogue, composite, warn
+from .complex_parts import conj
 from .constants import ones_as
 from .join import cat
 from .product import matmul_of
@@ -56,7 +57,7 @@ def _covariance(self: Any, correction: int, fweights: Any, aweights: Any) -> Any
         )
         norm = norm * 0
     apart = rows - unsqueeze(mean, 1)
-    turned = t(apart if weights is None else apart * weights)
+    turned = conj(t(apart if weights is None else apart * weights))
     return squeeze(_divided(matmul_of(apart, turned), norm))
 
 
@@ -85,10 +86,14 @@ def _correlation(self: Any) -> Any:
     covariance = _covariance(self, 1, None, None)
     if covariance.ndim == 0:
         return covariance / covariance
-    deviation = diagonal(covariance, 0, 0, 1).sqrt()
+    variance = diagonal(covariance, 0, 0, 1)
+    deviation = (variance.real if variance.dtype.is_complex else variance).sqrt()
     covariance = covariance / view(deviation, (-1, 1))
     covariance = covariance / view(deviation, (1, -1))
-    return covariance.clamp(-1, 1)
+    if not covariance.dtype.is_complex:
+        return covariance.clamp(-1, 1)
+    parts = covariance.real.clamp(-1, 1), covariance.imag.clamp(-1, 1)
+    return catalogue.functions["complex"](*parts)
 
 
 corrcoef = composite(

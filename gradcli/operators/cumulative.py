@@ -248,7 +248,7 @@ def _vander(x: Any, N: int | None, increasing: bool) -> Any:
     columns = x.shape[0] if N is None else N
     if columns < 0:
         raise RuntimeError("N must be non-negative.")
-    kind = x.dtype if x.dtype.is_floating_point else dtypes.int64
+    kind = x.dtype if x.dtype.category >= dtypes.FLOATING else dtypes.int64
     result = x.new_empty((x.shape[0], columns), dtype=kind)
     part = catalogue.row("slice.Tensor").run
     if columns > 0:

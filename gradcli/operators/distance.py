@@ -19,11 +19,11 @@ def _norm(xp: Any, x: Any, p: float, dim: tuple[int, ...], keepdim: bool) -> Any
     if p == -float("inf"):
         return size.min(axis=dim, keepdims=keepdim)
     if p == 0:
-        return (x != 0).sum(axis=dim, keepdims=keepdim).astype(x.dtype)
+        return (x != 0).sum(axis=dim, keepdims=keepdim).astype(size.dtype)
     if p == 1:
         return size.sum(axis=dim, keepdims=keepdim)
     if p == 2:
-        return xp.sqrt((x * x).sum(axis=dim, keepdims=keepdim))
+        return xp.sqrt((size * size).sum(axis=dim, keepdims=keepdim))
     return (size**p).sum(axis=dim, keepdims=keepdim) ** (1.0 / p)
 
 
@@ -59,6 +59,8 @@ norm_dim = operator(
     "norm.ScalarOpt_dim(Tensor self, float p, int[1] dim, bool keepdim=False) -> Tensor",
     node="NormBackward1",
     where="hidden",
+    dtype="real",
+    holomorphic=False,
     forward=_norm,
     self=lambda grad, self, p, result, dim, keepdim: _norm_backward(
         grad, self, p, result, dim, keepdim

@@ -134,7 +134,7 @@ def _log_determinant(xp: Any, A: Any) -> tuple[Any, Any, Any, Any]:
     lu, pivots, _ = factored(xp, A)
     diagonal = xp.diagonal(lu, 0, -2, -1)
     sign = xp.asarray(xp.sign(diagonal).prod(-1) * _sign_of(xp, pivots)).astype(A.dtype)
-    logarithm = xp.asarray(xp.log(xp.abs(diagonal)).sum(-1)).astype(A.dtype)
+    logarithm = xp.asarray(xp.log(xp.abs(diagonal)).sum(-1)).astype(A.real.dtype)
     return sign, logarithm, column_major(xp, lu), pivots
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine import dtypes
 from ..engine.dtypes import INTEGER
 from ..engine.operator import Reduced, catalogue, composite, operator, precise
 from .arithmetic import number_first
@@ -392,21 +393,38 @@ composite(
     samples=("(x * 1).square_()",),
 )
 
+
+def _wide(*values: Any) -> list[Any]:
+    """Tensors and numbers in double precision, complex where one of them is."""
+    dimensioned = [value for value in values if hasattr(value, "dtype")]
+    complex_ = any(value.dtype.is_complex for value in dimensioned) or any(
+        value.__class__ is complex for value in values
+    )
+    kind = dtypes.complex128 if complex_ else dtypes.float64
+    number = complex if complex_ else float
+    return [value.to(kind) if hasattr(value, "dtype") else number(value) for value in values]
+
+
 composite(
     "float_power.Tensor(Tensor self, Tensor exponent) -> Tensor",
-    lambda self, exponent: pow_tensor.run(self.double(), exponent.double()),
+    lambda self, exponent: pow_tensor.run(*_wide(self, exponent)),
     doc="Power of tensors in double precision.",
-    samples=("torch.float_power(p, y)",),
+    samples=("torch.float_power(p, y)", "torch.float_power(p, torch.complex(x, y).detach())"),
 )
 composite(
     "float_power(Tensor self, Scalar exponent) -> Tensor",
-    lambda self, exponent: pow_scalar.run(self.double(), float(exponent)),
+    lambda self, exponent: pow_scalar.run(*_wide(self, exponent)),
     doc="Power in double precision.",
-    samples=("torch.float_power(p, 1.5)", "i.float_power(2)", "p.float_power(2)"),
+    samples=(
+        "torch.float_power(p, 1.5)",
+        "i.float_power(2)",
+        "p.float_power(2)",
+        "p.float_power(2j)",
+    ),
 )
 composite(
     "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
-    lambda self, exponent: pow_number.run(float(self), exponent.double()),
+    lambda self, exponent: pow_number.run(*_wide(self, exponent)),
     where="torch",
     doc="Power of a number in double precision.",
     samples=("torch.float_power(2, x)", "torch.float_power(1.5, i)"),

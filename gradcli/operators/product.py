@@ -7,6 +7,7 @@ from typing import Any
 
 from ..engine.causes import mismatch
 from ..engine.operator import composite, operator
+from .complex_parts import conj
 from .conventions import unimplemented
 from .geometry import broadcast_sizes, element_strides, shown
 from .product_order import multiplied
@@ -71,11 +72,12 @@ vdot = operator(
     "vdot(Tensor self, Tensor other) -> Tensor",
     node="VdotBackward0",
     check=lambda self, other: _check_vectors("vdot", self, other),
-    forward=lambda xp, self, other: multiplied(xp, self, other),
-    self=lambda grad, other: grad * other,
+    holomorphic=False,
+    forward=lambda xp, self, other: multiplied(xp, xp.conj(self), other),
+    self=lambda grad, other: conj(grad) * other,
     other=lambda grad, self: grad * self,
-    doc="The inner product of two vectors.",
-    samples=("torch.vdot(v, w)", "v.vdot(w)"),
+    doc="The inner product of two vectors; of complex ones the first is conjugated.",
+    samples=("torch.vdot(v, w)", "v.vdot(w)", "torch.vdot(torch.complex(v, w), w * 1j)"),
     errors=("torch.vdot(v, x)", "torch.vdot(v, w[:2])"),
 )
 

@@ -19,18 +19,20 @@ def _deviation(
 ) -> tuple[Any, Any]:
     """Variance (or its root) and mean, in double and rounded once, as PyTorch's kernel does."""
     axis = axes(dim, self.ndim)
-    wide = self.astype("float64")
+    real = self.dtype.kind != "c"
+    wide = self.astype("float64" if real else "complex128")
     count = elements_along(self.shape, axis)
     centre = wide.sum(axis=axis, keepdims=True) / (count or xp.nan)
     off = wide - centre
     free = max(count - (1 if correction is None else correction), 0)
-    value = (off * off).sum(axis=axis, keepdims=keepdim) / xp.float64(free)
+    squares = off * off if real else off.real**2 + off.imag**2
+    value = squares.sum(axis=axis, keepdims=keepdim) / xp.float64(free)
     if root:
         value = xp.sqrt(value)
     if not keepdim:
         centre = centre.reshape([n for place, n in enumerate(self.shape) if place not in axis])
     kind = self.dtype
-    return xp.asarray(value).astype(kind), xp.asarray(centre).astype(kind)
+    return xp.asarray(value).astype(self.real.dtype), xp.asarray(centre).astype(kind)
 
 
 def _check(name: str, words: str) -> Any:
@@ -124,6 +126,8 @@ _SCHEMA = "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keep
 std = operator(
     f"std.correction{_SCHEMA} -> Tensor",
     node="StdBackward0",
+    dtype="real",
+    holomorphic=False,
     check=_check("std", "std and var"),
     layout="row-major",
     forward=lambda xp, self, dim, correction, keepdim: _deviation(
@@ -133,7 +137,8 @@ std = operator(
         result, grad, self, dim, correction, keepdim
     ),
     doc="Standard deviation, by default with one degree of freedom less than there are elements.",
-    samples=("torch.std(x, correction=0)", "x.std(0, correction=0, keepdim=True)",
+    samples=("torch.std(x, correction=0)", "torch.complex(x, y).std(0)",
+             "x.std(0, correction=0, keepdim=True)",
              "torch.std(c, (0, 2), correction=2)", "x.std(correction=1.5)",
              "torch.std(x, dim=None, correction=1)"),
     errors=("i.std(correction=0)", "x.std(3, correction=1)"),
@@ -142,6 +147,8 @@ std = operator(
 var = operator(
     f"var.correction{_SCHEMA} -> Tensor",
     node="VarBackward0",
+    dtype="real",
+    holomorphic=False,
     check=_check("var", "std and var"),
     layout="row-major",
     forward=lambda xp, self, dim, correction, keepdim: _deviation(
@@ -151,13 +158,15 @@ var = operator(
         grad, self, dim, correction, keepdim
     ),
     doc="Variance, by default with one degree of freedom less than there are elements.",
-    samples=("torch.var(x, correction=0)", "x.var(1, correction=0, keepdim=True)",
+    samples=("torch.var(x, correction=0)", "torch.complex(x, y).var()",
+             "x.var(1, correction=0, keepdim=True)",
              "torch.var(c, (0, 2), correction=2)"),
     errors=("k.var(correction=0)", "x.var((0, 0), correction=1)"),
 )  # fmt: skip
 
 std_mean = operator(
     f"std_mean.correction{_SCHEMA} -> (Tensor, Tensor)",
+    holomorphic=False,
     node="StdMeanBackward0",
     where="torch",
     check=_check("std_mean", "std_mean"),
@@ -178,6 +187,7 @@ std_mean = operator(
 
 var_mean = operator(
     f"var_mean.correction{_SCHEMA} -> (Tensor, Tensor)",
+    holomorphic=False,
     node="VarMeanBackward0",
     where="torch",
     check=_check("var_mean", "var_mean"),
@@ -190,7 +200,7 @@ var_mean = operator(
         grads[1], self, dim, keepdim,
     ),
     doc="Variance and mean.",
-    samples=("torch.var_mean(x, correction=0)",
+    samples=("torch.var_mean(x, correction=0)", "torch.var_mean(torch.complex(x, y), 1)",
              "torch.var_mean(x, 1, correction=0, keepdim=True)[0]"),
     errors=("torch.var_mean(i, correction=0)",),
 )  # fmt: skip
