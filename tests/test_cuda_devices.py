@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_here import here as gradcli_here
 from cuda_here import STAND_IN, on, standing_in
+from oracle import torch
 
 import gradcli
 from gradcli.engine import device as devices
@@ -309,3 +311,14 @@ def test_no_such_gpu(tmp_path: Path) -> None:
 def test_the_command_on_the_stand_in(tmp_path: Path) -> None:
     done = run(tmp_path, "print(torch.ones(2))", "--device", "cuda", PYTHONPATH=str(STAND_IN))
     assert (done.returncode, done.stdout) == (0, "tensor([1., 1.], device='cuda:0')\n")
+
+
+def test_pytorch_without_cuda(tmp_path: Path) -> None:
+    if torch is None or torch.cuda.is_available():
+        pytest.skip("needs a PyTorch without CUDA")
+    file = tmp_path / "program.expr"
+    file.write_text("x = torch.ones(2, requires_grad=True)\ny = (x * x).sum()\n")
+    with standing_in():
+        done = gradcli_here("check", str(file), "--against", "torch", "--device", "cuda")
+    assert done.returncode == 5
+    assert "this PyTorch has no CUDA device" in done.stdout + done.stderr

@@ -18,6 +18,7 @@ from ..engine.tensor import Tensor
 from ..language.budget import Budget
 from ..language.interpreter import Machine, Outcome
 from ..language.libraries import using
+from ..opening import NotThere
 from ..report import collect as collecting
 from ..report.compare import Difference, compared, texts
 from ..report.model.check import FileCheck, Problem
@@ -91,6 +92,8 @@ def _as_new(torch: Any, request: Request) -> Iterator[None]:
     """PyTorch with its defaults, as a new process has them; and so again afterwards."""
     device = torch.device(request.device)
     dtype = torch.get_default_dtype()
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise NotThere(f"--against torch --device {device}: this PyTorch has no CUDA device")
     try:
         torch.manual_seed(torch.Generator().initial_seed())
         torch.set_default_dtype(getattr(torch, request.dtype or "float32"))

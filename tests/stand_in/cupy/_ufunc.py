@@ -37,7 +37,10 @@ class ufunc:
         with numpy.errstate(all="ignore"):
             found = self._body(*arrays)
         results = found if isinstance(found, tuple) else (found,)
-        results = tuple(numpy.asarray(r).astype(t) for r, t in zip(results, given, strict=True))
+        # Results lie row by row, whatever the operands' order in memory is.
+        results = tuple(
+            numpy.asarray(r).astype(t, order="C") for r, t in zip(results, given, strict=True)
+        )
         if out is None:
             return wrapped(results) if self.nout > 1 else wrapped(results[0])
         if not isinstance(out, ndarray):
