@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -376,6 +376,11 @@ class Tensor(Values):
         storage.changed_at = state.origin
         if state.watched and state.observer is not None:
             state.observer.changed(self)
+
+    def _resize(self, sizes: Sequence[int]) -> Tensor:
+        from .resize import resize
+
+        return resize(self, sizes)
 
     # ---- gradients
 

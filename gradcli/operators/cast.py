@@ -279,6 +279,25 @@ zero = operator(
 )
 
 composite(
+    "resize_(Tensor self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor",
+    lambda self, size, memory_format: self._resize(size),
+    where="method",
+    doc="Another shape over the same memory, or over more.",
+    samples=("i.clone().resize_(2)", "k.clone().resize_((3, 2))", "j.clone().resize_(1, 2)"),
+    errors=("x.resize_(2)", "x.clone().resize_(2)", "i.clone().resize_(2.0)", "i.resize_()"),
+)
+
+composite(
+    "resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> "
+    "Tensor",
+    lambda self, the_template, memory_format: self._resize(the_template.shape),
+    where="torch method",
+    doc="The shape of another tensor over the same memory, or over more.",
+    samples=("i.clone().resize_as_(k)", "j.clone().resize_as_(j[:2])"),
+    errors=("x.resize_as_(v)", "i.clone().resize_as_(2)"),
+)
+
+composite(
     "zero_.torch(Tensor self) -> Tensor",
     lambda self: self.zero_(),
     where="torch",
