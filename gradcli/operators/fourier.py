@@ -191,9 +191,16 @@ def _check_real(self: Any, name: str) -> None:
         raise RuntimeError(f"{name} expects a real input tensor, but got {self.dtype.word}")
 
 
+def _wrapped(dim: int, ndim: int) -> int:
+    """A dimension counted from the front; here a number has none."""
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return wrap_dim(dim, ndim)
+
+
 def _along(self: Any, n: int | None, dim: int) -> tuple[Any, int]:
     """One dimension, brought to n points."""
-    place = wrap_dim(dim, self.ndim)
+    place = _wrapped(dim, self.ndim)
     points = _check_points(self.shape[place] if n is None else n)
     return (self if n is None else _resized(self, [place], [points])), place
 
@@ -219,7 +226,7 @@ def _one_to_real(forward: bool) -> Any:
 
     def body(self: Any, n: int | None, dim: int, norm: str | None) -> Any:
         input = _promoted(self, True)
-        place = wrap_dim(dim, input.ndim)
+        place = _wrapped(dim, input.ndim)
         points = _check_points(2 * (input.shape[place] - 1) if n is None else n)
         if n is not None:
             input = _resized(input, [place], [points // 2 + 1])
@@ -231,7 +238,7 @@ def _one_to_real(forward: bool) -> Any:
 
 def _dims_and_sizes(name: str, self: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int]]:
     if dim is not None:
-        dims = tuple(wrap_dim(place, self.ndim) for place in dim)
+        dims = tuple(_wrapped(place, self.ndim) for place in dim)
         if len(set(dims)) != len(dims):
             raise RuntimeError("FFT dims must be unique")
     elif s is not None:
@@ -365,7 +372,8 @@ for _name, (_body, _doc) in _SEVERAL.items():
             f"torch.fft.{_name}n(x)", f"torch.fft.{_name}n(x, s=(4, 2), norm='ortho')",
             f"torch.fft.{_name}n(x, dim=0)",
         ),
-        errors=(f"torch.fft.{_name}n(x, dim=(0, 0))", f"torch.fft.{_name}n(x, s=(2, 2, 2))"),
+        errors=(f"torch.fft.{_name}n(x, dim=(0, 0))", f"torch.fft.{_name}n(x, s=(2, 2, 2))",
+                f"torch.fft.{_name}(s)"),
     )  # fmt: skip
     composite(
         f"{_name}2(Tensor self, int[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
@@ -397,10 +405,13 @@ for _name, _half, _doc in (
 
 
 def _frequencies(xp: Any, n: int, d: float, dtype: Any, halved: bool) -> Any:
-    steps = xp.arange(n // 2 + 1 if halved else n, dtype=dtype)
+    count = int(n / 2) + 1 if halved else n  # cut off towards zero, as C++ divides
+    if count < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
+    steps = xp.arange(count, dtype=dtype)
     if not halved:
         steps[(n + 1) // 2 :] -= n
-    return steps * dtype.type(1.0 / (n * d))
+    return steps * dtype.type(1.0 / (n * d) if n * d else xp.inf)
 
 
 for _name, _halved_, _doc in (
@@ -413,5 +424,6 @@ for _name, _halved_, _doc in (
         lambda xp, n, d, dtype, halved=_halved_: _frequencies(xp, n, d, xp.dtype(dtype), halved),
         where="fft",
         doc=_doc,
-        samples=(f"torch.fft.{_name}(5)", f"torch.fft.{_name}(4, 0.5)"),
+        samples=(f"torch.fft.{_name}(5)", f"torch.fft.{_name}(4, 0.5)", f"torch.fft.{_name}(0)"),
+        errors=(f"torch.fft.{_name}(-5)",),
     )
