@@ -309,8 +309,9 @@ def test_no_such_gpu(tmp_path: Path) -> None:
 
 
 def test_the_command_on_the_stand_in(tmp_path: Path) -> None:
-    done = run(tmp_path, "print(torch.ones(2))", "--device", "cuda", PYTHONPATH=str(STAND_IN))
-    assert (done.returncode, done.stdout) == (0, "tensor([1., 1.], device='cuda:0')\n")
+    text = "x = torch.ones(2, requires_grad=True)\nx.tanh().sum().backward()\nprint(x.grad)"
+    done = run(tmp_path, text, "--device", "cuda", PYTHONPATH=str(STAND_IN))
+    assert (done.returncode, done.stdout) == (0, "tensor([0.4200, 0.4200], device='cuda:0')\n")
 
 
 def test_pytorch_without_cuda(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy
@@ -143,6 +144,7 @@ def _cuda_library() -> Any:
             f"CuPy {cupy.__version__} is installed but no usable GPU was found; "
             "run with --device cpu"
         )
+    import_module(f"{__package__}.tensor")  # fills CARRIERS, of which ones are taken back below
     from .library import Library
     from .row import CARRIERS
 
