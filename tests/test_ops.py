@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -109,6 +110,34 @@ def test_formulas(name: str, formula: str) -> None:
     (fact,) = [fact for fact in named(name) if fact.face == "torch"]
     (overload,) = detail(CatalogueFact((fact,), True), examples=False).operators[0].overloads
     assert [derivative.formula for derivative in overload.derivatives] == [formula]
+
+
+def test_long_formulas_name_what_they_repeat(everything: CatalogueFact) -> None:
+    """Where a name stands, its piece is told; what is put back in gives the whole formula."""
+    told = [
+        derivative.formula
+        for fact in everything.operators
+        for overload in fact.overloads
+        for derivative in overload.derivatives
+        if ", where t1 = " in derivative.formula
+    ]
+    assert len(told) > 5
+    for text in told:
+        formula, _, rest = text.partition(", where ")
+        pieces = dict(re.findall(r"(t\d+) = (.*?)(?=, t\d+ = |$)", rest))
+        for name in sorted(pieces, key=lambda name: -int(name[1:])):
+            whole = " ".join([formula, *pieces.values()])
+            assert len(re.findall(rf"\b{name}\b", whole)) > 1, text
+        assert set(re.findall(r"\bt\d+\b", text)) == set(pieces)
+
+
+def test_patterns_list_what_looks_like_them() -> None:
+    done = ops("log1*", "relu?")
+    names = [line.split()[0] for line in done.stdout.splitlines() if "Backward0" in line]
+    assert {"log10", "log1p"} <= set(names)
+    assert "nn.functional.relu6" in done.stdout and "example" not in done.stdout
+    assert ops("zzz*").stderr.startswith("do: gradcli ops\n")
+    assert ops("rleu").stderr.startswith("do: gradcli ops relu\n")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ HEADINGS = {
 }  # fmt: skip
 
 ROOMY = 100  # columns
+READABLE = 600  # characters of a formula
 
 MEMORY = {
     "new": "a new tensor", "view": "a view of its input", "self": "the tensor itself",
@@ -119,7 +120,7 @@ def _told(overload: OverloadFact) -> Iterator[tuple[str, str]]:
     told = {name for derivative in overload.derivatives for name in derivative.inputs}
     for derivative in overload.derivatives:
         of = ", ".join(derivative.inputs)
-        yield f"grad of {of}", derivative.formula or "computed by its own kernel"
+        yield f"grad of {of}", _formula(derivative.formula)
     for name in overload.arguments:
         if overload.derivatives and name not in told:
             yield f"grad of {name}", "computed by its own kernel"
@@ -130,6 +131,13 @@ def _told(overload: OverloadFact) -> Iterator[tuple[str, str]]:
                                              for name, node in parts]))  # fmt: skip
     if overload.saved:
         yield "saves", ", ".join(overload.saved)
+
+
+def _formula(text: str) -> str:
+    """As it is where it can be read."""
+    if len(text) > READABLE:
+        return f"a formula of {len(text):,} characters; --format json tells it"
+    return text or "computed by its own kernel"
 
 
 def _grad_fn(overload: OverloadFact) -> str:
@@ -271,10 +279,7 @@ def _cells(overload: OverloadFact) -> Iterator[str]:
     node = made or words.get(overload.kind, overload.grad_fn)
     yield node + (f", in place {overload.inplace}" if overload.inplace else "")
     yield ", ".join(overload.saved)
-    yield "<br>".join(
-        f"{', '.join(d.inputs)}: {_code(d.formula) if d.formula else 'own kernel'}"
-        for d in overload.derivatives
-    )
+    yield "<br>".join(f"{', '.join(d.inputs)}: {_shown(d.formula)}" for d in overload.derivatives)
     yield "<br>".join(_described(overload))
 
 
@@ -288,6 +293,12 @@ def _described(overload: OverloadFact) -> Iterator[str]:
         yield f"Memory: {' or '.join(MEMORY[word] for word in conduct.memory)}."
     if conduct.orders in ("first", "none"):
         yield f"Derivatives: {ORDERS[conduct.orders]}."
+
+
+def _shown(formula: str) -> str:
+    if not formula:
+        return "own kernel"
+    return _code(formula) if len(formula) <= READABLE else f"{len(formula):,} characters"
 
 
 def _code(text: str) -> str:

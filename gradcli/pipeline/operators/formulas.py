@@ -6,8 +6,10 @@ run on symbols for that, is the formula.
 
 from __future__ import annotations
 
+import ast
 import math
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...engine.dtypes import FLOATING
@@ -20,7 +22,9 @@ from ...report.symbols import Algebra
 from ...report.symbols_text import python
 from .symbols import Named, Term, term_of
 
-LONGEST = 200  # characters of a formula that is still read
+LONGEST = 120  # characters of a formula that needs no abbreviations
+HOPELESS = 4000  # of one that they would not make readable
+WORTH = 16  # characters of a piece that gets a name of its own
 
 CONSTANTS = {
     2 / math.sqrt(math.pi): "2/sqrt(pi)", math.sqrt(math.pi) / 2: "sqrt(pi)/2",
@@ -79,7 +83,7 @@ def _text(part: Any) -> str:
 
 
 def _readable(text: str, of: str, row: Row, made: Made) -> str:
-    """Numbers and sizes that have a name get it; a very long formula loses its end."""
+    """Numbers and sizes that have a name get it, and what a long formula repeats gets one."""
     given = dict(zip(row.signature.names, made.arguments, strict=False))
     constants = dict(CONSTANTS)
     for name, value in given.items():
@@ -101,7 +105,34 @@ def _readable(text: str, of: str, row: Row, made: Made) -> str:
         return found[0] if name is None else f"{found[1]}({name}.shape)"
 
     text = _SIZES.sub(sizes, _NUMBER.sub(number, text))
-    return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
+    return _abbreviated(text) if LONGEST < len(text) < HOPELESS else text
+
+
+def _abbreviated(text: str) -> str:
+    """FORMULA, where t1 = ..., t2 = ...: calls that stand in it more than once, longest first."""
+    parts = [text]
+    while True:
+        whole = "\n".join(parts)
+        calls = {call for part in parts for call in _calls(part) if len(call) >= WORTH}
+        saving = {call: (whole.count(call) - 1) * len(call) for call in calls}
+        best = max(sorted(saving), key=lambda call: saving[call], default="")
+        if not best or not saving[best]:
+            break
+        name = f"t{len(parts)}"
+        parts = [part.replace(best, name) for part in parts] + [best]
+    first, *others = parts
+    told = ", ".join(f"t{at} = {part}" for at, part in enumerate(others, 1))
+    return f"{first}, where {told}" if told else first
+
+
+def _calls(text: str) -> Iterator[str]:
+    """The calls in a formula, each as it is written."""
+    tree = ast.parse(text, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            call = ast.get_source_segment(text, node)
+            if call is not None:
+                yield call
 
 
 def _symbols(row: Row, made: Made, numbers: bool) -> dict[str, Any]:
