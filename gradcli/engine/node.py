@@ -244,10 +244,14 @@ class Node:
         return add(self._need_hooks().pre, hook)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith(("_saved_", "_raw_saved_")):
+        if name.startswith("_saved_"):
             from .saved import attribute
 
-            return attribute(self, name.removeprefix("_raw").removeprefix("_saved_"))
+            return attribute(self, name.removeprefix("_saved_"))
+        if name.startswith("_raw_saved_"):
+            from .saved import raw
+
+            return raw(self, name.removeprefix("_raw_saved_"))
         raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
 
     def saved_names(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .causes import Cause, Freed, because
@@ -108,6 +109,10 @@ def _damaged(
     )
 
 
+# Types that PyTorch has no old tensor class for: it calls them by their C++ names.
+_UNNAMED = ("Bool", "BFloat16", "ComplexHalf", "ComplexFloat", "ComplexDouble")
+
+
 def function_name(node: Node) -> str:
     """What PyTorch calls a node in its complaints: SumBackward1 is Sum1."""
     return re.sub(r"Backward(0$|(?=\d+$)|$)", "", node.name())
@@ -122,10 +127,12 @@ def _changed(node: Node | None, value: Any, version: int, expected: int) -> str:
     clause = ""
     if owner is not None:
         clause = f", which is output {number} of {function_name(owner)},"
-    prefix = "torch.cuda" if kind.device.type == "cuda" else "torch"
+    place = "torch.cuda" if kind.device.type == "cuda" else "torch"
+    word = kind.dtype.word
+    name = f"CPU{word}Type" if word in _UNNAMED else f"{place}.{word}Tensor"
     return (
         "one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: [{prefix}.{kind.dtype.word}Tensor {list(shape)}]{clause} is at version "
+        f"operation: [{name} {list(shape)}]{clause} is at version "
         f"{version}; expected version {expected} instead. Hint: "
         + (
             "the backtrace further above shows the operation that failed to compute its gradient. "
@@ -237,11 +244,73 @@ def _packed(value: Any) -> Any:
         return [_packed(item) for item in value]
     if value.__class__ is Tensor:
         given = value.detach() if value.is_leaf is False else value
-        return Packed(pack(given), unpack_hook, edge_of(value), value._output_nr)
+        return Packed(_unchanged(pack, given), unpack_hook, edge_of(value), value._output_nr)
     if isinstance(value, SavedOutput):
         own = True if value.kind.differentiable else None
-        return Packed(pack(plain(value.data, value.kind)), unpack_hook, own, value.output_nr)
+        given = plain(value.data, value.kind)
+        return Packed(_unchanged(pack, given), unpack_hook, own, value.output_nr)
     return value
+
+
+def _unchanged(pack: Callable[[Tensor], Any], given: Tensor) -> Any:
+    """What a pack hook makes of a tensor, which it must leave as it is."""
+    storage = given._need_storage()
+    before = storage.version
+    result = pack(given)
+    if storage.version != before:
+        raise RuntimeError(
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input "
+            "to pack hook cannot be modified by in-place operations as this can lead to unexpected "
+            "side-effects. Please open an issue if you need to perform in-place operations on the "
+            "input to a pack hook."
+        )
+    return result
+
+
+class SavedTensor:
+    """`node._raw_saved_<name>`: the place where a node keeps one tensor; takes hooks of its own."""
+
+    __slots__ = ("_node", "_place")
+    PUBLIC = ("register_hooks",)
+    home = "torch._C._autograd."
+
+    def __init__(self, node: Node, place: int) -> None:
+        self._node, self._place = node, place
+
+    def register_hooks(
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+    ) -> None:
+        saved = self._node.saved
+        if isinstance(saved, Freed):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. "
+                + FREED_MESSAGE.partition("freed). ")[2].replace("saved tensors", "saved variables")
+            )
+        if self._node.saves_output:
+            saved_output(self._node)
+            saved = self._node.saved
+        assert not isinstance(saved, Freed)
+        value = saved[self._place]
+        if value.__class__ is Packed:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
+                "only one pair of hooks is allowed at a time."
+            )
+        state.push_saved_hooks((pack_hook, unpack_hook))
+        try:
+            packed = _packed(value)
+        finally:
+            state.pop_saved_hooks()
+        self._node.saved = (*saved[: self._place], packed, *saved[self._place + 1 :])
+
+
+def raw(node: Node, name: str) -> Any:
+    """`node._raw_saved_<name>`"""
+    row = getattr(node, "row", None)
+    held = {p.name for p in row.tensors} | set(row.signature.outputs) if row is not None else ()
+    if row is None or name not in row.saved_names or name not in held:
+        raise AttributeError(f"'{node.name()}' object has no attribute '_raw_saved_{name}'")
+    return SavedTensor(node, row.saved_keys.index(name))
 
 
 # ---- what users' functions save
