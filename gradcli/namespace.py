@@ -121,6 +121,11 @@ for _name in (
     "current_device set_device synchronize get_device_name memory_allocated empty_cache manual_seed"
 ).split():
     PLACES[f"cuda.{_name}"] = f"gradcli.engine.cuda:{_name}"
+for _name in (
+    "BatchSampler ConcatDataset DataLoader Dataset RandomSampler Sampler SequentialSampler Subset "
+    "SubsetRandomSampler TensorDataset WeightedRandomSampler default_collate random_split"
+).split():
+    PLACES[f"utils.data.{_name}"] = f"gradcli.utils.data:{_name}"
 for _name in "jacobian hessian vjp jvp hvp vhp".split():
     PLACES[f"autograd.functional.{_name}"] = f"gradcli.autograd.functional:{_name}"
 for _name in (
@@ -148,8 +153,9 @@ PACKAGES = {
 }
 SPACES = frozenset(
     "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.function "
-    "autograd.functional autograd.graph autograd.grad_mode autograd.forward_ad utils utils.checkpoint random linalg special "
-    "fft signal signal.windows cuda accelerator backends backends.mps func".split()
+    "autograd.functional autograd.graph autograd.grad_mode autograd.forward_ad utils "
+    "utils.checkpoint utils.data random linalg special fft signal signal.windows cuda "
+    "accelerator backends backends.mps func".split()
 )
 
 

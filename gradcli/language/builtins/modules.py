@@ -1,0 +1,108 @@
+"""language: what a program uses of Python's modules copy and collections."""
+
+from __future__ import annotations
+
+import copy
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from ..attributes import is_library
+from ..calls import call
+from ..formatting import quoted
+from ..operations import DICTS, type_name
+from ..session import session
+from ..values import Builtin, Instance, Set, Type
+from .iteration import make_dict
+from .types import OF_LIBRARY
+
+_DEEPEST = 400
+
+
+def _copied(value: Any) -> Any:
+    """copy.copy(value)"""
+    kind = type(value)
+    if kind is list or kind in DICTS or isinstance(value, Set):
+        session.budget.charge(len(value) + 1)
+        return copy.copy(value)
+    if isinstance(value, Instance):
+        other = kind(value.kind)
+        other.table.update(value.table)
+        return other
+    return copy.copy(value) if is_library(value) else value
+
+
+def _deeply_copied(value: Any) -> Any:
+    """copy.deepcopy(value): what is reached on several ways is copied once."""
+    return _Copy({}).of(value, 0)
+
+
+class _Copy:
+    """The copies made so far, by the identity of what they are of."""
+
+    def __init__(self, made: dict[int, Any]) -> None:
+        self.made = made
+
+    def of(self, value: Any, depth: int) -> Any:
+        if id(value) in self.made:
+            return self.made[id(value)]
+        if depth > _DEEPEST:
+            raise RecursionError("maximum recursion depth exceeded")
+        kind = type(value)
+        if kind is tuple:
+            return tuple([self.of(item, depth + 1) for item in value])
+        if kind is list or kind in DICTS or isinstance(value, Set | Instance):
+            return self._container(value, kind, depth + 1)
+        return copy.deepcopy(value, self.made) if is_library(value) else value
+
+    def _container(self, value: Any, kind: type, depth: int) -> Any:
+        if isinstance(value, Instance):
+            other = self.made[id(value)] = kind(value.kind)
+            other.table.update({name: self.of(item, depth) for name, item in value.table.items()})
+            return other
+        session.budget.charge(len(value) + 1)
+        other = self.made[id(value)] = copy.copy(value)
+        if kind is list:
+            other[:] = [self.of(item, depth) for item in value]
+        elif kind in DICTS:
+            other.clear()
+            for key, item in value.items():
+                other[self.of(key, depth)] = self.of(item, depth)
+        return other
+
+
+class _Factory:
+    """What a defaultdict calls for a key that it lacks: a value of the language."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __call__(self) -> Any:
+        return call(self.function, (), {})
+
+    def __repr__(self) -> str:
+        return quoted(self.function)
+
+
+def _make_ordered(*args: Any, **kwargs: Any) -> Any:
+    return OrderedDict(make_dict(*args, **kwargs))
+
+
+def _make_default(factory: Any = None, /, *args: Any, **kwargs: Any) -> Any:
+    if factory is not None and not isinstance(factory, Type) and not callable(factory):
+        raise TypeError("first argument must be callable or None")
+    made = None if factory is None else _Factory(factory)
+    return defaultdict(made, make_dict(*args, **kwargs))
+
+
+def _known(name: str, kind: type, make: Callable[..., Any]) -> Type:
+    OF_LIBRARY[kind] = made = Type(name, kind, make, "collections")
+    return made
+
+
+COPY = {"copy": Builtin("copy", _copied), "deepcopy": Builtin("deepcopy", _deeply_copied)}
+COLLECTIONS = {
+    "OrderedDict": _known("OrderedDict", OrderedDict, _make_ordered),
+    "defaultdict": _known("defaultdict", defaultdict, _make_default),
+}
+__all__ = ["COLLECTIONS", "COPY", "type_name"]
