@@ -224,7 +224,10 @@ def distance(ours: Any, theirs: Any) -> float:
     return float(abs(mine[finite] - its[finite]).max()) / scale
 
 
-CLOSE = {"float64": 1e-9, "complex128": 1e-9, "float32": 2e-5, "complex64": 2e-5}
+CLOSE = {
+    "float64": 1e-9, "complex128": 1e-9, "float32": 2e-5, "complex64": 2e-5,
+    "float16": 1.02 * 2.0**-10, "bfloat16": 1.02 * 2.0**-7,  # one unit of the largest number
+}  # fmt: skip
 
 
 def tolerance(tensor: Any) -> float:
