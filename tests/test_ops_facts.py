@@ -142,7 +142,8 @@ def agrees(row: Any, text: str, sample: str) -> bool | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         given = eval(text, {}, Lifted(names))
-    ours, formula = (gradcli.as_tensor(t).detach().double() for t in (result, given))
+    kind = gradcli.complex128 if result.is_complex() else gradcli.float64
+    ours, formula = (gradcli.as_tensor(t).detach().to(kind) for t in (result, given))
     return tuple(ours.shape) == tuple(formula.shape) and gradcli.allclose(
         ours, formula, rtol=1e-5, atol=1e-6, equal_nan=True
     )

@@ -30,5 +30,5 @@ def resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
             room[: held.size] = held
             held = room
         tensor._data, tensor._form = held.reshape(tuple(sizes)), None
-    tensor._bump()
+        tensor._bump()
     return tensor

@@ -134,8 +134,8 @@ PRODUCTS = {
     "mv": "self @ vec",
     "outer": "self.unsqueeze(1)*vec2",
     "solve": "inverse(A) @ B",
-    "vdot": "(self*other).sum()",
-    "vecdot": "(x*y).sum(dim)",
+    "vdot": "(conj(self)*other).sum()",
+    "vecdot": "(conj(x)*y).sum(dim)",
 }
 
 LOSSES = {
