@@ -364,6 +364,8 @@ def _of_python(
         word = type_word(bound["M"])
         return TypeError(f"'<' not supported between instances of '{word}' and 'int'")
     for p, shown in zip(parameters, names, strict=True):
+        if shown == "reduction" and shown in bound and not coerce(p, bound[shown])[0]:
+            return ValueError(f"{bound[shown]} is not a valid value for reduction")
         if p.kind == "Tensor" and shown in bound and not coerce(p, bound[shown])[0]:
             return _no_tensor(name, p, shown, bound)
     reading = Reading(name, _of_row(signature, False))

@@ -300,6 +300,17 @@ def _check_input(input: Any, weight: Any, name: str, ndim: int) -> None:
         )
 
 
+def _check_weight(weight: Any, stride: Sequence[int]) -> None:
+    """The weight says how many dimensions are meant."""
+    if weight.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if len(stride) != weight.ndim - 2:
+        raise RuntimeError(
+            f"expected stride to be a single integer value or a list of {weight.ndim - 2} values "
+            f"to match the convolution dimensions, but got stride={list(stride)}"
+        )
+
+
 def _check_sizes(
     x: Any, weight: Any, bias: Any, padding: Any, dilation: Any, groups: int, transposed: bool
 ) -> None:
@@ -349,6 +360,7 @@ def _conv(ndim: int) -> Any:
     ) -> Any:
         _check_input(input, weight, f"conv{ndim}d", ndim)
         stride, dilation = each(stride, ndim), each(dilation, ndim)
+        _check_weight(weight, stride)
         x, batched = _batched(input, ndim)
         if isinstance(padding, str):
             x, padding = _named_padding(x, weight, padding, stride, dilation)
@@ -405,6 +417,7 @@ def _conv_transpose(ndim: int) -> Any:
         groups: int, dilation: Any,
     ) -> Any:  # fmt: skip
         _check_input(input, weight, f"conv_transpose{ndim}d", ndim)
+        _check_weight(weight, each(stride, ndim))
         x, batched = _batched(input, ndim)
         padding, dilation = each(padding, ndim), each(dilation, ndim)
         _check_sizes(x, weight, bias, padding, dilation, groups, True)
@@ -436,7 +449,7 @@ for _ndim, _example in _EXAMPLES.items():
         where="torch functional",
         doc=f"Convolution over {_ndim} dimension{'s' * (_ndim > 1)}.",
         samples=(f"F.conv{_ndim}d({_example})", f"F.conv{_ndim}d({_example}, padding=1)"),
-        errors=(f"F.conv{_ndim}d(s, c)",),
+        errors=(f"F.conv{_ndim}d(s, c)", "F.conv1d(c, x)", "F.conv2d(c, c)"),
     )
     composite(
         f"conv_transpose{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, "

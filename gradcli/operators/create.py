@@ -282,18 +282,27 @@ linspace = factory(
 )  # fmt: skip
 
 composite(
-    f"linspace.tensors(any start, any end, int steps, *, {OPTIONS}) -> Tensor",
+    f"linspace.tensors(Tensor start, Tensor end, int steps, *, {OPTIONS}) -> Tensor",
     lambda start, end, steps, dtype, device, requires_grad: linspace.run(
-        _number(start), _number(end), steps, dtype, device, requires_grad, None, None, False, None
+        *_ends("linspace", start, end), steps, dtype, device, requires_grad, None, None, False, None
     ),
+    numbers="start, end",
     where="torch",
     doc="linspace between 0-dim tensors.",
     samples=("torch.linspace(s.detach(), t.detach(), 4)", "torch.linspace(s, 2, 4)"),
+    errors=("torch.linspace(v, 1, 3)", "torch.linspace(0, x, 3)", "torch.linspace('a', 1, 3)"),
 )
 
 
-def _number(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
+def _ends(name: str, start: Any, end: Any) -> list[Any]:
+    """Tensors of one number as that number."""
+    for word, value in (("start", start), ("end", end)):
+        if getattr(value, "ndim", 0):
+            raise RuntimeError(
+                f"{name} only supports 0-dimensional start and end tensors, but got {word} with "
+                f"{value.ndim} dimension(s)."
+            )
+    return [value.item() if hasattr(value, "item") else value for value in (start, end)]
 
 
 def _log_spaced(xp: Any, start: Any, end: Any, steps: int, base: float, dtype: Any) -> Any:
@@ -315,10 +324,10 @@ logspace = factory(
 )  # fmt: skip
 
 composite(
-    f"logspace.tensors(any start, any end, int steps, float base=10.0, *, {OPTIONS}) -> Tensor",
+    "logspace.tensors(Tensor start, Tensor end, int steps, float base=10.0, *, "
+    f"{OPTIONS}) -> Tensor",
     lambda start, end, steps, base, dtype, device, requires_grad: logspace.run(
-        _number(start),
-        _number(end),
+        *_ends("logspace", start, end),
         steps,
         base,
         dtype,
@@ -329,6 +338,7 @@ composite(
         False,
         None,
     ),
+    numbers="start, end",
     where="torch",
     doc="logspace between 0-dim tensors.",
     samples=("torch.logspace(s, 2, 4)",),
