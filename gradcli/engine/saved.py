@@ -235,28 +235,34 @@ def pack_node(node: Node) -> None:
     assert not isinstance(node.saved, Freed)
     if node.row.saves_tensors and node.saves_output:
         saved_output(node)
-    node.saved = tuple(_packed(value) for value in node.saved)
+    node.saved = tuple(_packed(node, value) for value in node.saved)
 
 
-def _packed(value: Any) -> Any:
+def _packed(node: Node, value: Any) -> Any:
     pack, unpack_hook = state.saved_hooks[-1]
     if value.__class__ is list:
-        return [_packed(item) for item in value]
+        return [_packed(node, item) for item in value]
     if value.__class__ is Tensor:
-        given = value.detach() if value.is_leaf is False else value
-        return Packed(_unchanged(pack, given), unpack_hook, edge_of(value), value._output_nr)
+        return Packed(_unchanged(pack, value), unpack_hook, edge_of(value), value._output_nr)
     if isinstance(value, SavedOutput):
         own = True if value.kind.differentiable else None
-        given = plain(value.data, value.kind)
-        return Packed(_unchanged(pack, given), unpack_hook, own, value.output_nr)
+        given = _restored(node, value)
+        result = _unchanged(pack, given)
+        if result is given:  # else the node would hold itself
+            result = plain(value.data, value.kind)
+        return Packed(result, unpack_hook, own, value.output_nr)
     return value
 
 
 def _unchanged(pack: Callable[[Tensor], Any], given: Tensor) -> Any:
     """What a pack hook makes of a tensor, which it must leave as it is."""
     storage = given._need_storage()
-    before = storage.version
-    result = pack(given)
+    before, grad_enabled = storage.version, state.grad_enabled
+    state.grad_enabled = False
+    try:
+        result = pack(given)
+    finally:
+        state.grad_enabled = grad_enabled
     if storage.version != before:
         raise RuntimeError(
             "A saved tensor pack hook is modifying its input in place. Tensors provided as input "
@@ -298,7 +304,7 @@ class SavedTensor:
             )
         state.push_saved_hooks((pack_hook, unpack_hook))
         try:
-            packed = _packed(value)
+            packed = _packed(self._node, value)
         finally:
             state.pop_saved_hooks()
         self._node.saved = (*saved[: self._place], packed, *saved[self._place + 1 :])
@@ -320,7 +326,7 @@ def keep(node: Node, tensor: Tensor) -> tuple[Any, int]:
     """A tensor that a user's function saves, and its version."""
     value: Any = SharedOutput(tensor, tensor._output_nr) if tensor._grad_fn is node else tensor
     if state.saved_hooks:
-        return _packed(value), 0
+        return _packed(node, value), 0
     return value, -1 if tensor.is_inference() else tensor._version
 
 
