@@ -281,8 +281,14 @@ def legacy_tensor(
     dtype: DType | None = None,
     device: Any = None,
     name: str = "Tensor",
+    **others: Any,
 ) -> Tensor:
     """torch.Tensor(2, 3), torch.FloatTensor([..]): sizes make memory, a sequence makes values."""
+    if others:
+        from .refused_data import no_such_constructor
+
+        given = () if data is None else (data, *more)
+        raise no_such_constructor(given, others)
     dtype = dtype or dtypes.default_dtype()
     kind = kind_of(dtype, default_device() if device is None else as_device(device))
     if data is None and not more:

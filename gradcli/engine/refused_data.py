@@ -37,6 +37,23 @@ def name_of(value: Any) -> str:
     return getattr(value, "type_name", None) or type(value).__name__
 
 
+def no_such_constructor(given: tuple[Any, ...], named: dict[str, Any]) -> TypeError:
+    """torch.Tensor and its like take no requires_grad and no dtype."""
+    words = [name_of(value) for value in given]
+    words += [f"{name}={name_of(value)}" for name, value in named.items()]
+    reason = f"\n      didn't match because some of the keywords were incorrect: {', '.join(named)}"
+    rows = (
+        "(*, torch.device device = None)", "(torch.Storage storage)", "(Tensor other)",
+        "(tuple of ints size, *, torch.device device = None)",
+        "(object data, *, torch.device device = None)",
+    )  # fmt: skip
+    lines = [f" * {row}{reason if place == 0 else ''}" for place, row in enumerate(rows)]
+    return TypeError(
+        f"new() received an invalid combination of arguments - got ({', '.join(words)}), "
+        "but expected one of:\n" + "\n".join(lines) + "\n"
+    )
+
+
 def _inferred(data: Any) -> DType | Exception:
     best: DType | None = None
     for item in _leaves(data):

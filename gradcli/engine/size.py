@@ -27,4 +27,10 @@ class Size(tuple[int, ...]):
     __rmul__ = __mul__
 
     def __add__(self, other: Any) -> Any:
-        return Size(tuple.__add__(self, other)) if isinstance(other, tuple) else NotImplemented
+        if not isinstance(other, tuple):
+            name = type(other).__name__
+            raise TypeError(f"can only concatenate tuple (not {name}) to torch.Size")
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Any:
+        return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented

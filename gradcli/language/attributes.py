@@ -21,7 +21,18 @@ from .libraries import HOMES, TENSORS, published, publishes
 from .names import suggest_member, suggestion
 from .operations import iterate, type_handlers, type_name
 from .session import session
-from .values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Plain, Set, Type
+from .values import (
+    Annotation,
+    Bound,
+    Builtin,
+    ErrorValue,
+    Function,
+    Lazy,
+    Namespace,
+    Plain,
+    Set,
+    Type,
+)
 
 Method = Callable[..., Any]
 
@@ -402,9 +413,19 @@ def _named(value: Any, name: str) -> Any:
         if name == "__qualname__" and type(value) is Function:
             return value.code.qualified
         return value.name
+    if type(value) is Function and name in value.table:
+        return value.table[name]
     return _universal(value, name)
 
 
+def _set_on_function(value: Function, name: str, new: Any) -> None:
+    if name.startswith("__"):
+        raise missing(value, name)
+    session.budget.charge_bytes(KEPT_BYTES)
+    value.table = {**value.table, name: new}
+
+
+SPECIAL_SET[Function] = _set_on_function
 SPECIAL[Function] = SPECIAL[Builtin] = SPECIAL[Bound] = _named
 
 TABLES.update({
@@ -432,8 +453,8 @@ TABLES.update({
     slice: Members({}, {name: attrgetter(name) for name in ("start", "stop", "step")}),
     range: Members({}, {name: attrgetter(name) for name in ("start", "stop", "step")}),
     Namespace: Members(), Type: Members(), Function: Members(), Builtin: Members(),
-    Bound: Members(), Lazy: Members(), Plain: Members(), type(None): Members(),
-    type(...): Members(),
+    Bound: Members(), Lazy: Members(), Plain: Members(), Annotation: Members(),
+    type(None): Members(), type(...): Members(),
 })  # fmt: skip
 del TABLES[range]  # the builtins give range its methods too
 
@@ -456,9 +477,22 @@ def _iterate(value: Any) -> Iterator[Any] | None:
     return None if method is None else map(adopt, method(value))
 
 
+def _subscripted(value: Type, inner: Any) -> Any:
+    if value.name not in GENERIC:
+        raise TypeError(f"type '{value.name}' is not subscriptable")
+    return Annotation(value.name)  # list[int], for annotations
+
+
+GENERIC = frozenset({"list", "dict", "tuple", "set", "frozenset", "type"})
+
+
 def _get_item(value: Any) -> Any:
     if type(value) is ArrayValue:
         return _array_item
+    if type(value) is Annotation:
+        return lambda annotation, inner: annotation
+    if type(value) is Type:
+        return _subscripted
     method = _library_method(value, "__getitem__")
     return None if method is None else _adopting(method)
 
@@ -468,6 +502,9 @@ def _host_name(value: Any) -> str | None:
         return value.kind.name
     if type(value) is Lazy:
         return value.kind
+    if type(value) is Bound:
+        own = type(value.function) is Function or getattr(value.function, "wraps", None)
+        return "method" if own else "builtin_function_or_method"
     if isinstance(value, Node):
         return value.name().split("::")[-1]
     if isinstance(value, Tensor):

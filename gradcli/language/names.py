@@ -35,6 +35,12 @@ NUMPY_NAMES = frozenset(
     "pi e inf nan sqrt exp log log2 log10 sin cos tan arctan tanh sinh cosh abs sign floor ceil "
     "isnan isinf isclose".split()
 )
+# Names for annotations, which are not evaluated; outside of them they are values without use.
+TYPING_NAMES = frozenset(
+    "Any Callable ClassVar Dict Final FrozenSet Generator Iterable Iterator List Literal Mapping "
+    "NoReturn Optional Sequence Set Tuple Type Union".split()
+)
+OTHERS = {"math": MATH_NAMES, "numpy": NUMPY_NAMES, "typing": TYPING_NAMES}
 ERROR_NAMES = (
     "BaseException", "Exception", "ArithmeticError", "AssertionError", "AttributeError",
     "BufferError", "ConnectionError", "DeprecationWarning", "EOFError", "EnvironmentError",
@@ -89,11 +95,11 @@ def _is_value(path: str) -> bool:
         from .. import namespace
 
         return namespace.has(rest)
-    return rest in MATH_NAMES if root == "math" else root == "numpy" and rest in NUMPY_NAMES
+    return rest in OTHERS.get(root, ())
 
 
 def _is_space(path: str) -> bool:
-    if path in ("torch", "math", "numpy"):
+    if path == "torch" or path in OTHERS:
         return True
     from .. import namespace
 
@@ -111,8 +117,7 @@ def known_paths() -> tuple[Paths, Paths]:
 @lru_cache(maxsize=1)
 def _all_paths() -> tuple[frozenset[str], frozenset[str]]:
     values = {f"torch.{name}" for name in torch_names()}
-    values.update(f"math.{name}" for name in MATH_NAMES)
-    values.update(f"numpy.{name}" for name in NUMPY_NAMES)
+    values.update(f"{root}.{name}" for root, listed in OTHERS.items() for name in listed)
     from .. import namespace
 
     spaces = {"torch", *(f"torch.{name}" for name in namespace.SPACES)}

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.tensor import Tensor
-from .libraries import TENSORS
 from .session import session
-from .values import UNBOUND, FrozenSet, Lazy, Set
+from .values import UNBOUND, FrozenSet, Instance, Lazy, Set
 
 # Exact types whose operators cost no more than a look at a word: no guard before them.
 LIGHT = frozenset({float, Tensor, bool, complex, type(None)})
@@ -114,10 +113,10 @@ def _repeat_in_place(a: Any, b: Any) -> Any:
         _repetition(a, b)
         a *= b
         return a
-    if type(a) in TENSORS and type(b) not in SEQUENCES:
-        a *= b
-        return a
-    return multiply(a, b)
+    if type(a) in (int, bool) or type(a) in SEQUENCES or type(b) in SEQUENCES:
+        return multiply(a, b)
+    a *= b
+    return a
 
 
 def _set_in_place(combine: Callable[[Any, Any], Any], otherwise: Callable[[Any, Any], Any]) -> Any:
@@ -156,7 +155,12 @@ def _as_set(items: Any) -> Set:
 
 def _in_place(light: Callable[[Any, Any], Any], guarded: Callable[[Any, Any], Any]) -> Any:
     def run(a: Any, b: Any) -> Any:
-        return light(a, b) if type(a) in TENSORS else guarded(a, b)
+        if type(a) is int or type(a) is bool:
+            try:
+                return guarded(a, b)
+            except TypeError:
+                pass  # the other says it with the right sign
+        return guarded(a, b) if type(a) is str else light(a, b)
 
     return run
 
@@ -452,7 +456,9 @@ def delete_item(value: Any, index: Any) -> None:
         return
     own = type_handlers.delete_item(value)
     if own is None:
-        raise TypeError(f"'{type_name(value)}' object doesn't support item deletion")
+        is_sequence = kind in PLAIN_ITERABLES or isinstance(value, (tuple, Instance))
+        word = "doesn't" if is_sequence else "does not"
+        raise TypeError(f"'{type_name(value)}' object {word} support item deletion")
     own(value, index)
 
 

@@ -79,10 +79,15 @@ class Code:
         self.plain = -1
 
 
+NOTHING_KEPT: dict[str, Any] = {}  # replaced, and never changed, when a program keeps something
+
+
 class Function:
     """A function of the program. The engine may call it (hooks); the interpreter calls `invoke`."""
 
-    __slots__ = ("code", "defaults", "doc", "keyword_defaults", "name", "template", "__weakref__")
+    __slots__ = (
+        "code", "defaults", "doc", "keyword_defaults", "name", "table", "template", "__weakref__",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -94,6 +99,7 @@ class Function:
         self.code = code
         self.name = code.name
         self.doc = code.doc
+        self.table: dict[str, Any] = NOTHING_KEPT
         self.defaults = defaults
         self.keyword_defaults = keyword_defaults
         self.template = cells + [UNBOUND] * code.locals
@@ -231,6 +237,18 @@ class Instance:
     def __init__(self, kind: Any) -> None:
         self.kind = kind
         self.table: dict[str, Any] = {}
+
+
+class Annotation:
+    """What is imported from typing: List, and List[int] too."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 class Plain:

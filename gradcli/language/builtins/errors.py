@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Callable
 from typing import Any
 
 from ..names import ERROR_NAMES
+from ..operations import type_name
 from ..values import ErrorValue, Type
 from .arguments import MARK, said
 from .types import OF_ERRORS, host_type, is_instance
@@ -50,9 +52,36 @@ def value_of(error: BaseException) -> ErrorValue:
         return error.value
     if type(error) is TypeError and error.args and str(error).startswith(MARK):
         return ErrorValue(kind_of(error), (said(str(error)),))
+    if type(error) is TypeError and len(error.args) == 1:
+        return ErrorValue(kind_of(error), (operands_named(error),))
     # A system's own error may carry host objects; those of Python and the engine carry text.
     args = error.args if not isinstance(error, OSError) else (str(error),)
     return ErrorValue(kind_of(error), tuple(args))
+
+
+_OPERANDS = re.compile(r"(.*?(?:: |instances of ))'([\w.]+)' and '([\w.]+)'")
+
+_JOINED = re.compile(r'(can only concatenate \w+ \(not )"(\w+)"(\) to \w+)')
+
+
+def operands_named(error: TypeError) -> Any:
+    """The host names records of ours by their classes; Python would name what they stand for."""
+    message, trace = error.args[0], error.__traceback__
+    if trace is None or type(message) is not str:
+        return message
+    match = _OPERANDS.fullmatch(message) or _JOINED.fullmatch(message)
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    here = trace.tb_frame.f_locals
+    if match is None or "a" not in here or "b" not in here:
+        return message
+    a, b = here["a"], here["b"]
+    if match.re is _JOINED:
+        right = match[2] == type(b).__name__
+        return f'{match[1]}"{type_name(b)}"{match[3]}' if right else message
+    if (type(a).__name__, type(b).__name__) != match.groups()[1:]:
+        return message
+    return f"{match[1]}'{type_name(a)}' and '{type_name(b)}'"
 
 
 own_errors: list[Callable[[Any], Type | None]] = []  # error classes of the program

@@ -5,7 +5,7 @@ from __future__ import annotations
 # Of our rooms, where one room is one of PyTorch's modules.
 ROOMS = {
     "convolution": "conv", "sequences": "rnn", "recurrent": "rnn", "attention": "activation",
-    "resampling": "padding",
+    "resampling": "padding", "unpooling": "pooling",
 }  # fmt: skip
 # Classes that PyTorch keeps in a module of their own.
 OWN = {

@@ -18,6 +18,7 @@ from ..names import known_paths
 from ..operations import VIEWS, type_name
 from ..session import session
 from ..values import (
+    Annotation,
     Bound,
     Builtin,
     ErrorValue,
@@ -204,6 +205,8 @@ def _resolved(path: str, library: Library) -> Any:
         return MATH[rest]
     if root == "numpy":
         return NUMPY[rest]
+    if root == "typing":
+        return Annotation(path)
     return library_value(rest, library.resolve(rest))
 
 

@@ -221,7 +221,10 @@ class ExpressionCompiler(OperatorCompiler):
         items = self.items(node.elts, scope)
 
         def run(frame: list[Any]) -> Any:
-            found = items(frame)
+            try:
+                found = items(frame)
+            except StarredError as error:
+                raise TypeError(f"'{error.kind}' object is not iterable") from None
             for item in found:
                 check_key(item)
             if node is None:
