@@ -247,7 +247,9 @@ convolution_backward = operator(
     node="ConvolutionBackwardBackward0",
     where="hidden",
     forward=_convolution_backward,
-    reduced=Reduced(lambda kind, *given: _convolution_backward(kind.xp, *given, _steps(kind))),
+    reduced=Reduced(
+        lambda kind, *given: _convolution_backward(kind.xp, *given, settle=_steps(kind))
+    ),
     joint={
         ("grad_output", "input", "weight"): (
             lambda grads, grad_output, input, weight, stride, padding, dilation, transposed,
@@ -270,7 +272,7 @@ convolution = operator(
     ),
     reduced=Reduced(
         lambda kind, input, weight, *settings: _laid_out(
-            _convolution(kind.xp, input, weight, *settings, _steps(kind)), input, weight
+            _convolution(kind.xp, input, weight, *settings, settle=_steps(kind)), input, weight
         )
     ),
     joint={

@@ -92,7 +92,7 @@ histc = operator(
     check=_check_histc,
     cost=lambda self, bins, min, max: bins,
     forward=_histc,
-    reduced=Reduced(lambda kind, *given: _histc(kind.xp, *given, kind.settle)),
+    reduced=Reduced(lambda kind, *given: _histc(kind.xp, *given, settle=kind.settle)),
     doc="How many elements lie in each of equal bins.",
     samples=("torch.histc(x, 4)", "x.histc(4, -1, 1)", "torch.histc(x)",
              "torch.histc(x, bins=3, min=1, max=1)", "torch.histc(d, 5)"),

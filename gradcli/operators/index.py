@@ -138,7 +138,7 @@ def _put(
     return result
 
 
-_PUT_REDUCED = Reduced(lambda kind, *given: _put(kind.xp, *given, kind))
+_PUT_REDUCED = Reduced(lambda kind, *given: _put(kind.xp, *given, kind=kind))
 
 index_put_impl = operator(
     "_index_put_impl(Tensor self, Tensor[] indices, Tensor values, bool accumulate) -> Tensor",

@@ -357,7 +357,7 @@ index_reduce = operator(
     inplace="index_reduce_",
     check=_check_reduce,
     forward=_reduced,
-    reduced=Reduced(lambda kind, *given: _reduced(kind.xp, *given, kind)),
+    reduced=Reduced(lambda kind, *given: _reduced(kind.xp, *given, kind=kind)),
     joint={
         ("self", "source"): lambda grad, self, dim, index, source, reduce, include_self, result: (
             _reduce_gradients(grad, self, dim, index, source, reduce, include_self, result)

@@ -129,7 +129,7 @@ _FORWARD = (
     "-> (Tensor output, Tensor total_weight)"
 )
 
-_NLL_REDUCED = Reduced(lambda kind, *given: _nll_forward(kind.xp, *given, kind))
+_NLL_REDUCED = Reduced(lambda kind, *given: _nll_forward(kind.xp, *given, kind=kind))
 
 nll_loss_backward = operator(
     "nll_loss_backward" + _BACKWARD,

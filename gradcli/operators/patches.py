@@ -180,7 +180,7 @@ col2im = operator(
     node="Col2ImBackward0",
     where="hidden",
     forward=_col2im,
-    reduced=Reduced(lambda kind, *given: _col2im(kind.xp, *given, kind.settle)),
+    reduced=Reduced(lambda kind, *given: _col2im(kind.xp, *given, settle=kind.settle)),
     self=lambda grad, kernel_size, dilation, padding, stride: im2col(
         grad, kernel_size, dilation, padding, stride
     ),

@@ -276,7 +276,9 @@ def _declare_average(ndim: int) -> Any:
         node=node + "Backward0",
         where="hidden",
         forward=_avg_pool_backward,
-        reduced=Reduced(lambda kind, *given: _avg_pool_backward(kind.xp, *given, kind.settle)),
+        reduced=Reduced(
+            lambda kind, *given: _avg_pool_backward(kind.xp, *given, settle=kind.settle)
+        ),
         grad_output=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad,
         divisor_override: again(
             grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override

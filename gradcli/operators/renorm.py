@@ -52,7 +52,7 @@ renorm = operator(
     inplace="renorm_",
     layout="row-major",
     forward=_renorm,
-    reduced=Reduced(lambda kind, *given: _renorm(kind.xp, *given, kind.settle)),
+    reduced=Reduced(lambda kind, *given: _renorm(kind.xp, *given, settle=kind.settle)),
     self=lambda grad, self, p, dim, maxnorm: _renorm_backward(grad, self, p, dim, maxnorm),
     doc="Slices along dim whose p-norm exceeds maxnorm, scaled down to it.",
     samples=("torch.renorm(x, 2, 0, 1.0)", "x.renorm(1, 1, 0.5)"),

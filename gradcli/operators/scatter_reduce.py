@@ -132,7 +132,7 @@ scatter_reduce = operator(
     check=_check_reduce,
     layout="row-major",
     forward=_scatter_reduced,
-    reduced=Reduced(lambda kind, *given: _scatter_reduced(kind.xp, *given, kind.settle)),
+    reduced=Reduced(lambda kind, *given: _scatter_reduced(kind.xp, *given, settle=kind.settle)),
     joint={
         ("self", "src"): lambda grad, self, dim, index, src, reduce, include_self, result: (
             _reduce_gradients(grad, self, dim, index, src, reduce, include_self, result)

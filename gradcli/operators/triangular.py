@@ -258,6 +258,7 @@ def _check_system(b: Any, A: Any) -> None:
             "Incompatible matrix sizes for cholesky_solve: each A matrix is "
             f"{rows} by {columns} but each b matrix is {tall} by {wide}"
         )
+    check_precision(b, "cholesky_solve_cpu", empty=True)
 
 
 def _check_factor(self: Any) -> None:
@@ -268,10 +269,7 @@ def _check_factor(self: Any) -> None:
 cholesky_solve = operator(
     "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     node="CholeskySolveBackward0",
-    check=lambda self, input2, upper: (
-        _check_system(self, input2),
-        check_precision(self, "cholesky_solve_cpu", empty=True),
-    ),
+    check=lambda self, input2, upper: _check_system(self, input2),
     forward=_cholesky_solution,
     joint={
         ("self", "input2"): lambda grad, self, input2, result, upper, needs: (
