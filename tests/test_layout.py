@@ -32,36 +32,123 @@ THIN = {
     "one": "torch.randn(3, 3)[1:2, 1:2]",
 }
 ONE = (
-    "x * 2", "-x", "x.exp()", "x ** 2", "x.clamp(0, 1)", "x > 0", "x.double()", "x.to(torch.int64)",
-    "x.clone()", "x.contiguous()", "torch.zeros_like(x)", "torch.randn_like(x)", "x.abs() + x[0]",
-    "x.sum(1)", "x.mean(0, keepdim=True)", "x.max(-1).values", "x.argmin(0)", "x.var(1)",
-    "x.softmax(1)", "x.cumsum(0)", "x.prod(0)", "x.norm(dim=1)", "x.logsumexp(0)", "x.median(0)[0]",
-    "x.sort(0)[0]", "x.topk(1, 0)[0]", "x.flip(0)", "x.roll(1, 0)", "x.tril()", "x.repeat(1, 1, 2)",
-    "x[[0, 0]]", "x[:, [0]]", "x[..., [0]]", "x[[0, 0], :, [0, 0]]" , "x[x > 0]", "x[None]", "x[:, None]",
-    "x.unsqueeze(-1)", "x.reshape(-1)", "x.flatten(1)", "torch.cat([x, x])", "torch.stack([x, x], -1)",
-    "x.gather(0, torch.zeros(1, 1, 1, dtype=torch.int64))", "x.masked_fill(x > 0, 1.0)",
-    "torch.where(x > 0, x, 0.5)", "F.relu(x)", "F.gelu(x)", "F.pad(x, (1, 1))", "F.one_hot(x.long() * 0)",
-    "torch.fft.fft(x, dim=1)", "torch.fft.rfft(x, dim=0)", "torch.fft.irfft(x, dim=1)",
-    "torch.fft.fft2(x)", "x @ x.mT", "x.mT @ x[0]", "torch.linalg.svd(x)[0]", "torch.linalg.qr(x)[0]",
-    "torch.linalg.inv(x @ x.mT + 9 * torch.eye(3))", "x.float(memory_format=torch.contiguous_format)",
-    "torch.empty_like(x, memory_format=torch.contiguous_format)", "F.avg_pool1d(x, 2)",
-    "F.conv1d(x, torch.ones(2, 3, 1))", "F.conv1d(torch.ones(1, 3, 5), x)", "x.rot90()",
-)  # fmt: skip
+    "x * 2",
+    "-x",
+    "x.exp()",
+    "x ** 2",
+    "x.clamp(0, 1)",
+    "x > 0",
+    "x.double()",
+    "x.to(torch.int64)",
+    "x.clone()",
+    "x.contiguous()",
+    "torch.zeros_like(x)",
+    "torch.randn_like(x)",
+    "x.abs() + x[0]",
+    "x.sum(1)",
+    "x.mean(0, keepdim=True)",
+    "x.max(-1).values",
+    "x.argmin(0)",
+    "x.var(1)",
+    "x.softmax(1)",
+    "x.cumsum(0)",
+    "x.prod(0)",
+    "x.norm(dim=1)",
+    "x.logsumexp(0)",
+    "x.median(0)[0]",
+    "x.sort(0)[0]",
+    "x.topk(1, 0)[0]",
+    "x.flip(0)",
+    "x.roll(1, 0)",
+    "x.tril()",
+    "x.repeat(1, 1, 2)",
+    "x[[0, 0]]",
+    "x[:, [0]]",
+    "x[..., [0]]",
+    "x[[0, 0], :, [0, 0]]",
+    "x[x > 0]",
+    "x[None]",
+    "x[:, None]",
+    "x.unsqueeze(-1)",
+    "x.reshape(-1)",
+    "x.flatten(1)",
+    "torch.cat([x, x])",
+    "torch.stack([x, x], -1)",
+    "x.gather(0, torch.zeros(1, 1, 1, dtype=torch.int64))",
+    "x.masked_fill(x > 0, 1.0)",
+    "torch.where(x > 0, x, 0.5)",
+    "F.relu(x)",
+    "F.gelu(x)",
+    "F.pad(x, (1, 1))",
+    "F.one_hot(x.long() * 0)",
+    "torch.fft.fft(x, dim=1)",
+    "torch.fft.rfft(x, dim=0)",
+    "torch.fft.irfft(x, dim=1)",
+    "torch.fft.fft2(x)",
+    "x @ x.mT",
+    "x.mT @ x[0]",
+    "torch.linalg.svd(x)[0]",
+    "torch.linalg.qr(x)[0]",
+    "torch.linalg.inv(x @ x.mT + 9 * torch.eye(3))",
+    "x.float(memory_format=torch.contiguous_format)",
+    "torch.empty_like(x, memory_format=torch.contiguous_format)",
+    "F.avg_pool1d(x, 2)",
+    "F.conv1d(x, torch.ones(2, 3, 1))",
+    "F.conv1d(torch.ones(1, 3, 5), x)",
+    "x.rot90()",
+)
+GRADIENTS = (
+    "graded(x, lambda w: (w * 2).sum(), False)",
+    "graded(x, lambda w: (w * w).sum(), True)",
+    "graded(x, lambda w: (w.mT @ w).sum(), False)",
+    "graded(x, lambda w: w.exp().sum(), True)",
+)
 TWO = (
-    "x + y", "x * y[0]", "y / x", "torch.maximum(x, y)", "torch.where(x > 0, y, x)", "x < y",
-    "torch.lerp(x, y, 0.5)", "torch.addcmul(x, y, y[0])", "torch.atan2(x, y.double())",
-    "F.mse_loss(x, y, reduction='none')", "torch.cat([x, y], 1)", "x - y.long()",
-)  # fmt: skip
-FLAT = ("x * 2", "x + x", "x.sin()", "x + torch.ones(4, 4)", "x * torch.ones(4)", "x.clone()",
-        "x.double()", "x.sum(0, keepdim=True)", "x @ x.t()", "x.t() @ x", "x.unsqueeze(0)",
-        "x[None]", "x.squeeze()", "x.view(-1)", "x.expand(4, 4)", "x.t().contiguous()",
-        "torch.autograd.grad((x.requires_grad_() @ x.t()).sum(), x, create_graph=True)[0]")  # fmt: skip
+    "x + y",
+    "x * y[0]",
+    "y / x",
+    "torch.maximum(x, y)",
+    "torch.where(x > 0, y, x)",
+    "x < y",
+    "torch.lerp(x, y, 0.5)",
+    "torch.addcmul(x, y, y[0])",
+    "torch.atan2(x, y.double())",
+    "F.mse_loss(x, y, reduction='none')",
+    "torch.cat([x, y], 1)",
+    "x - y.long()",
+)
+FLAT = (
+    "x * 2",
+    "x + x",
+    "x.sin()",
+    "x + torch.ones(4, 4)",
+    "x * torch.ones(4)",
+    "x.clone()",
+    "x.double()",
+    "x.sum(0, keepdim=True)",
+    "x @ x.t()",
+    "x.t() @ x",
+    "x.unsqueeze(0)",
+    "x[None]",
+    "x.squeeze()",
+    "x.view(-1)",
+    "x.expand(4, 4)",
+    "x.t().contiguous()",
+    "torch.autograd.grad((x.requires_grad_() @ x.t()).sum(), x, create_graph=True)[0]",
+)
+
+
+def graded(x: Any, function: Any, create_graph: bool) -> Any:
+    """What backward() leaves in .grad."""
+    x = x.detach().requires_grad_()
+    function(x).backward(create_graph=create_graph)
+    return x.grad
 
 
 @question
 def strides(torch: Any, text: str, first: str, second: str) -> list[Any]:
     """Strides of what `text` makes of x and y, and whether it counts as contiguous."""
-    space = {"torch": torch, "F": torch.nn.functional}
+    space = {"torch": torch, "F": torch.nn.functional, "graded": graded}
     space |= {"x": eval(first, space), "y": eval(second, space)}
     result = eval(text, space)
     return [list(result.stride()), result.is_contiguous(), getattr(result.grad_fn, "name", str)()]
@@ -75,7 +162,7 @@ def all_strides(torch: Any, text: str, table: str) -> list[Any]:
     return [strides(torch, text, first, second) for first in orders.values() for second in others]
 
 
-@pytest.mark.parametrize("text", [*ONE, *TWO])
+@pytest.mark.parametrize("text", [*ONE, *TWO, *GRADIENTS])
 def test_results_lie_as_in_pytorch(text: str) -> None:
     assert all_strides(gradcli, text, "orders") == oracle.ask("all_strides", text, "orders")
 

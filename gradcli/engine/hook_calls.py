@@ -10,7 +10,7 @@ from typing import Any
 
 from .catalogue import catalogue
 from .kind import Kind, kind_of_array
-from .layout import empty_like
+from .layout import element_strides, empty_like, is_dense
 from .mode import state
 from .node import Node
 from .overlap import is_expanded
@@ -171,8 +171,9 @@ def captured(value: Any, kind: Kind) -> Tensor:
 def copied(new: Tensor, like: Tensor) -> Tensor:
     """A gradient of its own memory, of the tensor's type, laid out as the tensor is."""
     kind = like._kind
-    if not like._data.flags.c_contiguous:
-        data = empty_like(kind.xp, like._data, kind.array_dtype)
+    own = like._data
+    if not own.flags.c_contiguous and is_dense(own.shape, element_strides(own)):
+        data = empty_like(kind.xp, own, kind.array_dtype)
         data[...] = new._data
         return plain(data, kind)
     return plain(kind.xp.array(new._data, dtype=kind.array_dtype, order="C"), kind)

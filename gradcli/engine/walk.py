@@ -21,6 +21,8 @@ from .hook_calls import (
     copied,
     retain,
 )
+from .kind import contiguous_format
+from .layout import element_strides, is_dense, relaid
 from .leaf import check_leaf, edge_of
 from .mode import state
 from .node import AccumulateGrad, CustomNode, Node
@@ -303,7 +305,7 @@ class Walk:
         if state.observer is not None:
             state.observer.accumulated(variable, new)
         if held is None:
-            meta.grad = self._graph_copy(new) if self.graph else copied(new, variable)
+            meta.grad = self._graph_copy(new, variable) if self.graph else copied(new, variable)
         elif self.graph:
             meta.grad = held + new
         else:
@@ -313,7 +315,14 @@ class Walk:
             if held._data.shape != new._data.shape:
                 meta.grad = plain(held._data + new._data, held._kind)
 
-    def _graph_copy(self, new: Tensor) -> Tensor:
-        kind = new._kind
-        fresh = plain(kind.xp.zeros(new._data.shape, dtype=kind.array_dtype), kind)
-        return catalogue.methods["copy_"](fresh, new)  # type: ignore[no-any-return]
+    def _graph_copy(self, new: Tensor, variable: Tensor) -> Tensor:
+        """As the variable lies where that is dense, else row-major."""
+        kind, own = new._kind, element_strides(variable._data)
+        copy: Tensor
+        if not is_dense(variable._data.shape, own):
+            copy = catalogue.functions["clone"](new, memory_format=contiguous_format)
+            return copy
+        zeros = kind.xp.zeros(new._data.shape, dtype=kind.array_dtype)
+        fresh = plain(relaid(zeros, own) if zeros.ndim > 1 else zeros, kind)
+        copy = catalogue.methods["copy_"](fresh, new)
+        return copy

@@ -12,6 +12,8 @@ from __future__ import annotations
 from math import gcd
 from typing import Any
 
+from ..engine.layout import row_major
+
 VECTOR = 16  # bytes that are added side by side: four singles, or two doubles
 ROWS_PACKED, COLUMNS_PACKED = 4, 11  # of the result, from which on operands are packed
 UNROLLED = 8  # numbers for each turn of the loops over one row
@@ -24,13 +26,13 @@ def multiplied(xp: Any, a: Any, b: Any) -> Any:
     if a.dtype.char not in "fd" or not 0 < _count(a, b) <= MOST or xp.__name__ != "numpy":
         return xp.matmul(a, b)
     if a.ndim == b.ndim == 2:
-        return xp.ascontiguousarray(_matrices(xp, a, b))
+        return row_major(_matrices(xp, a, b))
     if b.ndim == 1:
         if a.ndim == 1:
             return _dot(xp, a * b)
         by_rows = _is_row_major(a)
-        return xp.ascontiguousarray((_by_rows_of if by_rows else _times_vector)(xp, a, b))
-    return xp.ascontiguousarray(_batches(xp, a, b)) if a.ndim == b.ndim == 3 else xp.matmul(a, b)
+        return row_major((_by_rows_of if by_rows else _times_vector)(xp, a, b))
+    return row_major(_batches(xp, a, b)) if a.ndim == b.ndim == 3 else xp.matmul(a, b)
 
 
 def added_product(xp: Any, start: Any, a: Any, b: Any) -> Any:
@@ -41,7 +43,7 @@ def added_product(xp: Any, start: Any, a: Any, b: Any) -> Any:
     if _way(a, b) is not _down_columns:
         return _matrices(xp, a, b) + start
     start = xp.broadcast_to(start, (a.shape[0], b.shape[1]))
-    return xp.ascontiguousarray(_down_columns(xp, a, b, start))
+    return row_major(_down_columns(xp, a, b, start))
 
 
 def _count(a: Any, b: Any) -> int:
