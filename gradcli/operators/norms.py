@@ -73,10 +73,17 @@ def _track(input: Any, running_mean: Any, running_var: Any, mean: Any, momentum:
     with no_grad():
         # Through .data: PyTorch's kernel writes the statistics without a new version.
         if running_mean is not None:
-            running_mean.data.copy_(mean * momentum + running_mean * (1 - momentum))
+            _move(running_mean, mean, momentum)
         if running_var is not None:
-            spread = input.detach().var(dims)
-            running_var.data.copy_(spread * momentum + running_var * (1 - momentum))
+            wide = input.float() if input.dtype.is_reduced else input
+            _move(running_var, wide.detach().var(dims), momentum)
+
+
+def _move(running: Any, batch: Any, momentum: float) -> None:
+    old = running
+    if running.dtype.is_reduced:
+        old, batch = running.float(), batch.float()
+    running.data.copy_(batch * momentum + old * (1 - momentum))
 
 
 composite(
