@@ -65,6 +65,9 @@ class ClassValue:
         if self.host is not None:
             _know(self.host)
 
+    def __deepcopy__(self, memo: Any) -> ClassValue:
+        return self  # a copy of an object is of the same class
+
     def find(self, name: str, after: ClassValue | None = None) -> Any:
         """The first entry of this name along the bases, behind `after` where that is given."""
         skipping = after is not None

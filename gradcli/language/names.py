@@ -40,7 +40,11 @@ TYPING_NAMES = frozenset(
     "Any Callable ClassVar Dict Final FrozenSet Generator Iterable Iterator List Literal Mapping "
     "NoReturn Optional Sequence Set Tuple Type Union".split()
 )
-OTHERS = {"math": MATH_NAMES, "numpy": NUMPY_NAMES, "typing": TYPING_NAMES}
+OTHERS = {
+    "math": MATH_NAMES, "numpy": NUMPY_NAMES, "typing": TYPING_NAMES,
+    "copy": frozenset(("copy", "deepcopy")),
+    "collections": frozenset(("OrderedDict", "defaultdict")),
+}  # fmt: skip
 ERROR_NAMES = (
     "BaseException", "Exception", "ArithmeticError", "AssertionError", "AttributeError",
     "BufferError", "ConnectionError", "DeprecationWarning", "EOFError", "EnvironmentError",

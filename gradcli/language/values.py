@@ -89,6 +89,9 @@ class Function:
         "code", "defaults", "doc", "keyword_defaults", "name", "table", "template", "__weakref__",
     )  # fmt: skip
 
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
     def __init__(
         self,
         code: Code,
@@ -150,6 +153,9 @@ class Builtin:
 
     __slots__ = ("function", "name", "text", "wraps", "__weakref__")
 
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
     def __init__(
         self, name: str, function: Callable[..., Any], text: str = "",
         wraps: Function | None = None,
@@ -167,6 +173,9 @@ class Bound:
     """A method taken as a value: `f = x.add`."""
 
     __slots__ = ("function", "name", "owner", "__weakref__")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
 
     def __init__(self, name: str, owner: Any, function: Callable[..., Any]) -> None:
         self.name = name
@@ -187,6 +196,9 @@ class Type:
     """A type as a value: `int`, `torch.Tensor`, `nn.Linear`. `text` is what print shows."""
 
     __slots__ = ("construct", "host", "module", "name", "__weakref__")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
 
     def __init__(
         self,
@@ -212,6 +224,9 @@ class Namespace:
     """A module as a value: a dotted name and nothing behind it but the table of names."""
 
     __slots__ = ("path",)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
 
     def __init__(self, path: str) -> None:
         self.path = path

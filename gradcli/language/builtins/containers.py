@@ -146,7 +146,7 @@ def make_dict(*args: Any, **kwargs: Any) -> dict[Any, Any]:
 
 def update(target: dict[Any, Any], *sources: Any, **kwargs: Any) -> None:
     for source in sources:
-        if type(source) is dict:
+        if type(source) in DICTS:
             session.budget.charge(len(source))
             session.budget.charge_bytes(64 * len(source))
             target.update(source)

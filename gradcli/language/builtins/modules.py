@@ -10,10 +10,10 @@ from typing import Any
 from ..attributes import is_library
 from ..calls import call
 from ..formatting import quoted
-from ..operations import DICTS, type_name
+from ..operations import DICTS
 from ..session import session
 from ..values import Builtin, Instance, Set, Type
-from .iteration import make_dict
+from .containers import make_dict
 from .types import OF_LIBRARY
 
 _DEEPEST = 400
@@ -105,4 +105,3 @@ COLLECTIONS = {
     "OrderedDict": _known("OrderedDict", OrderedDict, _make_ordered),
     "defaultdict": _known("defaultdict", defaultdict, _make_default),
 }
-__all__ = ["COLLECTIONS", "COPY", "type_name"]

@@ -207,6 +207,10 @@ def _resolved(path: str, library: Library) -> Any:
         return NUMPY[rest]
     if root == "typing":
         return Annotation(path)
+    if root in ("copy", "collections"):
+        from .modules import COLLECTIONS, COPY
+
+        return COPY[rest] if root == "copy" else COLLECTIONS[rest]
     return library_value(rest, library.resolve(rest))
 
 
