@@ -99,8 +99,12 @@ class Function:
         rest = {key: value for key, value in kwargs.items() if key != "out"}
         if kwargs["out"] is None:
             return rest
-        given = [value for value in (*args, *rest.values()) if value.__class__ is CARRIERS.tensor]
-        recorded = state.grad_enabled and any(tensor.requires_grad for tensor in given)
+        given: list[Any] = []
+        for value in (*args, *rest.values()):
+            given += value if isinstance(value, list | tuple) else [value]
+        recorded = state.grad_enabled and any(
+            value.__class__ is CARRIERS.tensor and value.requires_grad for value in given
+        )
         raise refused_out(self.path, self.name, recorded)
 
     def settle(self) -> None:

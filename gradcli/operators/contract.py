@@ -302,12 +302,9 @@ matrix_power = composite(
 
 def _check_cross(self: Any, other: Any, dim: int) -> None:
     if self.ndim != other.ndim:
-        raise RuntimeError(
-            "linalg.cross: inputs must have the same number of dimensions, but got "
-            f"{self.ndim} and {other.ndim}"
-        )
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     if self.ndim == 0:
-        raise RuntimeError("linalg.cross: inputs must be at least 1-dimensional.")
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     wrapped = wrap_dim(dim, self.ndim)
     if self.shape[wrapped] != 3 or other.shape[wrapped] != 3:
         raise RuntimeError(
@@ -369,7 +366,12 @@ cross = composite(
     _cross,
     doc="The vector product along a dimension of size 3; without one named, along the first.",
     samples=("torch.cross(a, b)", "torch.cross(a, b, dim=1)", "v.cross(w, 0)", "torch.cross(x, y)"),
-    errors=("torch.cross(x.t(), y)", "torch.cross(x, y, 0)"),
+    errors=(
+        "torch.cross(x.t(), y)",
+        "torch.cross(x, y, 0)",
+        "torch.linalg.cross(v, x)",
+        "torch.linalg.cross(s, t)",
+    ),
 )
 
 
