@@ -180,3 +180,6 @@ def _is_instance(value: Any, kind: Any) -> bool | None:
 texts.custom = custom_text
 types_room.custom_type.append(_type_of)
 types_room.custom_isinstance.append(_is_instance)
+types_room.custom_bases.append(
+    lambda kind: (kind.order, kind.native) if type(kind) is ClassValue else None
+)

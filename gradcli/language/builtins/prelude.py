@@ -12,12 +12,12 @@ from ..libraries import TENSORS
 from ..names import BUILTIN_NAMES, FLAT, ROOTS, torch_names
 from ..operations import BIG, charge_integer, check_key, power, type_handlers, type_name
 from ..session import session
-from ..values import UNBOUND, Builtin, FrozenSet, Instance, Type
+from ..values import UNBOUND, Builtin, FrozenSet, Instance
 from . import strings  # noqa: F401 - fills the table of str
 from .arguments import named
 from .errors import ERRORS
 from .iteration import FUNCTIONS, LAZY_TYPES
-from .types import CONSTRUCT, OF_PYTHON, is_instance, resolve_path
+from .types import CONSTRUCT, OF_PYTHON, is_class, is_instance, is_subclass, resolve_path
 
 
 def print_(
@@ -146,10 +146,13 @@ def _digits(function: Callable[[Any], str]) -> Callable[[Any], str]:
 
 def issubclass_(kind: Any, kinds: Any, /) -> bool:
     options = kinds if type(kinds) is tuple else (kinds,)
-    for option in (kind, *options):
-        if type(option) is not Type:
-            raise TypeError("issubclass() arg 1 must be a class")
-    return any(issubclass(kind.host, option.host) for option in options)
+    if not is_class(kind):
+        raise TypeError("issubclass() arg 1 must be a class")
+    for option in options:
+        if not is_class(option):
+            words = "issubclass() arg 2 must be a class, a tuple of classes, or a union"
+            raise TypeError(words)
+    return any(is_subclass(kind, option) for option in options)
 
 
 def format_(value: Any, spec: Any = "", /) -> str:

@@ -174,6 +174,32 @@ def _is_instance(value: Any, kind: Type) -> bool:
     return isinstance(value, kind.host)
 
 
+# A class of the program, and whether it builds on another; None for what is no such class.
+custom_bases: list[Callable[[Any], tuple[list[Any], Any] | None]] = []
+
+
+def _own(kind: Any) -> tuple[list[Any], Any] | None:
+    return next((found for ask in custom_bases if (found := ask(kind)) is not None), None)
+
+
+def is_class(kind: Any) -> bool:
+    return type(kind) is Type or _own(kind) is not None
+
+
+def is_subclass(kind: Any, other: Any) -> bool:
+    own = _own(kind)
+    if own is None:
+        if type(other) is not Type:
+            return False
+        return other.name == "object" or issubclass(kind.host, other.host)
+    order, native = own
+    if type(other) is not Type:
+        return other in order
+    if other.name == "object":
+        return True
+    return isinstance(native, type) and issubclass(native, other.host)
+
+
 def type_call(*args: Any) -> Any:
     if len(args) not in (1, 3):
         raise TypeError("type() takes 1 or 3 arguments")
