@@ -77,7 +77,8 @@ def test_on_the_gpu(cuda: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text", ["there(2).cpu()", "there(2).to('cpu')", "there(2).to(here(1))", "here(2).to('cpu')",
-             "torch.tensor([there(1)[0], 2.0])", "torch.zeros(2)"],
+             "torch.tensor([there(1)[0], 2.0])", "torch.zeros(2)",
+             "torch.rand_like(there(2), device='cpu')", "torch.zeros_like(there(2), device='cpu')"],
 )  # fmt: skip
 def test_on_the_cpu(cuda: float, text: str) -> None:
     assert str(given(text).device) == "cpu"

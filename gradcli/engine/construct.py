@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from . import dtypes
-from .device import Device, array_module, as_device, cpu, default_device, to_numpy
+from .device import Device, array_module, as_device, cpu, default_device, placed, to_numpy
 from .dtypes import BY_NAME, OF_ARRAY, DType
 from .kind import Kind, kind_of
 from .layout import formatted
@@ -250,8 +250,11 @@ def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
             continue
         if name == "dtype":
             inputs.append(kind.array_dtype)
+        elif isinstance(value, Tensor):
+            same = value._kind.xp is kind.xp
+            inputs.append(value._data if same else placed(value._data, kind.xp))
         else:
-            inputs.append(value._data if isinstance(value, Tensor) else value)
+            inputs.append(value)
     data = row.forward(kind if row.kinded else kind.xp, *inputs)
     data = kind.xp.asarray(data)
     if data.dtype is not kind.settled:
