@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from ..engine import dtypes
 from ..engine.operator import Reduced, composite, operator, warn
 from .complex_parts import conj
 from .constants import zeros_of
@@ -311,6 +312,10 @@ def _check_cross(self: Any, other: Any, dim: int) -> None:
             f"linalg.cross: inputs dimension {dim} must have length 3. Got "
             f"{self.shape[wrapped]} and {other.shape[wrapped]}"
         )
+    if self.dtype is not other.dtype:
+        raise RuntimeError(f"expected scalar type {self.dtype.word} but found {other.dtype.word}")
+    if self.dtype is dtypes.bool_:
+        raise NotImplementedError("\"cross\" not implemented for 'Bool'")
 
 
 def _crossed(xp: Any, self: Any, other: Any, dim: int, settle: Any = None) -> Any:
@@ -371,6 +376,8 @@ cross = composite(
         "torch.cross(x, y, 0)",
         "torch.linalg.cross(v, x)",
         "torch.linalg.cross(s, t)",
+        "torch.linalg.cross(x, i)",
+        "torch.linalg.cross(k, k)",
     ),
 )
 
