@@ -121,11 +121,12 @@ def one_device(row: Row, kind: Kind, operands: Sequence[Any]) -> None:
     """Refuses operands of several devices where PyTorch does; lists of tensors may be unpacked."""
     device = kind.device
     for operand in operands:
-        if operand.__class__ is list:
+        if operand.__class__ is Tensor:
+            if operand._kind.device is not device:
+                _check_apart(row, kind, operands)
+                return
+        elif operand.__class__ is list:
             one_device(row, kind, operand)
-        elif operand.__class__ is Tensor and operand._kind.device is not device:
-            _check_apart(row, kind, operands)
-            return
 
 
 # Operators that look at the devices of their operands themselves, or move them.
