@@ -150,7 +150,7 @@ class Generator(Twister):
     def log_normal(self, size: Size, dtype: DType, mean: float = 1.0, std: float = 2.0) -> Any:
         """Tensor.log_normal_."""
         _check_spread("log_normal_", "std", std)
-        if dtype.category != FLOATING and math.prod(size):
+        if dtype.category != FLOATING and 0 not in size:
             raise _unsupported("log_normal_cpu", dtype)
         exponents = self.spread_gaussians(math.prod(size), mean, std).tolist()
         values = numpy.array([_exp(exponent) for exponent in exponents], numpy.float64)
@@ -181,7 +181,7 @@ class Generator(Twister):
         """Tensor.geometric_."""
         if not 0 < p < 1:
             raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-        if dtype.category in (BOOL, COMPLEX) and math.prod(size):
+        if dtype.category in (BOOL, COMPLEX) and 0 not in size:
             raise _unsupported("geometric_cpu", dtype)
         scale = math.log1p(-p)
         uniforms = self.fractions(math.prod(size), float64).tolist()
@@ -203,7 +203,7 @@ class Generator(Twister):
         """Tensor.bernoulli_ with a number; dropout keeps what this gives for 1 - p."""
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-        if dtype.category == COMPLEX and math.prod(size):
+        if dtype.category == COMPLEX and 0 not in size:
             raise _unsupported("bernoulli_scalar_cpu_", dtype)
         uniforms = self.fractions(math.prod(size), float64)
         return (uniforms < p).astype(dtype.numpy).reshape(size)

@@ -200,8 +200,8 @@ composite(
 )
 
 composite(
-    "cuda(Tensor self, Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None) "
-    "-> Tensor",
+    "cuda(Tensor self, Device? device=None, bool non_blocking=False, *, "
+    "MemoryFormat? memory_format=None) -> Tensor",
     lambda self, device, non_blocking, memory_format: _converted_to(
         self, None, device or device_named("cuda"), False
     ),
@@ -290,8 +290,7 @@ composite(
 )
 
 composite(
-    "resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> "
-    "Tensor",
+    "resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",
     lambda self, the_template, memory_format: self._resize(the_template.shape),
     where="torch method",
     doc="The shape of another tensor over the same memory, or over more.",

@@ -83,7 +83,8 @@ class Search:
             steps = [point.step for point in bracket]
             if abs(steps[1] - steps[0]) * width < self.tolerance:
                 break
-            step = _minimum(*bracket, min(steps), max(steps))
+            one, other = bracket
+            step = _minimum(one, other, min(steps), max(steps))
             step, stuck = _moved_inside(step, steps, stuck)
             point = self.evaluate(step)
             self.tries += 1
