@@ -29,6 +29,7 @@ else:
 
 def question(function: Callable[..., Any]) -> Callable[..., Any]:
     """Registers a question: it gets the torch module first, then the arguments."""
+    assert function.__name__ not in QUESTIONS, f"two questions are called {function.__name__}"
     QUESTIONS[function.__name__] = function
     return function
 

@@ -16,7 +16,7 @@ PROGRAMS = sections(Path(__file__).parent / "programs" / "pasted.txt")
 
 
 @question
-def printed(lib: Any, text: str) -> Any:
+def pasted(lib: Any, text: str) -> Any:
     """What a program prints with the names that stand without an import, and how it ends."""
     names = {"torch": lib, "nn": lib.nn, "F": lib.nn.functional, "optim": lib.optim}
     out = io.StringIO()
@@ -36,4 +36,4 @@ def printed(lib: Any, text: str) -> Any:
 def test_pasted(title: str) -> None:
     out, outcome = ran(PROGRAMS[title])
     error = None if outcome.error is None else [outcome.error.type, outcome.error.message]
-    assert [level(out), error] == oracle.ask("printed", PROGRAMS[title])
+    assert [level(out), error] == oracle.ask("pasted", PROGRAMS[title])

@@ -46,6 +46,15 @@ class Outline:
     def flags(self) -> Any:
         return _CONTIGUOUS
 
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element of a sample to the next: what `flags` says."""
+        steps, step = [], self.itemsize
+        for size in reversed(self.shape):
+            steps.append(step)
+            step *= size
+        return tuple(reversed(steps))
+
     # Checks of arguments look at values: there they look at those of all samples.
 
     def __eq__(self, other: object) -> Any:

@@ -34,7 +34,8 @@ ALONG = frozenset(
     "_log_softmax_backward_data glu glu_backward amax amin prod all any logsumexp cumsum cumprod "
     "logcumsumexp cummax cummin argmax argmin max min sort argsort topk kthvalue median nanmedian "
     "mode std var std_mean var_mean std_mean var_mean vector_norm norm nansum count_nonzero "
-    "select slice narrow_copy unbind split split_with_sizes diagonal diagonal_copy flip roll "
+    "select slice narrow_copy unbind split split_with_sizes unsafe_split unsafe_split_with_sizes "
+    "diagonal diagonal_copy flip roll "
     "transpose gather scatter scatter_add unfold".split()
 )
 # Any number of dimensions in front.

@@ -42,7 +42,7 @@ def _declare_twin(name: str, parameters: str, row: Any, *more: Any) -> None:
     composite(
         f"{name}_.functional(Tensor input{parameters}) -> Tensor",
         lambda input, *given: twin.run(input, *given, *more),
-        where="functional",
+        where="functional torch" if name == "celu" else "functional",  # no method has this name
         doc=f"In-place form of {name}.",
         samples=(f"F.{name}_(x * 1{', 0.1, 0.2' if name == 'threshold' else ''})",),
     )
