@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import types
 from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Any
@@ -17,7 +15,8 @@ from ..engine.returns import Named
 from ..engine.size import Size
 from ..engine.tensor import METHODS, PROPERTIES, Tensor
 from ..operators import catalogue
-from .libraries import HOMES, TENSORS, published, publishes
+from .adoption import ArrayValue, adopt, adopting, array_item, is_library
+from .libraries import TENSORS, published, publishes
 from .names import suggest_member, suggestion
 from .operations import iterate, type_handlers, type_name
 from .session import session
@@ -30,7 +29,6 @@ from .values import (
     Lazy,
     Namespace,
     Plain,
-    Set,
     Type,
 )
 
@@ -228,7 +226,7 @@ def _build(kind: type) -> Members:
     for name in sorted(published(kind)):
         found = getattr(kind, name, None)
         if callable(found):
-            methods[name] = _adopting(found)
+            methods[name] = adopting(found)
         else:
             properties[name] = attrgetter(name)
     return Members(methods, properties)
@@ -243,95 +241,6 @@ def _library_attribute(value: Any, name: str) -> tuple[Any] | None:
         if name in own.get(table, ()):
             return (own[table][name],)
     return (adopt(own[name]),) if name in own else None
-
-
-def is_library(value: Any) -> bool:
-    """An object that a class of the engine, nn, optim or autograd made, or a program's module."""
-    kind: Any = type(value)
-    return _from_library(kind)
-
-
-@functools.cache
-def _from_library(kind: type) -> bool:
-    homes = [base.__module__ for base in kind.__mro__]
-    return any(
-        home.startswith(tuple(HOMES)) and not home.startswith("gradcli.language.") for home in homes
-    )
-
-
-HOST_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
-
-
-def adopt(value: Any) -> Any:
-    """A result of the library as a value of the language."""
-    kind = type(value)
-    if kind is Tensor or value is None or kind in SIMPLE:
-        return value
-    if isinstance(value, HOST_FUNCTIONS):
-        wrapped = getattr(value, "__wrapped__", None)
-        if type(wrapped) is Function:
-            return Builtin(wrapped.name, _adopting(value), _function_text(wrapped.code), wrapped)
-        return Builtin(
-            getattr(value, "__name__", "function"), _adopting(value), _function_text(value)
-        )
-    if isinstance(value, type):
-        from .builtins.types import host_type
-
-        return host_type(value)
-    if isinstance(value, types.GeneratorType) or kind in LAZY_KINDS:
-        return Lazy(LAZY_KINDS.get(kind, "generator"), map(adopt, value))
-    if kind is tuple:
-        return tuple([adopt(item) for item in value])
-    if kind is set:
-        return Set(value)
-    if kind.__module__ == "numpy":
-        return ArrayValue(value)
-    return value
-
-
-def _function_text(function: Any) -> str:
-    name = getattr(function, "qualified", None) or getattr(function, "__qualname__", "function")
-    return f"<function {name}>"
-
-
-def _adopting(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return adopt(function(*args, **kwargs))
-
-    return call
-
-
-SIMPLE = frozenset({int, float, bool, str, list, dict, Size, DType, Device, RemovableHandle})
-LAZY_KINDS: dict[type, str] = {zip: "zip", map: "map", filter: "filter", enumerate: "enumerate"}
-
-
-class ArrayValue:
-    """What `.numpy()` gives: an array to look at; arithmetic belongs to tensors."""
-
-    __slots__ = ("array",)
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-    def __repr__(self) -> str:
-        return repr(self.array)
-
-    def __str__(self) -> str:
-        return str(self.array)
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return self.array if dtype is None else self.array.astype(dtype)
-
-
-ArrayValue.__name__ = ArrayValue.__qualname__ = "numpy.ndarray"
-
-
-def _array_item(value: ArrayValue, index: Any) -> Any:
-    found = value.array[index]
-    return found.item() if found.ndim == 0 else ArrayValue(found)
 
 
 # ---------------------------------------------------------------- tensors
@@ -351,7 +260,7 @@ def _tensor_members(kind: type = Tensor) -> Members:
         if found is not None and not name.startswith("__"):
             methods[name] = found
     methods["data_ptr"] = _stable_address
-    methods["numpy"] = _adopting(kind.numpy)  # type: ignore[attr-defined]
+    methods["numpy"] = adopting(kind.numpy)  # type: ignore[attr-defined]
     methods["__len__"] = len
     properties: dict[str, Callable[[Any], Any]] = {
         name: attrgetter(name) for name in PROPERTIES | set(catalogue.properties)
@@ -472,7 +381,7 @@ def _library_method(value: Any, name: str) -> Any:
 
 def _iterate(value: Any) -> Iterator[Any] | None:
     if type(value) is ArrayValue:
-        return iter([_array_item(value, place) for place in range(len(value))])
+        return iter([array_item(value, place) for place in range(len(value))])
     method = _library_method(value, "__iter__")
     return None if method is None else map(adopt, method(value))
 
@@ -488,13 +397,13 @@ GENERIC = frozenset({"list", "dict", "tuple", "set", "frozenset", "type"})
 
 def _get_item(value: Any) -> Any:
     if type(value) is ArrayValue:
-        return _array_item
+        return array_item
     if type(value) is Annotation:
         return lambda annotation, inner: annotation
     if type(value) is Type:
         return _subscripted
     method = _library_method(value, "__getitem__")
-    return None if method is None else _adopting(method)
+    return None if method is None else adopting(method)
 
 
 def _host_name(value: Any) -> str | None:
@@ -514,7 +423,7 @@ def _host_name(value: Any) -> str | None:
 
 def _caller(value: Any) -> Callable[..., Any] | None:
     method = _library_method(value, "__call__")
-    return None if method is None else _adopting(method)
+    return None if method is None else adopting(method)
 
 
 type_handlers.caller = _caller

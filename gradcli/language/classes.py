@@ -7,15 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.function import Function as HostFunction
-from ..autograd.function import FunctionContext, FunctionNode
 from ..nn.module import Module
+from .adoption import adopt
 from .attributes import (
     SPECIAL,
     SPECIAL_DELETE,
     SPECIAL_SET,
     TABLES,
     Members,
-    adopt,
     members_of_type,
     missing,
 )
@@ -413,70 +412,8 @@ def _set_error(value: ErrorValue, name: str, new: Any) -> None:
         value.table[name] = new
 
 
-class _Adapter:
-    """What autograd.Function.apply needs of a class: its name and its functions."""
-
-    def __init__(self, kind: ClassValue) -> None:
-        self.__name__ = kind.name
-        for name in ("forward", "backward", "setup_context", "vjp", "jvp", "vmap"):
-            found = kind.find(name)
-            plain = found.function if type(found) in (StaticMethod, ClassMethod) else found
-            setattr(self, name, getattr(HostFunction, name) if found is MISSING else _Called(plain))
-        rule = kind.find("generate_vmap_rule")
-        self.generate_vmap_rule = rule is not MISSING and bool(rule)
-        self.run = functools.partial(HostFunction.run.__func__, self)  # type: ignore[attr-defined]
-
-    def bound(self, function: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
-        return (*args, *_defaults(function.function, len(args), kwargs))
-
-
-def _defaults(function: Any, count: int, kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """What stands in the places behind the first `count` positional arguments."""
-    if type(function) is not Function:
-        return tuple(kwargs.values())
-    names = function.code.parameters.names
-    given = dict(zip(names[len(names) - len(function.defaults) :], function.defaults, strict=True))
-    given.update(kwargs)
-    return tuple(given[name] for name in names[count:] if name in given)
-
-
-class _Called:
-    """A function of the program for the host to call."""
-
-    def __init__(self, function: Any) -> None:
-        self.function = function
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return call(self.function, args, kwargs)
-
-
-def _applied(kind: ClassValue) -> Callable[..., Any]:
-    apply: Any = HostFunction.apply
-    return lambda *args, **kwargs: apply.__func__(_Adapter(kind), *args, **kwargs)
-
-
 # The classes of functions that a program's own may build on, and how one is applied.
-FUNCTIONS: dict[Any, Callable[[ClassValue], Callable[..., Any]]] = {HostFunction: _applied}
-
-
-def _context_attribute(value: FunctionContext, name: str) -> Any:
-    own = value.__dict__
-    if name in own:
-        return own[name]
-    raise missing(value, name)
-
-
-def _node_attribute(value: FunctionNode, name: str) -> Any:
-    """A node that a program's function made is its context too."""
-    if name == "saved_tensors":
-        return value.saved_tensors
-    return _context_attribute(value.context, name)
-
-
-def _set_context(value: FunctionContext, name: str, new: Any) -> None:
-    if name.startswith("__") or name in TABLES[FunctionContext].methods:
-        raise AttributeError(f"'{name}' belongs to the context")
-    value.__dict__[name] = new
+FUNCTIONS: dict[Any, Callable[[ClassValue], Callable[..., Any]]] = {}
 
 
 def _property_attribute(value: Property, name: str) -> Any:
@@ -488,10 +425,7 @@ def _property_attribute(value: Property, name: str) -> Any:
 SPECIAL[ClassValue] = _class_attribute
 SPECIAL[Super] = _super_attribute
 SPECIAL[Property] = _property_attribute
-SPECIAL[FunctionContext] = _context_attribute
-SPECIAL[FunctionNode] = _node_attribute
 SPECIAL_SET[ClassValue] = _set_class
-SPECIAL_SET[FunctionContext] = _set_context
 SPECIAL[ErrorValue] = _error_attribute
 SPECIAL_SET[ErrorValue] = _set_error
 SPECIAL_DELETE[ClassValue] = _delete_class
@@ -504,14 +438,6 @@ def _know(kind: type) -> None:
     """Objects of this type are those of a program's own class."""
     SPECIAL[kind], SPECIAL_SET[kind] = _instance_attribute, _set_instance
     SPECIAL_DELETE[kind], TABLES[kind] = _delete_instance, Members()
-
-
-TABLES[FunctionContext] = Members(
-    {name: getattr(FunctionContext, name) for name in (
-        "save_for_backward", "save_for_forward", "mark_non_differentiable", "mark_dirty",
-        "set_materialize_grads")},
-    {"saved_tensors": lambda context: context.saved_tensors},
-)  # fmt: skip
 
 
 @functools.cache

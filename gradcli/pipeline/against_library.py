@@ -16,15 +16,8 @@ from typing import Any
 from .. import namespace
 from ..engine.tensor import METHODS, PROPERTIES
 from ..language import classes, instances
-from ..language.attributes import (
-    BUILDERS,
-    SPECIAL,
-    SPECIAL_SET,
-    TABLES,
-    Members,
-    adopt,
-    missing,
-)
+from ..language.adoption import adopt
+from ..language.attributes import BUILDERS, SPECIAL, SPECIAL_SET, TABLES, Members, missing
 from ..language.calls import call
 from ..language.libraries import HOMES, PUBLISHED, TENSORS, Library, published, publishes
 from ..opening import NotThere

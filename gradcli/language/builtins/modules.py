@@ -7,7 +7,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from ..attributes import is_library
+from ..adoption import is_library
 from ..calls import call
 from ..formatting import quoted
 from ..operations import DICTS

@@ -12,7 +12,7 @@ from ...engine.hooks import RemovableHandle
 from ...engine.node import Node
 from ...engine.size import Size
 from ...engine.tensor import Tensor
-from ..attributes import ArrayValue, adopt
+from ..adoption import ArrayValue, adopt
 from ..libraries import Library, libraries, publishes
 from ..names import known_paths
 from ..operations import VIEWS, type_name

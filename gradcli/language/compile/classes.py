@@ -6,7 +6,10 @@ import ast
 from typing import Any
 
 from ...engine.mode import state
-from .. import class_protocols  # noqa: F401 - gives instances their operators
+from .. import (
+    class_protocols,  # noqa: F401 - gives instances their operators
+    function_classes,  # noqa: F401 - lets classes build on torch.autograd.Function
+)
 from ..classes import ClassValue, Super, make_class
 from ..names import Scope
 from ..values import UNBOUND, Closure

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.mode import state
-from ..attributes import adopt, is_library
+from ..adoption import adopt, is_library
 from ..builtins.errors import Raised, matches, to_raise, value_of
 from ..names import Scope
 from ..operations import iterate, type_handlers, type_name

@@ -15,7 +15,7 @@ from weakref import ref
 from ...engine.mode import state
 from ...engine.node import AccumulateGrad
 from ...engine.tensor import Tensor
-from ...language.attributes import ArrayValue
+from ...language.adoption import ArrayValue
 from ...language.names import Scope
 from ...language.tracing import Listener
 from ...language.values import Lazy
