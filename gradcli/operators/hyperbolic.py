@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.operator import (
+    SMALL,
     Reduced,
     composite,
     multiply_add,
@@ -45,7 +46,9 @@ tanh_backward = operator(
     dtype="promote",
     where="hidden",
     forward=lambda xp, grad_output, output: (
-        grad_output * multiply_add(-output, output, one(output))
+        grad_output * (one(output) - output * output)
+        if output.size > SMALL
+        else grad_output * multiply_add(-output, output, one(output))
     ),
     grad_output=lambda grad, output: tanh_backward(grad, output),
     output=lambda grad, output, grad_output: grad * (output * -2 * grad_output),
