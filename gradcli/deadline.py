@@ -1,8 +1,11 @@
-"""deadline: the net beneath the budget: a clock that stops what the interpreter does not count.
+"""deadline: how long a command may work, and what ends it where the interpreter does not count.
 
-The budget of the language charges work before it is done. What slips through (one long call into
-an array library, say) is stopped by an alarm signal, and what ignores signals by a thread that
-ends the process. An address-space limit turns a runaway allocation into a MemoryError.
+A limit of time is a limit of work: processor time of this process, all its threads together. The
+clock is a second limit, so many times as large, for a machine that is busy with other things. The
+budget of the language looks at both whenever it has counted some steps. What does not come back to
+it (one long call into an array library, say) is ended by a signal a little later; and what runs no
+signal handler either, an endless call in C, by the net at twice the time. An address-space limit
+turns a runaway allocation into a MemoryError.
 """
 
 from __future__ import annotations
@@ -11,46 +14,167 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 
-GRACE = 2.0  # seconds between the budget's own end, the signal and the thread
+from .diagnostics import ExitStatus, LimitReached
+
+CLOCK = 10  # times the limit of work: how much time may go by
+LATER = 1.25  # times the limit: when the signal comes
+START = 0.3  # seconds of work more, for what comes before the program
 HEADROOM = 1 << 30  # address space beyond the memory limit: libraries, stacks, mapped files
 
+Mark = Callable[[int, int], None]  # told the line and the column that the program has come to
 
-class OutOfTime(BaseException):
-    """The alarm rang. Not an Exception: no `except` of a program matches it."""
+
+def reached(seconds: float, by_clock: bool = False) -> LimitReached:
+    """The error of a program that took too long."""
+    most = seconds * CLOCK if by_clock else seconds
+    limit = f"limit of {most:g} second{'s' * (most != 1)}"
+    return LimitReached(f"{limit} by the clock" if by_clock else limit, "--timeout")
+
+
+class Clock:
+    """What may be used of both kinds of time, from now on."""
+
+    __slots__ = ("clock_ends", "seconds", "work_ends")
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.work_ends = time.process_time() + seconds
+        self.clock_ends = time.monotonic() + seconds * CLOCK
+
+    def look(self) -> None:
+        """Raises LimitReached when one of them is used up."""
+        if time.process_time() > self.work_ends:
+            raise reached(self.seconds)
+        if time.monotonic() > self.clock_ends:
+            raise reached(self.seconds, by_clock=True)
+
+
+class _Open:
+    """A deadline that is in force, and the net beneath it once a program runs."""
+
+    __slots__ = ("mark", "name", "net", "seconds")
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.net = ExitStack()
+        self.name: str | None = None
+        self.mark: Mark | None = None
+
+
+_in_force: list[_Open] = []  # the inner ones last
 
 
 @contextmanager
-def deadline(seconds: float, last_words: Callable[[], str], status: int) -> Iterator[None]:
-    """Within it OutOfTime is raised after so many seconds; later still the process ends."""
-    thread = threading.Timer(seconds + GRACE, _end, (last_words, status))
-    thread.daemon = True
-    before = None
-    usable = hasattr(signal, "SIGALRM") and threading.current_thread() is threading.main_thread()
-    if usable:
-        before = signal.signal(signal.SIGALRM, _ring)
-        signal.setitimer(signal.ITIMER_REAL, seconds + GRACE / 2)
-    thread.start()
+def deadline(seconds: float) -> Iterator[None]:
+    """Within it LimitReached is raised when the time is used up; the net ends what goes on."""
+    ring = _ringing if hasattr(signal, "setitimer") and _is_main() else _watched
+    _in_force.append(_Open(seconds))
+    try:
+        with ring(seconds):
+            yield
+    finally:
+        _in_force.pop().net.close()
+
+
+def begin(name: str) -> Mark | None:
+    """A program of this name starts to run: from here on the deadline needs no interpreter."""
+    if not _in_force or not _is_main():
+        return None
+    here = _in_force[-1]
+    if here.name != name:
+        here.net.close()
+        here.name, here.mark = name, here.net.enter_context(_net(name, here.seconds))
+    return here.mark
+
+
+@contextmanager
+def _net(name: str, seconds: float) -> Iterator[Mark | None]:
+    last = max(2 * seconds, seconds + 1)
+    try:
+        if not sys.platform.startswith("linux"):
+            raise ImportError
+        from .net import Net
+
+        net = Net(name, f"LimitReached: {reached(seconds)}\n", last, last * CLOCK)
+    except (ImportError, AttributeError, OSError):
+        with _unheard(last):
+            yield None
+        return
+    try:
+        yield net.at
+    finally:
+        net.gone()
+
+
+def _is_main() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+@contextmanager
+def _ringing(seconds: float) -> Iterator[None]:
+    """Two signals whose handler raises; they come again, should something swallow the error."""
+
+    def work(number: int, frame: FrameType | None) -> None:
+        raise reached(seconds)
+
+    def clock(number: int, frame: FrameType | None) -> None:
+        raise reached(seconds, by_clock=True)
+
+    before = signal.signal(signal.SIGPROF, work), signal.signal(signal.SIGALRM, clock)
+    again = max(seconds / 4, 0.5)
+    timers = (
+        signal.setitimer(signal.ITIMER_PROF, seconds * LATER + START, again),
+        signal.setitimer(signal.ITIMER_REAL, (seconds * LATER + START) * CLOCK, again),
+    )
     try:
         yield
     finally:
-        thread.cancel()
+        signal.setitimer(signal.ITIMER_PROF, *timers[0])
+        signal.setitimer(signal.ITIMER_REAL, *timers[1])
+        signal.signal(signal.SIGPROF, before[0])
+        signal.signal(signal.SIGALRM, before[1])
+
+
+@contextmanager
+def _unheard(seconds: float) -> Iterator[None]:
+    """A signal that no handler waits for ends the process; the shell says which it was."""
+    usable = hasattr(signal, "setitimer")
+    if usable:
+        signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
         if usable:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
-def _ring(number: int, frame: FrameType | None) -> None:
-    raise OutOfTime
+@contextmanager
+def _watched(seconds: float) -> Iterator[None]:
+    """A thread ends the process: for systems without such timers."""
+    over = threading.Event()
+    limits = Clock(max(2 * seconds, seconds + 1))
 
+    def watch() -> None:
+        while not over.wait(min(1.0, seconds / 4)):
+            try:
+                limits.look()
+            except LimitReached:
+                with suppress(OSError, ValueError):
+                    sys.stdout.flush()
+                os.write(2, f"LimitReached: {reached(seconds)}\n".encode())
+                os._exit(ExitStatus.LIMIT_REACHED)
 
-def _end(last_words: Callable[[], str], status: int) -> None:
-    sys.stdout.flush()
-    os.write(2, last_words().encode("utf-8", "backslashreplace"))
-    os._exit(status)
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
 
 
 @contextmanager

@@ -92,3 +92,17 @@ class ProgramError(Exception):
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(f"{diagnostic.type}: {diagnostic.message}")
         self.diagnostic = diagnostic
+
+
+class LimitReached(BaseException):
+    """A limit ended the run. Not an Exception: no `except` of a program matches it."""
+
+    def __init__(self, limit: str, option: str) -> None:
+        super().__init__(f"the {limit} is reached; {option} raises it")
+        self.limit = limit
+        self.option = option
+
+    def told(self, file: str, *labels: Label) -> Diagnostic:
+        """As a diagnostic: where it was reached, and what to do."""
+        return Diagnostic("LimitReached", str(self), labels, (f"do: raise it with {self.option}",),
+                          file, ExitStatus.LIMIT_REACHED)  # fmt: skip

@@ -218,7 +218,9 @@ ANSWER: tuple[Option, ...] = (
            help="Colours; auto asks the terminal, FORCE_COLOR, NO_COLOR."),
 )  # fmt: skip
 LIMITS: tuple[Option, ...] = (
-    _limit("timeout", "60s", "Time for the program.", seconds),
+    _limit(
+        "timeout", "60s", "Processor time for the program; ten times as much of the clock.", seconds
+    ),
     _limit("max-steps", "100_000_000", "Steps of the interpreter."),
     _limit("max-nodes", "10_000_000", "Backward nodes."),
     _limit("max-memory", "4GiB", "Memory for values."),

@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from .. import progress
-from ..deadline import OutOfTime, address_space, deadline
+from ..deadline import address_space, deadline
 from ..defects import message_of, notes_of
-from ..diagnostics import Diagnostic, ExitStatus, ProgramError
+from ..diagnostics import Diagnostic, ExitStatus, Label, LimitReached, ProgramError, Span
 from ..ending import keep
 from ..opening import NotThere, Opened, Unusable, opened
 from ..options import Shared
@@ -58,7 +58,7 @@ class Desk:
         self.program: Opened | None = None
         self.pieces: list[Terminal] = []
         self.page_started = False
-        self.started = time.monotonic()
+        self.started = time.process_time()
 
     def request(self, **wanted: Any) -> Request:
         """Reads the program; everything that the pipeline must know. `wanted` are its fields."""
@@ -159,13 +159,7 @@ def guarded(common: Shared, body: Callable[[Desk], int]) -> int:
     desk = Desk(common)
     try:
         with ExitStack() as limits:
-            limits.enter_context(
-                deadline(
-                    common.timeout,
-                    lambda: _out_of_time(desk, render=True),
-                    ExitStatus.LIMIT_REACHED,
-                )
-            )
+            limits.enter_context(deadline(common.timeout))
             limits.enter_context(address_space(common.max_memory))
             limits.enter_context(progress.progress(not common.quiet, _so_far))
             status = body(desk)
@@ -186,11 +180,11 @@ def guarded(common: Shared, body: Callable[[Desk], int]) -> int:
                                     exit_status=ExitStatus.MISSING_DEVICE))  # fmt: skip
     except Unusable as error:
         return desk.fail(_usage(str(error), error.advice))
-    except OutOfTime:
-        _out_of_time(desk)
-        return ExitStatus.LIMIT_REACHED
+    except LimitReached as error:
+        return desk.fail(_limited(desk, error))
     except MemoryError:
-        return desk.fail(_limit(desk, f"the limit of {common.max_memory:,} bytes", "--max-memory"))
+        limit = LimitReached(f"limit of {common.max_memory:,} bytes", "--max-memory")
+        return desk.fail(_limited(desk, limit))
     except OSError as error:
         return desk.fail(_usage(f"{error.filename or 'the system'}: {error.strerror}", ""))
     except Exception as error:
@@ -211,39 +205,32 @@ def _usage(message: str, advice: str) -> Diagnostic:
                       exit_status=ExitStatus.USAGE)  # fmt: skip
 
 
-def _limit(desk: Desk, what: str, option: str) -> Diagnostic:
-    line = _line_in_progress()
-    where = f" on line {line}" if line else ""
-    return Diagnostic("LimitReached", f"{what} is reached{where}; {option} raises it",
-                      exit_status=ExitStatus.LIMIT_REACHED)  # fmt: skip
+def _limited(desk: Desk, error: LimitReached) -> Diagnostic:
+    """A limit that was reached before the program ran or after it."""
+    name = "" if desk.program is None else desk.program.name
+    place = _place_in_progress()
+    if place is None:
+        return error.told(name)
+    line, column = place
+    return error.told(name, Label(Span(line, column, line, column + 1), "", primary=True))
 
 
 def _so_far(seconds: float) -> str:
     """How far the program has come; nothing before it has started and once it is over."""
     session = sys.modules.get("gradcli.language.session")
     mode = sys.modules.get("gradcli.engine.mode")
-    line = _line_in_progress()
-    if session is None or mode is None or line is None:
+    place = _place_in_progress()
+    if session is None or mode is None or place is None:
         return ""
     budget = session.session.budget
     nodes = mode.next_sequence() - budget.first_node
-    return f"{seconds:.1f} s   {budget.steps:,} steps   {nodes:,} nodes   line {line}"
+    return f"{seconds:.1f} s   {budget.steps:,} steps   {nodes:,} nodes   line {place[0]}"
 
 
-def _line_in_progress() -> int | None:
+def _place_in_progress() -> tuple[int, int] | None:
     """Where the program is, if it has started."""
     request = sys.modules.get("gradcli.pipeline.request")
-    return None if request is None else request.current_line()
-
-
-def _out_of_time(desk: Desk, render: bool = False) -> str:
-    diagnostic = _limit(desk, f"the limit of {desk.common.timeout:g} seconds", "--timeout")
-    if not render:
-        desk.fail(diagnostic)
-        return ""
-    from ..render import error
-
-    return str(error.text(diagnostic, None, desk.look_of_errors))
+    return None if request is None else request.current_place()
 
 
 def _defect(error: BaseException) -> Diagnostic:

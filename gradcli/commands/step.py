@@ -91,7 +91,7 @@ def command(common: Shared, asked: Asked) -> int:
         )  # fmt: skip
         request = request._replace(limits=request.limits._replace(timeout=timeout))
         lines = None if asked.commands is None else _commands(asked.commands, desk)
-        with deadline(timeout, lambda: "", ExitStatus.LIMIT_REACHED):
+        with deadline(timeout):
             ran, report = _told(request, desk)
         if common.format != "text":
             from ..render.json import steps as json
@@ -181,7 +181,7 @@ def _session(desk: Desk, ran: Ran, report: StepsReport, asked: Asked) -> Session
     def show(walk: int, step: int, text: str) -> str:
         from ..pipeline.steps.replay import value_at
 
-        with deadline(ran.request.limits.timeout, lambda: "", ExitStatus.LIMIT_REACHED):
+        with deadline(ran.request.limits.timeout):
             return value_at(ran, walk, step, text)
 
     session = Session(report, desk.look, show)

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import gc
 import sys
-import time
 
+from ..deadline import Clock
+from ..diagnostics import LimitReached
 from ..engine.mode import next_sequence
 
 REFILL = 20_000  # steps between two looks at the clock and at memory
 LOOK = 16 * 1024 * 1024  # bytes asked for between two looks at memory
 GROWTH = 4  # a part of the memory limit: that much more, and garbage in cycles is looked for
-
-
-class LimitReached(BaseException):
-    """A limit ended the run. Not an Exception: no `except` of a program matches it."""
-
-    def __init__(self, limit: str, option: str) -> None:
-        super().__init__(f"the {limit} is reached; {option} raises it")
-        self.limit = limit
-        self.option = option
 
 
 def memory_in_use() -> tuple[int, int]:
@@ -43,7 +35,7 @@ class Budget:
     """Steps, seconds, bytes, output, depth. `fuel` counts down and `refill` looks at the rest."""
 
     __slots__ = (
-        "asked", "base_memory", "collect_at", "deadline", "depth", "fuel", "max_depth",
+        "asked", "base_memory", "clock", "collect_at", "depth", "fuel", "max_depth",
         "max_memory", "max_nodes", "max_output", "max_steps", "first_node", "output", "steps_left",
         "taken", "timeout",
     )  # fmt: skip
@@ -76,7 +68,7 @@ class Budget:
         self.first_node = next_sequence()  # every node takes a number: their difference counts
         self.base_memory, mapped = memory_in_use()
         self.collect_at = mapped + self.max_memory // GROWTH
-        self.deadline = time.monotonic() + self.timeout
+        self.clock = Clock(self.timeout)
 
     @property
     def steps(self) -> int:
@@ -89,8 +81,7 @@ class Budget:
             self.steps_left += self.fuel
         if self.steps_left <= 0 and self.fuel < 0:
             raise LimitReached(f"limit of {self.max_steps:,} steps", "--max-steps")
-        if time.monotonic() > self.deadline:
-            raise LimitReached(f"limit of {self.timeout:g} seconds", "--timeout")
+        self.clock.look()
         self.look_at_nodes()
         self.look_at_memory(0)
         nodes_left = self.max_nodes - (next_sequence() - self.first_node)
@@ -115,8 +106,7 @@ class Budget:
         self.asked += size
         if self.asked > LOOK or size > LOOK:
             self.asked = 0
-            if time.monotonic() > self.deadline:
-                raise LimitReached(f"limit of {self.timeout:g} seconds", "--timeout")
+            self.clock.look()
             self.look_at_memory(size)
 
     def look_at_memory(self, size: int) -> None:

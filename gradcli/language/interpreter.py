@@ -10,12 +10,20 @@ from functools import cached_property
 from types import CodeType, TracebackType
 from typing import Any, NamedTuple
 
-from ..diagnostics import Cure, Diagnostic, ExitStatus, Label, ProgramError, Span
+from ..diagnostics import (
+    Cure,
+    Diagnostic,
+    ExitStatus,
+    Label,
+    LimitReached,
+    ProgramError,
+    Span,
+)
 from ..engine.errors import DeviceMissing
 from ..engine.mode import state
 from . import names
 from .attributes import MissingAttribute
-from .budget import Budget, LimitReached
+from .budget import Budget
 from .builtins.errors import Raised, message_of, name_of
 from .calls import invoke
 from .compile.names import Globals, MissingName
@@ -124,6 +132,7 @@ class Machine:
         on_bind: Callable[[str, Any], None] | None,
     ) -> None:
         self.program = program
+        self.mark: Callable[[int, int], None] | None = None  # told where each statement begins
         self.globals = Globals()
         self.globals.on_bind = on_bind
         self.overrides: dict[int, Any] = {}
@@ -162,9 +171,11 @@ class Machine:
 
     def statements(self, budget: Budget) -> None:
         """A top-level statement runs once: its closures are made just before and dropped after."""
-        compiler, frame = self.compiler, self.compiler.frame
+        compiler, frame, mark = self.compiler, self.compiler.frame, self.mark
         module = self.program.module
         for node in self.program.body:
+            if mark is not None:
+                mark(node.lineno, node.col_offset + 1)
             budget.fuel -= 1
             if budget.fuel < 0:
                 budget.refill()

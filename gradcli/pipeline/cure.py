@@ -44,11 +44,11 @@ class Clock:
     """The seconds that trials may still take, counted from the start of the first run."""
 
     def __init__(self, timeout: float, started: float | None = None) -> None:
-        self.end = (time.monotonic() if started is None else started) + timeout
+        self.end = (time.process_time() if started is None else started) + timeout
 
     def share(self) -> float:
         """What the next trial gets."""
-        return (self.end - time.monotonic()) * SHARE
+        return (self.end - time.process_time()) * SHARE
 
 
 def edited(source: Source, edits: Iterable[Edit]) -> str | None:

@@ -92,3 +92,10 @@ def current_line() -> int | None:
     """The line that the program in progress is on."""
     line: Any = getattr(state.origin, "lineno", None)
     return line if isinstance(line, int) else None
+
+
+def current_place() -> tuple[int, int] | None:
+    """The line and the column that the program in progress is at."""
+    origin: Any = state.origin
+    line = getattr(origin, "lineno", None)
+    return (line, origin.col_offset + 1) if isinstance(line, int) else None

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..diagnostics import Diagnostic, ExitStatus, ProgramError
+from ..deadline import begin
+from ..diagnostics import LimitReached, ProgramError
 from ..engine import device as devices
 from ..engine import dtypes
 from ..engine.mode import state
@@ -46,10 +47,8 @@ def program_of(request: Request) -> Program:
     most = request.limits.max_source
     if len(request.data) > most:
         raise ProgramError(
-            Diagnostic("LimitReached", f"the source has more than {most:,} bytes",
-                       notes=("do: raise it with --max-source",), file=request.name,
-                       exit_status=ExitStatus.LIMIT_REACHED)
-        )  # fmt: skip
+            LimitReached(f"limit of {most:,} bytes of source", "--max-source").told(request.name)
+        )
     return parse(Source.from_bytes(request.data, request.name), SourceLimits(max_source=most))
 
 
@@ -126,6 +125,7 @@ def _run(
         binder = Binder(request)
     on_bind = binder.bound if binder is not None else None
     machine = Machine(program, values.inputs, values.overrides, on_bind)
+    machine.mark = begin(request.name)
     naming = _named(machine, values, request) if request.named else None
     observer: Any = None if binder is None else binder.watch
     if chronicle is not None:

@@ -7,10 +7,9 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...deadline import OutOfTime, deadline
+from ...deadline import deadline
 from ...defects import message_of
-from ...diagnostics import ExitStatus
-from ...language.budget import LimitReached
+from ...diagnostics import ExitStatus, LimitReached
 from ...opening import SUFFIX, NotThere, Unusable, opened
 from ...report.model.check import FileCheck
 from . import Wishes, check, defect
@@ -67,7 +66,7 @@ def checked_within(place: Place, wishes: Wishes) -> FileCheck:
     """One program; whatever comes up becomes part of the answer."""
     limits = wishes.limits
     try:
-        with deadline(limits.timeout, lambda: _last_words(wishes), ExitStatus.LIMIT_REACHED):
+        with deadline(limits.timeout):
             data = place.data
             if data is None:
                 data = opened(place.path, limits.max_source).data
@@ -78,8 +77,6 @@ def checked_within(place: Place, wishes: Wishes) -> FileCheck:
         return _unusable(place, error, ExitStatus.USAGE)
     except LimitReached as error:
         return defect(place.name, f"LimitReached: {error}", ExitStatus.LIMIT_REACHED)
-    except OutOfTime:
-        return defect(place.name, _last_words(wishes), ExitStatus.LIMIT_REACHED)
     except MemoryError:
         message = f"LimitReached: the limit of {limits.max_memory:,} bytes is reached; --max-memory"
         return defect(place.name, f"{message} raises it", ExitStatus.LIMIT_REACHED)
@@ -90,10 +87,3 @@ def checked_within(place: Place, wishes: Wishes) -> FileCheck:
 def _unusable(place: Place, error: Unusable, status: ExitStatus) -> FileCheck:
     kind = "DeviceError" if status is ExitStatus.MISSING_DEVICE else "UsageError"
     return defect(place.name, f"{kind}: {error}", status, advice=error.advice)
-
-
-def _last_words(wishes: Wishes) -> str:
-    return (
-        f"LimitReached: the limit of {wishes.limits.timeout:g} seconds is reached; --timeout "
-        "raises it"
-    )

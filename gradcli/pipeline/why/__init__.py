@@ -31,7 +31,7 @@ def why_report(
     request: Request, question: str, write: Callable[[str], None] | None, *, trials: bool = True
 ) -> tuple[Ran, WhyReport]:
     """Runs the program, says why a gradient is what it is, and tries the advice."""
-    clock = Clock(request.limits.timeout, time.monotonic())
+    clock = Clock(request.limits.timeout, time.process_time())
     chronicle = Chronicle()
     ran = execute(request, write, chronicle)
     report = WhyReport(request.name, request.device, question, output=ran.output,

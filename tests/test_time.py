@@ -1,0 +1,152 @@
+"""Tests of the limit of time: it means work, and it ends what the interpreter can't."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from test_cli import gradcli, last
+
+from gradcli.deadline import CLOCK, Clock, begin, deadline
+from gradcli.diagnostics import LimitReached
+
+PLANTED = """
+import itertools, re, sys
+from gradcli.language.builtins.prelude import PRELUDE
+from gradcli.language.values import Builtin
+ENDLESS = {
+    "iterator": lambda value: max(itertools.repeat(1)),
+    "number": lambda value: 7 ** (7 ** 12),
+    "pattern": lambda value: re.match("(a*)*b", "a" * 60),
+}
+PRELUDE["abs"] = Builtin("abs", ENDLESS[sys.argv.pop(1)])
+from gradcli.door import process
+process()
+"""
+
+
+def planted(call: str, *words: str, program: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process in which `abs` is a call in C that never comes back."""
+    return subprocess.run(
+        [sys.executable, "-c", PLANTED, call, *words], input=program, capture_output=True,
+        text=True, timeout=100, check=False,
+    )  # fmt: skip
+
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="timers that need no interpreter")
+PROGRAM = "x = 1\nfor i in range(3):\n    y = abs(i)\n"
+WORDS = "LimitReached: the limit of 1 second is reached; --timeout raises it"
+
+
+@LINUX
+@pytest.mark.parametrize("command", ["run", "trace"])
+def test_an_endless_call_in_c_is_ended_in_words(command: str) -> None:
+    done = planted("iterator", command, "--timeout", "1", program=PROGRAM)
+    assert done.returncode == 4, done.stderr
+    place, words = done.stderr.splitlines()
+    assert place.rstrip() == "<stdin>:2:1" and words == WORDS
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers with signals")
+@pytest.mark.parametrize("call", ["number", "pattern"])
+def test_a_long_call_that_looks_at_signals_is_ended_where_it_is(call: str) -> None:
+    done = planted(call, "run", "--timeout", "1", program=PROGRAM)
+    assert done.returncode == 4 and done.stderr.startswith("<stdin>:3:9\n"), done.stderr
+    assert last(done.stderr) == WORDS
+
+
+@LINUX
+def test_a_call_that_waits_for_ever_is_ended_by_the_clock() -> None:
+    wait = "import ctypes; from gradcli.net import Net; net = Net('p', 'words\\n', 1000.0, 0.5); "
+    wait += "net.at(7, 3); ctypes.PyDLL(None).sleep(100)"
+    done = subprocess.run([sys.executable, "-c", wait], capture_output=True, check=False)
+    assert done.returncode == 4 and done.stderr.split() == [b"p:7:3", b"words"]
+
+
+@LINUX
+def test_a_net_that_is_gone_says_nothing() -> None:
+    end = "from gradcli.net import Net; import time; net = Net('p', 'words\\n', 1000.0, 0.2); "
+    end += "net.gone(); time.sleep(0.4)"
+    done = subprocess.run([sys.executable, "-c", end], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processor time of children")
+def test_an_endless_call_in_c_works_no_longer_than_twice_the_limit() -> None:
+    import resource
+
+    def used() -> float:
+        times = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return times.ru_utime + times.ru_stime
+
+    before = used()
+    started = planted("iterator", "run", program="x = 1\n")
+    between = used()
+    ended = planted("iterator", "run", "--timeout", "2", program="abs(1)\n")
+    assert (started.returncode, ended.returncode) == (0, 4)
+    assert used() - between - (between - before) < 2 * 2 + 0.5
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers with signals")
+def test_work_that_counts_no_steps_is_ended_by_a_signal() -> None:
+    words = re.escape("the limit of 0.1 seconds is reached; --timeout raises it")
+    with pytest.raises(LimitReached, match=words), deadline(0.1):
+        while True:
+            time.process_time()
+
+
+def test_the_inner_deadline_gives_the_outer_its_timers_back() -> None:
+    with pytest.raises(LimitReached, match=r"limit of 0\.2 seconds"), deadline(0.2):
+        with deadline(1000.0):
+            pass
+        while True:
+            time.process_time()
+
+
+def test_no_net_without_a_deadline() -> None:
+    assert begin("x.expr") is None
+
+
+def test_the_clock_is_a_second_larger_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(2.0)
+    work, now = clock.work_ends, clock.clock_ends
+    monkeypatch.setattr(time, "process_time", lambda: work - 1.0)
+    monkeypatch.setattr(time, "monotonic", lambda: now - 0.1)
+    clock.look()  # one second of work in twenty of the clock
+    monkeypatch.setattr(time, "monotonic", lambda: now + 0.1)
+    with pytest.raises(LimitReached, match=rf"limit of {2 * CLOCK} seconds by the clock is"):
+        clock.look()
+    monkeypatch.setattr(time, "process_time", lambda: work + 0.1)
+    with pytest.raises(LimitReached, match="limit of 2 seconds is reached"):
+        clock.look()
+
+
+def test_a_second_of_work_on_a_busy_machine_is_not_ended_by_the_clock(tmp_path: Path) -> None:
+    """Stopped for longer than its limit, it has done no work."""
+    if not hasattr(signal, "SIGSTOP"):
+        pytest.skip("no process can be stopped")
+    (tmp_path / "p.expr").write_text("print('on')\nfor i in range(300000):\n    i * 2\nprint(i)\n")
+    with subprocess.Popen(
+        [sys.executable, "-u", "-m", "gradcli", "run", "--timeout", "2", str(tmp_path / "p.expr")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdout and process.stderr
+        assert process.stdout.readline() == b"on\n"
+        os.kill(process.pid, signal.SIGSTOP)
+        time.sleep(4)
+        os.kill(process.pid, signal.SIGCONT)
+        assert process.stdout.readline() == b"299999\n", process.stderr.read()
+        assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize(("value", "words"), [("1", "1 second"), ("0.5", "0.5 seconds")])
+def test_the_limit_from_above(value: str, words: str) -> None:
+    done = gradcli("run", "--timeout", value, stdin="x = 0\nwhile x >= 0:\n    x = x + 1\n")
+    assert done.returncode == 4 and "<stdin>:" in done.stderr
+    assert last(done.stderr) == WORDS.replace("1 second", words)
