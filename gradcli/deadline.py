@@ -67,6 +67,7 @@ class _Open:
 
 
 _in_force: list[_Open] = []  # the inner ones last
+_listening: list[Mark] = []  # who else is told how far a program has come
 
 
 @contextmanager
@@ -89,7 +90,26 @@ def begin(name: str) -> Mark | None:
     if here.name != name:
         here.net.close()
         here.name, here.mark = name, here.net.enter_context(_net(name, here.seconds))
-    return here.mark
+    return _both(_listening[-1], here.mark) if _listening else here.mark
+
+
+@contextmanager
+def telling(mark: Mark) -> Iterator[None]:
+    """Within it somebody else is told as well how far a program has come."""
+    _listening.append(mark)
+    try:
+        yield
+    finally:
+        _listening.pop()
+
+
+def _both(one: Mark, other: Mark | None) -> Mark:
+    def mark(line: int, column: int) -> None:
+        one(line, column)
+        if other is not None:
+            other(line, column)
+
+    return mark
 
 
 @contextmanager

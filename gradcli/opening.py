@@ -6,9 +6,12 @@ import errno
 import os
 import stat
 import sys
+import time
+from contextlib import suppress
 from typing import NamedTuple
 
 SUFFIX = ".expr"
+PATIENCE = 1.0  # seconds for somebody to open the other end of a pipe
 
 
 class Unusable(Exception):
@@ -40,7 +43,7 @@ def opened(given: str | None, most: int) -> Opened:
         raise Unusable("FILE is empty", "gradcli run FILE")
     if given is not None:
         return Opened(given, given, _read(given, most))
-    if not sys.stdin.isatty() and _is_piped():
+    if sys.stdin is not None and not sys.stdin.isatty() and _is_piped():
         return _from_stdin(most)
     return _only_one(most)
 
@@ -55,9 +58,14 @@ def _is_piped() -> bool:
 
 
 def _from_stdin(most: int) -> Opened:
+    if sys.stdin is None:
+        raise Unusable("standard input is closed", "gradcli run FILE")
     if sys.stdin.isatty():
         sys.stderr.write("reading a program from the terminal; Ctrl-D ends it\n")
-    return Opened("<stdin>", None, sys.stdin.buffer.read(most + 1))
+    try:
+        return Opened("<stdin>", None, sys.stdin.buffer.read(most + 1))
+    except OSError as error:
+        raise Unusable(f"standard input can't be read: {error.strerror}") from None
 
 
 def _only_one(most: int) -> Opened:
@@ -83,14 +91,41 @@ def _read(path: str, most: int) -> bytes:
             raise Unusable(f"{path} is a notebook", "copy its cells into a .expr file")
         if stat.S_ISDIR(status.st_mode):
             raise Unusable(f"{path} is a folder", _inside(path))
-        with open(path, "rb") as file:
-            return file.read(most + 1)
+        with open(path, "rb", opener=at_once) as file:
+            is_pipe = stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
+            first = _first_piece(file.fileno(), path) if is_pipe else b""
+            os.set_blocking(file.fileno(), True)
+            return first + file.read(max(0, most + 1 - len(first)))
     except (OSError, ValueError) as error:
         code = getattr(error, "errno", None)
         if code == errno.ENOENT:
             raise Unusable(f"there is no file {path}", _near(path)) from None
         why = getattr(error, "strerror", None) or str(error)
         raise Unusable(f"{path} can't be read: {why[0].lower()}{why[1:]}") from None
+
+
+def at_once(path: str, flags: int) -> int:
+    """An opener that waits for nobody: a pipe without a writer would hold the command."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+
+
+def at_once_without_links(path: str, flags: int) -> int:
+    """The same for a file that lies beside another, and must not lead anywhere else."""
+    return at_once(path, flags | getattr(os, "O_NOFOLLOW", 0))
+
+
+def _first_piece(pipe: int, path: str) -> bytes:
+    """What can be read of a pipe at once; nobody writes to one that lies in a folder for harm."""
+    ends = time.monotonic() + PATIENCE
+    while time.monotonic() < ends:
+        with suppress(BlockingIOError):
+            piece = os.read(pipe, 1 << 16)
+            if piece:
+                return piece
+            time.sleep(0.02)
+            continue
+        return b""  # there is a writer, which has not written yet
+    raise Unusable(f"{path} is a pipe that nobody writes to")
 
 
 def _inside(folder: str) -> str:

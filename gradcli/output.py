@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -86,19 +88,43 @@ def save(path: str, pieces: Iterable[Terminal]) -> None:
         with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.writelines(pieces)
         return
-    path = os.path.realpath(path)  # the file behind a link is meant, and not the link
-    unfinished = f"{path}.unfinished"
+    if os.path.islink(path) and not os.path.exists(path):
+        raise OSError(errno.ENOENT, "it is a link that leads to nothing")
+    put_in_place(os.path.realpath(path), pieces)  # the file behind a link is meant, not the link
+
+
+def put_in_place(path: str, pieces: Iterable[Terminal]) -> None:
+    """A new file under this name, whole; a link of this name is replaced and not followed.
+
+    The file in the making has a name that nobody can know, and is made by us or not at all: who
+    can write beside it may have put links there.
+    """
+    folder, _ = os.path.split(path)
+    unfinished = os.path.join(folder, f".{os.urandom(12).hex()}.unfinished")
     try:
         with open(
-            unfinished, "w", encoding="utf-8", errors="backslashreplace", newline="\n"
-        ) as file:
-            for piece in pieces:
-                file.write(piece)
+            unfinished, "x", encoding="utf-8", errors="backslashreplace", newline="\n",
+            opener=_without_links,
+        ) as file:  # fmt: skip
+            file.writelines(pieces)
+            _keep_mode(file.fileno(), path)
         os.replace(unfinished, path)
     except BaseException:
         with suppress(OSError):
             os.remove(unfinished)
         raise
+
+
+def _keep_mode(new: int, path: str) -> None:
+    """Who may read the old file may read the new one, and nobody else."""
+    with suppress(OSError, AttributeError):
+        mode = os.lstat(path).st_mode
+        if stat.S_ISREG(mode):
+            os.fchmod(new, stat.S_IMODE(mode) & 0o777)
+
+
+def _without_links(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def tell(text: Terminal) -> None:

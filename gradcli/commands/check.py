@@ -17,6 +17,8 @@ from ..options import (
     shared,
     words,
 )
+from ..output import tell
+from ..render.escape import block
 from .desk import Desk, guarded
 
 if TYPE_CHECKING:
@@ -98,13 +100,16 @@ def command(common: Shared, asked: Asked) -> int:
 
     def body(desk: Desk) -> int:
         from ..pipeline.check import Wishes
-        from ..pipeline.check.files import each, places
+        from ..pipeline.check.files import places
+        from ..pipeline.check.jobs import side_by_side
         from ..pipeline.numeric.points import Tolerance
         from ..pipeline.request import Limits
 
-        found = places(asked.files, common.max_source)
+        found, notes = places(asked.files, common.max_source)
         for place in found:
             desk.spare(place.path)
+        if not common.quiet:
+            tell(block("".join(f"{note}\n" for note in notes)))
         limits = Limits(
             common.timeout, common.max_steps, common.max_nodes, common.max_memory,
             common.max_output, common.max_source, common.max_depth,
@@ -118,7 +123,8 @@ def command(common: Shared, asked: Asked) -> int:
             from ..pipeline.against import require_torch
 
             require_torch()
-        return _told(desk, each(found, wishes, asked.jobs), [place.name for place in found])
+        facts = side_by_side(found, wishes, asked.jobs)
+        return _told(desk, facts, [place.name for place in found])
 
     return guarded(whole, body)
 

@@ -25,25 +25,13 @@ class Source:
     def from_bytes(cls, data: bytes, name: str = "<input>") -> Source:
         """Decode UTF-8; another encoding is refused with the place of the first bad byte."""
         try:
-            return cls(data.decode("utf-8"), name)
+            text = data.decode("utf-8")
         except UnicodeDecodeError as error:
-            before = data[: error.start]
-            line = before.count(b"\n") + 1
-            column = error.start - (before.rfind(b"\n") + 1) + 1
-            message = (
-                f"the file is not UTF-8 text: byte 0x{data[error.start]:02x} at line {line}, "
-                f"byte {column} of the line"
-            )
-            note = "do: save the file as UTF-8"
-            labels: tuple[Label, ...] = ()
-            if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-                note = "do: save the file as UTF-8; it looks like UTF-16"
-            elif b"\0" in data:
-                note = "do: name a program; this looks like a file of another kind"
-            else:
-                at = len(before[before.rfind(b"\n") + 1 :].decode("utf-8")) + 1
-                labels = (Label(Span(line, at, line, at + 1), "", primary=True),)
-            raise ProgramError(Diagnostic("SyntaxError", message, labels, (note,), name)) from None
+            raise _not_text(data, error.start, name) from None
+        zero = data.find(0)
+        if zero >= 0:
+            raise _not_text(data, zero, name)
+        return cls(text, name)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -101,3 +89,21 @@ class Source:
         """A program error that points at one span of this source."""
         labels = (Label(span, label, primary=True),)
         return ProgramError(Diagnostic(type, message, labels, notes, self.name))
+
+
+def _not_text(data: bytes, place: int, name: str) -> ProgramError:
+    """What is not text is not shown either: only where it stops to be text."""
+    before = data[:place]
+    line = before.count(b"\n") + 1
+    column = place - (before.rfind(b"\n") + 1) + 1
+    message = (
+        f"the file is not UTF-8 text: byte 0x{data[place]:02x} at line {line}, "
+        f"byte {column} of the line"
+    )
+    note = "do: save the file as UTF-8"
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        note = "do: save the file as UTF-8; it looks like UTF-16"
+    elif b"\0" in data:
+        note = "do: name a program; this looks like a file of another kind"
+    labels = (Label(Span(line, column, line, column + 1), "", primary=True),)
+    return ProgramError(Diagnostic("SyntaxError", message, labels, (note,), name))

@@ -83,7 +83,7 @@ class Ran(NamedTuple):
     def error_text(self) -> str | None:
         """The text that the error's places count in: the program's, or an option's."""
         if self.error is None or self.error.file == self.request.name:
-            return self.text
+            return self.text or None
         name = self.error.file.removeprefix("--hook ")
         return self.binder.hooks.get(name) if self.binder is not None else None
 

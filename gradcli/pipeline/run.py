@@ -36,10 +36,16 @@ def execute(
         try:
             program = program_of(request)
         except ProgramError as error:
-            data = request.data[: request.limits.max_source]
-            text = Source(data.decode("utf-8", "replace")).text
-            return Ran(request, None, text, None, [], (), error.diagnostic)
+            return Ran(request, None, _shown(request), None, [], (), error.diagnostic)
         return _run(request, program, values_of(program, request), write, chronicle)
+
+
+def _shown(request: Request) -> str:
+    """The text that an error may quote; nothing of a file that is no text."""
+    try:
+        return Source.from_bytes(request.data[: request.limits.max_source]).text
+    except ProgramError:
+        return ""
 
 
 def program_of(request: Request) -> Program:

@@ -86,25 +86,29 @@ def diagnostic_of(fact: FileCheck, problem: Problem) -> Diagnostic:
     kind, message = problem.kind, problem.message
     if kind in ("error", "assert"):
         kind, _, message = problem.message.partition(": ")
-    labels: tuple[Label, ...] = ()
     said = problem.shown[0] if problem.kind == "gradient" and problem.shown else ""
-    source = fact.text.split("\n")
-    if problem.line is not None and 0 < problem.line <= len(source):
-        if problem.column is None:
-            line = source[problem.line - 1]
-            start = len(line) - len(line.lstrip()) + 1
-            span = Span(problem.line, start, problem.line, len(line.rstrip()) + 1)
-        else:
-            span = Span(problem.line, problem.column, problem.end_line or problem.line,
-                        problem.end_column or problem.column + 1)  # fmt: skip
-        labels = (Label(span, said, True),)
+    span = _span(problem, fact.text)
+    labels = () if span is None else (Label(span, said, True),)
     return Diagnostic(kind, message, labels, problem.advice, fact.file)
+
+
+def _span(problem: Problem, text: str) -> Span | None:
+    """Where it is, in a text or, where nobody has the text, by its numbers alone."""
+    source = text.split("\n")
+    number = problem.line
+    if number is None or (text and not 0 < number <= len(source)):
+        return None
+    if problem.column is None:
+        line = source[number - 1] if text else ""
+        return Span(number, len(line) - len(line.lstrip()) + 1, number, len(line.rstrip()) + 1)
+    end = problem.end_column or problem.column + 1
+    return Span(number, problem.column, problem.end_line or number, end)
 
 
 def _problem(fact: FileCheck, problem: Problem, look: Look) -> Terminal:
     narrow = look._replace(width=look.width - 2)
     diagnostic = diagnostic_of(fact, problem)
-    page = error_text(diagnostic, fact.text, narrow)
+    page = error_text(diagnostic, fact.text or None, narrow)
     rest = problem.shown[1:] if problem.kind == "gradient" else problem.shown
     if rest:  # between the source line and the advice
         end = diagnostic._replace(labels=(), file="")

@@ -50,7 +50,7 @@ def _case(fact: FileCheck) -> str:
 def _told(fact: FileCheck, problem: Problem) -> str:
     shown = problem.shown[1:] if problem.kind == "gradient" else problem.shown
     return "".join(f"{line}\n" for line in shown) + error_text(
-        diagnostic_of(fact, problem), fact.text, PLAIN
+        diagnostic_of(fact, problem), fact.text or None, PLAIN
     )
 
 

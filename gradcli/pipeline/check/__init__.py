@@ -297,7 +297,13 @@ def _gradient_problem(leaf: LeafCheck, told: str) -> Problem:
                    shown, advice)  # fmt: skip
 
 
-def defect(name: str, message: str, status: int, advice: str = "") -> FileCheck:
-    """A program that could not be checked at all."""
+def defect(
+    name: str, message: str, status: int, advice: str = "", at: tuple[int, int] | None = None
+) -> FileCheck:
+    """A program that could not be checked to its end; `at` is the statement it had come to."""
     notes = (advice if advice.startswith("did ") else f"do: {advice}",) if advice else ()
-    return _with(FileCheck(name, "error", 0), Problem("error", message, advice=notes), status)
+    problem = Problem("error", message, advice=notes)
+    if at is not None:
+        line, column = at
+        problem = problem._replace(line=line, column=column, end_line=line, end_column=column + 1)
+    return _with(FileCheck(name, "error", 0), problem, status)

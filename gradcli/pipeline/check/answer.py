@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from contextlib import suppress
+import stat
 from typing import TYPE_CHECKING
 
 from ...diagnostics import ExitStatus
-from ...opening import Unusable
-from ...render.escape import block
+from ...opening import Unusable, at_once_without_links
+from ...output import put_in_place
+from ...render.escape import Terminal, block
 from ...report.model.check import FileCheck, Problem
 from ..request import Ran
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 CONTEXT = 3
 MOST_SHOWN = 60  # lines of a difference
+HUNK = re.compile(r"([-+])(\d+)")  # where a hunk begins, in its head
+MOST_COMPARED = 2000  # lines, from the first that differs on
+WIDEST = 2000  # characters of such a line
 DEVICE = re.compile(r",\s+device='cuda:\d+'")
 
 
@@ -30,10 +34,10 @@ def compared(
         return fact
     place = recorded_path(path)
     fact = fact._replace(recorded_file=place)
-    answer = str(block(ran.output))
+    answer = block(ran.output)
     if raises is not None and ran.error is not None:
         gap = "" if not answer or answer.endswith("\n") else "\n"
-        answer += f"{gap}{block(ran.error.type)}: {block(ran.error.message)}\n"
+        answer = Terminal(f"{answer}{gap}{block(ran.error.type)}: {block(ran.error.message)}\n")
     before = _read(place, wishes.limits.max_output)
     if wishes.update:
         return _updated(fact, place, before, answer)
@@ -61,52 +65,69 @@ def recorded_path(path: str) -> str:
 
 def _read(place: str, most: int) -> str | None:
     """The recorded answer; a link is not followed, since it could lead anywhere."""
-    if os.path.islink(place):
-        raise Unusable(f"{place} is a link; a recorded answer is a file beside its program")
     try:
-        with open(place, "rb") as file:
+        with open(place, "rb", opener=at_once_without_links) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise Unusable(f"{place} is not a file")
             data = file.read(most + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
+        if os.path.islink(place):
+            message = f"{place} is a link; a recorded answer is a file beside its program"
+            raise Unusable(message) from None
         raise Unusable(f"{place} can't be read: {error.strerror}") from None
     if len(data) > most:
         raise Unusable(f"{place} has more than {most:,} bytes", "--max-output raises the limit")
     return data.decode("utf-8", "replace")
 
 
-def _updated(fact: FileCheck, place: str, before: str | None, answer: str) -> FileCheck:
+def _updated(fact: FileCheck, place: str, before: str | None, answer: Terminal) -> FileCheck:
     if fact.problems:  # what failed is no answer
         return fact
     if before == answer:
         return fact._replace(recorded="unchanged")
-    unfinished = f"{place}.unfinished"
     try:
-        with open(unfinished, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as f:
-            f.write(answer)
-        os.replace(unfinished, place)
+        put_in_place(place, [answer])
     except OSError as error:
-        with suppress(OSError):
-            os.remove(unfinished)
         raise Unusable(f"{place} can't be written: {error.strerror}") from None
     return fact._replace(recorded="written")
 
 
 def _problem(file: str, place: str, before: str, answer: str) -> Problem:
     """The difference, line by line, the way patches have it."""
+    old, new = _lines(before), _lines(answer)
+    pairs = enumerate(zip(old, new, strict=False))
+    first = next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
+    return Problem(
+        "output", f"the output differs from {place} in line {first + 1}",
+        shown=_difference(old, new, first, (place, f"{file} prints")),
+        advice=("do: gradcli check --update, if the new output is right",),
+    )  # fmt: skip
+
+
+def _difference(
+    old: list[str], new: list[str], first: int, names: tuple[str, str]
+) -> tuple[str, ...]:
+    """From the first line that differs on; of what is very long, the beginning.
+
+    What is compared is bounded: the time that it takes grows with the square of the lines.
+    """
+    start = max(0, first - CONTEXT)
+    end = start + MOST_COMPARED
     lines = difflib.unified_diff(
-        _lines(before), _lines(answer), place, f"{file} prints", lineterm="", n=CONTEXT
-    )
-    shown = list(lines)
+        old[start:end], new[start:end], *names, lineterm="", n=CONTEXT
+    )  # fmt: skip
+    shown = [_moved(line, start) if line.startswith("@@ ") else line for line in lines]
     left = len(shown) - MOST_SHOWN
     if left > 0:
         shown[MOST_SHOWN:] = [f"... {left} more lines"]
-    number = next((i for i, (a, b) in enumerate(zip(_lines(before), _lines(answer), strict=False))
-                   if a != b), min(len(_lines(before)), len(_lines(answer))))  # fmt: skip
-    return Problem(
-        "output", f"the output differs from {place} in line {number + 1}", shown=tuple(shown),
-        advice=("do: gradcli check --update, if the new output is right",),
-    )  # fmt: skip
+    return tuple(line if len(line) <= WIDEST else f"{line[:WIDEST]}..." for line in shown)
+
+
+def _moved(head: str, start: int) -> str:
+    """The head of a hunk, counted from the first line of all."""
+    return HUNK.sub(lambda found: f"{found[1]}{int(found[2]) + start}", head)
 
 
 def _lines(text: str) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Iterator, Sequence
+import stat
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...deadline import deadline
@@ -14,58 +14,117 @@ from ...opening import SUFFIX, NotThere, Unusable, opened
 from ...report.model.check import FileCheck
 from . import Wishes, check, defect
 
+MOST_LINKS = 5  # that are told one by one
+
 
 class Place(NamedTuple):
-    """A program to check: how it is told, where it lies, its bytes if they were read already."""
+    """A program to check: how it is told, where it lies, its bytes if they were read already.
+
+    `refused` says why there is nothing to check.
+    """
 
     name: str
     path: str | None
     data: bytes | None = None
+    refused: str = ""
 
 
-def places(given: Sequence[str], most: int) -> list[Place]:
+class Found(NamedTuple):
+    """The programs, in order, and what is to be said of the folders."""
+
+    programs: list[Place]
+    notes: tuple[str, ...]
+
+
+def places(given: Sequence[str], most: int) -> Found:
     """Files as they are, folders as the programs below them, in order; each program once."""
     found: dict[str, Place] = {}
+    notes: list[str] = []
     for path in given or (None,):
         if path is None or path == "-":
             program = opened(path, most)
             found.setdefault(program.name, Place(program.name, program.path, program.data))
         elif os.path.isdir(path):
-            inside = list(_below(path))
-            if not inside:
-                raise Unusable(f"{path} holds no {SUFFIX} file")
-            found.update((one, Place(one, one)) for one in inside if one not in found)
+            folder = Folder(path)
+            for place in folder.programs or [Place(path, None, None, f"{path} {NOTHING}")]:
+                found.setdefault(place.name, place)
+            notes.extend(folder.left_out())
         else:
             found.setdefault(path, Place(path, path))
-    return list(found.values())
+    return Found(list(found.values()), tuple(notes))
 
 
-def _below(folder: str) -> Iterator[str]:
-    """The programs of a folder and of the folders in it; links and hidden folders are left out."""
-    for here, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            path = os.path.join(here, name)
-            if name.endswith(SUFFIX) and not os.path.islink(path):
-                yield path.replace(os.sep, "/")
+NOTHING = f"holds no {SUFFIX} file"
 
 
-def each(found: Sequence[Place], wishes: Wishes, jobs: int) -> Iterator[FileCheck]:
-    """The programs checked, in their order, by so many processes."""
-    if jobs > 1 and len(found) > 1:
-        from .jobs import side_by_side
+class Folder:
+    """The programs of a folder and of the folders in it; hidden folders are left out.
 
-        yield from side_by_side(found, wishes, min(jobs, len(found)))
-        return
-    for place in found:
-        yield checked_within(place, wishes)
-        gc.collect()  # the process may have switched the collector off
+    No link is followed: it may have come with the folder, and lead anywhere.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.programs: list[Place] = []
+        self.links: list[str] = []
+        for here, folders, files in os.walk(path, onerror=self._unread):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in folders:
+                if os.path.islink(os.path.join(here, name)):
+                    self.links.append(os.path.join(here, name))
+            for name in sorted(files):
+                if name.endswith(SUFFIX):
+                    self._take(os.path.join(here, name))
+
+    def _take(self, path: str) -> None:
+        name = path.replace(os.sep, "/")
+        try:
+            mode = os.lstat(path).st_mode
+        except OSError:
+            mode = stat.S_IFREG  # gone since: the check says so
+        if stat.S_ISLNK(mode):
+            self.links.append(path)
+        elif stat.S_ISREG(mode):
+            self.programs.append(Place(name, path))
+        else:
+            self.programs.append(Place(name, None, None, f"{name} is not a file"))
+
+    def _unread(self, error: OSError) -> None:
+        name = str(error.filename)
+        why = f"{name} can't be read: {(error.strerror or 'unknown').lower()}"
+        self.programs.append(Place(name, None, None, why))
+
+    def left_out(self) -> list[str]:
+        """The links that lead to something which is not checked in its own place."""
+        root = os.path.realpath(self.path)
+        known = {os.path.realpath(place.path) for place in self.programs if place.path}
+        said = []
+        for link in self.links:
+            target = os.path.realpath(link)
+            if target in known or (os.path.isdir(target) and _is_walked(root, target)):
+                continue
+            where = "" if _within(root, target) else f" that leads out of {self.path}"
+            said.append(f"{link} is a link{where}, which is not followed")
+        left = len(said) - MOST_LINKS
+        return said if left <= 1 else [*said[:MOST_LINKS], f"... and {left} more links"]
+
+
+def _within(root: str, target: str) -> bool:
+    return target == root or target.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _is_walked(root: str, target: str) -> bool:
+    """A folder below the root with no hidden one on the way."""
+    inside = os.path.relpath(target, root).split(os.sep) if _within(root, target) else [".."]
+    return not any(name.startswith(".") for name in inside if name != ".")
 
 
 def checked_within(place: Place, wishes: Wishes) -> FileCheck:
     """One program; whatever comes up becomes part of the answer."""
     limits = wishes.limits
     try:
+        if place.refused:
+            raise Unusable(place.refused)
         with deadline(limits.timeout):
             data = place.data
             if data is None:
