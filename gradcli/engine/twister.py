@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy
 
@@ -20,6 +20,15 @@ _WORDS = 624
 _STATE = struct.Struct(f"<QiiQ{_WORDS}Qdddi4xf?3x")
 # Bits of the significand, hidden one included: how fine a uniform number of the type is.
 DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+
+
+class Mark(NamedTuple):
+    """A place in the stream of a generator; without bits it is the start."""
+
+    seed: int
+    fresh: bool
+    cached_normal: float | None
+    bits: Any
 
 
 class Twister:
@@ -104,6 +113,19 @@ class Twister:
             },
         }
         return self
+
+    def mark(self) -> Mark:
+        """Where the stream is, to return to: cheap, and nothing is made that was not drawn from."""
+        bits = None if self._bits is None else self._bits.state
+        return Mark(self._seed, self._fresh, self._cached_normal, bits)
+
+    def return_to(self, mark: Mark) -> None:
+        """Goes on from where the stream was."""
+        self._seed, self._fresh, self._cached_normal, bits = mark
+        if bits is not None:
+            self._source().state = bits
+        elif self._bits is not None:
+            self._seed_bits()
 
     # -- words ----------------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ class Repetition:
         self.leaves = leaves_of(steps)
         self.strays: dict[tuple[int, int, int | None], Tensor] | None = None
         self.generators = list(tape.generators.values())
-        self.generators.append((default_generator, default_generator.get_state()))
+        self.generators.append((default_generator, default_generator.mark()))
         self._constants: dict[int, Tensor] = {}
         self._twins: dict[int, Callable[..., Any]] = {}
 
@@ -66,8 +66,8 @@ class Repetition:
 
     def run(self, leaves: dict[int, Tensor], root: Operand) -> Tensor:
         """The result for these leaves; the random numbers are the same every time."""
-        for generator, words in self.generators:
-            generator.set_state(words)
+        for generator, mark in self.generators:
+            generator.return_to(mark)
         by_key: dict[Key, Tensor] = {}
         by_id: dict[int, Tensor] = {}
         first = self.strays is None
@@ -222,7 +222,7 @@ class Repetition:
 def undisturbed(*, grad: bool) -> Iterator[None]:
     """Within it nobody watches, hooks or warns; the random stream is as before afterwards."""
     kept = {name: getattr(state, name) for name in _MODES}
-    words = default_generator.get_state()
+    mark = default_generator.mark()
     quiet: dict[str, Any] = dict.fromkeys(_MODES, False)
     quiet |= {"grad_enabled": grad, "saved_hooks": [], "warn": lambda *told: None}
     quiet |= dict.fromkeys(("origin", "observer", "recorder"))
@@ -231,7 +231,7 @@ def undisturbed(*, grad: bool) -> Iterator[None]:
             setattr(state, name, quiet[name])
         yield
     finally:
-        default_generator.set_state(words)
+        default_generator.return_to(mark)
         for name in _MODES:
             setattr(state, name, kept[name])
 

@@ -14,6 +14,7 @@ from ...engine.mode import state
 from ...engine.random import Generator
 from ...engine.row import Row
 from ...engine.tensor import Tensor
+from ...engine.twister import Mark
 
 MOST_STEPS = 100_000
 MOST_BYTES = 256 * 2**20
@@ -72,7 +73,7 @@ class Tape:
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.full = ""
-        self.generators: dict[int, tuple[Any, Any]] = {}
+        self.generators: dict[int, tuple[Generator, Mark]] = {}
         self._bytes = 0
         self._kept: list[Any] = []
         self._beside: set[int] = set()  # outputs without a gradient of recorded operations
@@ -116,7 +117,7 @@ class Tape:
         if value.__class__ in (list, tuple):
             return value.__class__([self._argument(item) for item in value])
         if isinstance(value, Generator):
-            self.generators.setdefault(id(value), (value, value.get_state()))
+            self.generators.setdefault(id(value), (value, value.mark()))
         return value
 
     def operand(self, tensor: Tensor) -> Operand:
