@@ -7,6 +7,10 @@ from collections.abc import Iterator
 FRAMES = 4
 
 
+class Defect(BaseException):
+    """Something that gradcli promises never to do. Not an Exception: no program can catch it."""
+
+
 def notes_of(error: BaseException) -> tuple[str, ...]:
     """What to report: the version, and the places in gradcli that the error came through."""
     from . import __version__

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 # Not `from . import ending`: that asks the library face first, which loads every operator.
+from .defects import Defect
 from .ending import begin, leave, unwritable
 from .reading import read
 
@@ -21,7 +22,7 @@ def main() -> None:
         status = 130
     except OSError as error:
         status = unwritable(error)
-    except Exception as error:
+    except (Exception, Defect) as error:
         status = _told(error)
     sys.exit(status if isinstance(status, int) else 0)
 
@@ -38,7 +39,7 @@ def _looked_at() -> Any:
         return status
 
 
-def _told(error: Exception) -> int:
+def _told(error: BaseException) -> int:
     from .defects import told
 
     sys.stderr.write(told(error))

@@ -99,7 +99,7 @@ class Function:
         outs = result if isinstance(result, tuple) else (result,)
         wrapped = _Outputs(node, context, args, outs).all()
         if node is not None:
-            context.keep(node)
+            context.save(node)
             if state.recorder is not None:
                 state.recorder.operation(node, wrapped, args, None)
         return (wrapped if isinstance(result, tuple) else wrapped[0]), context

@@ -30,15 +30,17 @@ _TWO_BACKWARDS = (
 class FunctionContext:
     """What forward leaves for backward: saved tensors, flags, anything the user sets on it.
 
-    What is set on it is in its dictionary, apart from what it keeps itself.
+    A name that the user invents, `ctx.scale = 2`, is kept apart from what it reads itself.
     """
 
     __slots__ = (
+        "kept", "materialize_grads", "needs_input_grad",
         "_dirty", "_for_forward", "_name", "_node", "_origin", "_saved", "_to_save",
-        "_undifferentiable", "_versions", "__dict__",
+        "_undifferentiable", "_versions",
     )  # fmt: skip
 
     def __init__(self, name: str = "") -> None:
+        self.kept: dict[str, Any] = {}
         self.needs_input_grad: tuple[bool, ...] = ()
         self.materialize_grads = True
         self._name = name
@@ -53,6 +55,17 @@ class FunctionContext:
 
     home = "torch.autograd.function."
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in FunctionContext.__slots__:
+            object.__setattr__(self, name, value)
+        else:
+            self.kept[name] = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name in FunctionContext.__slots__ or name not in self.kept:
+            raise AttributeError(f"'{self.type_name}' object has no attribute '{name}'")
+        return self.kept[name]
+
     @property
     def type_name(self) -> str:
         return self._name + "Backward"
@@ -60,7 +73,7 @@ class FunctionContext:
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         self._to_save, self._origin = tensors, state.origin
 
-    def keep(self, node: FunctionNode) -> None:
+    def save(self, node: FunctionNode) -> None:
         """After forward, what it asked to save is saved, as it is by then."""
         for place, value in enumerate(self._to_save):
             if value is not None and not isinstance(value, Tensor):
@@ -126,8 +139,8 @@ class FunctionNode(CustomNode):
 
     def __getattr__(self, name: str) -> Any:
         """The node is the context too: what forward has set on that can be read here."""
-        if name != "context" and name in self.context.__dict__:
-            return self.context.__dict__[name]
+        if name != "context" and name in self.context.kept:
+            return self.context.kept[name]
         raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
 
     @property

@@ -108,6 +108,8 @@ class disable_saved_tensors_hooks:
 class _Copies:
     """What one allow_mutation_on_saved_tensors has kept."""
 
+    PUBLIC = ("clear",)
+
     def __init__(self) -> None:
         self.open = True
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..engine.kept import kept
 from ..engine.tensor import Tensor
+from ..nn.module import Module
 
 
 def functional_call(
@@ -20,6 +22,10 @@ def functional_call(
     """Calls a module whose parameters and buffers are, for this call, those of the dict."""
     given = _joined(parameter_and_buffer_dicts)
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
+    if not isinstance(module, Module):
+        raise AttributeError(
+            f"'{type(module).__name__}' object has no attribute 'named_parameters'"
+        )
     own = _own(module)
     if strict:
         _compare(type(module).__name__, own, given)
@@ -111,7 +117,7 @@ def _place(module: Any, name: str) -> tuple[dict[str, Any], str]:
     for table in (owner._parameters, owner._buffers):
         if last in table:
             return table, last
-    return owner.__dict__, last  # a name of its own, for the time of the call
+    return kept(owner), last  # a name of its own, for the time of the call
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -1,65 +1,30 @@
-"""language: what may follow a dot: tables keyed by a value's exact type, never Python's getattr."""
+"""language: the one door to an attribute: tables keyed by a value's exact type, never getattr.
+
+Reading: a name stands in the table of its type, or the program itself put it there. Writing goes
+through the same tables; a name that the program invents is kept beside the object, where no code of
+the library looks. So what the library reads of its own objects is what the library wrote, but for
+the names that a class publishes in TAKES.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from operator import attrgetter
+from collections.abc import Callable
 from typing import Any
-from weakref import ref
 
-from ..engine.device import Device
-from ..engine.dtypes import DType
-from ..engine.hooks import RemovableHandle
-from ..engine.node import AccumulateGrad, Node
-from ..engine.returns import Named
-from ..engine.size import Size
-from ..engine.tensor import METHODS, PROPERTIES, Tensor
-from ..operators import catalogue
-from .adoption import ArrayValue, adopt, adopting, array_item, is_library
-from .libraries import TENSORS, published, publishes
+from ..engine.kept import keep, kept_on
+from ..engine.node import Node
+from ..engine.tensor import Tensor
+from ..nn.module import RESERVED, Module, is_part
+from ..nn.module import TABLES as PARTS
+from .libraries import TENSORS, publishes
+from .members import TABLES, Members, members_of, members_of_type
 from .names import suggest_member, suggestion
-from .operations import iterate, type_handlers, type_name
+from .operations import type_name
 from .session import session
-from .values import (
-    Annotation,
-    Bound,
-    Builtin,
-    ErrorValue,
-    Function,
-    Lazy,
-    Namespace,
-    Plain,
-    Type,
-)
+from .values import Bound, Builtin, Function, Namespace, Type
 
-Method = Callable[..., Any]
-
-
-# What programs keep on tensors, x.label = "x": PyTorch's tensors take every attribute.
-# By identity, since tensors compare element by element; gone with the tensor.
-KEPT: dict[int, tuple[ref[Tensor], dict[str, Any]]] = {}
 KEPT_BYTES = 256
-
-
-def kept_on(tensor: Tensor) -> dict[str, Any]:
-    found = KEPT.get(id(tensor))
-    return {} if found is None else found[1]
-
-
-class Members:
-    """What a type offers: methods take the value first, properties are read from it."""
-
-    __slots__ = ("methods", "properties", "settable")
-
-    def __init__(
-        self,
-        methods: dict[str, Method] | None = None,
-        properties: dict[str, Callable[[Any], Any]] | None = None,
-        settable: dict[str, Callable[[Any, Any], None]] | None = None,
-    ) -> None:
-        self.methods = methods or {}
-        self.properties = properties or {}
-        self.settable = settable or {}
+MISSING: Any = object()
 
 
 class MissingAttribute(AttributeError):
@@ -68,40 +33,27 @@ class MissingAttribute(AttributeError):
     near: str | None = None
 
 
-TABLES: dict[type, Members] = {}
-
-
-def members_of(value: Any) -> Members:
-    return members_of_type(type(value))
-
-
-def members_of_type(kind: type) -> Members:
-    """The table of a type, made at the first question."""
-    members = TABLES.get(kind)
-    if members is None:
-        members = TABLES[kind] = _build(kind)
-    return members
-
-
-def missing(value: Any, name: str, said: str | None = None) -> MissingAttribute:
+def missing(value: Any, name: str, message: str | None = None) -> MissingAttribute:
     """The error of an attribute that is in no table, in Python's words."""
-    if said is not None:
-        message = said
-    elif type(value) is Type:
-        message = f"type object '{value.name}' has no attribute '{name}'"
-    elif type(value) is Namespace:
-        message = f"module '{value.path}' has no attribute '{name}'"
-    elif isinstance(value, Node):
-        message = f"'{value.name().split('::')[-1]}' object has no attribute '{name}'"
-    else:
-        message = f"'{type_name(value)}' object has no attribute '{name}'"
-    error = MissingAttribute(message)
-    members = members_of(value)
+    error = MissingAttribute(message or _no_attribute(value, name))
     if type(value) is Namespace:
         error.near = suggest_member(value.path, name)
     else:
+        members = members_of(value)
         error.near = suggestion(name, sorted({*members.methods, *members.properties}))
     return error
+
+
+def _no_attribute(value: Any, name: str) -> str:
+    if type(value) is Type:
+        return f"type object '{value.name}' has no attribute '{name}'"
+    if type(value) is Namespace:
+        return f"module '{value.path}' has no attribute '{name}'"
+    owner = value.name().split("::")[-1] if isinstance(value, Node) else type_name(value)
+    return f"'{owner}' object has no attribute '{name}'"
+
+
+# ---------------------------------------------------------------- reading
 
 
 def get_attribute(value: Any, name: str) -> Any:
@@ -110,6 +62,8 @@ def get_attribute(value: Any, name: str) -> Any:
     read = members.properties.get(name)
     if read is not None:
         return read(value)
+    if members.keeps and name in (kept := kept_on(value)):
+        return kept[name]
     method = members.methods.get(name)
     if method is not None:
         return Bound(name, value, method)
@@ -118,57 +72,22 @@ def get_attribute(value: Any, name: str) -> Any:
         return special(value, name)
     if isinstance(value, Node):
         return _saved(value, name)
-    found = _library_attribute(value, name)
-    if found is not None:
-        return found[0]
-    if isinstance(value, Tensor) and name in kept_on(value):
+    if members.keeps:
+        part = part_of(value, name)
+        if part is not MISSING:
+            return part
+    elif isinstance(value, Tensor) and name in kept_on(value):
         return kept_on(value)[name]
     return _universal(value, name)
 
 
-def set_attribute(value: Any, name: str, new: Any) -> None:
-    """value.name = new"""
-    members = members_of(value)
-    write = members.settable.get(name)
-    if write is not None:
-        write(value, new)
-        return
-    special = SPECIAL_SET.get(type(value))
-    if special is not None:
-        special(value, name, new)
-        return
-    if publishes(type(value)) and not name.startswith("_"):
-        setattr(value, name, new)  # a module of nn: it registers parameters and modules itself
-        return
-    if name in members.properties:
-        raise AttributeError(
-            f"attribute '{name}' of '{_owner_name(value)}' objects is not writable"
-        )
-    if name in members.methods:
-        raise AttributeError(f"'{type_name(value)}' object attribute '{name}' is read-only")
-    if not isinstance(value, Tensor) or name.startswith("__"):
-        raise missing(value, name)
-    session.budget.charge_bytes(KEPT_BYTES)
-    number = id(value)
-    if number not in KEPT:
-        KEPT[number] = (ref(value, lambda _: KEPT.pop(number, None)), {})
-    KEPT[number][1][name] = new
-
-
-def _owner_name(value: Any) -> str:
-    return "torch._C.TensorBase" if type(value) in TENSORS else type_name(value)
-
-
-def delete_attribute(value: Any, name: str) -> None:
-    special = SPECIAL_DELETE.get(type(value))
-    if special is not None:
-        special(value, name)
-    elif type(value) in TENSORS and name == "grad":
-        value.grad = None
-    elif isinstance(value, Tensor) and name in kept_on(value):
-        del kept_on(value)[name]
-    else:
-        raise missing(value, name)
+def part_of(value: Any, name: str) -> Any:
+    """A parameter, buffer or module that a module of nn has registered."""
+    own = value.__dict__
+    for table in PARTS:
+        if name in (own.get(table) or ()):
+            return own[table][name]
+    return MISSING
 
 
 SPECIAL: dict[type, Callable[[Any, str], Any]] = {}
@@ -198,87 +117,91 @@ def _universal(value: Any, name: str) -> Any:
     raise missing(value, name)
 
 
-# ---------------------------------------------------------------- types of the library
+# ---------------------------------------------------------------- writing
 
 
-# How other libraries' types say what they offer; None for a type that is not theirs.
-BUILDERS: list[Callable[[type], Members | None]] = []
+def set_attribute(value: Any, name: str, new: Any) -> None:
+    """value.name = new"""
+    members = members_of(value)
+    special = SPECIAL_SET.get(type(value))
+    if special is None and members.keeps:
+        set_on_library(value, members, name, new)
+    elif name in members.settable:
+        members.settable[name](value, new)
+    elif special is not None:
+        special(value, name, new)
+    elif name in members.properties:
+        owner = "torch._C.TensorBase" if type(value) in TENSORS else type_name(value)
+        raise AttributeError(f"attribute '{name}' of '{owner}' objects is not writable")
+    elif name in members.methods:
+        raise AttributeError(f"'{type_name(value)}' object attribute '{name}' is read-only")
+    elif not isinstance(value, Tensor) or name.startswith("__"):
+        raise missing(value, name)
+    else:
+        _keep(value, name, new)
 
 
-def _build(kind: type) -> Members:
-    """The table of a type of the library: of a node, a named tuple, or what its class publishes."""
-    if issubclass(kind, Node):
-        return NODE if kind is not AccumulateGrad else ACCUMULATE
-    for build in BUILDERS:
-        built = build(kind)
-        if built is not None:
-            return built
-    if issubclass(kind, Tensor):
-        return _tensor_members(kind)  # one that a transformation of torch.func carries
-    if issubclass(kind, Named):
-        base = dict(TABLES[tuple].methods)
-        return Members(base, {name: attrgetter(name) for name in kind.fields})
-    if issubclass(kind, tuple):
-        fields = getattr(kind, "_fields", ())
-        return Members(dict(TABLES[tuple].methods), {name: attrgetter(name) for name in fields})
-    methods: dict[str, Method] = {}
-    properties: dict[str, Callable[[Any], Any]] = {}
-    for name in sorted(published(kind)):
-        found = getattr(kind, name, None)
-        if callable(found):
-            methods[name] = adopting(found)
-        else:
-            properties[name] = attrgetter(name)
-    return Members(methods, properties)
+def set_on_library(value: Any, members: Members, name: str, new: Any) -> None:
+    """The same for an object of nn, optim or utils; `members` is the table of its class."""
+    if name.startswith("__") or name in RESERVED:
+        raise AttributeError(f"'{name}' belongs to '{type_name(value)}' and can't be set")
+    for base, register in REGISTRARS.items():
+        if isinstance(value, base) and register(value, members, name, new):
+            return
+    if name in members.settable:
+        members.settable[name](value, new)
+    elif name in members.properties:
+        raise AttributeError(f"property '{name}' of '{type_name(value)}' object has no setter")
+    else:
+        _keep(value, name, new)
 
 
-def _library_attribute(value: Any, name: str) -> tuple[Any] | None:
-    """A parameter, buffer, submodule or own attribute of a module of nn."""
-    if name.startswith("_") or not publishes(type(value)):
-        return None
-    own = getattr(value, "__dict__", {})
-    for table in ("_parameters", "_buffers", "_modules"):
-        if name in own.get(table, ()):
-            return (own[table][name],)
-    return (adopt(own[name]),) if name in own else None
+def _register(value: Module, members: Members, name: str, new: Any) -> bool:
+    """Parameters, buffers and modules go into the tables of a module; False for other values."""
+    if is_part(new):
+        if name in value.__dict__ and name not in members.settable:
+            raise AttributeError(f"'{name}' belongs to '{type_name(value)}' and can't be set")
+        value.__dict__.pop(name, None)  # from now on it stands in a table
+    return type(value)._registered(value, name, new)
 
 
-# ---------------------------------------------------------------- tensors
+# Whose objects hold other objects in tables, and how one gets there.
+REGISTRARS: dict[type, Callable[[Any, Members, str, Any], bool]] = {Module: _register}
 
 
-def _stable_address(tensor: Tensor) -> int:
-    """data_ptr(): equal for tensors on the same memory, the same on every run."""
-    pointer = tensor.data_ptr()
-    return 4096 * session.number_of_pointer(pointer)
+def _keep(value: Any, name: str, new: Any) -> None:
+    session.budget.charge_bytes(KEPT_BYTES)
+    keep(value, name, new)
 
 
-def _tensor_members(kind: type = Tensor) -> Members:
-    methods: dict[str, Method] = {}
-    # The names that are looked up come from closed lists.
-    for name in METHODS | set(catalogue.methods):
-        found = getattr(kind, name, None) or catalogue.methods.get(name)
-        if found is not None and not name.startswith("__"):
-            methods[name] = found
-    methods["data_ptr"] = _stable_address
-    methods["numpy"] = adopting(kind.numpy)  # type: ignore[attr-defined]
-    methods["__len__"] = len
-    properties: dict[str, Callable[[Any], Any]] = {
-        name: attrgetter(name) for name in PROPERTIES | set(catalogue.properties)
-    }
-    settable: dict[str, Callable[[Any, Any], None]] = {
-        "requires_grad": lambda tensor, value: setattr(tensor, "requires_grad", value),
-        "grad": lambda tensor, value: setattr(tensor, "grad", value),
-        "data": lambda tensor, value: setattr(tensor, "data", value),
-    }
-    return Members(methods, properties, settable)
+def delete_attribute(value: Any, name: str) -> None:
+    """del value.name"""
+    special = SPECIAL_DELETE.get(type(value))
+    if special is not None:
+        special(value, name)
+    elif type(value) in TENSORS and name == "grad":
+        value.grad = None
+    elif (isinstance(value, Tensor) or members_of(value).keeps) and name in kept_on(value):
+        del kept_on(value)[name]
+    elif members_of(value).keeps:
+        delete_from_library(value, members_of(value), name)
+    else:
+        raise missing(value, name)
 
 
-NODE = Members(
-    {"name": lambda node: node.name(), "register_hook": Node.register_hook,
-     "register_prehook": Node.register_prehook},
-    {"next_functions": attrgetter("next_functions"), "metadata": attrgetter("metadata")},
-)  # fmt: skip
-ACCUMULATE = Members(NODE.methods, {**NODE.properties, "variable": attrgetter("variable")})
+def delete_from_library(value: Any, members: Members, name: str) -> None:
+    """A part of a module, or a setting of any object of the library."""
+    own = value.__dict__
+    for table in (own.get(part) for part in PARTS):
+        if table and name in table:
+            del table[name]
+            return
+    if name not in members.settable or name not in own:
+        raise missing(value, name)
+    del own[name]
+
+
+# ---------------------------------------------------------------- namespaces, types, functions
 
 
 def _namespace_attribute(value: Namespace, name: str) -> Any:
@@ -294,9 +217,6 @@ def _namespace_attribute(value: Namespace, name: str) -> Any:
     raise missing(value, name)
 
 
-SPECIAL[Namespace] = _namespace_attribute
-
-
 def _type_attribute(value: Type, name: str) -> Any:
     """`torch.Tensor.exp`, `int.__name__`, `dict.fromkeys`"""
     if name in ("__name__", "__qualname__"):
@@ -307,13 +227,28 @@ def _type_attribute(value: Type, name: str) -> Any:
     hosts = value.host if isinstance(value.host, tuple) else (value.host,)
     members = TABLES.get(hosts[0])
     if members is None and publishes(hosts[0]):
-        members = _build(hosts[0])
+        members = members_of_type(hosts[0])
     if members is not None and name in members.methods:
-        return Builtin(name, members.methods[name], f"<method '{name}' of '{value.name}' objects>")
+        text = f"<method '{name}' of '{value.name}' objects>"
+        method = members.methods[name]
+        return Builtin(name, _of_its_type(value, name, method) if members.keeps else method, text)
     return _universal(value, name)
 
 
-SPECIAL[Type] = _type_attribute
+def _of_its_type(owner: Type, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method taken from a class of the library: the object it is called on is of that class."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if args and not isinstance(args[0], owner.host):
+            raise TypeError(
+                f"descriptor '{name}' for '{owner.name}' objects doesn't apply to a "
+                f"'{type_name(args[0])}' object"
+            )
+        return method(*args, **kwargs)
+
+    return run
+
+
 STATICS: dict[tuple[str, str], Callable[..., Any]] = {}
 
 
@@ -334,105 +269,7 @@ def _set_on_function(value: Function, name: str, new: Any) -> None:
     value.table = {**value.table, name: new}
 
 
-SPECIAL_SET[Function] = _set_on_function
+SPECIAL[Namespace] = _namespace_attribute
+SPECIAL[Type] = _type_attribute
 SPECIAL[Function] = SPECIAL[Builtin] = SPECIAL[Bound] = _named
-
-TABLES.update({
-    Tensor: _tensor_members(),
-    Size: Members(),  # filled with tuple's methods by the builtins
-    DType: Members(
-        {}, {name: attrgetter(name) for name in ("is_floating_point", "itemsize")}
-        | {"is_complex": lambda dtype: dtype.category == 3,
-           "is_signed": lambda dtype: dtype.name not in ("uint8", "bool")},
-    ),
-    Device: Members({}, {"type": attrgetter("type"), "index": attrgetter("index")}),
-    RemovableHandle: Members({"remove": RemovableHandle.remove}, {"id": attrgetter("id")}),
-    ErrorValue: Members(
-        {},
-        {"args": attrgetter("args"), "__cause__": attrgetter("cause")},
-        {"args": lambda error, args: setattr(error, "args", tuple(iterate(args)))},
-    ),
-    ArrayValue: Members(
-        {"tolist": lambda value: value.array.tolist(), "item": lambda value: value.array.item(),
-         "copy": lambda value: ArrayValue(value.array.copy())},
-        {"shape": lambda value: tuple(value.array.shape), "ndim": lambda value: value.array.ndim,
-         "size": lambda value: int(value.array.size),
-         "dtype": lambda value: str(value.array.dtype)},
-    ),
-    slice: Members({}, {name: attrgetter(name) for name in ("start", "stop", "step")}),
-    range: Members({}, {name: attrgetter(name) for name in ("start", "stop", "step")}),
-    Namespace: Members(), Type: Members(), Function: Members(), Builtin: Members(),
-    Bound: Members(), Lazy: Members(), Plain: Members(), Annotation: Members(),
-    type(None): Members(), type(...): Members(),
-})  # fmt: skip
-del TABLES[range]  # the builtins give range its methods too
-
-
-# ---------------------------------------------------------------- for the operations
-
-
-def _library_method(value: Any, name: str) -> Any:
-    """A special method of a class of the library, such as __len__; the names are ours alone."""
-    if not is_library(value):
-        return None
-    kind = type(value)  # the class of the class has methods too, __call__ among them
-    return next((getattr(kind, name) for part in kind.__mro__ if name in part.__dict__), None)
-
-
-def _iterate(value: Any) -> Iterator[Any] | None:
-    if type(value) is ArrayValue:
-        return iter([array_item(value, place) for place in range(len(value))])
-    method = _library_method(value, "__iter__")
-    return None if method is None else map(adopt, method(value))
-
-
-def _subscripted(value: Type, inner: Any) -> Any:
-    if value.name not in GENERIC:
-        raise TypeError(f"type '{value.name}' is not subscriptable")
-    return Annotation(value.name)  # list[int], for annotations
-
-
-GENERIC = frozenset({"list", "dict", "tuple", "set", "frozenset", "type"})
-
-
-def _get_item(value: Any) -> Any:
-    if type(value) is ArrayValue:
-        return array_item
-    if type(value) is Annotation:
-        return lambda annotation, inner: annotation
-    if type(value) is Type:
-        return _subscripted
-    method = _library_method(value, "__getitem__")
-    return None if method is None else adopting(method)
-
-
-def _host_name(value: Any) -> str | None:
-    if type(value) is ErrorValue:
-        return value.kind.name
-    if type(value) is Lazy:
-        return value.kind
-    if type(value) is Bound:
-        own = type(value.function) is Function or getattr(value.function, "wraps", None)
-        return "method" if own else "builtin_function_or_method"
-    if isinstance(value, Node):
-        return value.name().split("::")[-1]
-    if isinstance(value, Tensor):
-        return "Tensor"
-    return {Device: "torch.device", DType: "torch.dtype", Size: "torch.Size"}.get(type(value))
-
-
-def _caller(value: Any) -> Callable[..., Any] | None:
-    method = _library_method(value, "__call__")
-    return None if method is None else adopting(method)
-
-
-type_handlers.caller = _caller
-type_handlers.iterate = _iterate
-type_handlers.get_item = _get_item
-type_handlers.set_item = lambda value: _library_method(value, "__setitem__")
-type_handlers.delete_item = lambda value: _library_method(value, "__delitem__")
-type_handlers.contains = lambda value: _library_method(value, "__contains__")
-type_handlers.length = lambda value: (
-    len if type(value) is ArrayValue else _library_method(value, "__len__")
-)
-type_handlers.name = _host_name
+SPECIAL_SET[Function] = _set_on_function

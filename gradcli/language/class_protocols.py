@@ -7,12 +7,13 @@ from itertools import count
 from typing import Any
 
 from ..autograd.function import FunctionContext
+from . import library_protocols  # noqa: F401 - what instances do not answer, the library's objects do
+from .attributes import MISSING
 from .builtins import types as types_room
 from .builtins.errors import name_of
 from .calls import call
 from .classes import (
     ERROR_CLASSES,
-    MISSING,
     OBJECT,
     ClassValue,
     ProgramModule,

@@ -7,16 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.function import Function as HostFunction
-from ..nn.module import Module
-from .adoption import adopt
+from ..engine.kept import kept_on
+from .adoption import VALUES
 from .attributes import (
+    MISSING,
     SPECIAL,
     SPECIAL_DELETE,
     SPECIAL_SET,
-    TABLES,
-    Members,
-    members_of_type,
+    delete_from_library,
     missing,
+    part_of,
+    set_on_library,
 )
 from .builtins.errors import own_errors
 from .builtins.prelude import PRELUDE
@@ -25,11 +26,11 @@ from .calls import call
 from .formatting import error_text, plain_error
 from .instances import add_special, is_base, make_host, make_library_host, special_names
 from .libraries import published
+from .members import TABLES, Members, members_of_type
 from .operations import type_name
 from .session import session
 from .values import Bound, Builtin, ErrorValue, Function, Instance, Type
 
-MISSING = object()
 OBJECT = PRELUDE["object"]
 
 
@@ -273,8 +274,12 @@ def _instance_attribute(value: Any, name: str) -> Any:
         return value.table[name]
     if found is not MISSING:
         return _from_class(value, kind, found)
-    if isinstance(value, ProgramModule) and name in module_methods(kind.native):
-        return Bound(name, value, module_methods(kind.native)[name])
+    if isinstance(value, ProgramModule):
+        if name in module_methods(kind.native):
+            return Bound(name, value, module_methods(kind.native)[name])
+        computed = members_of_type(kind.native).properties.get(name)
+        if computed is not None and isinstance(getattr(kind.native, name, None), property):
+            return computed(value)
     if name == "__class__":
         return kind
     if name == "__doc__":
@@ -286,20 +291,15 @@ def _instance_attribute(value: Any, name: str) -> Any:
 
 
 def _module_attribute(value: ProgramModule, name: str) -> Any:
-    own = value.__dict__
-    for held in ("_parameters", "_buffers", "_modules"):
-        if name in (own.get(held) or ()):
-            return own[held][name]
-    if name in own and not _is_internal(name):
-        return adopt(own[name])
-    return MISSING
-
-
-_INTERNALS = frozenset(Module().__dict__) | {"_program_class"}
-
-
-def _is_internal(name: str) -> bool:
-    return name.startswith("_") and (name in _INTERNALS or hasattr(Module, name))
+    """What an object of a program's class has of its own: kept, of the library, or a part."""
+    kept = kept_on(value)
+    if name in kept:
+        return kept[name]
+    if name in value.__dict__:
+        read = members_of_type(kind_of(value).native).properties.get(name)
+        if read is not None:
+            return read(value)
+    return part_of(value, name)
 
 
 def _set_instance(value: Any, name: str, new: Any) -> None:
@@ -310,20 +310,18 @@ def _set_instance(value: Any, name: str, new: Any) -> None:
                 f"property '{name}' of '{kind_of(value).name}' object has no setter"
             )
         call(found.writer, (value, new), {})
-    elif not isinstance(value, ProgramModule):
-        value.table[name] = new
-    elif _is_internal(name) or name.startswith("__"):
-        raise AttributeError(f"'{name}' belongs to nn.Module")
+    elif isinstance(value, ProgramModule):
+        set_on_library(value, members_of_type(kind_of(value).native), name, new)
     else:
-        setattr(value, name, new)  # nn.Module's own: it registers parameters and modules
+        value.table[name] = new
 
 
 def _delete_instance(value: Any, name: str) -> None:
-    table = value.__dict__ if isinstance(value, ProgramModule) else value.table
-    if isinstance(value, ProgramModule) and _module_attribute(value, name) is not MISSING:
-        delattr(value, name)
-    elif name in table and not _is_internal(name):
+    table = kept_on(value) if isinstance(value, ProgramModule) else value.table
+    if name in table:
         del table[name]
+    elif isinstance(value, ProgramModule):
+        delete_from_library(value, members_of_type(kind_of(value).native), name)
     else:
         raise missing(value, name)
 
@@ -432,6 +430,7 @@ SPECIAL_DELETE[ClassValue] = _delete_class
 own_errors.append(lambda value: value.kind if type(value) is ClassValue else None)
 for _record in (ClassValue, Super, Property, StaticMethod, ClassMethod):
     TABLES[_record] = Members()
+    VALUES.add(_record)
 
 
 def _know(kind: type) -> None:
@@ -458,6 +457,9 @@ def call_special(value: Any, name: str, *args: Any, **kwargs: Any) -> Any:
 def make_super(*args: Any) -> Super:
     if len(args) != 2 or type(args[0]) is not ClassValue:
         raise TypeError("super() needs a class and an object here")
+    kind = args[1] if type(args[1]) is ClassValue else is_instance(args[1]) and kind_of(args[1])
+    if not kind or args[0] not in kind.order:
+        raise TypeError("super(type, obj): obj must be an instance or subtype of type")
     return Super(args[0], args[1])
 
 

@@ -21,8 +21,10 @@ from .values import (
     ErrorValue,
     FrozenSet,
     Function,
+    Instance,
     Lazy,
     Namespace,
+    Plain,
     Set,
     Type,
 )
@@ -111,7 +113,7 @@ def _quoted(value: Any, around: tuple[int, ...]) -> str:
         _charge_module(value)
     if issubclass(kind, Node):
         return f"<{value.home}{value.name().split('::')[-1]} object at {session.address_of(value)}>"
-    if kind.__repr__ is object.__repr__:
+    if kind.__repr__ is object.__repr__ or kind.__repr__ is quoted:
         return (
             f"<{getattr(kind, 'home', '')}{type_name(value)} object at {session.address_of(value)}>"
         )
@@ -405,3 +407,9 @@ def _percent_one(spec: str, letter: str, value: Any, place: int) -> str:
             raise TypeError(f"%{letter} format: a real number is required, not {type_name(value)}")
     result: str = (spec + letter) % value
     return result
+
+
+# The library's own messages show a value of the program with !r or as a part of a text.
+for _record in (Function, Builtin, Bound, Type, Namespace, Lazy, ErrorValue, Instance, Plain):
+    _record.__repr__ = quoted  # type: ignore[method-assign, assignment]
+Instance.__str__ = ErrorValue.__str__ = text  # type: ignore[method-assign, assignment]

@@ -8,9 +8,12 @@ from typing import Any
 
 from ..autograd.function import Function as HostFunction
 from ..autograd.function import FunctionContext, FunctionNode
-from .attributes import SPECIAL, SPECIAL_SET, TABLES, Members, missing
+from .adoption import VALUES
+from .attributes import KEPT_BYTES, MISSING, SPECIAL, SPECIAL_SET, get_attribute, missing
 from .calls import call
-from .classes import FUNCTIONS, MISSING, ClassMethod, ClassValue, StaticMethod
+from .classes import FUNCTIONS, ClassMethod, ClassValue, StaticMethod
+from .members import TABLES, Members
+from .session import session
 from .values import Function
 
 
@@ -57,9 +60,8 @@ def _applied(kind: ClassValue) -> Callable[..., Any]:
 
 
 def _context_attribute(value: FunctionContext, name: str) -> Any:
-    own = value.__dict__
-    if name in own:
-        return own[name]
+    if name in value.kept:
+        return value.kept[name]
     raise missing(value, name)
 
 
@@ -67,13 +69,14 @@ def _node_attribute(value: FunctionNode, name: str) -> Any:
     """A node that a program's function made is its context too."""
     if name == "saved_tensors":
         return value.saved_tensors
-    return _context_attribute(value.context, name)
+    return get_attribute(value.context, name)
 
 
 def _set_context(value: FunctionContext, name: str, new: Any) -> None:
-    if name.startswith("__") or name in TABLES[FunctionContext].methods:
+    if name.startswith("__") or name in _READ_ONLY:
         raise AttributeError(f"'{name}' belongs to the context")
-    value.__dict__[name] = new
+    session.budget.charge_bytes(KEPT_BYTES)
+    value.kept[name] = new
 
 
 FUNCTIONS[HostFunction] = _applied
@@ -84,5 +87,10 @@ TABLES[FunctionContext] = Members(
     {name: getattr(FunctionContext, name) for name in (
         "save_for_backward", "save_for_forward", "mark_non_differentiable", "mark_dirty",
         "set_materialize_grads")},
-    {"saved_tensors": lambda context: context.saved_tensors},
+    {"saved_tensors": lambda context: context.saved_tensors,
+     "needs_input_grad": lambda context: context.needs_input_grad,
+     "materialize_grads": lambda context: context.materialize_grads},
+    {"materialize_grads": lambda context, value: context.set_materialize_grads(bool(value))},
 )  # fmt: skip
+_READ_ONLY = {*TABLES[FunctionContext].methods, *TABLES[FunctionContext].properties}
+VALUES.add(FunctionContext)

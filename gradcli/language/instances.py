@@ -38,7 +38,7 @@ def make_host(name: str, order: list[Any]) -> type[Instance]:
     above = next((base.host for base in order[1:] if base.host is not None), Instance)
     covered = next((base for base in order[1:] if base.host is not None), None)
     inherited = frozenset(covered.special) if covered is not None else frozenset()
-    body: dict[str, Any] = {"__slots__": ()}
+    body: dict[str, Any] = {"__slots__": (), "__module__": "__main__"}
     for place, base in enumerate(order):
         for word in base.table:
             if word in BRIDGED and word not in body and (place == 0 or word not in inherited):
@@ -76,7 +76,8 @@ def make_library_host(
     the `train` of a module inside.
     """
     session.budget.charge_bytes(HOST_BYTES)
-    body = {word: _override(word) for word in overridden}
+    body: dict[str, Any] = {"__module__": "__main__"}
+    body.update((word, _override(word)) for word in overridden)
     return types.new_class(name, (answers, native), {}, lambda space: space.update(body))
 
 

@@ -108,15 +108,22 @@ class Function:
         self.template = cells + [UNBOUND] * code.locals
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return CALLER.invoke(self, args, kwargs)
+        return CALLER.invoke(self, *_adopted(args, kwargs))
 
 
 class _Caller:
-    """Holds the way to run a function, which knows more rooms than this one."""
+    """Holds what knows more rooms than this one: how a function runs, what may be handed to it."""
 
-    __slots__ = ("invoke",)
+    __slots__ = ("adopt", "invoke")
 
+    adopt: Callable[[Any], Any]
     invoke: Callable[[Function, tuple[Any, ...], dict[str, Any]], Any]
+
+
+def _adopted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The arguments of a call that comes from the host, as values."""
+    adopt = CALLER.adopt
+    return tuple(map(adopt, args)), {name: adopt(value) for name, value in kwargs.items()}
 
 
 CALLER = _Caller()
@@ -127,6 +134,7 @@ def _counted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
     budget = session.budget
     budget.enter()
     try:
+        args, kwargs = _adopted(args, kwargs)
         return function(*args, **kwargs)
     finally:
         budget.depth -= 1

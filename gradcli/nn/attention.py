@@ -43,8 +43,8 @@ class MultiheadAttention(Module):
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, device, dtype)
         self.bias_k = self.bias_v = None
         if add_bias_kv:
-            for name in ("bias_k", "bias_v"):
-                setattr(self, name, Parameter(empty((1, 1, embed_dim), device, dtype)))
+            self.bias_k = Parameter(empty((1, 1, embed_dim), device, dtype))
+            self.bias_v = Parameter(empty((1, 1, embed_dim), device, dtype))
         self.add_zero_attn = add_zero_attn
         self._reset_parameters()
 
@@ -58,7 +58,7 @@ class MultiheadAttention(Module):
                 self.register_parameter(name, None)
         else:
             for name, columns in apart.items():
-                setattr(self, name, Parameter(empty((width, columns), device, dtype)))
+                self.register_parameter(name, Parameter(empty((width, columns), device, dtype)))
             self.register_parameter("in_proj_weight", None)
         made = Parameter(empty((3 * width,), device, dtype)) if bias else None
         self.register_parameter("in_proj_bias", made)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import functional
+from ..operators import catalogue
 from .module import Module
 
 REQUIRED: Any = object()
+
+
+def function(name: str) -> Any:
+    """A function of torch.nn.functional."""
+    return catalogue.functions["nn.functional." + name]
 
 
 class Configured(Module):
@@ -61,8 +66,9 @@ class Configured(Module):
         return values
 
     def forward(self, *inputs: Any) -> Any:
-        options = {name: getattr(self, name) for name in self.PASSED}
-        return getattr(functional, self.FUNCTION)(*inputs, **options)
+        kind = type(self)
+        options = {name: getattr(self, name) for name in kind.PASSED}
+        return function(kind.FUNCTION)(*inputs, **options)
 
     def extra_repr(self) -> str:
-        return ", ".join(f"{name}={getattr(self, name)}" for name in self.SHOWN)
+        return ", ".join(f"{name}={getattr(self, name)}" for name in type(self).SHOWN)

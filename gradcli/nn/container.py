@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ..engine.kept import keep, kept_on
 from ..engine.tensor import Tensor
-from .module import Module, _indented
+from .module import TABLES, Module, _indented
 from .parameter import Parameter
 
 
@@ -39,7 +40,7 @@ class Sequential(Module):
         return self._modules[self._place(index)]
 
     def __setitem__(self, index: int, module: Module) -> None:
-        setattr(self, self._place(index), module)
+        self._registered(self._place(index), module)
 
     def __delitem__(self, index: Any) -> None:
         names = list(self._modules)
@@ -146,7 +147,7 @@ class ModuleList(Module):
         return self._modules[self._place(index)]
 
     def __setitem__(self, index: int, module: Module) -> None:
-        setattr(self, self._place(index), module)
+        self._registered(self._place(index), module)
 
     def __delitem__(self, index: Any) -> None:
         held = list(self._modules.values())
@@ -255,13 +256,39 @@ class ModuleDict(Module):
         return self._modules.pop(key)  # type: ignore[no-any-return]
 
     def update(self, modules: Any) -> None:
-        pairs = modules.items() if hasattr(modules, "items") else modules
+        pairs = modules.items() if isinstance(modules, Mapping | ModuleDict) else modules
         for name, module in pairs:
             self[name] = module
 
 
-class ParameterList(Module):
-    """Parameters in a list; tensors given to it become parameters."""
+class _Parameters(Module):
+    """Parameters, and other values too, under names of the program; tensors become parameters."""
+
+    def _registered(self, name: str, value: Any) -> bool:
+        if isinstance(value, Tensor) and not value.is_parameter:
+            value = Parameter(value)
+        return super()._registered(name, value)
+
+    def _put(self, name: str, value: Any) -> None:
+        if not self._registered(name, value):
+            keep(self, name, value)
+
+    def _tables(self) -> list[dict[str, Any]]:
+        return [*(self.__dict__[kind] for kind in TABLES), kept_on(self)]
+
+    def _at(self, name: str) -> Any:
+        for table in self._tables():
+            if name in table:
+                return table[name]
+        raise AttributeError(f"'{self._get_name()}' object has no attribute '{name}'")
+
+    def _drop(self, name: str) -> None:
+        for table in self._tables():
+            table.pop(name, None)
+
+
+class ParameterList(_Parameters):
+    """Parameters in a list."""
 
     PUBLIC = ("append", "extend")
 
@@ -271,22 +298,17 @@ class ParameterList(Module):
         if values is not None:
             self.extend(values)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Tensor) and not value.is_parameter:
-            value = Parameter(value)
-        super().__setattr__(name, value)
-
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return ParameterList([self[i] for i in range(*index.indices(self._size))])
         if not -self._size <= index < self._size:
             raise IndexError(f"index {index} is out of range")
-        return getattr(self, str(index % self._size))
+        return self._at(str(index % self._size))
 
     def __setitem__(self, index: int, value: Any) -> None:
         if not -self._size <= index < self._size:
             raise IndexError(f"index {index} is out of range")
-        setattr(self, str(index % self._size), value)
+        self._put(str(index % self._size), value)
 
     def __len__(self) -> int:
         return self._size  # type: ignore[no-any-return]
@@ -311,7 +333,7 @@ class ParameterList(Module):
         return "\n".join(f"  ({i}): {_described(value)}" for i, value in enumerate(self))
 
 
-class ParameterDict(Module):
+class ParameterDict(_Parameters):
     """Parameters by name."""
 
     PUBLIC = ("keys", "values", "items", "pop", "clear", "update", "get")
@@ -325,17 +347,15 @@ class ParameterDict(Module):
     def __getitem__(self, key: str) -> Any:
         if key not in self._keys:
             raise KeyError(key)
-        return getattr(self, key)
+        return self._at(key)
 
     def __setitem__(self, key: str, value: Any) -> None:
         self._keys[key] = None
-        if isinstance(value, Tensor) and not value.is_parameter:
-            value = Parameter(value)
-        setattr(self, key, value)
+        self._put(key, value)
 
     def __delitem__(self, key: str) -> None:
         del self._keys[key]
-        delattr(self, key)
+        self._drop(key)
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -370,7 +390,8 @@ class ParameterDict(Module):
     def update(self, parameters: Any) -> None:
         if isinstance(parameters, dict) and not isinstance(parameters, OrderedDict):
             parameters = sorted(parameters.items())  # PyTorch keeps the order of ordered ones only
-        pairs = parameters.items() if hasattr(parameters, "items") else parameters
+        named = isinstance(parameters, Mapping | ParameterDict)
+        pairs = parameters.items() if named else parameters
         for key, value in pairs:
             self[key] = value
 

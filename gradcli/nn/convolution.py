@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from . import functional, init
+from .configured import function
 from .create import empty
 from .module import Module
 from .parameter import Parameter
@@ -29,15 +30,15 @@ class _Convolution(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         self._check(in_channels, out_channels, padding, groups, padding_mode, stride)
-        count = self.DIMENSIONS
+        count = type(self).DIMENSIONS
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size, self.stride = spread(kernel_size, count), spread(stride, count)
         self.padding = padding if isinstance(padding, str) else spread(padding, count)
-        self.dilation, self.transposed = spread(dilation, count), self.TRANSPOSED
+        self.dilation, self.transposed = spread(dilation, count), type(self).TRANSPOSED
         self.output_padding, self.groups = spread(output_padding, count), groups
         self.padding_mode = padding_mode
         channels = (in_channels, out_channels // groups)
-        if not self.TRANSPOSED:
+        if not type(self).TRANSPOSED:
             channels = (out_channels, in_channels // groups)
         self.weight = Parameter(empty((*channels, *self.kernel_size), device, dtype))
         if bias:
@@ -83,10 +84,10 @@ class _Convolution(Module):
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
             f"stride={self.stride}"
         )
-        zeros = (0,) * self.DIMENSIONS
+        zeros = (0,) * type(self).DIMENSIONS
         if self.padding != zeros:
             text += f", padding={self.padding}"
-        if self.dilation != (1,) * self.DIMENSIONS:
+        if self.dilation != (1,) * type(self).DIMENSIONS:
             text += f", dilation={self.dilation}"
         if self.output_padding != zeros:
             text += f", output_padding={self.output_padding}"
@@ -111,19 +112,19 @@ class _Forward(_Convolution):
         )  # fmt: skip
 
     def forward(self, input: Any) -> Any:
-        function = getattr(functional, f"conv{self.DIMENSIONS}d")
+        convolve = function(f"conv{type(self).DIMENSIONS}d")
         padding = self.padding
         if self.padding_mode != "zeros":
             input = functional.pad(input, self._reversed_padding(), mode=self.padding_mode)
-            padding = (0,) * self.DIMENSIONS
-        return function(
+            padding = (0,) * type(self).DIMENSIONS
+        return convolve(
             input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
         )
 
     def _reversed_padding(self) -> list[int]:
         """Padding in pad's order: the last dimension first, each side apart."""
         sides: list[int] = []
-        for place in reversed(range(self.DIMENSIONS)):
+        for place in reversed(range(type(self).DIMENSIONS)):
             if isinstance(self.padding, str):
                 total = 0
                 if self.padding == "same":
@@ -156,7 +157,7 @@ class _Transposed(_Convolution):
     ) -> None:  # fmt: skip
         if padding_mode != "zeros":
             raise ValueError(
-                f'Only "zeros" padding mode is supported for ConvTranspose{self.DIMENSIONS}d'
+                f'Only "zeros" padding mode is supported for ConvTranspose{type(self).DIMENSIONS}d'
             )
         self._settings(
             in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding,
@@ -164,8 +165,8 @@ class _Transposed(_Convolution):
         )  # fmt: skip
 
     def forward(self, input: Any) -> Any:
-        function = getattr(functional, f"conv_transpose{self.DIMENSIONS}d")
-        return function(
+        convolve = function(f"conv_transpose{type(self).DIMENSIONS}d")
+        return convolve(
             input, self.weight, self.bias, self.stride, self.padding, self.output_padding,
             self.groups, self.dilation,
         )  # fmt: skip

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import functional
-from .configured import Configured
+from .configured import Configured, function
 
 
 class Dropout(Configured):
@@ -19,7 +18,7 @@ class Dropout(Configured):
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {self.p}")
 
     def forward(self, input: Any) -> Any:
-        return getattr(functional, self.FUNCTION)(input, self.p, self.training, self.inplace)
+        return function(type(self).FUNCTION)(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(Dropout):

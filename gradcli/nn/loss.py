@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.mode import state
+from ..engine.settable import Takes
 from . import functional
 from .configured import Configured
 
@@ -162,6 +163,7 @@ class TripletMarginLoss(_Loss):
 
 class TripletMarginWithDistanceLoss(_Loss):
     PUBLIC = ("margin", "swap", "distance_function")
+    TAKES = {"distance_function": Takes.CALLABLE}
     SETTINGS = (
         ("distance_function", None), ("margin", 1.0), ("swap", False), ("reduction", "mean"),
     )  # fmt: skip

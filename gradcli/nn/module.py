@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..engine.hooks import RemovableHandle, add
+from ..engine.kept import KEPT, kept_on
 from ..engine.leaf import reset_gradient
+from ..engine.settable import Takes
 from ..engine.tensor import Tensor
 from . import state
 from .parameter import Buffer
+
+TABLES = ("_parameters", "_buffers", "_modules")  # what a module holds by name
 
 
 class Module:
     """The base class of all networks.
 
-    `PUBLIC` names what a program may use of an instance; a class's own entry adds to its parents'.
+    `PUBLIC` names what a program may use of an instance, `TAKES` what it may put there; a class's
+    own entries add to its parents'.
     """
 
     PUBLIC: tuple[str, ...] = (
@@ -30,6 +35,8 @@ class Module:
         "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
         "register_full_backward_pre_hook", "register_backward_hook",
     )  # fmt: skip
+
+    TAKES: Mapping[str, Takes] = {"*": Takes.PLAIN, "forward": Takes.CALLABLE}
 
     training: bool
 
@@ -65,44 +72,41 @@ class Module:
         if name.startswith("__") or name in _INTERNAL:
             self.__dict__[name] = value
             return
+        if is_part(value):
+            self.__dict__.pop(name, None)  # from now on it stands in a table
+        if not self._registered(name, value):
+            object.__setattr__(self, name, value)
+
+    def _registered(self, name: str, value: Any) -> bool:
+        """Puts a parameter, a module or a buffer where it belongs; False for other attributes."""
         own = self.__dict__
         if isinstance(value, Tensor) and value.is_parameter:
             _ready(self, "parameters")
             _remove(own, name, "_parameters")
             self.register_parameter(name, value)
-        elif own.get("_parameters") and name in own["_parameters"]:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{_typename(value)}' as parameter '{name}' "
-                    "(torch.nn.Parameter or None expected)"
-                )
+        elif name in (own.get("_parameters") or ()):
+            _only_none(value, "parameter", name, "torch.nn.Parameter or None")
             own["_parameters"][name] = None
         elif isinstance(value, Module):
             _ready(self, "module")
             _remove(own, name, "_modules")
             own["_modules"][name] = value
-        elif own.get("_modules") and name in own["_modules"]:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{_typename(value)}' as child module '{name}' "
-                    "(torch.nn.Module or None expected)"
-                )
+        elif name in (own.get("_modules") or ()):
+            _only_none(value, "child module", name, "torch.nn.Module or None")
             own["_modules"][name] = None
         elif isinstance(value, Buffer):
             self.register_buffer(name, value.data, value.persistent)
-        elif own.get("_buffers") and name in own["_buffers"]:
-            if value is not None and not isinstance(value, Tensor):
-                raise TypeError(
-                    f"cannot assign '{_typename(value)}' as buffer '{name}' "
-                    "(torch.nn.Buffer, torch.Tensor or None expected)"
-                )
+        elif name in (own.get("_buffers") or ()):
+            if not isinstance(value, Tensor):
+                _only_none(value, "buffer", name, "torch.nn.Buffer, torch.Tensor or None")
             own["_buffers"][name] = value
         else:
-            object.__setattr__(self, name, value)
+            return False
+        return True
 
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__
-        for kind in ("_parameters", "_buffers", "_modules"):
+        for kind in TABLES:
             held = own.get(kind)
             if held and name in held:
                 return held[name]
@@ -110,7 +114,7 @@ class Module:
 
     def __delattr__(self, name: str) -> None:
         own = self.__dict__
-        for kind in ("_parameters", "_buffers", "_modules"):
+        for kind in TABLES:
             if name in (own.get(kind) or ()):
                 del own[kind][name]
                 return
@@ -218,11 +222,9 @@ class Module:
     def get_submodule(self, target: str) -> Module:
         module = self
         for name in filter(None, target.split(".")):
-            inner = getattr(module, name, None)
+            inner = module._modules.get(name)
             if inner is None:
-                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-            if not isinstance(inner, Module):
-                raise AttributeError(f"`{name}` is not an nn.Module")
+                raise _unlike(module, name, "nn.Module")
             module = inner
         return module
 
@@ -230,18 +232,14 @@ class Module:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if name not in module._parameters:
-            if hasattr(module, name):
-                raise AttributeError(f"`{name}` is not an nn.Parameter")
-            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            raise _unlike(module, name, "nn.Parameter")
         return module._parameters[name]
 
     def get_buffer(self, target: str) -> Tensor:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if name not in module._buffers:
-            if hasattr(module, name):
-                raise AttributeError(f"`{name}` is not a buffer")
-            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            raise _unlike(module, name, "buffer")
         return module._buffers[name]
 
     # ---- modes and conversions
@@ -413,6 +411,43 @@ class Module:
 _INTERNAL = frozenset(("training", "_parameters", "_buffers", "_modules", "_transient"))
 
 
+# What PyTorch keeps under these names is beside the module here: a program can't replace it.
+RESERVED = frozenset(
+    "_parameters _buffers _modules _non_persistent_buffers_set _forward_hooks _forward_pre_hooks "
+    "_backward_hooks _backward_pre_hooks _state_dict_hooks _load_state_dict_pre_hooks "
+    "_load_state_dict_post_hooks _is_full_backward_hook".split()
+)
+
+
+def is_part(value: Any) -> bool:
+    """Does a module register it: a parameter, a module, a buffer?"""
+    return isinstance(value, (Module, Buffer)) or (isinstance(value, Tensor) and value.is_parameter)
+
+
+def _only_none(value: Any, what: str, name: str, expected: str) -> None:
+    if value is not None:
+        raise TypeError(
+            f"cannot assign '{_typename(value)}' as {what} '{name}' ({expected} expected)"
+        )
+
+
+def has(module: Module, name: str) -> bool:
+    """hasattr(module, name), by the names alone."""
+    own = module.__dict__
+    tables = (own, kept_on(module), *(own.get(kind) or () for kind in TABLES))
+    return any(name in table for table in tables) or any(
+        name in part.__dict__ for part in type(module).__mro__
+    )
+
+
+def _unlike(module: Module, name: str, what: str) -> AttributeError:
+    """The error of a path whose name leads to nothing, or to something else than was asked for."""
+    if not has(module, name):
+        return AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+    article = "a" if what == "buffer" else "an"
+    return AttributeError(f"`{name}` is not {article} {what}")
+
+
 def _indented(text: str) -> str:
     first, *rest = text.split("\n")
     return "\n".join([first, *("  " + line for line in rest)])
@@ -424,9 +459,9 @@ def _ready(module: Module, what: str) -> None:
 
 
 def _remove(own: dict[str, Any], name: str, keep: str) -> None:
-    """A name stands in one place only: as an attribute, a parameter, a buffer or a module."""
-    own.pop(name, None)
-    for kind in ("_parameters", "_buffers", "_modules"):
+    """A name stands in one place only: kept, or as a parameter, a buffer or a module."""
+    own.get(KEPT, {}).pop(name, None)
+    for kind in TABLES:
         if kind != keep and own.get(kind):
             own[kind].pop(name, None)
 
@@ -438,7 +473,7 @@ def _check_name(module: Module, name: Any, what: str, kind: str) -> None:
         raise KeyError(f'{what} name can\'t contain "."')
     if name == "":
         raise KeyError(f'{what} name can\'t be empty string ""')
-    if hasattr(module, name) and name not in module.__dict__[kind]:
+    if has(module, name) and name not in module.__dict__[kind]:
         raise KeyError(f"attribute '{name}' already exists")
 
 

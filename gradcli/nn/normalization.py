@@ -152,8 +152,8 @@ class _RunningNorm(Module):
             _reset_affine(self)
 
     def _check_input_dim(self, input: Any) -> None:
-        if input.ndim not in self.EXPECTED:
-            words = " or ".join(f"{ndim}D" for ndim in self.EXPECTED)
+        if input.ndim not in type(self).EXPECTED:
+            words = " or ".join(f"{ndim}D" for ndim in type(self).EXPECTED)
             raise ValueError(f"expected {words} input (got {input.ndim}D input)")
 
     EXPECTED: tuple[int, ...] = ()
@@ -216,7 +216,7 @@ class _InstanceNorm(_RunningNorm):
 
     def forward(self, input: Any) -> Any:
         self._check_input_dim(input)
-        batched = input.ndim == max(self.EXPECTED)
+        batched = input.ndim == max(type(self).EXPECTED)
         given = input if batched else input.unsqueeze(0)
         out = functional.instance_norm(
             given, self.running_mean, self.running_var, self.weight, self.bias,

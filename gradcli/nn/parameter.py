@@ -22,6 +22,9 @@ class Parameter(metaclass=_ParameterType):
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is None:
             data = _empty()
+        if not isinstance(data, Tensor):
+            word = type(data).__name__
+            raise AttributeError(f"'{word}' object has no attribute 'detach'")
         parameter = plain(data._data, data._kind)
         parameter._need_meta().is_parameter = True
         if requires_grad:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional
-from .configured import REQUIRED, Configured
+from .configured import REQUIRED, Configured, function
 
 
 class _MaxPool(Configured):
@@ -47,8 +47,8 @@ class AvgPool1d(Configured):
 
         if self.stride is None:
             self.stride = self.kernel_size
-        for name in ("kernel_size", "stride", "padding"):
-            setattr(self, name, spread(getattr(self, name), 1))
+        self.kernel_size, self.stride = spread(self.kernel_size, 1), spread(self.stride, 1)
+        self.padding = spread(self.padding, 1)
 
     def forward(self, input: Any) -> Any:
         return functional.avg_pool1d(
@@ -68,7 +68,7 @@ class AvgPool2d(Configured):
             self.stride = self.kernel_size
 
     def forward(self, input: Any) -> Any:
-        return getattr(functional, self.FUNCTION)(
+        return function(type(self).FUNCTION)(
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
             self.count_include_pad, self.divisor_override,
         )  # fmt: skip

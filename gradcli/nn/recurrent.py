@@ -24,7 +24,7 @@ class _Cell(Module):
     ) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        rows = self.CHUNKS * hidden_size
+        rows = type(self).CHUNKS * hidden_size
         self.weight_ih = Parameter(empty((rows, input_size), device, dtype))
         self.weight_hh = Parameter(empty((rows, hidden_size), device, dtype))
         for name in ("bias_ih", "bias_hh"):

@@ -16,12 +16,10 @@ class _Pad(Configured):
     MODE = "constant"
 
     def _settle(self) -> None:
-        self.padding = spread(self.padding, 2 * self.DIMENSIONS)
+        self.padding = spread(self.padding, 2 * type(self).DIMENSIONS)
 
     def forward(self, input: Any) -> Any:
-        if self.MODE == "constant":
-            return functional.pad(input, self.padding, "constant", getattr(self, "value", 0))
-        return functional.pad(input, self.padding, self.MODE)
+        return functional.pad(input, self.padding, type(self).MODE)
 
     def extra_repr(self) -> str:
         return str(self.padding)
@@ -30,6 +28,9 @@ class _Pad(Configured):
 class _ConstantPad(_Pad):
     PUBLIC = ("value",)
     SETTINGS = (("padding", REQUIRED), ("value", REQUIRED))
+
+    def forward(self, input: Any) -> Any:
+        return functional.pad(input, self.padding, "constant", self.value)
 
     def extra_repr(self) -> str:
         return f"padding={self.padding}, value={self.value}"

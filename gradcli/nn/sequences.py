@@ -44,13 +44,14 @@ class RNNBase(Module):
         self.reset_parameters()
 
     def _check_settings(self) -> None:
-        for name, kind in (("bias", bool), ("batch_first", bool), ("input_size", int)):
-            self._check_kind(name, kind)
+        _check_kind("bias", self.bias, bool)
+        _check_kind("batch_first", self.batch_first, bool)
+        _check_kind("input_size", self.input_size, int)
         if self.input_size <= 0:
             raise ValueError("input_size must be greater than zero")
-        self._check_kind("hidden_size", int)
-        for name in ("hidden_size", "num_layers"):
-            if getattr(self, name) <= 0:
+        _check_kind("hidden_size", self.hidden_size, int)
+        for name, count in (("hidden_size", self.hidden_size), ("num_layers", self.num_layers)):
+            if count <= 0:
                 raise ValueError(f"{name} must be greater than zero")
         if self.proj_size < 0:
             raise ValueError(
@@ -60,13 +61,6 @@ class RNNBase(Module):
             raise ValueError("proj_size has to be smaller than hidden_size")
         if self.mode not in _GATES:
             raise ValueError("Unrecognized RNN mode: " + self.mode)
-
-    def _check_kind(self, name: str, kind: type) -> None:
-        value = getattr(self, name)
-        if not isinstance(value, kind):
-            raise TypeError(
-                f"{name} should be of type {kind.__name__}, got: {type(value).__name__}"
-            )
 
     def _make(self, suffix: str, layer: int, device: Any, dtype: Any) -> list[str]:
         """The parameters of one way through one layer, in PyTorch's order; their names."""
@@ -80,7 +74,7 @@ class RNNBase(Module):
         if self.proj_size:
             sizes["weight_hr"] = (self.proj_size, self.hidden_size)
         for name, size in sizes.items():
-            setattr(self, name + suffix, Parameter(empty(size, device, dtype)))
+            self.register_parameter(name + suffix, Parameter(empty(size, device, dtype)))
         return [name + suffix for name in sizes]
 
     @property
@@ -93,11 +87,11 @@ class RNNBase(Module):
 
     @property
     def _weights(self) -> list[Any]:
-        return [getattr(self, name) for names in self._names for name in names]
+        return [weight for weights in self.all_weights for weight in weights]
 
     @property
     def all_weights(self) -> list[list[Any]]:
-        return [[getattr(self, name) for name in names] for names in self._names]
+        return [[self._parameters[name] for name in names] for names in self._names]
 
     def flatten_parameters(self) -> None:
         """Of use on other devices only."""
@@ -132,7 +126,7 @@ class RNNBase(Module):
         self, hx: Any, expected_hidden_size: Any, msg: str = "Expected hidden size {}, got {}"
     ) -> None:
         if tuple(hx.shape) != tuple(expected_hidden_size):
-            raise RuntimeError(msg.format(expected_hidden_size, list(hx.shape)))
+            raise RuntimeError(_filled(msg, expected_hidden_size, list(hx.shape)))
 
     def check_forward_args(self, input: Any, hidden: Any, batch_sizes: Any = None) -> None:
         self.check_input(input, batch_sizes)
@@ -187,14 +181,26 @@ class RNNBase(Module):
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
-        for name, plain in (
-            ("proj_size", 0), ("num_layers", 1), ("bias", True), ("batch_first", False),
-            ("dropout", 0), ("bidirectional", False),
+        for name, value, plain in (
+            ("proj_size", self.proj_size, 0), ("num_layers", self.num_layers, 1),
+            ("bias", self.bias, True), ("batch_first", self.batch_first, False),
+            ("dropout", self.dropout, 0), ("bidirectional", self.bidirectional, False),
         ):  # fmt: skip
-            value = getattr(self, name)
             if value != plain:
                 text += f", {name}={value}"
         return text
+
+
+def _check_kind(name: str, value: Any, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
+
+
+def _filled(message: str, *values: Any) -> str:
+    """The values in the places of {}; `message` may be a program's, so it is no format string."""
+    for value in values:
+        message = message.replace("{}", str(value), 1)
+    return message
 
 
 def _checked_dropout(dropout: Any, num_layers: int) -> float:
@@ -235,7 +241,8 @@ class RNN(RNNBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
-        return self._one_state(input, hx, self.mode.lower())
+        function = "rnn_tanh" if self.mode == "RNN_TANH" else "rnn_relu"
+        return self._one_state(input, hx, function)
 
 
 class GRU(RNNBase):
@@ -254,9 +261,9 @@ class LSTM(RNNBase):
     def check_forward_args(self, input: Any, hidden: Any, batch_sizes: Any = None) -> None:
         self.check_input(input, batch_sizes)
         size = self.get_expected_hidden_size(input, batch_sizes)
-        message = "Expected hidden[{}] size {{}}, got {{}}"
-        self.check_hidden_size(hidden[0], size, message.format(0))
-        self.check_hidden_size(hidden[1], (*size[:2], self.hidden_size), message.format(1))
+        message = "Expected hidden[%d] size {}, got {}"
+        self.check_hidden_size(hidden[0], size, message % 0)
+        self.check_hidden_size(hidden[1], (*size[:2], self.hidden_size), message % 1)
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
         input, batched = self._batched(input, "LSTM", "")

@@ -57,8 +57,11 @@ class EmbeddingBag(Module):
 
     def extra_repr(self) -> str:
         text = f"{self.num_embeddings}, {self.embedding_dim}"
-        for name, plain in (("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False)):
-            if getattr(self, name) != plain:
-                text += f", {name}={getattr(self, name)}"
+        for name, value, plain in (
+            ("max_norm", self.max_norm, None), ("norm_type", self.norm_type, 2),
+            ("scale_grad_by_freq", self.scale_grad_by_freq, False),
+        ):  # fmt: skip
+            if value != plain:
+                text += f", {name}={value}"
         text += f", mode={self.mode!r}"
         return text if self.padding_idx is None else text + f", padding_idx={self.padding_idx}"

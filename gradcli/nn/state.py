@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..engine.mode import no_grad
@@ -40,7 +41,7 @@ def gather(module: Module, destination: Any, prefix: str, keep_vars: bool) -> Or
 
 def load(module: Module, given: Any, strict: bool, assign: bool) -> IncompatibleKeys:
     """Copies values into the module's tensors; errors are collected and raised together."""
-    if not hasattr(given, "keys"):
+    if not isinstance(given, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(given)}.")
     missing: list[str] = []
     wrong: list[str] = []

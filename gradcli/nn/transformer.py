@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 from ..engine.mode import state
+from ..engine.settable import Takes
 from ..operators import catalogue
 from . import functional, init
 from .activation import GELU, ReLU
@@ -24,7 +25,7 @@ def _activation(given: Any) -> Any:
         return given
     if given not in ("relu", "gelu"):
         raise RuntimeError(f"activation should be relu/gelu, not {given}")
-    return getattr(functional, given)
+    return functional.relu if given == "relu" else functional.gelu
 
 
 def _causal_mask(size: int, device: Any = None, dtype: Any = None) -> Any:
@@ -54,6 +55,7 @@ class _Layer(Module):
         "self_attn", "linear1", "linear2", "dropout", "dropout1", "dropout2", "norm1", "norm2",
         "norm_first", "activation",
     )  # fmt: skip
+    TAKES = {"activation": Takes.CALLABLE}
     NORMS = 2
 
     def __init__(
@@ -65,17 +67,17 @@ class _Layer(Module):
         place = {"device": device, "dtype": dtype}
         attention = {"dropout": dropout, "bias": bias, "batch_first": batch_first, **place}
         self.self_attn = MultiheadAttention(d_model, nhead, **attention)
-        if self.NORMS == 3:
+        if type(self).NORMS == 3:
             self.multihead_attn = MultiheadAttention(d_model, nhead, **attention)
         self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **place)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **place)
         self.norm_first = norm_first
-        for number in range(1, self.NORMS + 1):
+        for number in range(1, type(self).NORMS + 1):
             norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
-            setattr(self, f"norm{number}", norm)
-        for number in range(1, self.NORMS + 1):
-            setattr(self, f"dropout{number}", Dropout(dropout))
+            self.add_module(f"norm{number}", norm)
+        for number in range(1, type(self).NORMS + 1):
+            self.add_module(f"dropout{number}", Dropout(dropout))
         self.activation = _activation(activation)
 
     def _to_itself(self, x: Any, mask: Any, padding: Any, is_causal: bool) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import functional
+from .configured import function
 from .module import Module
 from .sizes import spread
 
@@ -15,12 +15,12 @@ class _MaxUnpool(Module):
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
-        self.kernel_size = spread(kernel_size, self.DIMENSIONS)
-        self.stride = spread(kernel_size if stride is None else stride, self.DIMENSIONS)
-        self.padding = spread(padding, self.DIMENSIONS)
+        self.kernel_size = spread(kernel_size, type(self).DIMENSIONS)
+        self.stride = spread(kernel_size if stride is None else stride, type(self).DIMENSIONS)
+        self.padding = spread(padding, type(self).DIMENSIONS)
 
     def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
-        undo = getattr(functional, f"max_unpool{self.DIMENSIONS}d")
+        undo = function(f"max_unpool{type(self).DIMENSIONS}d")
         return undo(
             input, indices, self.kernel_size, self.stride, self.padding, output_size=output_size
         )
@@ -50,7 +50,7 @@ class FractionalMaxPool2d(Module):
         return_indices: bool = False, _random_samples: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        name, count = type(self).__name__, self.DIMENSIONS
+        name, count = type(self).__name__, type(self).DIMENSIONS
         self.kernel_size = spread(kernel_size, count)
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)
@@ -66,7 +66,7 @@ class FractionalMaxPool2d(Module):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input: Any) -> Any:
-        pool = getattr(functional, f"fractional_max_pool{self.DIMENSIONS}d")
+        pool = function(f"fractional_max_pool{type(self).DIMENSIONS}d")
         return pool(
             input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
             _random_samples=self._random_samples,

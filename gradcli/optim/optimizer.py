@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..engine.construct import tensor
 from ..engine.hooks import RemovableHandle, add
 from ..engine.leaf import gradient_of, reset_gradient
 from ..engine.mode import enable_grad, no_grad, state
+from ..engine.settable import Takes
 from ..engine.tensor import Tensor
 from ..operators import catalogue
 
@@ -28,6 +29,7 @@ class Optimizer:
         "add_param_group", "register_step_pre_hook", "register_step_post_hook",
     )  # fmt: skip
 
+    TAKES: Mapping[str, Takes] = {"*": Takes.VALUE}
     EXTENSIBLE = True
     # Does `step` say that it ran? One that a program wrote says nothing, so no schedule may warn.
     TELLS_STEPS = True

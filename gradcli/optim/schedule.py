@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
+from ..engine.kept import KEPT, keep, kept_on
 from ..engine.mode import state
+from ..engine.settable import Takes
+from ..engine.tensor import Tensor
 from .optimizer import Optimizer
 
 _ORDER = (
@@ -23,11 +28,16 @@ EPOCH = (
 )
 
 
+# What the state of a schedule is made of.
+_STATE = frozenset({type(None), bool, int, float, str, list, tuple, dict, Counter, Tensor})
+
+
 class LRScheduler:
     """Sets the learning rate of each parameter group; a subclass computes them in get_lr."""
 
     EXTENSIBLE = True
     home = "torch.optim.lr_scheduler."
+    TAKES: Mapping[str, Takes] = {"*": Takes.VALUE}
     PUBLIC: tuple[str, ...] = (
         "optimizer", "base_lrs", "last_epoch", "step", "get_lr", "get_last_lr", "state_dict",
         "load_state_dict",
@@ -82,7 +92,7 @@ class LRScheduler:
         return self._last_lr
 
     def step(self, epoch: int | None = None) -> None:
-        told = self.optimizer.TELLS_STEPS
+        told = type(self.optimizer).TELLS_STEPS
         if self._step_count == 1 and told and not self.optimizer._stepped:
             state.warn(_ORDER)
         self._step_count += 1
@@ -100,7 +110,13 @@ class LRScheduler:
         self._last_lr = self._rates()
 
     def state_dict(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+        own = {key: value for key, value in self.__dict__.items() if key not in ("optimizer", KEPT)}
+        return own | kept_on(self)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.__dict__.update(state_dict)
+        """Takes over what `state_dict` gives of it; other names are the program's own."""
+        for name, value in state_dict.items():
+            if name in self.__dict__ and type(value) in _STATE:
+                self.__dict__[name] = value
+            elif name not in self.__dict__:
+                keep(self, name, value)

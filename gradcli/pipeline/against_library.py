@@ -16,10 +16,11 @@ from typing import Any
 from .. import namespace
 from ..engine.tensor import METHODS, PROPERTIES
 from ..language import classes, instances
-from ..language.adoption import adopt
-from ..language.attributes import BUILDERS, SPECIAL, SPECIAL_SET, TABLES, Members, missing
+from ..language.adoption import KNOWN, adopt, adopting
+from ..language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, missing
 from ..language.calls import call
 from ..language.libraries import HOMES, PUBLISHED, TENSORS, Library, published, publishes
+from ..language.members import BUILDERS, TABLES, Members
 from ..opening import NotThere
 from ..operators import catalogue
 
@@ -54,6 +55,8 @@ def torch_library() -> Library:
         {"remove": torch.utils.hooks.RemovableHandle.remove}, {"id": attrgetter("id")}
     )
     BUILDERS.append(functools.partial(_members, torch))
+    REGISTRARS[torch.nn.Module] = functools.partial(_registered, torch)
+    KNOWN.append(lambda kind: kind in TABLES or _members(torch, kind) is not None)
     _know_classes(torch)
     return Library("torch", functools.partial(_resolve, torch))
 
@@ -67,11 +70,14 @@ def _resolve(torch: Any, path: str) -> Any:
     except AttributeError:
         import_module(f"torch.{path.rpartition('.')[0]}")
         found = attrgetter(path)(torch)
-    if isinstance(found, type) and found not in TABLES and found not in PUBLISHED:
-        twin = namespace.resolve(path)
-        if isinstance(twin, type):
-            PUBLISHED[found] = frozenset(published(twin))
+    kind, twin = _class_of(found), _class_of(namespace.resolve(path))
+    if kind not in TABLES and kind not in PUBLISHED and publishes(twin):
+        PUBLISHED[kind] = frozenset(published(twin))
     return found
+
+
+def _class_of(found: Any) -> type:
+    return found if isinstance(found, type) else type(found)
 
 
 def _tensor_members(kind: Any) -> Members:
@@ -130,12 +136,30 @@ def _node(kind: type) -> Members:
 
 def _published(kind: type) -> Members:
     """Methods are asked of the object: an optimiser's own may have been wrapped by a scheduler."""
-    names = [name for name in sorted(published(kind)) if hasattr(kind, name)]
-    methods = [name for name in names if callable(getattr(kind, name))]
+    names = sorted(published(kind))
+    methods = [name for name in names if callable(getattr(kind, name, None))]
+    data = [name for name in names if name not in methods]
     return Members(
         {name: functools.partial(_method, name) for name in methods},
-        {name: attrgetter(name) for name in names if name not in methods},
+        {name: adopting(attrgetter(name)) for name in data},
+        {name: functools.partial(_put, name) for name in data},
+        keeps=True,
     )
+
+
+def _put(name: str, value: Any, new: Any) -> None:
+    setattr(value, name, new)
+
+
+def _registered(torch: Any, value: Any, members: Members, name: str, new: Any) -> bool:
+    """What PyTorch's module puts into a table of its own."""
+    nn = torch.nn
+    held = (value._parameters, value._buffers, value._modules)
+    part = isinstance(new, (nn.Module, nn.Parameter, nn.Buffer))
+    if part or any(name in table for table in held):
+        setattr(value, name, new)
+        return True
+    return False
 
 
 def _method(name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -186,7 +210,7 @@ def _applied(torch: Any, kind: classes.ClassValue) -> Callable[..., Any]:
         body: dict[str, Any] = {}
         for name in ("forward", "backward", "setup_context"):
             found = kind.find(name)
-            if found is not classes.MISSING:
+            if found is not MISSING:
                 plain = getattr(found, "function", found)
                 body[name] = staticmethod(functools.partial(_called, plain))
         made = types.new_class(

@@ -13,6 +13,7 @@ from ..engine.backward import backward
 from ..engine.mode import enable_grad, no_grad, state
 from ..engine.random import get_rng_state, set_rng_state
 from ..engine.tensor import Tensor, plain
+from ..nn.module import Module
 
 __all__ = [
     "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential",
@@ -40,8 +41,9 @@ class _Switch:
         self.enabled = enabled
 
     def __enter__(self) -> None:
-        self.before = getattr(_Wishes, self.wish)
-        setattr(_Wishes, self.wish, self.enabled)
+        kind = type(self)
+        self.before = getattr(_Wishes, kind.wish)
+        setattr(_Wishes, kind.wish, self.enabled)
 
     def __exit__(
         self,
@@ -49,7 +51,7 @@ class _Switch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        setattr(_Wishes, self.wish, self.before)
+        setattr(_Wishes, type(self).wish, self.before)
 
 
 class set_checkpoint_early_stop(_Switch):
@@ -64,8 +66,14 @@ class set_checkpoint_debug_enabled(_Switch):
     wish = "debug"
 
 
+class _Nothing(nullcontext[None]):
+    """A with statement that changes nothing."""
+
+    PUBLIC: tuple[str, ...] = ()
+
+
 def noop_context_fn() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-    return nullcontext(), nullcontext()
+    return _Nothing(), _Nothing()
 
 
 def checkpoint(
@@ -126,7 +134,7 @@ def checkpoint_sequential(
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-    steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    steps = list(functions.children() if isinstance(functions, Module) else functions)
     size, end = len(steps) // segments, -1
 
     def run(start: int, last: int) -> Callable[..., Any]:

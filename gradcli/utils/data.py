@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..engine.dtypes import float64, int64
 from ..engine.mode import state
 from ..engine.random import Generator, default_generator
+from ..engine.settable import Takes
 from ..engine.tensor import Tensor
 from ..operators import catalogue
 
@@ -28,6 +29,7 @@ class _Extensible:
     """What a program's own classes may build on."""
 
     EXTENSIBLE = True
+    TAKES: Mapping[str, Takes] = {"*": Takes.VALUE}
     PUBLIC: tuple[str, ...] = ("__len__", "__getitem__", "__iter__")
 
     def __init__(self) -> None:
@@ -279,6 +281,7 @@ class DataLoader:
         "dataset", "batch_size", "drop_last", "sampler", "batch_sampler", "generator",
         "collate_fn", "num_workers",
     )  # fmt: skip
+    TAKES: Mapping[str, Takes] = {"*": Takes.VALUE}
     home = "torch.utils.data.dataloader."
 
     def __init__(

@@ -7,8 +7,9 @@ from operator import attrgetter
 from typing import Any
 
 from ...engine.size import Size
-from ..attributes import STATICS, TABLES, Members
+from ..attributes import STATICS
 from ..calls import call
+from ..members import TABLES, Members
 from ..operations import (
     DICTS,
     VIEWS,

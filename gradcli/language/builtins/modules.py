@@ -7,9 +7,11 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from ...engine.kept import keep_apart
 from ..adoption import is_library
 from ..calls import call
 from ..formatting import quoted
+from ..members import members_of
 from ..operations import DICTS
 from ..session import session
 from ..values import Builtin, Instance, Set, Type
@@ -29,7 +31,12 @@ def _copied(value: Any) -> Any:
         other = kind(value.kind)
         other.table.update(value.table)
         return other
-    return copy.copy(value) if is_library(value) else value
+    if not is_library(value):
+        return value
+    other = copy.copy(value)
+    if members_of(value).keeps:
+        keep_apart(other)
+    return other
 
 
 def _deeply_copied(value: Any) -> Any:

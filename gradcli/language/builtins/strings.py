@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..attributes import STATICS, TABLES, Members
+from ..attributes import STATICS
 from ..formatting import format_method
+from ..members import TABLES, Members
 from ..operations import collect, type_name
 from ..session import session
 from .arguments import all_named

@@ -12,7 +12,7 @@ from ...engine.hooks import RemovableHandle
 from ...engine.node import Node
 from ...engine.size import Size
 from ...engine.tensor import Tensor
-from ..adoption import ArrayValue, adopt
+from ..adoption import VALUES, ArrayValue, adopt, adopting
 from ..libraries import Library, libraries, publishes
 from ..names import known_paths
 from ..operations import VIEWS, type_name
@@ -245,6 +245,7 @@ def library_value(name: str, found: Any) -> Any:
     if isinstance(found, type):
         if found not in NEVER:
             CONSTRUCTIBLE.add(found)
+            VALUES.add(found)
         return host_type(found)
     if found is None or isinstance(found, (int, float, bool, str, tuple, DType, Device)):
         return found
@@ -253,17 +254,8 @@ def library_value(name: str, found: Any) -> Any:
         text = (
             f"<built-in method {last} of type object>" if "." not in name else f"<function {last}>"
         )
-        return Builtin(last, found if _is_operator(found) else _adopting(found), text)
-    return found
-
-
-def _is_operator(found: Any) -> bool:
-    """Functions of the catalogue give tensors and plain values: nothing to adopt."""
-    return type(found).__module__ == "gradcli.engine.operator"
-
-
-def _adopting(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args, **kwargs: adopt(function(*args, **kwargs))
+        return Builtin(last, adopting(found), text)
+    return adopt(found)
 
 
 def check_number(value: Any, what: str) -> None:

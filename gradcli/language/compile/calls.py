@@ -8,8 +8,9 @@ from typing import Any
 
 from ...engine.mode import state
 from ...engine.tensor import Tensor
-from ..attributes import TABLES, get_attribute
+from ..attributes import get_attribute
 from ..calls import call, invoke
+from ..members import TABLES
 from ..names import Scope
 from ..operations import type_name
 from ..session import session
@@ -290,7 +291,7 @@ def _method_0(value_of: Closure, name: str, node: ast.Call) -> Closure:
         value = value_of(frame)
         state.origin = node
         try:
-            method = TABLES[type(value)].methods[name]
+            method = TABLES[type(value)].direct[name]
         except KeyError:
             return call(get_attribute(value, name), (), {})
         return method(value)
@@ -302,7 +303,7 @@ def _method_1(value_of: Closure, name: str, part: Closure, node: ast.Call) -> Cl
     def run(frame: list[Any]) -> Any:
         value = value_of(frame)
         try:
-            method = TABLES[type(value)].methods[name]
+            method = TABLES[type(value)].direct[name]
         except KeyError:
             function = _found(value, name, node)
             argument = part(frame)
@@ -319,7 +320,7 @@ def _method_n(value_of: Closure, name: str, parts: list[Closure], node: ast.Call
     def run(frame: list[Any]) -> Any:
         value = value_of(frame)
         try:
-            method = TABLES[type(value)].methods[name]
+            method = TABLES[type(value)].direct[name]
         except KeyError:
             function = _found(value, name, node)
             args = tuple([part(frame) for part in parts])

@@ -13,8 +13,9 @@ from typing import Any
 from ...engine.mode import state
 from ...engine.tensor import Tensor
 from .. import operations
-from ..attributes import TABLES, get_attribute
+from ..attributes import get_attribute
 from ..formatting import converted, formatted
+from ..members import TABLES
 from ..names import Scope
 from ..operations import check_key, get_item, iterate
 from ..session import session

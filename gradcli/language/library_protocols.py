@@ -1,0 +1,82 @@
+"""language: how Python's protocols work on the library's objects: calls, iteration, subscripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..engine.device import Device
+from ..engine.dtypes import DType
+from ..engine.node import Node
+from ..engine.size import Size
+from ..engine.tensor import Tensor
+from .adoption import ArrayValue, adopt, adopting, array_item, is_library
+from .operations import type_handlers
+from .values import Annotation, Bound, ErrorValue, Function, Lazy, Type
+
+
+def _library_method(value: Any, name: str) -> Any:
+    """A special method of a class of the library, such as __len__; the names are ours alone."""
+    if not is_library(value):
+        return None
+    kind = type(value)  # the class of the class has methods too, __call__ among them
+    return next((getattr(kind, name) for part in kind.__mro__ if name in part.__dict__), None)
+
+
+def _iterate(value: Any) -> Iterator[Any] | None:
+    if type(value) is ArrayValue:
+        return iter([array_item(value, place) for place in range(len(value))])
+    method = _library_method(value, "__iter__")
+    return None if method is None else map(adopt, method(value))
+
+
+def _subscripted(value: Type, inner: Any) -> Any:
+    if value.name not in GENERIC:
+        raise TypeError(f"type '{value.name}' is not subscriptable")
+    return Annotation(value.name)  # list[int], for annotations
+
+
+GENERIC = frozenset({"list", "dict", "tuple", "set", "frozenset", "type"})
+
+
+def _get_item(value: Any) -> Any:
+    if type(value) is ArrayValue:
+        return array_item
+    if type(value) is Annotation:
+        return lambda annotation, inner: annotation
+    if type(value) is Type:
+        return _subscripted
+    method = _library_method(value, "__getitem__")
+    return None if method is None else adopting(method)
+
+
+def _host_name(value: Any) -> str | None:
+    if type(value) is ErrorValue:
+        return value.kind.name
+    if type(value) is Lazy:
+        return value.kind
+    if type(value) is Bound:
+        own = type(value.function) is Function or getattr(value.function, "wraps", None)
+        return "method" if own else "builtin_function_or_method"
+    if isinstance(value, Node):
+        return value.name().split("::")[-1]
+    if isinstance(value, Tensor):
+        return "Tensor"
+    return {Device: "torch.device", DType: "torch.dtype", Size: "torch.Size"}.get(type(value))
+
+
+def _caller(value: Any) -> Callable[..., Any] | None:
+    method = _library_method(value, "__call__")
+    return None if method is None else adopting(method)
+
+
+type_handlers.caller = _caller
+type_handlers.iterate = _iterate
+type_handlers.get_item = _get_item
+type_handlers.set_item = lambda value: _library_method(value, "__setitem__")
+type_handlers.delete_item = lambda value: _library_method(value, "__delitem__")
+type_handlers.contains = lambda value: _library_method(value, "__contains__")
+type_handlers.length = lambda value: (
+    len if type(value) is ArrayValue else _library_method(value, "__len__")
+)
+type_handlers.name = _host_name

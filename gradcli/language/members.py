@@ -1,0 +1,193 @@
+"""language: what each type of value offers after a dot, as tables: to be read, called and set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+from ..engine.device import Device
+from ..engine.dtypes import DType
+from ..engine.hooks import RemovableHandle
+from ..engine.node import AccumulateGrad, Node
+from ..engine.returns import Named
+from ..engine.settable import Takes, takes
+from ..engine.size import Size
+from ..engine.tensor import METHODS, PROPERTIES, Tensor
+from ..operators import catalogue
+from .adoption import ArrayValue, adopting, is_plain
+from .calls import is_callable
+from .libraries import published, publishes
+from .operations import iterate, type_name
+from .session import session
+from .values import (
+    Annotation,
+    Bound,
+    Builtin,
+    ErrorValue,
+    Function,
+    Lazy,
+    Namespace,
+    Plain,
+    Type,
+)
+
+Method = Callable[..., Any]
+
+
+class Members:
+    """What a type offers: methods take the value first, properties are read from it.
+
+    `settable` writes a name of the table. Where `keeps` says so, any other name that a program
+    sets is kept beside the object (`engine.kept`), out of the library's sight; it may hide a
+    method, so only `direct` methods are called without a look at the object.
+    """
+
+    __slots__ = ("direct", "keeps", "methods", "properties", "settable")
+
+    def __init__(
+        self,
+        methods: dict[str, Method] | None = None,
+        properties: dict[str, Callable[[Any], Any]] | None = None,
+        settable: dict[str, Callable[[Any, Any], None]] | None = None,
+        keeps: bool = False,
+    ) -> None:
+        self.methods = methods or {}
+        self.direct = {} if keeps else self.methods
+        self.properties = properties or {}
+        self.settable = settable or {}
+        self.keeps = keeps
+
+
+TABLES: dict[type, Members] = {}
+
+
+def members_of(value: Any) -> Members:
+    return members_of_type(type(value))
+
+
+def members_of_type(kind: type) -> Members:
+    """The table of a type, made at the first question."""
+    members = TABLES.get(kind)
+    if members is None:
+        members = TABLES[kind] = _build(kind)
+    return members
+
+
+# How other libraries' types say what they offer; None for a type that is not theirs.
+BUILDERS: list[Callable[[type], Members | None]] = []
+
+
+def _build(kind: type) -> Members:
+    """The table of a type of the library: of a node, a named tuple, or what its class publishes."""
+    if issubclass(kind, Node):
+        return NODE if kind is not AccumulateGrad else ACCUMULATE
+    for build in BUILDERS:
+        built = build(kind)
+        if built is not None:
+            return built
+    if issubclass(kind, Tensor):
+        return _tensor_members(kind)  # one that a transformation of torch.func carries
+    if issubclass(kind, tuple):
+        fields = kind.fields if issubclass(kind, Named) else getattr(kind, "_fields", ())
+        return Members(dict(TABLES[tuple].methods), {name: attrgetter(name) for name in fields})
+    return _published(kind)
+
+
+def _published(kind: type) -> Members:
+    """What a class of nn, optim, utils or autograd lists in PUBLIC, and what TAKES lets be set."""
+    methods: dict[str, Method] = {}
+    properties: dict[str, Callable[[Any], Any]] = {}
+    settable: dict[str, Callable[[Any, Any], None]] = {}
+    for name in sorted(published(kind)):
+        found = getattr(kind, name, None)
+        if callable(found):
+            methods[name] = adopting(found)
+        else:
+            properties[name] = adopting(attrgetter(name))
+        taken = None if isinstance(found, property) else takes(kind, name)
+        if taken is Takes.CALLABLE or (taken is not None and not callable(found)):
+            settable[name] = _writer(name, taken)
+    return Members(methods, properties, settable, keeps=publishes(kind) and bool(settable))
+
+
+def _writer(name: str, taken: Takes) -> Callable[[Any, Any], None]:
+    def write(value: Any, new: Any) -> None:
+        plain = taken is not Takes.PLAIN or is_plain(new)
+        if not plain or (taken is Takes.CALLABLE and new is not None and not is_callable(new)):
+            raise TypeError(
+                f"'{type_name(value)}.{name}' takes {taken.value} here, not '{type_name(new)}'"
+            )
+        object.__setattr__(value, name, new)
+
+    return write
+
+
+# ---------------------------------------------------------------- tensors and nodes
+
+
+def _stable_address(tensor: Tensor) -> int:
+    """data_ptr(): equal for tensors on the same memory, the same on every run."""
+    pointer = tensor.data_ptr()
+    return 4096 * session.number_of_pointer(pointer)
+
+
+def _tensor_members(kind: type = Tensor) -> Members:
+    methods: dict[str, Method] = {}
+    # The names that are looked up come from closed lists.
+    for name in METHODS | set(catalogue.methods):
+        found = getattr(kind, name, None) or catalogue.methods.get(name)
+        if found is not None and not name.startswith("__"):
+            methods[name] = found
+    methods["data_ptr"] = _stable_address
+    methods["numpy"] = adopting(kind.numpy)  # type: ignore[attr-defined]
+    methods["__len__"] = len
+    properties: dict[str, Callable[[Any], Any]] = {
+        name: attrgetter(name) for name in PROPERTIES | set(catalogue.properties)
+    }
+    settable: dict[str, Callable[[Any, Any], None]] = {
+        "requires_grad": lambda tensor, value: setattr(tensor, "requires_grad", value),
+        "grad": lambda tensor, value: setattr(tensor, "grad", value),
+        "data": lambda tensor, value: setattr(tensor, "data", value),
+    }
+    return Members(methods, properties, settable)
+
+
+NODE = Members(
+    {"name": lambda node: node.name(), "register_hook": Node.register_hook,
+     "register_prehook": Node.register_prehook},
+    {"next_functions": attrgetter("next_functions"), "metadata": attrgetter("metadata")},
+)  # fmt: skip
+ACCUMULATE = Members(NODE.methods, {**NODE.properties, "variable": attrgetter("variable")})
+
+
+# ---------------------------------------------------------------- the tables
+
+
+TABLES.update({
+    Tensor: _tensor_members(),
+    Size: Members(),  # filled with tuple's methods by the builtins
+    DType: Members(
+        {}, {name: attrgetter(name) for name in ("is_floating_point", "itemsize")}
+        | {"is_complex": lambda dtype: dtype.category == 3,
+           "is_signed": lambda dtype: dtype.name not in ("uint8", "bool")},
+    ),
+    Device: Members({}, {"type": attrgetter("type"), "index": attrgetter("index")}),
+    RemovableHandle: Members({"remove": RemovableHandle.remove}, {"id": attrgetter("id")}),
+    ErrorValue: Members(
+        {},
+        {"args": attrgetter("args"), "__cause__": attrgetter("cause")},
+        {"args": lambda error, args: setattr(error, "args", tuple(iterate(args)))},
+    ),
+    ArrayValue: Members(
+        {"tolist": lambda value: value.array.tolist(), "item": lambda value: value.array.item(),
+         "copy": lambda value: ArrayValue(value.array.copy())},
+        {"shape": lambda value: tuple(value.array.shape), "ndim": lambda value: value.array.ndim,
+         "size": lambda value: int(value.array.size),
+         "dtype": lambda value: str(value.array.dtype)},
+    ),
+    slice: Members({}, {name: attrgetter(name) for name in ("start", "stop", "step")}),
+    Namespace: Members(), Type: Members(), Function: Members(), Builtin: Members(),
+    Bound: Members(), Lazy: Members(), Plain: Members(), Annotation: Members(),
+    type(None): Members(), type(...): Members(),
+})  # fmt: skip

@@ -1,0 +1,369 @@
+"""Tests of the one door: what a program can get hold of, and what it can change by writing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reachable import Made, Walk
+
+import gradcli
+from gradcli.autograd.function import FunctionContext
+from gradcli.engine.device import Device
+from gradcli.engine.dtypes import DType
+from gradcli.engine.hooks import RemovableHandle
+from gradcli.engine.kept import KEPT
+from gradcli.engine.kind import Layout, MemoryFormat
+from gradcli.engine.node import Node
+from gradcli.engine.returns import Named
+from gradcli.engine.size import Size
+from gradcli.engine.tensor import Tensor
+from gradcli.language import values
+from gradcli.language.adoption import ArrayValue, adopt
+from gradcli.language.attributes import set_attribute
+from gradcli.language.budget import Budget
+from gradcli.language.builtins.types import CONSTRUCTIBLE, resolve_path
+from gradcli.language.calls import call
+from gradcli.language.classes import ClassMethod, ClassValue, Property, StaticMethod, Super
+from gradcli.language.interpreter import run
+from gradcli.language.libraries import publishes
+from gradcli.language.members import members_of
+from gradcli.language.names import known_paths
+from gradcli.language.operations import DICTS, VIEWS
+from gradcli.language.program import parse
+from gradcli.language.session import session
+from gradcli.language.source import Source
+from gradcli.language.values import Type
+from gradcli.nn.module import TABLES as PARTS
+from gradcli.nn.module import Module
+
+HOUSE = Path(gradcli.__file__).parent
+PACKAGES = ("nn", "optim", "utils", "autograd", "func")
+
+# The closed list, written down here once more.
+CLOSED = {
+    type(None), bool, int, float, complex, str, list, tuple, range, slice, type(...),
+    type(NotImplemented), Layout, MemoryFormat, *DICTS, *VIEWS, Size, DType, Device,
+    RemovableHandle, ArrayValue, FunctionContext, values.Annotation, values.Bound, values.Builtin, values.ErrorValue,
+    values.FrozenSet, values.Function, values.Lazy, values.Namespace, values.Plain, values.Set,
+    values.Type, ClassValue, Super, Property, StaticMethod, ClassMethod,
+}  # fmt: skip
+
+
+def is_closed(kind: type) -> bool:
+    return (
+        kind in CLOSED
+        or kind in CONSTRUCTIBLE
+        or (publishes(kind) and kind.__module__.startswith("gradcli."))
+        or issubclass(kind, (Tensor, Node, Named, values.Instance))
+        or (issubclass(kind, tuple) and kind.__module__.startswith("gradcli."))
+    )
+
+
+def leaf() -> Any:
+    return gradcli.tensor([[0.5, -1.0], [2.0, 0.25]], requires_grad=True)
+
+
+def parameters() -> list[Any]:
+    return [gradcli.nn.Parameter(leaf().detach())]
+
+
+def model() -> Any:
+    return gradcli.nn.Sequential(gradcli.nn.Linear(2, 2), gradcli.nn.BatchNorm1d(2))
+
+
+def optimizer() -> Any:
+    return gradcli.optim.SGD(parameters(), 0.1, 0.9)
+
+
+def arguments(walk: Walk) -> list[tuple[Any, ...]]:
+    """What calls are tried with."""
+    hook = walk.handing("hook")
+    x, net, opt = Made(leaf), Made(model), Made(optimizer)
+    return [
+        (), (x,), (x, x), (x, 0), (x, 1, 0), (x, x, x), (1,), (2, 2), (2, 2, 2), (2, 2, 2, 2),
+        (net,), (net, x), (net, hook), (opt,), (opt, hook), (opt, 1), (Made(parameters),),
+        (Made(parameters), 0.1), (hook,), (hook, x), (x, hook), (hook, (leaf(),)), ("weight",),
+        ("a", 1), ([1, 2, 3],), ([Made(leaf)()],), ({"a": 1},), ((2, 2),), (None,), (True,),
+        (0.5,), (hook, [1, 2]),
+        (Made(lambda: values.Lazy("generator", iter([1, 2]))),),
+        (Made(lambda: gradcli.arange(3)),),
+        (Made(lambda: gradcli.utils.data.TensorDataset(leaf(), leaf())),),
+        (Made(lambda: [gradcli.optim.lr_scheduler.StepLR(optimizer(), 1)]),),
+    ]  # fmt: skip
+
+
+PROGRAM = """
+class Net(nn.Linear):
+    scale = 2
+    def __init__(self):
+        super().__init__(2, 2)
+        self.hidden = [1, (2, {"a": torch.ones(1)})]
+        self.act = lambda v: v * 2
+    def forward(self, v): return super().forward(v) * self.scale
+    @property
+    def twice(self): return self.weight * 2
+    @staticmethod
+    def fixed(): return 1
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, v):
+        ctx.save_for_backward(v)
+        ctx.scale = 2
+        contexts.append(ctx)
+        return v * v
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2 * ctx.saved_tensors[0] * ctx.scale
+class Rows(torch.utils.data.Dataset):
+    def __len__(self): return 2
+    def __getitem__(self, i): return torch.ones(2) * i, i
+class Slow(torch.optim.Optimizer):
+    def __init__(self, ps): super().__init__(ps, {"lr": 0.1})
+    def step(self): return None
+class Oops(ValueError):
+    def __init__(self, a): self.a = a
+class Box:
+    def __init__(self): self.items = {"weight": 1}
+    def __call__(self, *a): return a
+    def __getitem__(self, i): return i
+contexts = []
+net, box, oops = Net(), Box(), Oops(1)
+x = torch.ones(2, 2, requires_grad=True)
+y = Square.apply(net(x))
+y.sum().backward(retain_graph=True)
+rows = torch.utils.data.DataLoader(Rows(), 2)
+slow = Slow(net.parameters())
+sup = super(Net, net)
+gen = (i for i in [x])
+try:
+    torch.ones(2) @ torch.ones(3)
+except RuntimeError as e:
+    error = e
+handle = x.register_hook(lambda g: g)
+node = y.grad_fn
+state, jac = net.state_dict(), torch.func.jacrev(lambda v: v.sin())(x)
+"""
+
+
+def made_by_a_program() -> dict[str, Any]:
+    outcome = run(parse(Source(PROGRAM)), {}, write=lambda text: None)
+    assert outcome.error is None
+    return outcome.bindings
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nothing_else_can_be_reached() -> None:
+    walk = Walk([], is_closed)
+    walk.arguments = arguments(walk)
+    walk.start(made_by_a_program())
+    total = sum(walk.seen.values())
+    print(f"{total:,} objects of {len(walk.seen)} types, {walk.called:,} calls")
+    assert walk.strangers == {}
+    assert total > 20_000 and len(walk.seen) > 200
+
+
+# ---------------------------------------------------------------- writing
+
+
+def library_classes() -> list[tuple[str, type]]:
+    """The classes that a program can name and whose objects take attributes."""
+    found = []
+    for path in sorted(known_paths()[0]):
+        value = resolve_path(path)
+        if isinstance(value, Type) and isinstance(value.host, type) and publishes(value.host):
+            if members_of(object.__new__(value.host)).keeps if value.host in CONSTRUCTIBLE else 0:
+                found.append((path, value.host))
+    return list({kind: (path, kind) for path, kind in found}.values())
+
+
+def one_after_the_other() -> tuple[Any, ...]:
+    opt = optimizer()
+    return opt, [gradcli.optim.lr_scheduler.StepLR(opt, 1)], []
+
+
+STARTS: tuple[Any, ...] = (
+    lambda: (), lambda: (2,), lambda: (2, 2), lambda: (2, 2, 2), lambda: (1, 1, 1, 1),
+    lambda: (parameters(),), lambda: (parameters(), 0.1), lambda: (optimizer(),),
+    lambda: (optimizer(), 1), lambda: (optimizer(), 0.1, 1.0), lambda: (optimizer(), [1]),
+    lambda: (optimizer(), 0.5, 2), lambda: (optimizer(), abs), lambda: ([0, 1], 1),
+    lambda: (gradcli.utils.data.TensorDataset(leaf()),), lambda: (leaf(),),
+    lambda: (gradcli.utils.data.TensorDataset(leaf()), [0]), lambda: ([[1]],),
+    lambda: ([gradcli.optim.lr_scheduler.StepLR(optimizer(), 1)],), lambda: (1, (1, 1)),
+    one_after_the_other, lambda: ("LSTM", 2, 2), lambda: (parameters(), {"lr": 0.1}),
+    lambda: (gradcli.nn.TransformerEncoderLayer(4, 2), 1), lambda: (4, 2),
+    lambda: ([0, 1], 1, True),
+    lambda: (gradcli.nn.TransformerDecoderLayer(4, 2), 1), lambda: (4, 2, 1, 1),
+)  # fmt: skip
+
+
+def made(kind: type) -> Any:
+    for start in STARTS:
+        try:
+            return kind(*start())
+        except Exception:
+            continue
+    return None
+
+
+def names_read() -> list[str]:
+    """Every name that a class of ours reads from `self`, and every name that is looked up."""
+    names: set[str] = set()
+    for path in sorted(HOUSE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if node.value.id in ("self", "value", "module", "kind", "cls", "owner"):
+                    names.add(node.attr)
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "hasattr"):
+                names |= {a.value for a in node.args if isinstance(a, ast.Constant) and a.value}
+    return sorted(name for name in names if isinstance(name, str) and name.isidentifier())
+
+
+NAMES = names_read()
+
+
+@pytest.fixture
+def running() -> Iterator[None]:
+    session.reset(Budget(), lambda text: None)
+    session.budget.start()
+    yield
+
+
+CLASSES = library_classes()
+
+
+def test_every_class_can_be_made() -> None:
+    missing = [path for path, kind in CLASSES if made(kind) is None]
+    assert missing == ["torch.optim.lr_scheduler.LRScheduler"]  # an abstract class
+    assert len(CLASSES) > 150
+
+
+def read_by_the_library(value: Any) -> dict[str, Any]:
+    """The object's own dictionary and its tables, without what is kept beside them."""
+    own = {name: item for name, item in value.__dict__.items() if name != KEPT}
+    own.update((table, list(own[table].items())) for table in PARTS if own.get(table))
+    return own
+
+
+def changed(value: Any, before: dict[str, Any]) -> set[str]:
+    now = read_by_the_library(value)
+    return {name for name in {*now, *before} if not same(now.get(name, now), before.get(name, now))}
+
+
+def same(a: Any, b: Any) -> bool:
+    """By identity, the entries of tables too: tensors compare element by element."""
+    if type(a) is list and type(b) is list and len(a) == len(b):
+        return all(x is y or (x[0] == y[0] and x[1] is y[1]) for x, y in zip(a, b, strict=True))
+    return a is b
+
+
+def restore(value: Any, place: str, before: dict[str, Any]) -> None:
+    value.__dict__.pop(place, None)
+    if place in before:
+        value.__dict__[place] = dict(before[place]) if place in PARTS else before[place]
+
+
+@pytest.mark.parametrize(("path", "kind"), CLASSES, ids=[path for path, _ in CLASSES])
+def test_writing_changes_only_what_is_documented(path: str, kind: type, running: None) -> None:
+    """Whatever is set: what the library reads is as before, but for the names of TAKES."""
+    value = made(kind)
+    if value is None:
+        pytest.skip("an abstract class")
+    settable = members_of(value).settable
+    before = read_by_the_library(value)
+    called: list[str] = []
+    trap = values.Builtin("trap", lambda *args, **kwargs: called.append(path))
+    for name in NAMES:
+        for new in (trap, "__getattribute__", {}, values.Plain()):
+            with suppress(AttributeError, TypeError):
+                set_attribute(value, name, new)
+            for place in changed(value, before):
+                table = next((t for t in PARTS if name in dict(before.get(t) or ())), None)
+                assert place in (name, table), f"setting {path}.{name} changed {place}"
+                assert name in settable, f"{path}.{name} is read by the library"
+                restore(value, place, before)
+    assert called == []
+
+
+@pytest.mark.parametrize(("path", "kind"), CLASSES, ids=[path for path, _ in CLASSES])
+def test_parts_go_into_their_tables_only(path: str, kind: type, running: None) -> None:
+    value = made(kind)
+    if not isinstance(value, Module):
+        pytest.skip("holds no parts")
+    before = read_by_the_library(value)
+    for name in NAMES:
+        for new in (gradcli.nn.Parameter(leaf().detach()), gradcli.nn.ReLU()):
+            with suppress(AttributeError, TypeError, KeyError):
+                set_attribute(value, name, new)
+            for place in changed(value, before):
+                assert place in PARTS or name in members_of(value).settable, (name, place)
+                assert place in (*PARTS, name), (name, place)
+                restore(value, place, before)
+
+
+# ---------------------------------------------------------------- the library's own code
+
+
+def looked_up(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Names that are found at run time, and constants of a class that are read from an object."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id in ("getattr", "setattr", "hasattr", "delattr", "vars"):
+                word = node.args[1] if len(node.args) > 1 else node
+                if not isinstance(word, ast.Constant):
+                    yield node.lineno, ast.unparse(node)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id == "self" and re.fullmatch("[A-Z]{2}[A-Z_]*", node.attr):
+                yield node.lineno, ast.unparse(node)
+
+
+# Where a name is looked up all the same: the names come from tables of the library.
+FROM_TABLES = {
+    "nn/configured.py": 3,  # SETTINGS, PASSED and SHOWN of the class
+    "utils/checkpoint.py": 3,  # the wish of a switch's class
+    "autograd/__init__.py": 1,  # names that the module gives later
+    "func/carrier.py": 8,  # operators of a class that is being made
+    "func/dual.py": 4,  # the fields of a tensor
+}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_library_looks_up_no_name_of_a_program(package: str) -> None:
+    found = {}
+    for path in sorted((HOUSE / package).rglob("*.py")):
+        places = list(looked_up(ast.parse(path.read_text("utf-8"))))
+        name = path.relative_to(HOUSE).as_posix()
+        if len(places) > FROM_TABLES.get(name, 0):
+            found[name] = places
+    assert found == {}
+
+
+def test_adopt_refuses_what_nobody_decided_about() -> None:
+    from gradcli.defects import Defect
+
+    for stranger in (object(), ast, memoryview(b"x"), open):
+        if stranger is open:
+            continue  # a function of the host becomes a builtin
+        with pytest.raises(Defect):
+            adopt(stranger)
+        with pytest.raises(Defect):
+            adopt([1, (stranger,)])
+        with pytest.raises(Defect):
+            adopt({"a": [stranger]})
+
+
+def test_a_function_of_the_program_is_handed_values_only(running: None) -> None:
+    from gradcli.defects import Defect
+
+    received: list[Any] = []
+    function = values.Builtin("f", lambda *args: received.extend(args))
+    function(*[len], [1])
+    assert type(received[0]) is values.Builtin and received[1] == [1]
+    with pytest.raises(Defect):
+        function(ast)
+    assert call(function, (1,), {}) is None
