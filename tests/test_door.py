@@ -49,9 +49,10 @@ PACKAGES = ("nn", "optim", "utils", "autograd", "func")
 CLOSED = {
     type(None), bool, int, float, complex, str, list, tuple, range, slice, type(...),
     type(NotImplemented), Layout, MemoryFormat, *DICTS, *VIEWS, Size, DType, Device,
-    RemovableHandle, ArrayValue, FunctionContext, values.Annotation, values.Bound, values.Builtin, values.ErrorValue,
-    values.FrozenSet, values.Function, values.Lazy, values.Namespace, values.Plain, values.Set,
-    values.Type, ClassValue, Super, Property, StaticMethod, ClassMethod,
+    RemovableHandle, ArrayValue, FunctionContext, values.Annotation, values.Bound,
+    values.Builtin, values.ErrorValue, values.FrozenSet, values.Function, values.Lazy,
+    values.Namespace, values.Plain, values.Set, values.Type, ClassValue, Super, Property,
+    StaticMethod, ClassMethod,
 }  # fmt: skip
 
 
