@@ -197,8 +197,9 @@ def _context(kind: Any) -> Members:
 
 
 def _know_classes(torch: Any) -> None:
-    """What `class Net(nn.Module)` and `class Square(autograd.Function)` build on."""
+    """What programs build on, and what functions give before a program has named its class."""
     PUBLISHED[torch.nn.Module] = frozenset(published(namespace.resolve("nn.Module")))
+    PUBLISHED[torch.Generator] = frozenset(published(namespace.resolve("Generator")))
     instances.BASES.extend((torch.nn.Module, torch.optim.Optimizer))
     classes.FUNCTIONS[torch.autograd.Function] = functools.partial(_applied, torch)
 
