@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from command_here import here
 from programs_under import sections
 
 from gradcli.diagnostics import Diagnostic, ExitStatus, ProgramError
@@ -39,3 +40,47 @@ def test_no_attack_succeeds(title: str) -> None:
     assert error.exit_status is ExitStatus.PROGRAM_ERROR
     assert error.span is not None
     assert not OF_THE_HOST.search(error.message), error.message
+
+
+# Every method that an answer might be tempted to call, and that the program itself never does.
+ENDLESS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+    def forward(self, x): return self.layer(x)
+""" + "".join(
+    f"    def {name}(self, *a, **k):\n        while True: pass\n"
+    for name in (
+        "named_parameters parameters named_modules modules children named_children buffers "
+        "state_dict extra_repr __len__ __iter__ __getitem__ __getattr__ __eq__ __hash__ __repr__ "
+        "__str__ __bool__ __contains__"
+    ).split()
+) + """
+class Box:
+    def __hash__(self): return 1
+""" + "".join(
+    f"    def {name}(self, *a, **k):\n        while True: pass\n"
+    for name in "__eq__ __repr__ __str__ __len__ __bool__ __iter__ __float__ __index__".split()
+) + """
+net, box = Net(), Box()
+kept = {Box(): net, "x": [Box(), net]}
+x = torch.ones(1, 2, requires_grad=True)
+x.box = box
+y = net(x).sum()
+y.backward()
+"""  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["run", "trace", "trace --saved --all", "trace --format json", "grad --wrt x", "step",
+     "paths --of y --wrt x", "why", "check --no-numeric", "trace --profile"],
+)  # fmt: skip
+def test_an_answer_runs_no_method_of_the_program(line: str, tmp_path: Path) -> None:
+    file = tmp_path / "endless.expr"
+    file.write_text(ENDLESS)
+    name, *options = line.split()
+    names = ["x"] if name == "why" else []
+    ended = here(name, str(file), *names, *options, "--max-steps", "100000")
+    assert ended.returncode == 0, ended.stderr

@@ -11,6 +11,7 @@ from typing import Any
 from ..diagnostics import Span
 from ..engine.tensor import Tensor
 from ..nn.module import Module
+from ..nn.parts import named_parameters
 from . import names
 from .program import Program
 
@@ -141,7 +142,7 @@ class Places:
             elif isinstance(value, dict):
                 parts = ((f"{name}[{key!r}]", item) for key, item in value.items())
             elif isinstance(value, Module):
-                parts = ((f"{name}.{inner}", held) for inner, held in value.named_parameters())
+                parts = ((f"{name}.{inner}", held) for inner, held in named_parameters(value))
             pending.extend((inner, item, depth + 1) for inner, item in islice(parts, MOST_VALUES))
         return found
 

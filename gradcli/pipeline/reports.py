@@ -12,6 +12,7 @@ from ..diagnostics import Diagnostic
 from ..engine.tensor import Tensor
 from ..language.interpreter import Outcome
 from ..language.program import Program
+from ..nn.parts import named_modules
 from ..opening import Unusable
 from ..report import collect as collecting
 from ..report import operands, saved
@@ -197,9 +198,8 @@ def module_names(bindings: Mapping[str, Any]) -> dict[int, str]:
     """The names of modules, and of the modules in them, by their identity."""
     found: dict[int, str] = {}
     for name, value in bindings.items():
-        inner = getattr(value, "named_modules", None)
-        if callable(inner) and not name.startswith("_"):
-            for path, module in inner():
+        if not name.startswith("_"):
+            for path, module in named_modules(value):
                 found.setdefault(id(module), f"{name}.{path}" if path else name)
     return found
 

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ..nn.parts import named_parameters
 from .model import AliasFact, ConstantFact, Nested, NodeFact, Place, TensorFact
 
 NESTING = 4  # lists within lists within lists: deeper ones are not looked into
@@ -235,9 +236,8 @@ def leaves_of(collected: Collected) -> dict[int, int]:
 def parameters(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any]]:
     """The tensors of modules: `net.0.weight`."""
     for name, value in bindings.items():
-        members = None if isinstance(value, kind) else getattr(value, "named_parameters", None)
-        if not name.startswith("_") and callable(members):
-            for inner, parameter in members():
+        if not name.startswith("_") and not isinstance(value, kind):
+            for inner, parameter in named_parameters(value):
                 yield f"{name}.{inner}", parameter
 
 

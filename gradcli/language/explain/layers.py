@@ -10,6 +10,7 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ...nn.module import Module
+from ...nn.parts import named_modules
 from ..classes import ProgramModule
 from ..explained import ROOM, Explanation
 
@@ -37,8 +38,9 @@ def refused(out: Explanation, called: Sequence[Module], given: tuple[Any, ...]) 
     """Which layer refused what it was given."""
     inner = called[-1]
     tensors = [value for value in given if isinstance(value, Tensor)]
-    if isinstance(inner, ProgramModule) or not tensors:
-        return
+    parts = [module for _, module in named_modules(inner)]
+    if any(isinstance(part, ProgramModule) for part in parts) or not tensors:
+        return  # the program says itself how they are printed
     text = repr(inner)
     name = _module_name(out, inner)
     words = f"{name}, {text}," if name and len(called) > 1 else text
@@ -79,7 +81,7 @@ def _module_name(out: Explanation, wanted: Module) -> str | None:
     for table in (out.places.local, out.places.values):
         for name, value in table.items():
             if isinstance(value, Module):
-                for inner, module in value.named_modules():
+                for inner, module in named_modules(value):
                     if module is wanted:
                         parts = (f"[{p}]" if p.isdecimal() else f".{p}" for p in inner.split("."))
                         return name + ("".join(parts) if inner else "")

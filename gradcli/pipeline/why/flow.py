@@ -20,6 +20,7 @@ from ...language.names import Scope
 from ...language.tracing import Listener
 from ...language.values import Lazy
 from ...nn.module import Module
+from ...nn.parts import named_parameters
 from .values import (
     MARKS,
     NUMBERS,
@@ -290,7 +291,7 @@ class Flow(Listener):
             return value
         if isinstance(value, Module):
             if type(node) is ast.Call:
-                for parameter in value.parameters():
+                for _, parameter in named_parameters(value):
                     if not self._is_known(parameter):
                         self._made(node, parameter, ())
             return value
@@ -341,7 +342,7 @@ class Flow(Listener):
             elif type(child) is Sources:
                 yield from child
             elif isinstance(child, Module):
-                for parameter in child.parameters():
+                for _, parameter in named_parameters(child):
                     yield self.value_of(parameter)
             elif child is not None:
                 for item in items(child):
@@ -399,7 +400,7 @@ class Flow(Listener):
         on = not any(type(a) is ast.Constant and a.value is False for a in
                      (*node.args, *(k.value for k in node.keywords)))  # fmt: skip
         if isinstance(owner, Module):
-            for parameter in owner.parameters():
+            for _, parameter in named_parameters(owner):
                 self._note(word, node, parameter, parameter.requires_grad)
         elif type(value) is Tensor:
             self._note(word, node, value, value.requires_grad)
