@@ -1,0 +1,25 @@
+"""`python -m fuzz` in tests/: programs against PyTorch, texts against the parser."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")  # the processes share the cores
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("--programs", type=int, default=1000, help="how many to run")
+    parser.add_argument("--seed", type=int, default=1, help="the first program's seed")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
+    given = parser.parse_args()
+    from .run import run
+
+    return run(given.programs, given.seed, given.jobs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""The fuzzer's findings: one program on both sides, and what of the differences is explained."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .compare import Difference, distance, judged
+from .known import reason_of
+from .sides import Left, PyTorch, nudged, ours
+
+AMPLIFIED = "the program makes as much of a last bit of its inputs"
+NUDGES = 3
+MARGIN = 30.0  # a program's roundings are many, a nudge is one
+NUMBERS = ("value", "grad value", "plain")
+
+
+class Finding(NamedTuple):
+    """A program with a difference that nothing explains."""
+
+    seed: int
+    difference: Difference
+
+
+class Verdict(NamedTuple):
+    """What came of one program."""
+
+    findings: list[Difference]
+    explained: list[str]  # reasons
+    exact: int = 0
+    close: int = 0
+    ended: str = ""  # the type of the error that ended it
+
+
+def verdict(text: str, pytorch: PyTorch) -> Verdict:
+    """Runs a program on both sides."""
+    theirs = pytorch.left(text)
+    ended = theirs.error[0] if theirs.error else ""
+    try:
+        mine = ours(text)
+    except Exception as error:  # whatever it is: the host's own error is a finding
+        told = f"{type(error).__name__}: {error}"
+        return Verdict([Difference("defect", "", told, "no traceback")], [], ended=ended)
+    judgement = judged(mine, theirs)
+    findings: list[Difference] = []
+    reasons: list[str] = []
+    amplified: Amplified | None = None
+    for difference in judgement.differences:
+        reason = reason_of(difference, text)
+        if reason is None:
+            amplified = amplified or Amplified(text, theirs, pytorch)
+            reason = amplified.explains(difference, mine)
+        if reason is None:
+            findings.append(difference)
+        else:
+            reasons.append(reason)
+    return Verdict(findings, reasons, judgement.exact, judgement.close, ended)
+
+
+class Amplified:
+    """The same program from numbers that differ in the last bit, under PyTorch alone."""
+
+    def __init__(self, text: str, theirs: Left, pytorch: PyTorch) -> None:
+        self.theirs = theirs
+        self.others = []
+        for number in range(NUDGES):
+            moved, names = nudged(pytorch.torch, text, number)
+            self.others.append(pytorch.left(moved, names))
+
+    def explains(self, difference: Difference, mine: Left) -> str | None:
+        """Whether these runs differ from PyTorch's first as much as gradcli does."""
+        for other in self.others:
+            if difference.aspect in NUMBERS:
+                there = _numbers(self.theirs, difference)
+                apart = distance(_numbers(other, difference), there)
+                if apart and distance(_numbers(mine, difference), there) <= MARGIN * apart:
+                    return AMPLIFIED
+            elif any(
+                (moved.aspect, moved.name) == (difference.aspect, difference.name)
+                for moved in judged(other, self.theirs).differences
+            ):
+                return AMPLIFIED
+        return None
+
+
+def _numbers(left: Left, difference: Difference) -> Any:
+    facts = left.names.get(difference.name, {})
+    if difference.aspect == "grad value":
+        facts = facts.get("grad") or {}
+    return facts.get("plain" if difference.aspect == "plain" else "value")

@@ -1,0 +1,33 @@
+"""The fuzzer's table of differences that stay, each with its reason."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from .compare import Difference
+
+
+class Known(NamedTuple):
+    """A difference that is explained: its aspect, what its text looks like, and why it is so."""
+
+    aspect: str
+    pattern: str
+    reason: str
+    program: str = ""  # what the program has in it
+
+
+KNOWN: tuple[Known, ...] = ()
+
+
+def reason_of(difference: Difference, text: str) -> str | None:
+    """Why a difference is as it should be; None where it is a finding."""
+    told = str(difference)
+    for known in KNOWN:
+        if (
+            re.fullmatch(known.aspect, difference.aspect)
+            and re.search(known.pattern, told, re.S)
+            and re.search(known.program, text)
+        ):
+            return known.reason
+    return None
