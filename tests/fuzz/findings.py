@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .compare import Difference, distance, judged
@@ -31,9 +32,13 @@ class Verdict(NamedTuple):
     ended: str = ""  # the type of the error that ended it
 
 
-def verdict(text: str, pytorch: PyTorch) -> Verdict:
-    """Runs a program on both sides."""
+def verdict(
+    text: str, pytorch: PyTorch, say: Callable[[str], None] = lambda side: None
+) -> Verdict:
+    """Runs a program on both sides; `say` hears which one is about to run."""
+    say("PyTorch")
     theirs = pytorch.left(text)
+    say("gradcli")
     ended = theirs.error[0] if theirs.error else ""
     try:
         mine = ours(text)
@@ -47,6 +52,7 @@ def verdict(text: str, pytorch: PyTorch) -> Verdict:
     for difference in judgement.differences:
         reason = reason_of(difference, text)
         if reason is None:
+            say("PyTorch")
             amplified = amplified or Amplified(text, theirs, pytorch)
             reason = amplified.explains(difference, mine)
         if reason is None:

@@ -17,7 +17,18 @@ class Known(NamedTuple):
     program: str = ""  # what the program has in it
 
 
-KNOWN: tuple[Known, ...] = ()
+KNOWN: tuple[Known, ...] = (
+    Known(
+        "grad version", "",
+        "PyTorch counts the writes of its kernels into a new gradient, and its copies by who else "
+        "holds the memory; here a new gradient of an ordinary pass starts at 0",
+    ),
+    Known(
+        "output|error", r"Backward\d' object is not callable",
+        "a node can't be called: nothing runs one node outside of a pass here",
+    ),
+    Known("version", r"version of g\d", "the same, of what torch.autograd.grad returns"),
+)
 
 
 def reason_of(difference: Difference, text: str) -> str | None:

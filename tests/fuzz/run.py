@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import time
+import warnings
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple
 
 from .compare import Difference
@@ -14,11 +12,12 @@ from .findings import verdict
 from .programs import program, written
 from .shrink import shrunk
 from .sides import PyTorch
+from .workers import Died, Say, Worker, spread
 
 CHUNK = 100  # programs a task
-TASKS = 30  # tasks a process: what leaks anywhere ends with it
 SHRUNK = 40  # kinds of differences that are cut down
 ATTEMPTS = 400
+CRASH = "PyTorch itself ends the process"
 
 
 class Tally(NamedTuple):
@@ -32,7 +31,11 @@ class Tally(NamedTuple):
     numbers: Counter[str]  # tensors that were the same to the last bit, or close
     findings: list[tuple[int, Difference]]
 
+    def with_all(self, other: Tally) -> Tally:
+        return Tally(*(mine + theirs for mine, theirs in zip(self, other)))
 
+
+NOTHING = Tally(0, 0.0, Counter(), Counter(), Counter(), Counter(), [])
 _made: list[PyTorch] = []
 
 
@@ -43,17 +46,28 @@ def pytorch() -> PyTorch:
 
         if torch is None:
             raise SystemExit("fuzz: PyTorch is not installed, and it is the other side")
+        warnings.simplefilter("ignore", SyntaxWarning)
         _made.append(PyTorch(torch))
     return _made[0]
 
 
-def tally(first: int, count: int) -> Tally:
+def task(say: Say, *given: object) -> object:
+    """What a worker is asked: to run programs, or to cut one down."""
+    return cut(say, *given) if isinstance(given[1], str) else tally(say, *given)  # type: ignore[arg-type]
+
+
+def tally(say: Say, first: int, count: int, skipped: tuple[int, ...]) -> Tally:
     """Runs the programs of these seeds."""
     other, start = pytorch(), time.process_time()
-    found = Tally(count, 0.0, Counter(), Counter(), Counter(), Counter(), [])
+    found = NOTHING._replace(
+        programs=count, kinds=Counter(), ended=Counter(), reasons=Counter(), numbers=Counter(),
+        findings=[],
+    )  # fmt: skip
     for seed in range(first, first + count):
+        if seed in skipped:
+            continue
         text, kinds = written(seed)
-        came = verdict(text, other)
+        came = verdict(text, other, lambda side, seed=seed: say((seed, side)))
         found.kinds.update(kinds)
         found.reasons.update(came.explained)
         found.numbers.update(exact=came.exact, close=came.close)
@@ -64,68 +78,78 @@ def tally(first: int, count: int) -> Tally:
     return found._replace(seconds=time.process_time() - start)
 
 
+class Run:
+    """All the programs, and what came of them so far."""
+
+    def __init__(self) -> None:
+        self.total = NOTHING
+        self.told = 0
+
+    def heard(self, given: tuple[int, int, tuple[int, ...]], came: Tally | Died) -> object:
+        if isinstance(came, Died):
+            if came.side == "PyTorch":
+                self.total.reasons[CRASH] += 1
+            else:
+                told = Difference("defect", "", "the process ends", "it goes on")
+                self.total.findings.append((came.seed, told))
+            return (*given[:2], (*given[2], came.seed))
+        self.total = self.total.with_all(came)
+        if self.total.programs >= self.told + 5000:
+            self.told = self.total.programs
+            print(progress(self.total), flush=True)
+        return None
+
+
 def run(programs: int, seed: int, jobs: int) -> int:
     """Runs them all and prints what came of it; 1 where a difference is left."""
-    starts = range(seed, seed + programs, CHUNK)
-    every: list[Tally] = []
-    lost: list[int] = []
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, max_tasks_per_child=TASKS) as pool:
-        asked = {pool.submit(tally, at, min(CHUNK, seed + programs - at)): at for at in starts}
-        for done, future in enumerate(as_completed(asked), 1):
-            try:
-                every.append(future.result())
-            except BrokenProcessPool:
-                lost.append(asked[future])
-            if done % 50 == 0:
-                print(progress(every), flush=True)
-    print(report(every))
-    for at in lost:
-        print(f"a process died with the programs from seed {at} on")
-    kinds = by_kind(every)
+    last = seed + programs
+    every = Run()
+    chunks = [(at, min(CHUNK, last - at), ()) for at in range(seed, last, CHUNK)]
+    spread(task, chunks, jobs, every.heard)
+    print(report(every.total))
+    kinds = by_kind(every.total)
+    worker = Worker(task)
     for number, (kind, found) in enumerate(kinds.items()):
         seed, difference = found[0]
         print(f"\n{len(found)} programs differ, such as seed {seed}: {difference}")
         if number < SHRUNK:
-            print(cut(seed, kind))
-    return 1 if kinds or lost else 0
+            print(worker.ask(seed, kind), flush=True)
+    worker.stop()
+    return 1 if kinds else 0
 
 
-def by_kind(every: list[Tally]) -> dict[str, list[tuple[int, Difference]]]:
+def by_kind(found: Tally) -> dict[str, list[tuple[int, Difference]]]:
     """The findings, the most frequent kind first."""
     kinds: dict[str, list[tuple[int, Difference]]] = {}
-    for found in every:
-        for seed, difference in found.findings:
-            kinds.setdefault(difference.kind, []).append((seed, difference))
+    for seed, difference in found.findings:
+        kinds.setdefault(difference.kind, []).append((seed, difference))
     return dict(sorted(kinds.items(), key=lambda item: -len(item[1])))
 
 
-def progress(every: list[Tally]) -> str:
-    programs = sum(found.programs for found in every)
-    differ = sum(len(found.findings) for found in every)
-    rate = programs / max(sum(found.seconds for found in every), 1e-9)
-    return f"{programs:,} programs, {differ} differ, {rate:.0f} a second of the processor"
+def progress(found: Tally) -> str:
+    rate = found.programs / max(found.seconds, 1e-9)
+    return (
+        f"{found.programs:,} programs, {len(found.findings)} differ, "
+        f"{rate:.0f} a second of the processor"
+    )
 
 
-def report(every: list[Tally]) -> str:
+def report(found: Tally) -> str:
     """What ran: statements by kind, ends, numbers, explained differences."""
 
     def table(counts: Counter[str]) -> list[str]:
         return [f"  {count:>9,}  {name}" for name, count in counts.most_common()]
 
-    def total(part: str) -> Counter[str]:
-        return sum((getattr(found, part) for found in every), Counter())
-
     return "\n".join(
         (
-            progress(every), "statements:", *table(total("kinds")), "programs that end in an error:",
-            *table(total("ended")), "tensors and gradients by their numbers:",
-            *table(total("numbers")), "differences that are explained:", *table(total("reasons")),
+            progress(found), "statements:", *table(found.kinds), "programs that end in an error:",
+            *table(found.ended), "tensors and gradients by their numbers:",
+            *table(found.numbers), "differences that are explained:", *table(found.reasons),
         )
     )  # fmt: skip
 
 
-def cut(seed: int, kind: str) -> str:
+def cut(say: Say, seed: int, kind: str) -> str:
     """The program of this seed, as short as it can be with a difference of this kind."""
 
     def holds(text: str) -> bool:

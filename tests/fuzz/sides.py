@@ -221,23 +221,41 @@ class Nodes:
 def of_tensor(tensor: Any, nodes: Nodes, inner: bool = False) -> dict[str, Any]:
     """Everything that a program can see of a tensor."""
     try:
-        node = tensor.grad_fn
+        return facts_of(tensor, nodes, inner)
     except RuntimeError as error:  # a view that may not be used any more
         return {"broken": first_line(str(error))}
+
+
+def facts_of(tensor: Any, nodes: Nodes, inner: bool) -> dict[str, Any]:
+    node = tensor.grad_fn
     facts = {
         "value": values(tensor.detach()),
         "type": [str(tensor.dtype), list(tensor.shape)],
-        "strides": list(tensor.stride()) if tensor.numel() else [],
+        "strides": strides(tensor),
         "flags": [tensor.requires_grad, tensor.is_leaf, bool(tensor.retains_grad)],
         "graph": nodes.below(node),
         "node": None if node is None else [nodes.ids[id(node)], tensor.output_nr],
-        "version": None if tensor.is_inference() else tensor._version,
-        "view": tensor._is_view(),
+        "version": version(tensor),
+        "view": [tensor._is_view(), tensor.is_inference()],
     }
     grad = tensor.grad
     if not inner:
         facts["grad"] = None if grad is None else of_tensor(grad, nodes, inner=True)
     return facts
+
+
+def strides(tensor: Any) -> list[int]:
+    """Where they matter: a dimension of one element is never stepped along."""
+    if not tensor.numel():
+        return []
+    return [step if size > 1 else 0 for step, size in zip(tensor.stride(), tensor.shape)]
+
+
+def version(tensor: Any) -> int | None:
+    try:
+        return int(tensor._version)
+    except RuntimeError:  # of inference
+        return None
 
 
 def values(tensor: Any) -> Any:

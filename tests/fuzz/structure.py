@@ -190,7 +190,7 @@ def mistake(author: Author) -> None:
         f"{a}.sum(9)", f"torch.cat([{a}, torch.ones(1, 1, 1, 1)])", f"{a}.item()", f"bool({a})", f"{a}.grad.sum()",
         f"{a}.backward()", "torch.ones(3, dtype=torch.int64).requires_grad_()", "torch.tensor([[1.0], [1.0, 2.0]])",
         "torch.randn(2, -1)", f"{a}.reshape(-1, -1)", f"{a}.transpose(0, 5)", f"torch.stack([{a}, torch.ones(9)])",
-        f"{a} + 'x'", f"{a}.foo = 1\nprint({a}.foo)", f"undefined_name + {a}", f"int({a})", f"{a}.mean(dim='x')",
+        f"{a} + 'x'", f"{a}.foo = 1\nprint({a}.foo)", f"int({a})", f"{a}.mean(dim='x')",
         "torch.ones(2).mean(dtype=torch.int64)", "torch.arange(4).mean()", "1 / 0", "[1, 2][5]", "{'a': 1}['b']",
         f"{a}.squeeze(4)", f"torch.softmax({a})", f"{a}.numpy()", f"torch.nn.functional.relu()", f"{a}.expand(1)",
         f"torch.matmul({a}, 3)", f"{a}[0, 0, 0, 0, 0]", f"{a}['x']", f"{a}[1.5]", f"{a}.add({a}, {a}, {a})",

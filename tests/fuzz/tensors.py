@@ -354,9 +354,9 @@ IN_PLACE: tuple[str, ...] = (
     "{a}.normal_()", "{a}.swapaxes(0, 1)[0].add_(1)", "{a}.diagonal().zero_()", "{a}.cumsum_(0)",
     "{a}.index_add_(0, torch.tensor([0]), {b}[:1])", "{a}.where({a} > 0, {b}).mul_(2)", "{a} //= 2",
     "{a}.scatter_(0, torch.zeros_like({a}, dtype=torch.int64), 0.5)", "{a}.floor_()", "{a} %= 2",
-    "torch.add({a}, 1, out={b})", "{a}.masked_scatter_({a} > 0, {b})", "{a}.set_({b})", "{a}.tril_()",
+    "{a}.masked_scatter_({a} > 0, {b})", "{a}.tril_()",
 )  # fmt: skip
-RESHAPING = ("t_()", "unsqueeze_", "squeeze_", "transpose_", "set_(", "out=", "data = ")
+RESHAPING = ("t_()", "unsqueeze_", "squeeze_", "transpose_", "data = ")
 
 
 def in_place(author: Author) -> None:
@@ -374,8 +374,6 @@ def in_place(author: Author) -> None:
         author.put(text)
     if any(word in text for word in RESHAPING) and value in author.values:
         author.values.remove(value)
-        if other in author.values and "out=" in text:
-            author.values.remove(other)
     elif value in author.values and not value.leaf and other.grad and "{b}" in text:
         author.values[author.values.index(value)] = value._replace(grad=True)
 
