@@ -12,6 +12,7 @@ from .device import Device, array_module, as_device, cpu, default_device, placed
 from .dtypes import BY_NAME, OF_ARRAY, DType
 from .kind import Kind, kind_of
 from .layout import formatted
+from .limits import held
 from .mode import state
 from .row import Factory
 from .tensor import Tensor, from_array, plain
@@ -123,6 +124,8 @@ def cast_array(array: Any, kind: Kind) -> Any:
 
 def _from_values(data: Any, dtype: DType | None) -> tuple[Any, DType]:
     kind = data.__class__
+    if dtype is not None and dtype.category == dtypes.INTEGER and kind in (int, float):
+        data = _held(data, dtype)
     if kind is float:
         inferred = dtypes.default_dtype()
         return numpy.array(data, dtype="float64" if dtype else inferred.numpy), inferred
@@ -133,7 +136,7 @@ def _from_values(data: Any, dtype: DType | None) -> tuple[Any, DType]:
                 data, dtype=(inferred.numpy if dtype is None or kind is not int else _wide(data))
             ), inferred
         except OverflowError:
-            raise RuntimeError("Overflow when unpacking long long") from None
+            raise ValueError("Overflow when unpacking long long") from None
     if isinstance(data, str):
         raise TypeError(f"new(): invalid data type '{kind.__name__}'")
     if not isinstance(data, list | tuple | range):
@@ -200,19 +203,26 @@ def _refused(data: Any, dtype: DType | None) -> Exception:
 
 def _filled(shape: tuple[int, ...], leaves: list[Any], dtype: DType) -> Any:
     values = [item.item() if isinstance(item, Tensor) else item for item in leaves]
-    if dtype.category == dtypes.INTEGER and any(v.__class__ is float for v in values):
-        if any(
-            v != v or v in (float("inf"), float("-inf")) for v in values if v.__class__ is float
-        ):
-            raise RuntimeError("value cannot be converted to type int64_t without overflow")
-        values = [int(v) for v in values]
+    if dtype.category == dtypes.INTEGER and (
+        dtype is not dtypes.int64 or any(v.__class__ is float for v in values)
+    ):
+        values = [int(_held(value, dtype)) for value in values]
     if dtype.category < dtypes.COMPLEX and any(v.__class__ is complex for v in values):
         raise RuntimeError(f"value cannot be converted to type {dtype.numpy} without overflow")
     try:
         array = numpy.array(values, dtype=dtype.numpy)
     except OverflowError:
-        raise RuntimeError("Overflow when unpacking long long") from None
+        raise ValueError("Overflow when unpacking long long") from None
     return array.reshape(shape)
+
+
+def _held(value: Any, dtype: DType) -> Any:
+    if value.__class__ is int and not -(2**63) <= value < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    return held(value, dtype, {})  # here PyTorch says uint8 and not uint8_t
+
+
+ELEMENTS = ("fill_value", "s")  # what creation functions call a number that becomes an element
 
 
 def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
@@ -253,6 +263,8 @@ def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
         elif isinstance(value, Tensor):
             same = value._kind.xp is kind.xp
             inputs.append(value._data if same else placed(value._data, kind.xp))
+        elif name in ELEMENTS:
+            inputs.append(held(value, kind.dtype))
         else:
             inputs.append(value)
     data = row.forward(kind if row.kinded else kind.xp, *inputs)

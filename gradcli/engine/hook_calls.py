@@ -58,7 +58,7 @@ def call_one(node: Node, hook: Callable[..., Any], number: int, value: Any, tens
     if state.observer is not None:
         state.observer.hooked("tensor", node, hook, number, before, after)
     if result is None or result is before:
-        return value
+        return value if before is None or tensors else before._data  # it may have changed in place
     if before is None:
         raise RuntimeError(NONE_REPLACED)
     after = checked(hook, before, result)
@@ -80,8 +80,21 @@ def call_tensor_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tupl
     return tuple(values)
 
 
+def _with_history(node: Node, grads: tuple[Any, ...]) -> int:
+    """How many outputs PyTorch's node has: indices beside a maximum are none."""
+    row = getattr(node, "row", None)
+    if row is None or len(grads) < 2 or len(row.signature.outputs) != len(grads):
+        return len(grads)
+    made = [entry is None or entry[1].differentiable for entry in node.extra]
+    return sum(
+        has and name not in row.undifferentiable for has, name in zip(made, row.signature.outputs)
+    )
+
+
 def call_pre_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
     """What runs before a node and may replace its gradients."""
+    count = _with_history(node, grads)
+    grads, rest = grads[:count], grads[count:]
     for number, hook in list(node.hooks.pre.items()):
         given = _given(grads)
         if state.observer is not None:
@@ -89,9 +102,11 @@ def call_pre_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[A
         result = hook(given)
         if result is not None:
             grads = _taken(hook, given, result, tensors)
+        elif not tensors:
+            grads = tuple(None if value is None else value._data for value in given)
         if state.observer is not None:
             state.observer.hooked("node pre", node, hook, number, given, result)
-    return grads
+    return (*grads, *rest)
 
 
 def retain(node: Node, grads: tuple[Any, ...], tensors: bool) -> None:
@@ -110,7 +125,7 @@ def call_post_hooks(
         inputs = _given(results)
         if state.observer is not None:
             state.observer.hooking("node", node, hook, number, inputs)
-        result = hook(inputs, _given(grads))
+        result = hook(inputs, _given(grads[: _with_history(node, grads)]))
         if state.observer is not None:
             state.observer.hooked("node", node, hook, number, inputs, result)
         if result is not None:

@@ -150,13 +150,14 @@ channels_last_3d = MemoryFormat("channels_last_3d")
 
 def wrap_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front; IndexError in PyTorch's words."""
-    span = max(ndim, 1)
-    if not -span <= dim < span:
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if not -ndim <= dim < ndim:
         raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got "
+            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got "
             f"{dim})"
         )
-    return dim + span if dim < 0 else dim
+    return dim + ndim if dim < 0 else dim
 
 
 def offset_in(base: Array, view: Array) -> int:

@@ -333,8 +333,6 @@ class Lane:
         edges, numbers, numbered = self.edges(write)
         write("node = result_kind.node()" if self.mode == GENERAL else "node = Node()")
         write("node.row = row; node.origin = state.origin; node.rest = node.buffer = None")
-        if row.underivable:  # PyTorch lists only inputs that ask
-            edges, numbered = f"tuple([edge for edge in {edges} if edge is not None])", ""
         write(f"node.edges = {edges}; node.sequence = next_sequence()")
         if numbered and self.mode != ALIKE:  # what has a form is an output 0
             write(f"if {numbered}: node.numbers = {numbers}")

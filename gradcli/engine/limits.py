@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from . import dtypes
 from .dtypes import DType
 
@@ -93,3 +96,27 @@ def _check(given: object, name: str) -> None:
             f"{name}(): argument 'type' (position 1) must be torch.dtype, not "
             f"{type(given).__name__}"
         )
+
+
+# What C++ calls the types, in PyTorch's words for a number that one of them can't hold.
+_C_WORDS = {
+    "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float",
+}  # fmt: skip
+
+
+def held(value: Any, dtype: DType, words: Mapping[str, str] = _C_WORDS) -> Any:
+    """A number as an element of this type; an unsigned one takes -1 as its greatest number."""
+    if dtype.category == dtypes.INTEGER and value.__class__ in (int, float):
+        bounds = iinfo(dtype)
+        whole = value.__class__ is int
+        least = -bounds.max if whole and not bounds.min else bounds.min
+        if least <= value <= bounds.max:
+            return value % (bounds.max + 1) if least <= value < bounds.min else value
+    elif dtype.category == dtypes.FLOATING and value.__class__ in (int, float):
+        if dtype.itemsize == 8 or abs(value) <= finfo(dtype).max or value - value != 0:
+            return value
+    else:
+        return value
+    word = words.get(dtype.name, dtype.name)
+    raise RuntimeError(f"value cannot be converted to type {word} without overflow")

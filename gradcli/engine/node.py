@@ -209,13 +209,15 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         if self.numbers is None:
-            if self.name() == "torch::autograd::NotImplemented":  # lists what it was given
-                return tuple((node, 0) for node in self.edges if node is not None)
-            return tuple((node, 0) for node in self.edges)
-        return tuple(
-            (node, 0 if node is None else number)
-            for node, number in zip(self.edges, self.numbers, strict=True)
-        )
+            found = [(node, 0) for node in self.edges]
+        else:
+            found = [
+                (node, 0 if node is None else number)
+                for node, number in zip(self.edges, self.numbers, strict=True)
+            ]
+        if self.name() == "torch::autograd::NotImplemented":  # lists what it was given
+            return tuple(pair for pair in found if pair[0] is not None)
+        return tuple(found)
 
     @property
     def metadata(self) -> dict[Any, Any]:

@@ -26,21 +26,23 @@ def check_overlap(row: Row, tensor: Tensor, *others: Any) -> bool:
     """Raises where PyTorch's iterator refuses to write into a tensor; is it expanded?
 
     `row.overlap` says which operators write into expanded tensors all the same: "allowed", or the
-    words of the warning that comes with it. "copied" is what reads a copy.
+    words of the warning that comes with it. "copied" is what reads a copy; "apart" is what may not
+    even read the whole of what it writes.
     """
     data = tensor._data
     expanded = 0 in data.strides and is_expanded(data)
     if expanded and row.overlap != "allowed":
-        if row.overlap in ("", "copied"):
+        if row.overlap in ("", "copied", "apart"):
             what = "more than one element of the written-to tensor"
             raise RuntimeError(_UNSUPPORTED.format(what, "s"))
         state.warn(_DEPRECATED.format(row.inplace, row.overlap))
     if row.overlap in ("allowed", "copied"):
         return expanded
     for other in others:
-        if other.__class__ is Tensor and other is not tensor:
+        if other.__class__ is Tensor and (other is not tensor or row.overlap == "apart"):
             shared = data.base is not None or other._data.base is not None
-            if shared and _is_partial(data, other._data):
+            apart = row.overlap == "apart"
+            if other is tensor or (shared and _is_shared(data, other._data, apart)):
                 what = "some elements of the input tensor and the written-to tensor"
                 raise RuntimeError(_UNSUPPORTED.format(what, ""))
     return expanded
@@ -58,8 +60,8 @@ def is_expanded(data: Any) -> bool:
     return data.size > 0 and any(step == 0 and size > 1 for step, size in pairs)
 
 
-def _is_partial(a: Any, b: Any) -> bool:
-    """Do two dense arrays lie in the same memory, but not element on element?"""
+def _is_shared(a: Any, b: Any, whole: bool) -> bool:
+    """Do two dense arrays lie in the same memory? Element on element counts if `whole`."""
     if a.__class__ is not b.__class__ or isinstance(a, numpy.generic):
         return False
     if not module_of(a).may_share_memory(a, b):
@@ -67,7 +69,7 @@ def _is_partial(a: Any, b: Any) -> bool:
     if not all(is_dense(x.shape, x.strides, x.itemsize) for x in (a, b)):
         return False
     same = _address(a) == _address(b) and a.nbytes == b.nbytes
-    return not (same and element_strides(a) == element_strides(b))
+    return whole or not (same and element_strides(a) == element_strides(b))
 
 
 def _address(data: Any) -> int:

@@ -176,14 +176,13 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
         assert not isinstance(node.saved, Freed)  # the node is new
         saved = list(node.saved or ())
         changed = False
-        for place, name in enumerate(row.signature.outputs):
-            if name in row.saved_keys and outs[place] is not None:
+        for place, (name, out) in enumerate(zip(row.signature.outputs, outs)):
+            if name in row.saved_keys and out is not None:
                 at = row.saved_keys.index(name)
-                out = outs[place]
                 saved[at] = SharedOutput(out, place) if out._grad_fn is node else out
                 changed = True
-            if outs[place] is not None and name + LAST_SIZE in row.saved_keys:
-                saved[row.saved_keys.index(name + LAST_SIZE)] = outs[place]._data.shape[-1]
+            if out is not None and name + LAST_SIZE in row.saved_keys:
+                saved[row.saved_keys.index(name + LAST_SIZE)] = out._data.shape[-1]
                 changed = True
         if changed:
             node.saved = tuple(saved)

@@ -144,6 +144,13 @@ def _changed(node: Node | None, value: Any, version: int, expected: int) -> str:
     )
 
 
+def check_unchanged(tensor: Any, expected: int) -> None:
+    """Raises where a tensor that somebody keeps for the way back was changed in place since."""
+    version = tensor._version
+    if version != expected:
+        raise RuntimeError(_changed(None, tensor, version, expected))
+
+
 def unpack(node: Node, place: int, as_tensor: bool = False) -> Any:
     """One saved value: as the array that formulas run on, or as a tensor with its history."""
     if isinstance(node.saved, Freed):

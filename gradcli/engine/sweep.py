@@ -148,6 +148,8 @@ def add_in_place(held: Tensor, value: Any, mark: Freed) -> None:
     if data.shape == value.shape:
         if data.dtype is value.dtype and data.ndim:
             data += value
+        elif isinstance(data, numpy.generic):
+            held._data = (data + value).astype(data.dtype)
         else:
             held._kind.xp.add(data, value, out=data, casting="unsafe")
         storage = held._storage or held._need_storage()

@@ -113,7 +113,7 @@ def jacfwd(func: F, argnums: Any = 0, has_aux: bool = False, *, randomness: str 
         sizes = tuple(leaf.numel() for leaf in leaves)
         rows = []
         for whole in pushed:
-            parts = split(whole, sizes, 0)
+            parts = split(catalogue.functions["movedim"](whole, 0, -1), sizes, -1)
             rows.append(
                 unflatten(
                     [_column(part, leaf) for part, leaf in zip(parts, leaves, strict=True)], spec
@@ -126,9 +126,10 @@ def jacfwd(func: F, argnums: Any = 0, has_aux: bool = False, *, randomness: str 
 
 
 def _column(part: Tensor, leaf: Tensor) -> Tensor:
-    """Directions come last in a Jacobian."""
-    moved = catalogue.functions["movedim"](part, 0, -1)
-    return catalogue.functions["reshape"](moved, (*part.shape[1:], *leaf.shape))  # type: ignore[no-any-return]
+    """A part of the last dimension in the shape of the leaf that it belongs to."""
+    if not leaf.ndim:
+        return catalogue.methods["squeeze"](part, -1)  # type: ignore[no-any-return]
+    return catalogue.methods["unflatten"](part, -1, tuple(leaf.shape))  # type: ignore[no-any-return]
 
 
 def hessian(func: F, argnums: Any = 0) -> F:

@@ -55,8 +55,13 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
+LONGEST = 1000  # characters of a line that somebody wrote: searching takes their square
+
+
 def advice(line: str, message: str, span: Span) -> Iterator[str]:
     """The advice for a syntax error in a line of the program, at a span of it."""
+    if len(line) > LONGEST:
+        return
     character = line[span.column - 1 : span.column]
     if character in LOOKALIKES and "character" in message:
         shown = character if character.isprintable() else f"U+{ord(character):04X}"

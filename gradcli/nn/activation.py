@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.construct import tensor
 from . import functional
 from .configured import REQUIRED, Configured
+from .create import empty
+from .init import constant_
 from .parameter import Parameter
 
 _INPLACE = (("inplace", False),)
@@ -206,15 +207,18 @@ class GLU(Configured):
 
 
 class PReLU(Configured):
-    PUBLIC = ("num_parameters", "weight", "init")
+    PUBLIC = ("num_parameters", "weight", "init", "reset_parameters")
     SETTINGS = (("num_parameters", 1), ("init", 0.25), ("device", None), ("dtype", None))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         values = self._bound(args, kwargs)
         super(Configured, self).__init__()
         self.num_parameters, self.init = values["num_parameters"], values["init"]
-        slopes: Any = tensor([float(self.init)] * self.num_parameters)
-        self.weight = Parameter(slopes if values["dtype"] is None else slopes.to(values["dtype"]))
+        self.weight = Parameter(empty((self.num_parameters,), dtype=values["dtype"]))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        constant_(self.weight, float(self.init))
 
     def forward(self, input: Any) -> Any:
         return functional.prelu(input, self.weight)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine.mode import state
 from ..engine.node import CustomNode
+from ..engine.results import make_view
 from ..engine.tensor import Tensor, edge_of, plain
 
 if TYPE_CHECKING:
@@ -42,13 +43,22 @@ def through(tensors: list[Tensor]) -> tuple[list[Tensor], BackwardHookNode | Non
     out = []
     for place, tensor in enumerate(tensors):
         new = plain(tensor._data, tensor._kind)
-        new._storage = tensor._need_storage()
+        new._storage, new._meta = None, None
+        make_view(new, tensor, "function")  # as of a Function that returns its input
         if tensor.requires_grad:
             new._requires_grad, new._grad_fn, new._output_nr = True, node, place
         out.append(new)
     if state.recorder is not None:
         state.recorder.operation(node, out, tensors, None)
     return out, node
+
+
+_NO_INPUT_REQUIRES_GRAD = (
+    "Full backward hook is firing when gradients are computed with respect to module outputs since "
+    "no inputs require gradients. See "
+    "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+    "#torch.nn.Module.register_full_backward_hook for more details."
+)
 
 
 class BackwardHook:
@@ -96,6 +106,7 @@ class BackwardHook:
             if answer is not None:
                 self.grad_outputs, changed = _tuple(answer), True
         if self.input_places is None:
+            state.warn(_NO_INPUT_REQUIRES_GRAD)
             for number, hook in self.hooks.items():
                 nothing = (None,) * self.inputs
                 answer = self._told("module", hook, number, nothing, self.grad_outputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..engine.limits import held
 from ..engine.operator import catalogue, composite, factory, operator
 from .index import index
 from .select import LAST, select, slice_
@@ -232,7 +233,7 @@ def _as_value(self: Any, value: Any) -> Any:
     if value.__class__ in (int, float, bool) or (
         hasattr(value, "dtype") and not getattr(value, "shape", 1)
     ):
-        return scalar_like(self, value)
+        return scalar_like(self, held(value, self.dtype))
     if value.__class__ is complex:
         if self.dtype.category < 3:
             word = _C_WORDS.get(self.dtype.name, "float")

@@ -12,6 +12,7 @@ from ..engine.conversion import (
     on_library,
 )
 from ..engine.layout import formatted, suggests_channels_last
+from ..engine.limits import held
 from ..engine.operator import composite, operator
 from .complex_parts import real_part
 from .constants import zeros_as
@@ -243,11 +244,15 @@ fill_scalar = operator(
     inplace="fill_",
     inplace_node="FillBackward2",
     overlap="allowed",
-    forward=lambda xp, self, value: xp.full_like(self, value),
+    check=lambda self, value: held(value, self.dtype),
+    forward=lambda xp, self, value: xp.full_like(
+        self, xp.asarray(value).astype(self.dtype) if self.dtype.kind == "u" else value
+    ),
     self=lambda grad: zeros_as(grad),
     where="torch inplace",
     doc="Every element the same number.",
     samples=("torch.fill(x, 2.0)", "x.clone().fill_(2)"),
+    errors=("x.clone().fill_(1e39)",),
 )
 
 composite(

@@ -73,7 +73,7 @@ norm_dim = operator(
 def pairwise(x1: Any, x2: Any, p: float, eps: float, keepdim: bool) -> Any:
     """The norm of x1 - x2 + eps along the last dimension, inside C++ compositions."""
     last = max(x1.ndim, x2.ndim) - 1
-    return norm_dim(x1 - x2 + eps, p, (last,), keepdim)
+    return norm_dim(x1 - x2 + eps, p, (last,) if last >= 0 else (), keepdim)
 
 
 pairwise_distance = composite(
@@ -82,7 +82,11 @@ pairwise_distance = composite(
     native(pairwise),
     where="torch functional",
     doc="The p-norm of x1 - x2 + eps along the last dimension.",
-    samples=("F.pairwise_distance(x, y)", "torch.pairwise_distance(x, y, p=1, keepdim=True)"),
+    samples=(
+        "F.pairwise_distance(x, y)",
+        "torch.pairwise_distance(x, y, p=1, keepdim=True)",
+        "F.pairwise_distance(s, t)",
+    ),
 )
 
 

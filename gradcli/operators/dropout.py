@@ -7,14 +7,16 @@ from typing import Any
 
 from ..engine.mode import no_grad
 from ..engine.operator import composite
+from .conventions import Late
 
+empty_like = Late("empty_like")
 _ALPHA = 1.7580993408473766  # minus the limit of selu at minus infinity
 
 
 def _noise(input: Any, feature: bool) -> Any:
-    """Room for the noise: as large as the input, or one value for each channel."""
+    """Room for the noise: as the input lies in memory, or one value for each channel."""
     if not feature:
-        return input.new_empty(tuple(input.shape))
+        return empty_like(input)
     if input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     return input.new_empty((*input.shape[:2], *(1,) * (input.ndim - 2)))

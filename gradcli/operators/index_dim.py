@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.limits import held
 from ..engine.operator import Reduced, operator
 from .arithmetic import wrapped
 from .cast import alike
@@ -102,13 +103,28 @@ def _check_slices(name: str, self: Any, dim: int, index: Any, source: Any) -> No
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {shown(self.shape)} source.shape = {shown(source.shape)}"
         )
-    _bounds(index, self.shape[dim] if self.ndim else 1, "index out of range in self")
+    _check_added(index, dim, self.shape)
+
+
+def _check_added(index: Any, dim: int, shape: Any) -> None:
+    """PyTorch looks at indices only where something is added, in words of two kernels."""
+    if len(shape) < 2:
+        _bounds(index, shape[dim] if shape else 1, "index out of range in self")
+        return
+    array = index._data.ravel()
+    wrong = array[(array < 0) | (array >= shape[dim])]
+    if wrong.size and 0 not in shape:
+        raise RuntimeError(
+            f"index {int(wrong[0])} is out of bounds for dimension {dim} with size {shape[dim]}"
+        )
 
 
 def _added(xp: Any, self: Any, dim: int, index: Any, source: Any, alpha: Any) -> Any:
     if not self.ndim:
         return self + source.reshape(()) * wrapped(alpha, self.dtype)
     result = self.copy()
+    if not result.size:
+        return result
     alpha = wrapped(alpha, self.dtype)
     values = source if alpha == 1 else (source * alpha).astype(self.dtype)
     xp.add.at(result, _at(wrap_dim(dim, self.ndim), index.reshape(-1)), values)
@@ -126,6 +142,7 @@ index_add = operator(
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     node="IndexAddBackward0",
     inplace="index_add_",
+    overlap="apart",
     check=lambda self, dim, index, source, alpha: _check_slices(
         "index_add_", self, dim, index, source
     ),
@@ -185,6 +202,7 @@ index_copy = operator(
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     node="IndexCopyBackward0",
     inplace="index_copy_",
+    overlap="apart",
     check=_check_copy,
     forward=_replaced,
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
@@ -202,7 +220,7 @@ def _filled(xp: Any, self: Any, dim: int, index: Any, value: Any) -> Any:
     if not self.ndim:
         return xp.asarray(value).astype(self.dtype)
     result = self.copy()
-    result[_at(wrap_dim(dim, self.ndim), index.reshape(-1))] = value
+    result[_at(wrap_dim(dim, self.ndim), index.reshape(-1))] = xp.asarray(value).astype(self.dtype)
     return result
 
 
@@ -213,6 +231,7 @@ def _check_fill(self: Any, dim: int, index: Any, value: Any) -> None:
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
+    held(value, self.dtype)
     if index.dtype.name != "int64":
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     length = self.shape[dim] if self.ndim else 1
@@ -229,6 +248,7 @@ index_fill = operator(
     node="IndexFillBackward0",
     inplace="index_fill_",
     overlap="tensor[mask] = scalar",
+    layout="like",
     check=_check_fill,
     forward=_filled,
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
@@ -253,6 +273,7 @@ index_fill_tensor = operator(
     node="IndexFillBackward1",
     inplace="index_fill_",
     overlap="tensor[mask] = scalar",
+    layout="like",
     check=_check_fill,
     forward=_filled,
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
@@ -355,6 +376,7 @@ index_reduce = operator(
     "bool include_self=True) -> Tensor",
     node="IndexReduceBackward0",
     inplace="index_reduce_",
+    overlap="apart",
     check=_check_reduce,
     forward=_reduced,
     reduced=Reduced(lambda kind, *given: _reduced(kind.xp, *given, kind=kind)),

@@ -199,7 +199,7 @@ def _cross_entropy(
             raise RuntimeError("ignore_index is not supported for floating point target")
         logp = log_softmax_data(input, dim, False)
         return native(_of_probabilities)(logp, target, weight, number, label_smoothing)
-    logp = log_softmax_data(input, dim if input.ndim else 0, False)
+    logp = log_softmax_data(input, dim, False)
     if label_smoothing > 0:
         return native(_smoothed)(logp, target, weight, number, ignore_index, label_smoothing)
     return nll_loss_nd(logp, target, weight, number, ignore_index)
@@ -218,7 +218,12 @@ composite(
         "F.cross_entropy(x, torch.softmax(y, 1))",
         "F.cross_entropy(a, j, weight=v.detach().abs(), reduction='sum')",
     ),
-    errors=("F.cross_entropy(a, j + 3)", "F.cross_entropy(x, j)", "F.cross_entropy(i, i)"),
+    errors=(
+        "F.cross_entropy(a, j + 3)",
+        "F.cross_entropy(s, j)",
+        "F.cross_entropy(x, j)",
+        "F.cross_entropy(i, i)",
+    ),
 )
 
 # ---- probabilities and logits

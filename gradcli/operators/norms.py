@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..engine.mode import no_grad
@@ -37,15 +38,14 @@ composite(
 )
 
 
-def _needs_several(input: Any) -> None:
+def _needs_several(shape: Sequence[int], shown: str) -> None:
     """Statistics of a single value per channel say nothing."""
-    count = input.shape[0]
-    for size in input.shape[2:]:
+    count = shape[0]
+    for size in shape[2:]:
         count *= size
     if count == 1:
         raise ValueError(
-            "Expected more than 1 value per channel when training, got input size "
-            f"{shape_text(input)}"
+            f"Expected more than 1 value per channel when training, got input size {shown}"
         )
 
 
@@ -54,7 +54,7 @@ def _batch_norm(
     momentum: float, eps: float,
 ) -> Any:  # fmt: skip
     if training:
-        _needs_several(input)
+        _needs_several(input.shape, shape_text(input))
     if input.numel() == 0:
         out = input.clone()
         out = out if weight is None else out * weight[0]
@@ -173,15 +173,26 @@ def _group_norm(
     return native_group_norm.run(given, weight, bias, batch, channels, places, num_groups, eps)[0]
 
 
-for _face, _extra in (("functional", ""), ("torch", ", bool cudnn_enabled=True")):
+def _group_norm_of_several(input: Any, num_groups: int, weight: Any, bias: Any, eps: float) -> Any:
+    """What F.group_norm asks of a batch before PyTorch's own function sees it."""
+    if input.ndim >= 2:
+        batch = input.shape[0] * input.shape[1] // num_groups
+        grouped = [batch, num_groups, *input.shape[2:]]
+        _needs_several(grouped, str(grouped))
+    return _group_norm(input, num_groups, weight, bias, eps)
+
+
+for _face, _extra, _body in (
+    ("functional", "", _group_norm_of_several), ("torch", ", bool cudnn_enabled=True", _group_norm)
+):  # fmt: skip
     composite(
         f"group_norm.{_face}(Tensor input, int num_groups, Tensor? weight=None, "
         f"Tensor? bias=None, float eps=1e-05{_extra}) -> Tensor",
-        _group_norm,
+        _body,
         where=_face,
         doc="Groups of channels of each example at mean 0 and variance 1.",
         samples=("F.group_norm(c, 3, v, w)", "torch.group_norm(c, 1)"),
-        errors=("F.group_norm(c, 2)",),
+        errors=("F.group_norm(c, 2)", "F.group_norm(x[:1], 3)"),
     )
 
 

@@ -294,6 +294,14 @@ def _batched(a: Any, b: Any) -> Any:
     return unsafe_view(bmm(left, right), (*output, columns))
 
 
+def _squeezed(row: Any) -> Any:
+    """PyTorch takes the dimension away in place: the product has been changed once."""
+    vector = squeezed_away(row, 0)
+    if hasattr(vector, "_need_storage"):
+        vector._need_storage().version += 1
+    return vector
+
+
 def matmul_of(a: Any, b: Any) -> Any:
     """PyTorch's cases, in its order."""
     if a.ndim == 0 or b.ndim == 0:
@@ -305,7 +313,7 @@ def matmul_of(a: Any, b: Any) -> Any:
     if a.ndim == 2 and b.ndim == 1:
         return mv(a, b)
     if a.ndim == 1 and b.ndim == 2:
-        return squeezed_away(mm(unsqueeze(a, 0), b), 0)
+        return _squeezed(mm(unsqueeze(a, 0), b))
     if a.ndim == 2 and b.ndim == 2:
         return mm(a, b)
     return _folded(a, b) if _folds(a, b) else _batched(a, b)

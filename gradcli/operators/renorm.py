@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.dtypes import float32, float64
+from ..engine.dtypes import FLOATING, float32, float64
 from ..engine.operator import Reduced, catalogue, operator
 from .cast import to_copy
 from .conventions import Late, check_precision, full_precision, wrap_dim
@@ -46,16 +46,38 @@ def vector_norm(self: Any, p: float, dims: Any, keepdim: bool, dtype: Any) -> An
     return catalogue.row("vector_norm")(self, p, dims, keepdim, dtype)
 
 
+def _check_renorm(self: Any, p: float, dim: int, maxnorm: float) -> None:
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    wrap_dim(dim, self.ndim)
+    if self.dtype.category < FLOATING:
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. "
+            f"Got {self.dtype.word}"
+        )
+
+
 renorm = operator(
     "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
     node="RenormBackward0",
     inplace="renorm_",
     layout="row-major",
+    check=_check_renorm,
     forward=_renorm,
     reduced=Reduced(lambda kind, *given: _renorm(kind.xp, *given, settle=kind.settle)),
     self=lambda grad, self, p, dim, maxnorm: _renorm_backward(grad, self, p, dim, maxnorm),
     doc="Slices along dim whose p-norm exceeds maxnorm, scaled down to it.",
     samples=("torch.renorm(x, 2, 0, 1.0)", "x.renorm(1, 1, 0.5)"),
+    errors=(
+        "v.renorm(2, 0, 1.0)",
+        "x.renorm(0, 0, 1.0)",
+        "x.renorm(2, 0, -1.0)",
+        "x.renorm(2, 5, 1.0)",
+    ),
 )
 
 

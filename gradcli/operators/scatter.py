@@ -139,6 +139,7 @@ scatter = operator(
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     node="ScatterBackward0",
     inplace="scatter_",
+    overlap="apart",
     check=check_scatter,
     layout="row-major",
     forward=lambda xp, self, dim, index, src: scattered_into(xp, self, dim, index, src, "put"),
@@ -153,6 +154,7 @@ scatter = operator(
     ),
     errors=(
         "x.scatter(1, i, s)", "x.scatter(1, i, i)", "x.scatter(1, i + 9, y)", "x.scatter(1, j, y)",
+        "(lambda t: t.scatter_(1, i, t))(x.clone())",
     ),
 )  # fmt: skip
 
@@ -208,6 +210,7 @@ scatter_add = operator(
     "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     node="ScatterAddBackward0",
     inplace="scatter_add_",
+    overlap="apart",
     check=check_scatter,
     layout="row-major",
     forward=lambda xp, self, dim, index, src: scattered_into(xp, self, dim, index, src, "add"),

@@ -294,9 +294,9 @@ def _unsqueezed_to(grad: Any, size: Sequence[int], dims: Sequence[int] | None = 
 
 def _squeezed(self: Any, dims: Sequence[int]) -> Any:
     """NumPy refuses to squeeze a longer dimension, PyTorch leaves it."""
+    wrapped = wrap_dims(dims, self.ndim)
     if not self.ndim:
         return self.reshape(())
-    wrapped = wrap_dims(dims, self.ndim)
     return self.squeeze(tuple(dim for dim in wrapped if self.shape[dim] == 1))
 
 
@@ -322,7 +322,7 @@ squeeze_dim = operator(
     self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, (dim,)),
     doc="Without one dimension, if its size is 1.",
     samples=("z.squeeze(0)", "torch.squeeze(z, -2)", "x.squeeze(0)", "s.squeeze(0)"),
-    errors=("x.squeeze(3)",),
+    errors=("x.squeeze(3)", "s.squeeze(1)"),
 )
 
 operator(

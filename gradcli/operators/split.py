@@ -194,7 +194,7 @@ composite(
 
 
 def _check_unbind(self: Any, dim: int) -> None:
-    if self.ndim == 0:
+    if wrap_dim(dim, self.ndim) == self.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     wrap_dim(dim, self.ndim)
 

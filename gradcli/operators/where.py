@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..engine.limits import held
 from ..engine.operator import composite, operator, warn
 from .cast import alike
 from .constants import zeros_of
@@ -139,6 +140,7 @@ def _check_mask(self: Any, mask: Any, value: Any) -> None:
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
+    held(value, self.dtype)
     broadcast_sizes(tuple(mask.shape), tuple(self.shape))
 
 
@@ -169,7 +171,10 @@ masked_fill = operator(
         "x.masked_fill(k, 0.5)", "torch.masked_fill(x, k, -1)", "v.masked_fill(k, 0)",
         "x.clone().masked_fill_(k, 1.0)",
     ),
-    errors=("x.masked_fill(i, 0.0)", "x.masked_fill(r > 0, 0.0)", "x.masked_fill(k, 'a')"),
+    errors=(
+        "x.masked_fill(i, 0.0)", "x.masked_fill(r > 0, 0.0)", "x.masked_fill(k, 'a')",
+        "x.masked_fill(k, 1e39)",
+    ),
 )  # fmt: skip
 
 masked_fill_tensor = operator(

@@ -10,8 +10,10 @@ from weakref import ref
 
 from ..autograd.function import Function
 from ..engine.backward import backward
+from ..engine.leaf import refuse_inference
 from ..engine.mode import enable_grad, no_grad, state
 from ..engine.random import get_rng_state, set_rng_state
+from ..engine.saved import check_unchanged
 from ..engine.tensor import Tensor, plain
 from ..nn.module import Module
 
@@ -196,6 +198,12 @@ class _Frame:
         self.holders: list[ref[_Holder]] = []
         self.seen: list[dict[str, Any]] = []
         self.found: dict[int, Tensor] = {}
+        self.given: list[tuple[Tensor, int]] = []
+        if state.grad_enabled:
+            for value in (value for value in args if isinstance(value, Tensor)):
+                storage = value._need_storage()
+                refuse_inference(storage)
+                self.given.append((value, storage.version))
 
     def pack(self, tensor: Tensor) -> _Holder:
         holder = _Holder(len(self.holders))
@@ -209,6 +217,8 @@ class _Frame:
         return self.found.pop(holder.place)
 
     def _run_again(self) -> None:
+        for tensor, version in self.given:
+            check_unchanged(tensor, version)
         found: list[Tensor] = []
         before = get_rng_state()
 

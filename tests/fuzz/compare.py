@@ -132,13 +132,15 @@ class Judge:
 
     def sides(self, mine: Left, other: Left) -> None:
         self.note("error", "", mine.error and mine.error[:2], other.error and other.error[:2])
-        if mine.error and other.error:
+        if mine.error and other.error and mine.error[:2] == other.error[:2]:
             self.note("line of the error", "", mine.error[2], other.error[2])
         self.text("output", mine.output, other.output)
         self.note("warnings", "", mine.warnings, other.warnings)
         self.note("names", "", list(mine.names), list(other.names))
-        for name in mine.names.keys() & other.names.keys():
-            a, b = mine.names[name], other.names[name]
+        for name, a in mine.names.items():
+            b = other.names.get(name)
+            if b is None:
+                continue
             if "plain" in a and "plain" in b:
                 self.numbers("plain", name, a["plain"], b["plain"], TOLERANCE["torch.float32"])
             else:

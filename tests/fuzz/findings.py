@@ -32,9 +32,7 @@ class Verdict(NamedTuple):
     ended: str = ""  # the type of the error that ended it
 
 
-def verdict(
-    text: str, pytorch: PyTorch, say: Callable[[str], None] = lambda side: None
-) -> Verdict:
+def verdict(text: str, pytorch: PyTorch, say: Callable[[str], None] = lambda side: None) -> Verdict:
     """Runs a program on both sides; `say` hears which one is about to run."""
     say("PyTorch")
     theirs = pytorch.left(text)

@@ -19,15 +19,147 @@ class Known(NamedTuple):
 
 KNOWN: tuple[Known, ...] = (
     Known(
-        "grad version", "",
+        "grad version",
+        "",
         "PyTorch counts the writes of its kernels into a new gradient, and its copies by who else "
         "holds the memory; here a new gradient of an ordinary pass starts at 0",
     ),
     Known(
-        "output|error", r"Backward\d' object is not callable",
+        "output|error",
+        r"Backward\d' object is not callable",
         "a node can't be called: nothing runs one node outside of a pass here",
     ),
     Known("version", r"version of g\d", "the same, of what torch.autograd.grad returns"),
+    Known("view", r"view of g\d", "PyTorch returns an expanded number as it is, a view of it"),
+    Known(
+        "output|error",
+        r"got \(Tensor, !Tensor!, !Tensor!\)",
+        "PyTorch marks which arguments are wrong, for old overloads that it lists nowhere",
+    ),
+    Known(
+        "output|error",
+        r"setStorage: sizes",
+        "PyTorch complains about its own view of no memory; here the index is out of range",
+    ),
+    Known(
+        "output|error",
+        r"derivative for aten::(floor_divide|heaviside)",
+        "operators without a derivative are called by one name, in place or not",
+    ),
+    Known(
+        "grad.*",
+        "",
+        "PyTorch runs a node that can only fail before all others",
+        "//|heaviside|floor_divide",
+    ),
+    Known(
+        "value|output|grad.*|plain",
+        "",
+        "what is written is read at the same time: the order is PyTorch's own",
+        r"masked_scatter_",
+    ),
+    Known(
+        "strides|grad strides",
+        r"strides of (g\d|t\d|box\d|p\d|v\d|acc\d|loss\d)",
+        "a gradient that no leaf keeps lies as the operators of this library left it",
+        r"autograd\.grad|inputs=|retain_grad|functional",
+    ),
+    Known(
+        "output|error",
+        "ZeroTensors are immutable",
+        "PyTorch keeps the gradient of sgn as a symbolic zero and can't add to it afterwards",
+    ),
+    Known(
+        ".*",
+        "",
+        "a batched pass with hooks in its way runs once for each gradient here",
+        r"is_grads_batched=True(.|\n)*hook|hook(.|\n)*is_grads_batched=True",
+    ),
+    Known(
+        "output|error",
+        "Inference tensors cannot be saved",
+        "where all operands are of inference mode PyTorch records nothing, requires_grad or not",
+    ),
+    Known(
+        "view|version",
+        "",
+        "version counters of tensors of inference mode outside of it",
+        "inference_mode",
+    ),
+    Known(
+        "output|error",
+        "but tensor has no dimensions",
+        "two wordings for a dimension that a number does not have",
+    ),
+    Known(
+        "output",
+        r"second time .or directly access saved tensors(.|\n)*PyTorch 'None'",
+        "PyTorch tells None of what was never saved, also when the node is freed",
+    ),
+    Known(
+        "output|error",
+        "here .{0,20}Trying to backward through the graph a second time",
+        "PyTorch's node asks for what was freed only where the gradient that is wanted needs it",
+        "%|remainder|fmod",
+    ),
+    Known(
+        "graph|grad graph",
+        "CopySlices",
+        "a change in place without a derivative lists its number",
+        "//=",
+    ),
+    Known(
+        "error|output|grad.*",
+        "invalid gradient at index|shape compatible",
+        "PyTorch notes the shape of a leaf with its first graph, and no_grad changed it since",
+        r"transpose_|t_\(\)|squeeze_",
+    ),
+    Known(
+        "flags|grad flags|graph|node",
+        "",
+        "detach_ of a tensor from outside does nothing in inference mode",
+        r"inference_mode(.|\n)*detach_",
+    ),
+    Known(
+        "error|output",
+        "index .* is out of bounds|shape mismatch",
+        "hooks that pack a mask as numbers make indices of it",
+        r"saved_tensors_hooks\(lambda t: t \* 1",
+    ),
+    Known(
+        "output",
+        r"materialize",
+        "zeros for what no gradient came to, in a batched pass",
+        "is_grads_batched=True, allow_unused=True, materialize_grads",
+    ),
+    Known(
+        "output",
+        r"StackBackward0.*SumBackward1",
+        "vmap of a sum over samples without a dimension runs sample by sample here",
+    ),
+    Known(
+        "warnings",
+        "non-tuple sequence",
+        "PyTorch takes a text for a sequence of indices",
+        r"\['x'\]",
+    ),
+    Known(
+        "output|error",
+        r"\bt_\(\) expects",
+        "the check of a view says the name of the view that is none",
+    ),
+    Known(
+        ".*",
+        "",
+        "how a view that a Function says it changed is refused, and what its graph is",
+        "mark_dirty",
+    ),
+    Known(
+        "view|version",
+        "",
+        "a tensor of inference mode and one of another kind trade their memory through .data",
+        r"inference_mode(.|\n)*\.data",
+    ),
 )
 
 

@@ -17,6 +17,7 @@ from .workers import Died, Say, Worker, spread
 CHUNK = 100  # programs a task
 SHRUNK = 40  # kinds of differences that are cut down
 ATTEMPTS = 400
+SEEDS = 50  # of each kind are told
 CRASH = "PyTorch itself ends the process"
 
 
@@ -112,6 +113,7 @@ def run(programs: int, seed: int, jobs: int) -> int:
     for number, (kind, found) in enumerate(kinds.items()):
         seed, difference = found[0]
         print(f"\n{len(found)} programs differ, such as seed {seed}: {difference}")
+        print("seeds:", *[at for at, _ in found[:SEEDS]])
         if number < SHRUNK:
             print(worker.ask(seed, kind), flush=True)
     worker.stop()

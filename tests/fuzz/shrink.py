@@ -125,7 +125,9 @@ def _parts(node: ast.expr) -> Iterator[Callable[[Any], ast.expr]]:
 
 
 def _inner(node: ast.expr) -> ast.expr:
-    return next(iter(child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)), node)
+    return next(
+        iter(child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)), node
+    )
 
 
 def _cut(node: Any, part: str, place: int) -> Any:

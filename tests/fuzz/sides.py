@@ -160,7 +160,7 @@ def described(bindings: Mapping[str, Any], kind: type, module: type) -> dict[str
                 continue
             for label, inner in parts(name, value, kind, module):
                 if isinstance(inner, kind):
-                    found[label] = of_tensor(inner, nodes)
+                    found[label] = of_tensor(inner, nodes, label)
                 else:
                     found[label] = {"plain": inner}
     return found
@@ -191,56 +191,58 @@ def parts(
 
 
 class Nodes:
-    """Numbers backward nodes as they are met; holds them, so that an identity stays one."""
+    """Names backward nodes as they are met; holds them, so that an identity stays one."""
 
     def __init__(self) -> None:
-        self.ids: dict[int, int] = {}
+        self.names: dict[int, str] = {}
         self.alive: list[Any] = []
 
-    def below(self, root: Any) -> list[Any]:
-        """The nodes that were not met before: number, name, edges."""
-        if root is None:
+    def below(self, root: Any, label: str) -> list[Any]:
+        """The nodes that were not met before: each with the nodes that its edges lead to."""
+        if root is None or id(root) in self.names:
             return []
-        rows = []
-        stack = [root]
-        while stack:
-            node = stack.pop()
-            if id(node) in self.ids:
-                continue
-            number = self.ids[id(node)] = len(self.alive)
-            self.alive.append(node)
-            edges = node.next_functions
-            rows.append([number, node.name().rpartition("::")[2], [
-                None if child is None else [child.name().rpartition("::")[2], at]
-                for child, at in edges
-            ]])  # fmt: skip
-            stack.extend(child for child, _ in reversed(edges) if child is not None)
+        fresh, rows = [root], []
+        self._name(root, f"{label}#0")
+        for node in fresh:
+            edges: list[Any] = []
+            for child, at in node.next_functions:
+                if child is not None and id(child) not in self.names:
+                    self._name(child, f"{label}#{len(fresh)}")
+                    fresh.append(child)
+                edges.append(None if child is None else [self.names[id(child)], at])
+            rows.append([node.name().rpartition("::")[2], edges])
         return rows
 
+    def _name(self, node: Any, name: str) -> None:
+        self.names[id(node)] = name
+        self.alive.append(node)
 
-def of_tensor(tensor: Any, nodes: Nodes, inner: bool = False) -> dict[str, Any]:
+
+def of_tensor(tensor: Any, nodes: Nodes, label: str, inner: bool = False) -> dict[str, Any]:
     """Everything that a program can see of a tensor."""
     try:
-        return facts_of(tensor, nodes, inner)
+        return facts_of(tensor, nodes, label, inner)
     except RuntimeError as error:  # a view that may not be used any more
         return {"broken": first_line(str(error))}
 
 
-def facts_of(tensor: Any, nodes: Nodes, inner: bool) -> dict[str, Any]:
+def facts_of(tensor: Any, nodes: Nodes, label: str, inner: bool) -> dict[str, Any]:
     node = tensor.grad_fn
     facts = {
         "value": values(tensor.detach()),
         "type": [str(tensor.dtype), list(tensor.shape)],
         "strides": strides(tensor),
         "flags": [tensor.requires_grad, tensor.is_leaf, bool(tensor.retains_grad)],
-        "graph": nodes.below(node),
-        "node": None if node is None else [nodes.ids[id(node)], tensor.output_nr],
+        "graph": nodes.below(node, label),
+        "node": None if node is None else [nodes.names[id(node)], tensor.output_nr],
         "version": version(tensor),
         "view": [tensor._is_view(), tensor.is_inference()],
     }
     grad = tensor.grad
     if not inner:
-        facts["grad"] = None if grad is None else of_tensor(grad, nodes, inner=True)
+        facts["grad"] = (
+            None if grad is None else of_tensor(grad, nodes, f"{label}.grad", inner=True)
+        )
     return facts
 
 

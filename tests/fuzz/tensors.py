@@ -19,7 +19,8 @@ FUNCTIONAL = (
     "F.softsign({a})", "F.tanhshrink({a})", "F.hardswish({a})", "F.relu6({a})", "F.celu({a})",
     "F.threshold({a}, 0.1, 20.0)", "F.hardsigmoid({a})", "F.gelu({a}, approximate='tanh')",
     "F.softshrink({a})", "F.dropout({a}, 0.3)", "F.dropout({a}, 0.5, training=False)",
-    "torch.clamp({a}, -1, 1)", "{a}.clamp(min=0)", "{a}.clip(max=0.5)", "{a}.masked_fill({a} > 0, {n})",
+    "torch.clamp({a}, -1, 1)", "{a}.clamp(min=0)", "{a}.clip(max=0.5)",
+    "{a}.masked_fill({a} > 0, {n})",
     "torch.where({a} > 0, {a}, {a} * 0.1)", "torch.where({a} > 0, {a}, 0.0)", "{a}.nan_to_num()",
     "{a} ** 2", "{a} ** 3", "2 ** {a}", "{a}.abs() ** 0.5", "{a} * {n}", "{n} - {a}", "{a} / 4",
     "1 / ({a} * {a} + 1)", "-{a}", "+{a}", "abs({a})", "{a} % 2", "{a} // 2", "torch.pow({a}, 2)",
@@ -28,8 +29,10 @@ FUNCTIONAL = (
     "{a}.contiguous()", "torch.zeros_like({a})", "torch.ones_like({a}) * {a}", "{a}.type_as({a})",
     "torch.full_like({a}, {n})", "{a}.new_tensor(2.0) * {a}", "({a} > 0).float() * {a}",
     "{a}.to(torch.float32)", "torch.heaviside({a}, {a}.detach())", "{a}.copysign(-1)",
-    "torch.rand_like({a}) + {a}", "{a}.new_zeros({s}) + {a}", "torch.addcmul({a}, {a}, {a}, value=2)",
-    "torch.special.expit({a})", "torch.xlogy({a}, {a}.abs() + 1)", "{a}.fmod(1.5)", "{a}.remainder(2)",
+    "torch.rand_like({a}) + {a}", "{a}.new_zeros({s}) + {a}",
+    "torch.addcmul({a}, {a}, {a}, value=2)",
+    "torch.special.expit({a})", "torch.xlogy({a}, {a}.abs() + 1)", "{a}.fmod(1.5)",
+    "{a}.remainder(2)",
     "torch.hypot({a}, {a})", "torch.logaddexp({a}, {a})", "torch.nan_to_num({a}, nan=0.5)",
 )  # fmt: skip
 ALONG = (
@@ -65,6 +68,9 @@ INTEGERS = (
 )  # fmt: skip
 
 
+OTHER_FLOATS = ("float16", "bfloat16", "float64")
+
+
 def make(author: Author) -> None:
     """A tensor from numbers, from a function, of any type."""
     draw = author.draw
@@ -76,7 +82,8 @@ def make(author: Author) -> None:
     name = author.new("c")
     text = author.one(
         f"torch.ones({shape!r})", f"torch.zeros({shape!r}, dtype=torch.{dtype})",
-        f"torch.full({shape!r}, {author.number()})", f"torch.arange({math.prod(shape)}.0).view({shape!r})",
+        f"torch.full({shape!r}, {author.number()})",
+        f"torch.arange({math.prod(shape)}.0).view({shape!r})",
         f"torch.tensor({nested(draw, shape, whole=True)})", f"torch.eye({draw.randint(1, 3)})",
         f"torch.tensor({nested(draw, shape, whole=True)}, dtype=torch.{dtype})",
         f"torch.linspace(-1, 1, {draw.randint(2, 4)})", "torch.tensor(2.5)", "torch.tensor(3)",
@@ -84,7 +91,7 @@ def make(author: Author) -> None:
         f"torch.randperm({draw.randint(2, 5)})", f"torch.arange({draw.randint(1, 5)})",
         f"torch.normal(0.0, 1.0, {shape!r})", f"torch.empty({shape!r}).uniform_(-1, 1)",
         f"torch.zeros({shape!r}).normal_()", f"torch.bernoulli(torch.full({shape!r}, 0.5))",
-        f"torch.tensor({nested(draw, shape)}, dtype=torch.{author.one('float16', 'bfloat16', 'float64')})",
+        f"torch.tensor({nested(draw, shape)}, dtype=torch.{author.one(*OTHER_FLOATS)})",
         f"torch.nn.Parameter(torch.randn({shape!r}))", f"torch.ones({shape!r}).requires_grad_()",
     )  # fmt: skip
     author.put(f"{name} = {text}")
@@ -121,7 +128,7 @@ def pointwise(author: Author) -> None:
         return
     text = author.one(*FUNCTIONAL)
     written = text.format(a=value.name, n=author.number(), s=repr(value.shape))
-    cut = "detach()" in text and "*" not in text or "data" in text or "_like({a})" == text[-9:]
+    cut = ("detach()" in text and "*" not in text) or "data" in text or text[-9:] == "_like({a})"
     author.bind(written, value, grad=value.grad and not cut)
 
 
@@ -151,6 +158,15 @@ def binary(author: Author) -> None:
     )  # fmt: skip
 
 
+# By the dimensions of both.
+PRODUCTS = {
+    (1, 1): ("torch.dot({a}, {b})", "{b} @ {a}", "{a}.inner({b})"),
+    (1, 2): ("{a} @ {b} * 2",),
+    (2, 1): ("torch.mv({a}, {b})", "{a}.mv({b})"),
+    (2, 2): ("torch.mm({a}, {b})", "torch.einsum('ij,jk->ik', {a}, {b})"),
+}
+
+
 def matmul(author: Author) -> None:
     """Products of matrices and vectors."""
     left = author.floating(lambda value: len(value.shape) in (1, 2))
@@ -166,14 +182,9 @@ def matmul(author: Author) -> None:
         text, right = f"{left.name} @ {left.name}.T", left
         shape = () if rank == 1 else (left.shape[0], left.shape[0])
     else:
-        text = author.one(
-            "{a} @ {b}", "torch.matmul({a}, {b})", "{a}.matmul({b})", "{a} @ {b} * 2",
-            "torch.mm({a}, {b})" if rank == 2 and len(right.shape) == 2 else "{a} @ {b}",
-            "torch.einsum('ij,jk->ik', {a}, {b})" if rank == 2 and len(right.shape) == 2 else "{b} @ {a}"
-            if rank == len(right.shape) == 1 else "{a} @ {b}",
-            "torch.dot({a}, {b})" if rank == len(right.shape) == 1 else "{a} @ {b}",
-            "torch.mv({a}, {b})" if rank == 2 and len(right.shape) == 1 else "{a} @ {b}",
-        ).format(a=left.name, b=right.name)  # fmt: skip
+        others = PRODUCTS[rank, len(right.shape)]
+        text = author.one(*others, "{a} @ {b}", "torch.matmul({a}, {b})", "{a}.matmul({b})")
+        text = text.format(a=left.name, b=right.name)
         shape = left.shape[:-1] + right.shape[1:]
     author.bind(text, left, shape, grad=left.grad or right.grad)
 
@@ -200,7 +211,9 @@ def reduced(author: Author) -> None:
         first, second = author.new("v"), author.new("i")
         author.put(f"{first}, {second} = {value.name}.{word}({dim}{more})")
         author.values.append(
-            value._replace(name=first, shape=shape, leaf=False, grad=value.grad and author.recording)
+            value._replace(
+                name=first, shape=shape, leaf=False, grad=value.grad and author.recording
+            )
         )
         author.values.append(Value(second, shape, "int64"))
         return
@@ -218,7 +231,9 @@ def viewed(author: Author) -> None:
     value = author.pick() or author.leaf()
     text, shape = a_view(author, value)
     if author.chance(0.05):
-        author.put(f"print({value.name}.{author.one('stride()', 'is_contiguous()', 'storage_offset()')})")
+        author.put(
+            f"print({value.name}.{author.one('stride()', 'is_contiguous()', 'storage_offset()')})"
+        )
     if shape is not None:
         author.bind(value.name + text, value, shape)
 
@@ -242,7 +257,8 @@ def a_view(author: Author, value: Value) -> tuple[str, Shape | None]:
             ("[1:]", (max(size - 1, 0), *shape[1:])), ("[::2]", ((size + 1) // 2, *shape[1:])),
             ("[:-1]", (max(size - 1, 0), *shape[1:])), (f".narrow(0, 0, {size})", shape),
             ("[..., -1]", shape[:-1]) if shape[-1] else ("[...]", shape),
-            (f".unfold(0, {max(size, 1)}, 1)" if size else "[:]", (1, *shape[1:], size) if size else shape),
+            (f".unfold(0, {max(size, 1)}, 1)" if size else "[:]",
+            (1, *shape[1:], size) if size else shape),
             (f".chunk({max(size, 1)})[0]", (1, *shape[1:])) if size else ("[:]", shape),
             (f".tensor_split({max(size, 1)})[0]", (1, *shape[1:])) if size else ("[:]", shape),
             (".movedim(0, -1)", (*shape[1:], size)),
@@ -250,7 +266,8 @@ def a_view(author: Author, value: Value) -> tuple[str, Shape | None]:
     if rank >= 2:
         swapped = (shape[1], shape[0], *shape[2:])
         options += [
-            (".transpose(0, 1)", swapped), (".swapaxes(0, 1)", swapped), (".mT", (*shape[:-2], shape[-1], shape[-2])),
+            (".transpose(0, 1)", swapped), (".swapaxes(0, 1)", swapped),
+            (".mT", (*shape[:-2], shape[-1], shape[-2])),
             ("[:, 0]", (shape[0], *shape[2:])) if shape[1] else ("[:]", shape),
             ("[:, 1:]", (shape[0], max(shape[1] - 1, 0), *shape[2:])),
             (".unbind(1)[0]", (shape[0], *shape[2:])) if shape[1] else ("[:]", shape),
@@ -261,10 +278,15 @@ def a_view(author: Author, value: Value) -> tuple[str, Shape | None]:
     if rank == 2:
         options += [
             (".t()", shape[::-1]), (".T", shape[::-1]), (".diagonal()", (min(shape),)),
-            (".diagonal(1)", (min(shape[0], shape[1] - 1),)) if shape[1] > 1 else (".T", shape[::-1]),
+            (".diagonal(1)", (min(shape[0], shape[1] - 1),)) if shape[1] > 1 else (".T",
+            shape[::-1]),
         ]  # fmt: skip
         if flat[0] == 6:
-            options += [(".view(3, 2)", (3, 2)), (".reshape(6, 1)", (6, 1)), (".view(2, -1)", (2, 3))]
+            options += [
+                (".view(3, 2)", (3, 2)),
+                (".reshape(6, 1)", (6, 1)),
+                (".view(2, -1)", (2, 3)),
+            ]
     return draw.choice(options)
 
 
@@ -299,19 +321,25 @@ def indexed(author: Author) -> None:
     options: list[tuple[str, Shape | None]] = [
         (f"{a}[[0, {row}, 0]]", (3, *rest)), (f"{a}[torch.tensor([{row}, 0])]", (2, *rest)),
         (f"{a}[{a} > 0]", None), (f"{a}.index_select(0, torch.tensor([{row}]))", (1, *rest)),
-        (f"torch.cat([{a}, {a}])", (size * 2, *rest)), (f"torch.stack([{a}, {a} * 2])", (2, *value.shape)),
+        (f"torch.cat([{a}, {a}])", (size * 2, *rest)),
+        (f"torch.stack([{a}, {a} * 2])", (2, *value.shape)),
         (f"{a}.repeat({', '.join(['2'] + ['1'] * len(rest))})", (size * 2, *rest)),
-        (f"torch.masked_select({a}, {a} > 0)", None), (f"{a}.repeat_interleave(2, 0)", (size * 2, *rest)),
+        (f"torch.masked_select({a}, {a} > 0)", None),
+        (f"{a}.repeat_interleave(2, 0)", (size * 2, *rest)),
         (f"{a}.topk(1, 0)[0]", (1, *rest)), (f"{a}[[{row}]] * {a}", value.shape),
         (f"torch.take({a}, torch.tensor([0, {row}]))", (2,)), (f"torch.hstack([{a}, {a}])", None),
         (f"torch.vstack([{a}, {a}])", None), (f"torch.outer({a}.flatten(), {a}.flatten())", None),
         (f"{a}.gather(0, torch.zeros({value.shape!r}, dtype=torch.int64))", value.shape),
-        (f"torch.stack([{a}, {a}], -1)", (*value.shape, 2)), (f"torch.tril({a})", value.shape) if rest else
-        (f"torch.diag({a})", (size, size)), (f"{a}.scatter(0, torch.zeros({value.shape!r}, dtype=torch.long), 1.0)", value.shape),
+        (f"torch.stack([{a}, {a}], -1)", (*value.shape, 2)),
+        (f"torch.tril({a})", value.shape) if rest else
+        (f"torch.diag({a})", (size, size)),
+        (f"{a}.scatter(0, torch.zeros({value.shape!r}, dtype=torch.long), 1.0)", value.shape),
         (f"{a}.index_fill(0, torch.tensor([0]), 2.0)", value.shape), (f"F.pad({a}, (1, 1))", None),
-        (f"{a}.index_add(0, torch.tensor([{row}]), {a}[:1])", value.shape), (f"torch.dstack([{a}, {a}])", None),
+        (f"{a}.index_add(0, torch.tensor([{row}]), {a}[:1])", value.shape),
+        (f"torch.dstack([{a}, {a}])", None),
         (f"torch.block_diag({a}, {a})" if len(rest) < 2 else f"{a}[:1]", None),
-        (f"{a}[..., torch.tensor([0])]", (*value.shape[:-1], 1)), (f"{a}[None, :, ..., None]", (1, *value.shape, 1)),
+        (f"{a}[..., torch.tensor([0])]", (*value.shape[:-1], 1)),
+        (f"{a}[None, :, ..., None]", (1, *value.shape, 1)),
     ]  # fmt: skip
     text, shape = author.draw.choice(options)
     if shape is None:  # no name keeps it: its shape depends on the numbers
@@ -319,7 +347,9 @@ def indexed(author: Author) -> None:
         author.put(f"{name} = {text}")
         author.put(f"print({name}.shape)" if author.chance(0.3) else f"{name}_s = {name}.sum()")
         if f"{name}_s" in author.lines[-1]:
-            author.values.append(Value(f"{name}_s", (), value.dtype, value.grad and author.recording))
+            author.values.append(
+                Value(f"{name}_s", (), value.dtype, value.grad and author.recording)
+            )
         return
     author.bind(text, value, shape)
 
@@ -344,11 +374,13 @@ IN_PLACE: tuple[str, ...] = (
     "{a}.sub_({n})", "{a}.div_(2)", "{a}.zero_()", "{a}.fill_({n})", "{a}.clamp_(-1, 1)",
     "{a}.exp_()", "{a}.sigmoid_()", "{a}.tanh_()", "{a}.relu_()", "{a}.neg_()", "{a}.square_()",
     "{a}.abs_()", "{a}.sin_()", "F.relu({a}, inplace=True)", "{a}.pow_(2)", "{a}.copy_({b})",
-    "{a}.add_({b})", "{a} *= {b}", "{a} += {b}", "{a}.mul_({b}).add_(1)", "{a}.masked_fill_({a} > 0, 0.5)",
+    "{a}.add_({b})", "{a} *= {b}", "{a} += {b}", "{a}.mul_({b}).add_(1)",
+    "{a}.masked_fill_({a} > 0, 0.5)",
     "{a}[0] = {n}", "{a}[0] *= 2", "{a}[...] = {n}", "{a}[{a} > 0] = 0.0", "{a}[:1] += {n}",
     "{a}.detach_()", "{a}.t_()", "{a}.unsqueeze_(0)", "{a}.squeeze_()", "{a}.data.add_(1)",
     "{a}.data = {a}.data * 2", "{a}.detach().mul_(2)", "{a}.requires_grad_()", "{a}[-1] = {b}[-1]",
-    "{a}.uniform_(0, 1)", "{a}.lerp_({b}, 0.5)", "{a}.addcmul_({b}, {b})", "{a}.round_()", "{a} **= 2",
+    "{a}.uniform_(0, 1)", "{a}.lerp_({b}, 0.5)", "{a}.addcmul_({b}, {b})", "{a}.round_()",
+    "{a} **= 2",
     "{a}.view(-1)[0] = {n}", "{a}.flatten().mul_(2)", "{a}.T.mul_(2)", "{a}.transpose_(0, 1)",
     "{a}.clamp_(min=0).mul_({n})", "{a}.index_fill_(0, torch.tensor([0]), {n})", "torch.sin_({a})",
     "{a}.normal_()", "{a}.swapaxes(0, 1)[0].add_(1)", "{a}.diagonal().zero_()", "{a}.cumsum_(0)",

@@ -80,7 +80,7 @@ class Worker:
 def spread(
     task: Callable[..., Any], given: Iterable[Any], jobs: int, heard: Callable[[Any, Any], Any]
 ) -> None:
-    """Every task is done by some worker; `heard` gets each answer, and may give a task in return."""
+    """Every task is done by some worker; `heard` gets each answer, and may give another task."""
     waiting, lock = list(given)[::-1], threading.Lock()
 
     def work() -> None:

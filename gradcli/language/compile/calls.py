@@ -150,7 +150,9 @@ class CallCompiler(NameCompiler):
     def lay_out(self, scope: Scope, first: list[str]) -> tuple[int, ...]:
         """Slots: what calls fill, the boxes from outside, the other names. Gives the boxed ones."""
         names = [*first, *scope.free]
-        names.extend(name for name in scope.bound if name not in first and scope.kind != "class")
+        if scope.kind != "class":
+            filled = frozenset(first)
+            names.extend([name for name in scope.bound if name not in filled])
         base = 1 if scope.kind == "class" else 0
         scope.slots = {name: place + base for place, name in enumerate(names)}
         self.sizes[scope] = len(names) + base

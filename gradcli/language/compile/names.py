@@ -35,7 +35,11 @@ class Globals:
         entries = self.rebound.setdefault(name, [])
         if len(entries) < KEPT_REBINDINGS:
             before = self.nodes.get(name)
-            entries.append((before, node, id(old), old.is_leaf, old.requires_grad))
+            try:
+                facts = old.is_leaf, old.requires_grad
+            except RuntimeError:  # a view that may not be used any more
+                facts = False, False
+            entries.append((before, node, id(old), *facts))
 
 
 class NameCompiler:
