@@ -116,12 +116,23 @@ composite(
 )
 
 
+_ON_NUMBERS = {
+    "mT": "This function is the identity in these cases.",
+    "mH": "Consider using x.conj().",
+    "H": "Consider using x.conj().",
+}
+
+
 def _matrix_transpose(self: Any, name: str, exactly_two: bool) -> Any:
     if self.ndim == 0:
+        if name in _ON_NUMBERS:
+            warn(f"Tensor.{name} is deprecated on 0-D tensors. {_ON_NUMBERS[name]}")
         return self
     if exactly_two and self.ndim != 2:
+        batches = "" if self.ndim < 2 else " For batches of matrices, consider using tensor.mH"
         raise RuntimeError(
             f"tensor.{name} is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
+            f"{batches}"
         )
     if self.ndim == 1:
         raise RuntimeError(
@@ -145,7 +156,7 @@ composite(
     where="property",
     doc="The conjugate transpose of a matrix.",
     samples=("x.H",),
-    errors=("v.H",),
+    errors=("v.H", "c.H"),
 )
 
 composite(
