@@ -30,7 +30,7 @@ KNOWN: tuple[Known, ...] = (
         "a node can't be called: nothing runs one node outside of a pass here",
     ),
     Known("version", r"version of g\d", "the same, of what torch.autograd.grad returns"),
-    Known("version", "here 0, PyTorch 2", "PyTorch makes one_hot of writes that it counts", "one_hot"),
+    Known("version", "PyTorch 2", "PyTorch makes one_hot of writes that it counts", "one_hot"),
     Known("view", r"view of g\d", "PyTorch returns an expanded number as it is, a view of it"),
     Known(
         "output|error",
