@@ -149,6 +149,13 @@ def words(given: list[str]) -> list[str]:
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
+def named(text: str) -> str:
+    """At least one name."""
+    if not words([text]):
+        raise Misuse(f"{text!r} is no name")
+    return text
+
+
 def one_of(*choices: str) -> Callable[[str], str]:
     """A parser that takes one of these words."""
 
@@ -172,7 +179,7 @@ def several(field: str, *flags: str, help: str, metavar: str | None = None) -> O
 
 def names(field: str, *flags: str, help: str, metavar: str = "NAMES") -> Option:
     """Names, with commas or one by one."""
-    return Option(field, flags, help, (), many=True, gather=words, metavar=metavar)
+    return Option(field, flags, help, (), named, many=True, gather=words, metavar=metavar)
 
 
 def choice(field: str, *flags: str, of: tuple[str, ...], default: str, help: str) -> Option:

@@ -12,6 +12,7 @@ from ..options import (
     Shared,
     count,
     flag,
+    named,
     number,
     one_of,
     shared,
@@ -46,6 +47,7 @@ def _some_of(*known: str) -> Callable[[str], str]:
     """A parser that takes these words, with commas between them."""
 
     def parse(text: str) -> str:
+        named(text)
         for word in words([text]):
             if word not in known:
                 raise Misuse(f"{word!r} is not one of {', '.join(known)}")

@@ -13,7 +13,7 @@ from .dtypes import BY_NAME, OF_ARRAY, DType
 from .kind import Kind, kind_of
 from .layout import formatted
 from .limits import held
-from .mode import state
+from .mode import as_bool, state
 from .row import Factory
 from .tensor import Tensor, from_array, plain
 
@@ -37,6 +37,7 @@ def tensor(
             "sourceTensor.detach().clone().requires_grad_(True), rather than "
             "torch.tensor(sourceTensor)."
         )
+    as_bool(requires_grad, "tensor", "requires_grad")
     return made(data, _dtype(dtype), device, requires_grad, copy=True)
 
 

@@ -94,8 +94,26 @@ class State:
         self._look()
 
 
-next_sequence: Callable[[], int] = itertools.count().__next__
+_sequence = itertools.count()
+next_sequence: Callable[[], int] = _sequence.__next__
+
+
+def sequence_so_far() -> int:
+    """The number that comes next, without taking it."""
+    return int(repr(_sequence)[6:-1])  # count(7)
+
+
 state = State()
+
+
+def as_bool(value: Any, call: str, name: str, position: int = 0) -> bool:
+    """A switch is True or False, and nothing that only resembles them."""
+    if type(value) is bool:
+        return value
+    from .refused_data import name_of
+
+    where = f" (position {position})" if position else ""
+    raise TypeError(f"{call}(): argument '{name}'{where} must be bool, not {name_of(value)}")
 
 
 class _Mode:
@@ -168,9 +186,9 @@ class set_grad_enabled(_Mode):
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
-        self.mode = bool(mode)
+        self.mode = as_bool(mode, "set_grad_enabled", "enabled", 1)
         self._before.append((state.grad_enabled, state.inference))
-        state.grad_enabled = self.mode
+        state.grad_enabled = mode
 
     def __enter__(self) -> None:
         state.grad_enabled = self.mode
@@ -242,7 +260,8 @@ class set_detect_anomaly(detect_anomaly):
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         _Mode.__init__(self)
-        self.mode, self.check_nan = mode, check_nan
+        self.mode = as_bool(mode, "set_anomaly_enabled", "enabled", 1)
+        self.check_nan = as_bool(check_nan, "set_anomaly_enabled", "check_nan", 2)
         self._anomaly = [(state.anomaly, state.anomaly_check_nan)]
         state.switch_anomaly(mode, check_nan)
 

@@ -24,7 +24,7 @@ from .kind import (
 )  # fmt: skip
 from .layout import element_strides
 from .leaf import NON_LEAF_GRAD, check_new_grad, edge_of, mark_inference
-from .mode import state
+from .mode import as_bool, state
 from .node import AccumulateGrad, DetachedVersion, Node, SavedOutput, Storage
 from .row import CARRIERS
 from .size import Size
@@ -211,11 +211,7 @@ class Tensor(Values):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         if CARRIERS.forbid is not None:
             CARRIERS.forbid("requires_grad_")
-        if type(requires_grad) is not bool:
-            raise TypeError(
-                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
-                f"{type(requires_grad).__name__}"
-            )
+        as_bool(requires_grad, "requires_grad_", "requires_grad", 1)
         if (
             self._meta is not None
             and self._meta.inference

@@ -7,7 +7,7 @@ import sys
 
 from ..deadline import Clock
 from ..diagnostics import LimitReached
-from ..engine.mode import next_sequence
+from ..engine.mode import sequence_so_far
 
 REFILL = 20_000  # steps between two looks at the clock and at memory
 LOOK = 16 * 1024 * 1024  # bytes asked for between two looks at memory
@@ -65,7 +65,7 @@ class Budget:
         self.output = 0
         self.depth = 0
         self.asked = 0
-        self.first_node = next_sequence()  # every node takes a number: their difference counts
+        self.first_node = sequence_so_far()  # every node takes a number: their difference counts
         self.base_memory, mapped = memory_in_use()
         self.collect_at = mapped + self.max_memory // GROWTH
         self.clock = Clock(self.timeout)
@@ -84,13 +84,13 @@ class Budget:
         self.clock.look()
         self.look_at_nodes()
         self.look_at_memory(0)
-        nodes_left = self.max_nodes - (next_sequence() - self.first_node)
+        nodes_left = self.max_nodes - (sequence_so_far() - self.first_node)
         self.fuel = min(REFILL, self.steps_left, nodes_left // 8 + 1)  # more often towards the end
         self.steps_left -= self.fuel
 
     def look_at_nodes(self) -> None:
         """Also when the program is over: its last statement may have made too many."""
-        if next_sequence() - self.first_node > self.max_nodes:
+        if sequence_so_far() - self.first_node > self.max_nodes:
             raise LimitReached(f"limit of {self.max_nodes:,} nodes", "--max-nodes")
 
     def charge(self, steps: int) -> None:

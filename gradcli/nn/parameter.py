@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.mode import as_bool
 from ..engine.tensor import Tensor, plain
 
 
@@ -25,6 +26,7 @@ class Parameter(metaclass=_ParameterType):
         if not isinstance(data, Tensor):
             word = type(data).__name__
             raise AttributeError(f"'{word}' object has no attribute 'detach'")
+        as_bool(requires_grad, "_make_subclass", "require_grad", 3)
         parameter = plain(data._data, data._kind)
         parameter._need_meta().is_parameter = True
         if requires_grad:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..attributes import get_attribute, set_attribute
+from ..calls import call
 from ..formatting import formatted, quoted, text
 from ..libraries import TENSORS
 from ..names import BUILTIN_NAMES, FLAT, ROOTS, torch_names
@@ -29,10 +30,22 @@ def print_(
     for name, value in (("sep", sep), ("end", end)):
         if value is not None and type(value) is not str:
             raise TypeError(f"{name} must be None or a string, not {type_name(value)}")
-    line = (" " if sep is None else sep).join([text(value) for value in values])
-    line += "\n" if end is None else end
+    sep, end = " " if sep is None else sep, "\n" if end is None else end
+    if file is not None:
+        _print_to(get_attribute(file, "write"), values, sep, end)
+        return
+    line = sep.join([text(value) for value in values]) + end
     session.budget.charge_output(line)
     session.write(line)
+
+
+def _print_to(write: Any, values: tuple[Any, ...], sep: str, end: str) -> None:
+    """Piece by piece, as Python's print calls `write`."""
+    for place, value in enumerate(values):
+        if place and sep:
+            call(write, (sep,), {})
+        call(write, (text(value),), {})
+    call(write, (end,), {})
 
 
 def round_(number: Any, ndigits: Any = None) -> Any:
