@@ -50,6 +50,22 @@ class Cure(NamedTuple):
     last_resort: bool = False
 
 
+MOST, MOST_LINES = 1600, 16  # characters and lines of a message
+
+
+def bounded(text: str, most: int = MOST) -> str:
+    """The text, if it is no longer; else its start, and how much there is more."""
+    lines = text.split("\n", MOST_LINES)
+    kept = text if len(lines) <= MOST_LINES else "\n".join(lines[:MOST_LINES])
+    if not kept[:most].replace("\n", "").replace("\t", "").isprintable():
+        most //= 4  # escaped, a character takes up to ten
+    if len(kept) > most or len(kept) < len(text):
+        kept = kept[: most - 60]
+        left = len(text) - len(kept)
+        return f"{kept}… and {left:,} more character{'s' * (left != 1)}"
+    return text
+
+
 class Diagnostic(NamedTuple):
     """One error as it will be told: type and message last, labels and advice before.
 
@@ -76,6 +92,15 @@ class Diagnostic(NamedTuple):
     def line(self) -> int | None:
         span = self.span
         return span.line if span is not None else None
+
+    def bounded(self) -> Diagnostic:
+        """The same on one screen; what does not fit is counted."""
+        labels = tuple(label._replace(text=bounded(label.text, 200)) for label in self.labels[:8])
+        notes = tuple(bounded(note, 600) for note in self.notes[:8])
+        return self._replace(
+            type=bounded(self.type, 100), message=bounded(self.message), labels=labels,
+            notes=notes, file=bounded(self.file, 200),
+        )  # fmt: skip
 
     def with_labels(self, *labels: Label) -> Diagnostic:
         """The same diagnostic with more labels."""

@@ -189,7 +189,7 @@ def test_nesting_that_passes(text: str) -> None:
 )  # fmt: skip
 def test_nesting_that_does_not(text: str) -> None:
     diagnostic = refused(text)
-    assert diagnostic.type in ("SyntaxError", "MemoryError", "NameError")
+    assert diagnostic.type in ("SyntaxError", "LimitReached", "NameError")
     assert diagnostic.span is not None
 
 

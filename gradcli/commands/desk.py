@@ -14,13 +14,14 @@ from .. import progress
 from ..deadline import address_space, deadline
 from ..defects import message_of, notes_of
 from ..diagnostics import Diagnostic, ExitStatus, Label, LimitReached, ProgramError, Span
-from ..ending import keep
+from ..ending import keep, why_unwritable
 from ..opening import NotThere, Opened, Unusable, opened
 from ..options import Shared
 from ..output import (
     PAGE,
     Unwritable,
     close_silently,
+    flush,
     look_of,
     prepare_streams,
     put,
@@ -138,7 +139,7 @@ class Desk:
         """Tells the error."""
         from ..render import error
 
-        tell(error.text(diagnostic, text, self.look_of_errors))
+        tell(error.text(diagnostic.bounded(), text, self.look_of_errors))
         return int(diagnostic.exit_status)
 
 
@@ -163,7 +164,7 @@ def guarded(common: Shared, body: Callable[[Desk], int]) -> int:
             limits.enter_context(address_space(common.max_memory))
             limits.enter_context(progress.progress(not common.quiet, _so_far))
             status = body(desk)
-        sys.stdout.flush()
+        flush()
         return status
     except BrokenPipeError as error:
         return _unwritable(desk, error)
@@ -196,7 +197,7 @@ def _unwritable(desk: Desk, error: OSError) -> int:
     close_silently()
     if error.errno in (errno.EPIPE, None):
         return ExitStatus.OK
-    return desk.fail(_usage(f"standard output can't be written: {error.strerror}", ""))
+    return desk.fail(_usage(why_unwritable(error), ""))
 
 
 def _usage(message: str, advice: str) -> Diagnostic:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any
 
 from ..diagnostics import ProgramError
@@ -13,6 +14,13 @@ from .names import Scope
 from .source import Source
 
 Handler = Callable[["Checker", Any, Scope, int], None]
+
+
+def _may_come_first(node: ast.stmt) -> bool:
+    """A text that stands alone, or an import from __future__."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
 class Checker:
@@ -27,6 +35,7 @@ class Checker:
         self.assigned: set[str] = set()  # global names bound by something else than an import
         self.augmented_only: set[str] = set()  # global names that only `+=` and the like bind
         self.doubtful: list[ast.AST] = []  # what Python's compiler may warn of
+        self.futures: list[ast.ImportFrom] = []
         self.loops = 0  # loops around the current statement, within its function
 
     # ------------------------------------------------------------ refusals
@@ -49,11 +58,8 @@ class Checker:
         if handler is None:
             raise self.refuse_construct(node)
         if depth > self.max_nesting:
-            raise self.refuse(
-                node,
-                f"more than {self.max_nesting} levels of nesting",
-                "do: give the inner parts names of their own",
-            )
+            words = f"the limit of {self.max_nesting} levels of nesting is reached"
+            raise self.source.too_deep(words, self.source.span_of(node))
         handler(self, node, scope, depth + 1)
 
     def block(self, body: list[ast.stmt], scope: Scope, depth: int) -> None:
@@ -459,10 +465,28 @@ class Checker:
                 root = alias.name.partition(".")[0]
                 self.imported(root, root, node, scope)
 
+    def future(self, node: ast.ImportFrom) -> None:
+        """Python's compiler knows these names; its words for others."""
+        self.futures.append(node)
+        for alias in node.names:
+            if alias.name not in names.FUTURES:
+                braces = alias.name == "braces"
+                words = "not a chance" if braces else f"future feature {alias.name} is not defined"
+                raise self.refuse(node, words)
+
+    def late_futures(self, body: list[ast.stmt]) -> None:
+        """They stand at the beginning of the file: at most a docstring is in front of them."""
+        first = {id(node) for node in takewhile(_may_come_first, body)} if self.futures else ()
+        for node in self.futures:
+            if id(node) not in first:
+                words = "from __future__ imports must occur at the beginning of the file"
+                raise self.refuse(node, words)
+
     def import_from(self, node: ast.ImportFrom, scope: Scope, depth: int) -> None:
         values, spaces = names.known_paths()
         home = node.module or ""
         if home == "__future__":
+            self.future(node)
             return
         if node.level or home not in spaces:
             raise self.refuse_import(node, "." * node.level + home)

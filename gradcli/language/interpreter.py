@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from types import CodeType, TracebackType
 from typing import Any, NamedTuple
@@ -33,6 +33,7 @@ from .session import session
 from .stack import room_for_calls
 
 SHOWN_CALLS = 4
+MOST_NAMES = 8  # of inputs without a value that are told one by one
 
 
 class Rebinding(NamedTuple):
@@ -101,6 +102,11 @@ class Outcome:
         """The value of one more expression in the program's names, such as an option's."""
         assert self.machine is not None
         return self.machine.evaluate(text, name)
+
+    def again(self) -> AbstractContextManager[None]:
+        """Within it functions of the program may run once more."""
+        assert self.machine is not None
+        return self.machine.again()
 
 
 def run(
@@ -205,6 +211,26 @@ class Machine:
                 place = Label(inner.source.span_of(statement), "", primary=True)
                 raise ProgramError(error._replace(labels=(place,))) from None
 
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Functions of the program (hooks, say) may run after its end, within what is left.
+
+        What goes wrong in them is a ProgramError with its place.
+        """
+        reserve, state.reserve = state.reserve, session.budget.charge_bytes
+        with _prepared(session.budget):
+            try:
+                yield
+            except BaseException as raised:
+                if not isinstance(raised, LimitReached) and _trail(raised.__traceback__)[0] is None:
+                    raise  # nothing of the program was running
+                error = diagnose(self.program, raised, self.globals)
+                if error is None:
+                    raise
+                raise ProgramError(error) from None
+            finally:
+                state.reserve = reserve
+
     def outcome(self, error: Diagnostic | None, budget: Budget) -> Outcome:
         source, store = self.program.source, self.globals
         calls = []
@@ -268,47 +294,95 @@ def diagnose(
 ) -> Diagnostic | None:
     """The diagnostic of what stopped a run; None for what is not the program's (an interrupt).
 
-    With the names of the run, other places that matter are labelled too.
+    With the names of the run, other places that matter are labelled too. The words of an error may
+    be the program's own code: what goes wrong there is told in its place.
     """
     if isinstance(error, ProgramError):
         return error.diagnostic
     if not isinstance(error, (Exception, LimitReached)):
         return None
+    try:
+        return _diagnosis(program, error, store, _words(error))
+    except _WordsFailed as failed:
+        own, place = failed.error, _trail(error.__traceback__)[0]
+    state.origin = place or state.origin
+    try:
+        words = _words(own)
+    except _WordsFailed:
+        words = (name_of(own), "<exception str() failed>")
+    return _diagnosis(program, own, store, words)
+
+
+class _WordsFailed(Exception):
+    """The message of an error could not be made."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+
+def _words(error: BaseException) -> tuple[str, str]:
+    """The type and the message of an error."""
+    limit = _limit_of(error)
+    if limit is not None:
+        return "LimitReached", str(limit)
+    try:
+        return name_of(error), message_of(error)
+    except (Exception, LimitReached) as own:
+        raise _WordsFailed(own) from None
+
+
+def _diagnosis(
+    program: Program, error: BaseException, store: Globals | None, words: tuple[str, str]
+) -> Diagnostic:
+    """Words, place, labels, advice."""
     source = program.source
     place, calls = _trail(error.__traceback__)
+    origin: Any = state.origin
+    if place is None and hasattr(origin, "lineno") and not hasattr(origin, "of_option"):
+        place = origin
     if isinstance(error, (MissingAttribute, MissingName)) and isinstance(place, ast.Call):
         place = place.func  # what is called is not there
     labels: list[Label] = []
     cures: tuple[Cure, ...] = ()
-    kind, message, notes, status = _told(program, error)
+    notes, status = _advice(program, error)
     if place is not None:
         text, span = "", source.span_of(place)
         if store is not None and status is ExitStatus.PROGRAM_ERROR:
             from .explain import explain
 
-            found = explain(program, store.values, store.nodes, error, place)
-            text, labels, notes = found.primary, found.labels, (*notes, *found.notes)
-            cures, span = tuple(found.cures), found.span or span
+            with suppress(Raised, LimitReached, RecursionError, MemoryError):
+                # What is shown may be the program's own `extra_repr`: without it, less is told.
+                found = explain(program, store.values, store.nodes, error, place)
+                text, labels, notes = found.primary, found.labels, (*notes, *found.notes)
+                cures, span = tuple(found.cures), found.span or span
         labels.insert(0, Label(span, text, primary=True))
         labels.extend(_call_labels(program, place, calls))
-    return Diagnostic(kind, message, tuple(labels), notes, source.name, status, cures)
+    return Diagnostic(*words, tuple(labels), notes, source.name, status, cures)
 
 
-def _told(program: Program, error: BaseException) -> tuple[str, str, tuple[str, ...], ExitStatus]:
+def _limit_of(error: BaseException) -> LimitReached | None:
+    """The limit that stopped the run, where it was one; the host has two of its own."""
     if isinstance(error, LimitReached):
-        note = f"do: raise it with {error.option}"
-        return "LimitReached", str(error), (note,), ExitStatus.LIMIT_REACHED
-    if isinstance(error, (RecursionError, MemoryError)) and not isinstance(error, Raised):
-        limit = "memory" if isinstance(error, MemoryError) else "depth"
-        option = f"--max-{limit}"
-        message = f"the limit of {limit} is reached; {option} raises it"
-        return "LimitReached", message, (f"do: raise it with {option}",), ExitStatus.LIMIT_REACHED
-    missing = isinstance(error, DeviceMissing)
-    status = ExitStatus.MISSING_DEVICE if missing else ExitStatus.PROGRAM_ERROR
-    return name_of(error), message_of(error), _advice(program, error), status
+        return error
+    if isinstance(error, MemoryError):
+        return LimitReached("limit of memory", "--max-memory")
+    if isinstance(error, RecursionError):
+        return LimitReached("limit of depth", "--max-depth")
+    return None
 
 
-def _advice(program: Program, error: BaseException) -> tuple[str, ...]:
+def _advice(program: Program, error: BaseException) -> tuple[tuple[str, ...], ExitStatus]:
+    """What to do, and how the command ends."""
+    limit = _limit_of(error)
+    if limit is not None:
+        return (f"do: raise it with {limit.option}",), ExitStatus.LIMIT_REACHED
+    if isinstance(error, DeviceMissing):
+        return (), ExitStatus.MISSING_DEVICE
+    return _near(program, error), ExitStatus.PROGRAM_ERROR
+
+
+def _near(program: Program, error: BaseException) -> tuple[str, ...]:
     if isinstance(error, MissingAttribute) and error.near is not None:
         return (f"do: did you mean {_said(error.near)}?",)
     if isinstance(error, MissingName) and error.word not in program.bindings:
@@ -342,25 +416,26 @@ def _call_labels(program: Program, place: ast.AST, calls: list[ast.AST]) -> Iter
 def missing_inputs(program: Program, missing: list[str]) -> Diagnostic:
     """Names the inputs without a value and shows the command that sets them."""
     source = program.source
+    first, left = missing[:MOST_NAMES], len(missing[MOST_NAMES:])
+    more = f" and {left:,} more" if left else ""
     labels = [
         Label(program.input_span(name), f"{name} is never assigned", primary=place == 0)
-        for place, name in enumerate(missing)
+        for place, name in enumerate(first)
     ]
-    listed = ", ".join(f"'{name}'" for name in missing)
-    plural = "inputs" if len(missing) > 1 else "input"
-    have = "have" if len(missing) > 1 else "has"
-    settings = " ".join(f"--set {name}=1.0" for name in missing)
+    listed = ", ".join(f"'{name}'" for name in first)
+    plural, have = ("inputs", "have") if len(missing) > 1 else ("input", "has")
+    settings = " ".join(f"--set {name}=1.0" for name in first)
     # A type of errors is no input.
-    notes = [] if all(name.endswith(_ERRORS) for name in missing) else [f"do: {settings}"]
+    notes = [] if all(name.endswith(_ERRORS) for name in first) else [f"do: {settings}{more}"]
     local = {word for scope in program.scopes.values() for word in scope.bound}
     known = set(program.bindings) | set(program.inputs) - set(missing) | local
     pool = sorted(known | names.BUILTIN_NAMES)
-    for name in missing:
+    for name in first:
         near = names.suggestion(name, pool)
         if near is not None and (not _is_short(name) or near.lower() == name.lower()):
             other = "or " if notes else ""
             notes.append(f"do: {other}did you mean '{near}' instead of '{name}'?")
-    message = f"the {plural} {listed} {have} no value"
+    message = f"the {plural} {listed}{more} {have} no value"
     return Diagnostic("NameError", message, tuple(labels), tuple(notes), source.name)
 
 

@@ -45,6 +45,10 @@ OTHERS = {
     "copy": frozenset(("copy", "deepcopy")),
     "collections": frozenset(("OrderedDict", "defaultdict")),
 }  # fmt: skip
+FUTURES = frozenset(
+    "absolute_import annotations barry_as_FLUFL division generator_stop generators nested_scopes "
+    "print_function unicode_literals with_statement".split()
+)
 ERROR_NAMES = (
     "BaseException", "Exception", "ArithmeticError", "AssertionError", "AttributeError",
     "BufferError", "ConnectionError", "DeprecationWarning", "EOFError", "EnvironmentError",
@@ -110,6 +114,7 @@ def _is_space(path: str) -> bool:
     return path.startswith("torch.") and namespace.is_space(path[6:])
 
 
+LONGEST = 100  # letters of a name that is compared with others
 _PATHS = Paths(_is_value, 0), Paths(_is_space, 1)
 
 
@@ -144,6 +149,8 @@ def is_known(name: str) -> bool:
 
 def suggestion(name: str, candidates: object) -> str | None:
     """The nearest candidate, or None. Capital letters are forgiven first."""
+    if len(name) > LONGEST:
+        return None
     pool = [word for word in candidates if not word.startswith("_")]  # type: ignore[attr-defined]
     lowered = name.lower()
     for word in pool:

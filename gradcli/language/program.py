@@ -162,6 +162,7 @@ def _read(
                 refused = error
     if refused is not None:
         raise refused
+    checker.late_futures(body)
     return body, checker, literals
 
 
@@ -216,12 +217,8 @@ def _parsed_piece(source: Source, text: str) -> list[ast.stmt]:
         raise _syntax_error(source, error) from None
     except (RecursionError, MemoryError):
         # Python's parser gives up at some thousand levels and knows no place.
-        raise source.error(
-            "SyntaxError",
-            "the nesting is too deep to be parsed",
-            _deepest(source),
-            "do: give the inner parts names of their own",
-        ) from None
+        words = "the nesting is too deep for Python's parser"
+        raise source.too_deep(words, _deepest(source)) from None
     except ValueError as error:  # lone surrogates, or an integer literal with too many digits
         raise source.error("SyntaxError", str(error).partition(";")[0], source.span_at(0)) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property
 
-from ..diagnostics import Diagnostic, Label, ProgramError, Span
+from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span
 
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -82,6 +82,13 @@ class Source:
         first = self.line(span.line)[span.column - 1 :]
         between = self.lines[span.line : span.end_line - 1]
         return "\n".join([first, *between, self.line(span.end_line)[: span.end_column - 1]])
+
+    def too_deep(self, words: str, span: Span) -> ProgramError:
+        """The limit of nesting, ours or that of Python's parser."""
+        error = self.error(
+            "LimitReached", words, span, "do: give the inner parts names of their own"
+        )
+        return ProgramError(error.diagnostic._replace(exit_status=ExitStatus.LIMIT_REACHED))
 
     def error(
         self, type: str, message: str, span: Span, *notes: str, label: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..autograd import grad as autograd_grad
-from ..diagnostics import Diagnostic, Label, Span
+from ..diagnostics import Diagnostic, Label, ProgramError, Span
 from ..engine.mode import state
 from ..engine.tensor import Tensor
 from ..opening import Unusable
@@ -19,6 +19,10 @@ from .values import grad_output
 NOTHING_REQUIRES_GRAD = (
     "do: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"
 )
+
+
+# Of the engine, or of a function of the program that it called.
+FAILURES = (ProgramError, RuntimeError, ValueError, TypeError, NotImplementedError)
 
 
 class Wanted(NamedTuple):
@@ -47,7 +51,7 @@ def grad_report(ran: Ran) -> tuple[Ran, GradReport]:
     wanted = _wanted(ran, found, fact)
     try:
         gradients = _differentiated(ran, result, wanted)
-    except (RuntimeError, ValueError, TypeError, NotImplementedError) as raised:
+    except FAILURES as raised:
         error = failure(raised, fact.name, fact.shape, fact.line, ran)
         return ran._replace(error=error), report._replace(error=error_fact(error))
     ran.binder.complain()
@@ -145,14 +149,15 @@ def _differentiated(ran: Ran, result: Tensor, wanted: list[Wanted]) -> list[Any]
     text = ran.request.grad_output
     seed = None if text is None else grad_output(text, result)
     before, create = state.observer, ran.request.create_graph
-    assert ran.binder is not None
+    assert ran.binder is not None and ran.outcome is not None
     ran.binder.watch.hooks.runs.clear()  # told are the hooks of these gradients
     state.observer = ran.binder.watch
     try:
-        found = autograd_grad(
-            result, [item.tensor for item in asked], seed, retain_graph=True, create_graph=create,
-            allow_unused=True,
-        )  # fmt: skip
+        with ran.outcome.again():
+            found = autograd_grad(
+                result, [item.tensor for item in asked], seed, retain_graph=True,
+                create_graph=create, allow_unused=True,
+            )  # fmt: skip
     finally:
         state.observer = before
     answers = iter(found)
@@ -173,6 +178,8 @@ def failure(
     raised: Exception, name: str, shape: tuple[int, ...], line: int | None, ran: Ran
 ) -> Diagnostic:
     """PyTorch's error about a result that can't be differentiated, with the result's line."""
+    if isinstance(raised, ProgramError):
+        return raised.diagnostic
     message = str(raised)
     labels: tuple[Label, ...] = ()
     if line is not None and ran.program is not None:

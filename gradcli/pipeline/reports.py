@@ -211,6 +211,7 @@ def error_fact(error: Diagnostic | None) -> ErrorFact | None:
     """A diagnostic as plain facts."""
     if error is None:
         return None
+    error = error.bounded()
     labels = tuple(
         LabelFact(label.span.line, label.span.column, label.span.end_line, label.span.end_column,
                   label.text, label.primary)

@@ -36,7 +36,7 @@ def execute(
         try:
             program = program_of(request)
         except ProgramError as error:
-            return Ran(request, None, _shown(request), None, [], (), error.diagnostic)
+            return Ran(request, None, _shown(request), None, [], (), error.diagnostic.bounded())
         return _run(request, program, values_of(program, request), write, chronicle)
 
 
@@ -150,6 +150,7 @@ def _run(
     error = outcome.error
     if drawn and error is not None:
         error = missing_inputs(program, list(values.missing))
+    error = None if error is None else error.bounded()
     missing = values.missing if drawn else ()
     return Ran(request, program, program.source.text, outcome, printed,
                tuple(warned.lines), error, binder, missing, naming, profile)  # fmt: skip

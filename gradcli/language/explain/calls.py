@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from ...diagnostics import Span
@@ -16,7 +17,7 @@ from ..explained import Explanation, suffixed
 from ..operations import type_name
 from ..values import Bound, Function
 
-SHORT, MOST_SHOWN = 40, 3
+SHORT, MOST_SHOWN, MOST_KEYS = 40, 3, 4
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'$")
 _CALLED = re.compile(r"^([\w.<>]+)\(\) (takes|missing|got)\b")
 _KEYWORD = re.compile(r"unexpected keyword argument '(\w+)'|'(\w+)' is an invalid keyword argument")
@@ -25,7 +26,7 @@ _UNBOUND = re.compile(r"^(?:cannot access local variable|name) '(\w+)'")
 
 def calls(out: Explanation, error: BaseException) -> None:
     """What the words of an ordinary Python error leave open."""
-    message = str(error)
+    message = error.args[0] if error.args and isinstance(error.args[0], str) else ""
     for kind, tell in _TOLD:
         if isinstance(error, kind):
             tell(out, message)
@@ -232,12 +233,14 @@ def _item(out: Explanation, message: str) -> None:
     if isinstance(value, (list, tuple)) and not isinstance(value, Tensor):
         out.put(out.place.value, f"{len(value)} items" if len(value) != 1 else "1 item")
         index = _value(out, out.place.slice)
-        if type(index) is int:
-            out.put(out.place.slice, str(index))
+        shown = _short(index) if type(index) is int else None
+        if shown is not None:
+            out.put(out.place.slice, shown)
     elif isinstance(value, dict):
-        keys = [repr(key) for key in value if isinstance(key, (str, int))]
-        shown = ", ".join(keys[:4]) + (", ..." if len(keys) > 4 else "")
-        out.put(out.place.value, f"its keys: {shown}" if keys else "it is empty")
+        keys = (repr(key) if type(key) is str else _short(key) for key in value)
+        few = list(islice((key for key in keys if key is not None), MOST_KEYS + 1))
+        shown = ", ".join(few[:MOST_KEYS]) + (", ..." if len(few) > MOST_KEYS else "")
+        out.put(out.place.value, f"its keys: {shown}" if value else "it is empty")
 
 
 def _name(out: Explanation, message: str) -> None:
@@ -286,6 +289,8 @@ def _short(value: Any) -> str | None:
             if value.numel() <= 8
             else f"{type_name(value)} {list(value.shape)}"
         )
+    elif type(value) is int and value.bit_length() > 4 * SHORT:
+        return None  # making its digits takes long, and has a limit of Python's
     elif type(value) in (int, float, bool, str, type(None)):
         text = repr(value)
     else:

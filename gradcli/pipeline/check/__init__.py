@@ -12,14 +12,15 @@ from __future__ import annotations
 import ast
 import math
 import re
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ...diagnostics import Diagnostic, ExitStatus, Label, LimitReached
+from ...deadline import Clock
+from ...diagnostics import Diagnostic, ExitStatus, Label, ProgramError, bounded
+from ...engine.mode import state
+from ...language.interpreter import Outcome
 from ...language.session import session
-from ...language.stack import room_for_calls
 from ...opening import Unusable
 from ...report.model.check import EdgeCheck, FileCheck, LeafCheck, Problem
 from ..fresh import as_new
@@ -68,15 +69,15 @@ def check(path: str | None, name: str, data: bytes, wishes: Wishes) -> FileCheck
         data, name, path, _sets(data, name, wishes), wishes.no_grad, wishes.device, wishes.dtype,
         wishes.limits, watched=True,
     )  # fmt: skip
-    started = time.process_time()
+    clock = Clock(wishes.limits.timeout)
     tape = Tape()
     with as_new():
         with recording(tape):
             ran = execute(request, None)
-        return _answered(request, ran, tape, wishes, started)
+        return _answered(request, ran, tape, wishes, clock)
 
 
-def _answered(request: Request, ran: Ran, tape: Tape, wishes: Wishes, started: float) -> FileCheck:
+def _answered(request: Request, ran: Ran, tape: Tape, wishes: Wishes, clock: Clock) -> FileCheck:
     """What is to be said of a run."""
     name, path = request.name, request.path
     said = directives(ran.text)
@@ -96,9 +97,10 @@ def _answered(request: Request, ran: Ran, tape: Tape, wishes: Wishes, started: f
     if not any(problem.kind == "assert" for problem in fact.problems):
         allow = frozenset((*wishes.allow, *said.allow))
         try:
-            fact = _gradients(fact, ran, tape, wishes, allow, started)
-        except LimitReached as error:
-            fact = _with(fact, Problem("error", f"LimitReached: {error}"), ExitStatus.LIMIT_REACHED)
+            fact = _gradients(fact, ran, tape, wishes, allow, clock)
+        except ProgramError as raised:
+            error = raised.diagnostic.bounded()
+            fact = _with(fact, _problem_of("error", error, ran.text), error.exit_status)
     return fact
 
 
@@ -132,8 +134,6 @@ def _sets(data: bytes, name: str, wishes: Wishes) -> tuple[str, ...]:
     """The --set options for this program."""
     if not wishes.sets or not wishes.several:
         return wishes.sets
-    from ...diagnostics import ProgramError
-
     try:
         program = program_of(Request(data, name, limits=wishes.limits))
     except ProgramError:
@@ -201,26 +201,21 @@ def _word(status: int) -> str:
 
 
 def _gradients(
-    fact: FileCheck, ran: Ran, tape: Tape, wishes: Wishes, allow: frozenset[str], started: float
+    fact: FileCheck, ran: Ran, tape: Tape, wishes: Wishes, allow: frozenset[str], clock: Clock
 ) -> FileCheck:
     """Difference quotients, and the gates of --fail-on."""
     assert ran.outcome is not None and ran.program is not None
     found = collected(ran.outcome, texts=False)
     results, names = results_of(ran, tape, found)
-    limit = started + wishes.limits.timeout
-
-    def look() -> None:
-        if time.process_time() > limit:
-            raise LimitReached(f"limit of {wishes.limits.timeout:g} seconds", "--timeout")
-
     leaves: list[LeafCheck] = []
     notes: list[str] = []
     place = places(ran.program)
-    with _functions_may_run(wishes.limits):
+    with _functions_may_run(ran.outcome):
         for result in results if wishes.gradients else ():
             asked = Asked(
-                result.tensor, result.name, result.line, names, place, wishes.tolerance, look
+                result.tensor, result.name, result.line, names, place, wishes.tolerance, clock.look
             )  # fmt: skip
+            state.origin = ran.outcome.nodes.get(result.name)  # where a limit is reached
             try:
                 leaves.extend(checked(tape, asked))
             except Unrepeatable as error:
@@ -237,14 +232,14 @@ def _gradients(
 
 
 @contextmanager
-def _functions_may_run(limits: Limits) -> Iterator[None]:
+def _functions_may_run(outcome: Outcome) -> Iterator[None]:
     """The program's own functions (of autograd) run again, and print nothing this time."""
     before, session.write = session.write, lambda text: None
-    with room_for_calls(limits.max_depth):
-        try:
+    try:
+        with outcome.again():
             yield
-        finally:
-            session.write = before
+    finally:
+        session.write = before
 
 
 def _judged(fact: FileCheck, leaf: LeafCheck, allow: frozenset[str]) -> FileCheck:
@@ -302,7 +297,7 @@ def defect(
 ) -> FileCheck:
     """A program that could not be checked to its end; `at` is the statement it had come to."""
     notes = (advice if advice.startswith("did ") else f"do: {advice}",) if advice else ()
-    problem = Problem("error", message, advice=notes)
+    problem = Problem("error", bounded(message), advice=tuple(bounded(note, 600) for note in notes))
     if at is not None:
         line, column = at
         problem = problem._replace(line=line, column=column, end_line=line, end_column=column + 1)

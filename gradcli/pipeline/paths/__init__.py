@@ -14,7 +14,7 @@ from ...report.paths import Chain, number_of
 from ...report.paths_equal import equal
 from ...report.paths_graph import Position, Ways
 from ...report.symbols_text import latex_name
-from ..gradients import NOTHING_REQUIRES_GRAD, failure
+from ..gradients import FAILURES, NOTHING_REQUIRES_GRAD, failure
 from ..reports import collector_held, error_fact
 from ..request import Ran
 from .facts import Facts, Seeds
@@ -68,9 +68,11 @@ def _reported(ran: Ran, asked: Asked, report: PathsReport) -> tuple[Ran, PathsRe
         return ran._replace(error=error), report._replace(error=error_fact(error))
     before = state.grad_enabled, state.origin
     state.grad_enabled = False
+    assert ran.outcome is not None
     try:
-        report = _answered(labels, ran, asked, of, report)
-    except (RuntimeError, ValueError, TypeError, NotImplementedError) as raised:
+        with ran.outcome.again():
+            report = _answered(labels, ran, asked, of, report)
+    except FAILURES as raised:
         error = failure(raised, of.name, tuple(_tensor(of).shape), _line(of, ran), ran)
         return ran._replace(error=error), report._replace(of=of.name, error=error_fact(error))
     finally:

@@ -11,7 +11,7 @@ from ...opening import Unusable
 from ...report.model import TensorFact
 from ...report.model.steps import StepsReport
 from ...report.steps import StepWatch
-from ..gradients import NOTHING_REQUIRES_GRAD, failure, result_of
+from ..gradients import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
 from ..ledger import tensor_names
 from ..reports import collected, error_fact
 from ..request import Ran
@@ -76,10 +76,12 @@ def differentiated(ran: Ran) -> tuple[Ran, TensorFact | None]:
     seed: Any = None if text is None else grad_output(text, result)
     before = state.observer
     state.observer = watch_of(ran)
+    assert ran.outcome is not None
     try:
-        backward(result, seed, retain_graph=ran.request.retain_graph or None,
-                 create_graph=ran.request.create_graph)  # fmt: skip
-    except (RuntimeError, ValueError, TypeError, NotImplementedError) as raised:
+        with ran.outcome.again():
+            backward(result, seed, retain_graph=ran.request.retain_graph or None,
+                     create_graph=ran.request.create_graph)  # fmt: skip
+    except FAILURES as raised:
         return ran._replace(error=failure(raised, fact.name, fact.shape, fact.line, ran)), fact
     finally:
         state.observer = before

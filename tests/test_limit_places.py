@@ -1,0 +1,138 @@
+"""Tests of limits: each from both sides, and each tells the place that was running."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from test_cli import gradcli, last
+
+from gradcli.diagnostics import Diagnostic, ExitStatus
+from gradcli.pipeline.request import Limits, Ran, Request
+from gradcli.pipeline.run import execute
+
+PLACES = (Path(__file__).parent / "programs" / "limits.txt").read_text("utf-8").split("\n----\n")
+SMALL = Limits(max_steps=20_000, max_memory=60_000_000, max_output=1000, max_depth=50)
+
+
+def ran(text: str, limits: Limits) -> Ran:
+    return execute(Request(text.encode(), "p.expr", limits=limits), lambda words: None)
+
+
+def reached(error: Diagnostic | None) -> str:
+    """What is told of a limit, and where."""
+    assert error is not None and error.span is not None
+    assert error.type == "LimitReached" and error.exit_status is ExitStatus.LIMIT_REACHED
+    return f"{error.span.line}:{error.span.column} {error.message}"
+
+
+@pytest.mark.parametrize("case", PLACES)
+def test_whoever_meets_a_limit_knows_the_place(case: str) -> None:
+    """Limits met in hooks, comprehensions, methods, decorators, while text is made, ..."""
+    place, _, text = case.partition("\n")
+    assert reached(ran(text, SMALL).error).startswith(place + " the limit of ")
+
+
+RECURSION = "def f(n):\n    return n if n == 0 else f(n - 1)\nf(49)\n"
+NODES = "x = torch.ones(1, requires_grad=True)\nfor i in range(30): x = x * 2\n"
+HOOKED = "x = torch.ones(1, requires_grad=True)\ndef h(g):\n    with torch.enable_grad():\n"
+HOOKED += "        for i in range(9): x * 2\n"
+HOOKED += "x.register_hook(h)\n(x * 2).backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "least", "told"),
+    [
+        ("for i in range(100): x = i\n", "max_steps", 201, "1:1 the limit of 200 steps"),
+        ("x = 0\nwhile x < 50: x += 1\n", "max_steps", 102, "2:1 the limit of 101 steps"),
+        (NODES, "max_nodes", 30, "2:1 the limit of 29 nodes"),
+        (HOOKED, "max_nodes", 10, "6:1 the limit of 9 nodes"),
+        ("x = 'a' * 1000000\n", "max_memory", 1_000_000, "1:5 the limit of 999,999 bytes"),
+        ("y = 1; x = torch.zeros(250)\n", "max_memory", 1000, "1:12 the limit of 999 bytes"),
+        ("print('x' * 9)\n", "max_output", 10, "1:1 the limit of 9 bytes of output"),
+        ("if True:\n    print('x' * 9)\n", "max_output", 10, "2:5 the limit of 9 bytes of output"),
+        (RECURSION, "max_depth", 50, "2:29 the limit of 49 nested calls"),
+    ],
+)  # fmt: skip
+def test_each_limit_from_both_sides(text: str, limit: str, least: int, told: str) -> None:
+    assert ran(text, Limits()._replace(**{limit: least})).error is None
+    option = "--" + limit.replace("_", "-")
+    below = ran(text, Limits()._replace(**{limit: least - 1})).error
+    assert reached(below) == f"{told} is reached; {option} raises it"
+
+
+def test_the_size_of_the_source_from_both_sides() -> None:
+    assert ran("x = 1\n", Limits(max_source=6)).error is None
+    error = ran("x = 1\n", Limits(max_source=5)).error
+    assert error is not None and error.exit_status is ExitStatus.LIMIT_REACHED
+    assert (error.file, error.message) == (
+        "p.expr", "the limit of 5 bytes of source is reached; --max-source raises it"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("most", "more", "column"),
+    [("x = " + "-" * 199 + "1", "x = " + "-" * 200 + "1", 205),
+     ("x = (1)" + ".real" * 198, "x = (1)" + ".real" * 199, 6)],
+)  # fmt: skip
+def test_nesting_from_both_sides(most: str, more: str, column: int) -> None:
+    assert ran(most, Limits()).error is None
+    told = f"1:{column} the limit of 200 levels of nesting is reached"
+    assert reached(ran(more, Limits()).error) == told
+
+
+def test_the_node_count_is_not_used_up_by_looking() -> None:
+    """A long program with few nodes looks at their number often."""
+    text = "x = torch.ones(1, requires_grad=True)\nfor i in range(20000): y = i\n"
+    assert ran(text, Limits(max_nodes=10)).error is None
+
+
+CHECKED = "x = torch.ones(2, requires_grad=True, dtype=torch.float64)\n"
+FUNCTION = """
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+"""
+
+
+def test_a_limit_in_the_numeric_part_of_check_names_the_result(tmp_path: Path) -> None:
+    """The difference quotients run the program's own functions again, within its limits."""
+    text = FUNCTION + CHECKED + "y = Twice.apply(x).sum()\n"
+    steps = ran(text, Limits()).outcome.steps  # type: ignore[union-attr]
+    (tmp_path / "p.expr").write_text(text)
+    done = gradcli("check", str(tmp_path / "p.expr"), "--max-steps", str(steps), "-f", "json")
+    assert done.returncode == 4, done.stdout
+    (problem,) = json.loads(done.stdout)["files"][0]["problems"]
+    assert problem["line"] is not None and "--max-steps raises it" in problem["message"]
+
+
+HOOK = "x = torch.ones(2, requires_grad=True)\ndef h(g):\n    {}\n"
+HOOK += "x.register_hook(h)\ny = (x * x).sum()\n"
+
+
+@pytest.mark.parametrize("command", ["grad", "paths", "step"])
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ("while True: pass", 4, "LimitReached: the limit of 100,000 steps is reached"),
+        ("h(g)", 4, "LimitReached: the limit of 1,000 nested calls is reached"),
+        ("torch.zeros(10**13)", 4, "LimitReached: the limit of "),
+        ("return {}['a']", 3, "KeyError: 'a'"),
+        ("return g.nope", 3, "AttributeError: 'Tensor' object has no attribute 'nope'"),
+        ("raise RuntimeError('no')", 3, "RuntimeError: no"),
+        ("1 / 0", 3, "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_hook_that_runs_after_the_program_is_the_programs_own(
+    command: str, body: str, status: int, words: str
+) -> None:
+    wanted = {"grad": ("--wrt", "x"), "paths": ("--of", "y", "--wrt", "x"), "step": ("--of", "y")}
+    text = HOOK.replace("{}", body, 1)
+    done = gradcli(command, *wanted[command], "--max-steps", "100000", stdin=text)
+    assert done.returncode == status, done.stderr
+    assert done.stderr.startswith("<stdin>:3:") and last(done.stderr).startswith(words)
