@@ -3,8 +3,13 @@
 Names are looked up when they are used, so importing gradcli costs next to nothing.
 """
 
+from __future__ import annotations
+
 from os.path import exists
-from typing import Any
+
+TYPE_CHECKING = False  # without the module typing, which takes longer than the rest of this
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 

@@ -20,6 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 
 from .diagnostics import ExitStatus, LimitReached
+from .ending import interruptible
 
 CLOCK = 10  # times the limit of work: how much time may go by
 LATER = 1.25  # times the limit: when the signal comes
@@ -84,6 +85,7 @@ def deadline(seconds: float) -> Iterator[None]:
 
 def begin(name: str) -> Mark | None:
     """A program of this name starts to run: from here on the deadline needs no interpreter."""
+    interruptible()
     if not _in_force or not _is_main():
         return None
     here = _in_force[-1]

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 # Not `from . import ending`: that asks the library face first, which loads every operator.
-from .defects import Defect
 from .ending import begin, leave, unwritable
-from .reading import read
+
+# As little as possible stands here: before `begin`, Ctrl-C ends in a traceback.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def main() -> None:
     """The command; whatever happens, no traceback reaches a user."""
+    from .defects import Defect
+
     try:
+        from .reading import read
+
         call = read(sys.argv[1:])
         status = call.run() if call is not None else _looked_at()
     except BrokenPipeError:

@@ -1,15 +1,22 @@
-"""ending: how the command's own process ends: its memory is left to the system, all at once.
+"""ending: how the command's own process begins and ends: all at once, and without a traceback.
 
 A graph is millions of objects and hardly a cycle. Nothing is collected on its own (the budget of
-the language starts a collection when memory grows), and nothing is taken apart at the end.
+the language starts a collection when memory grows), and nothing is taken apart at the end. Ctrl-C
+ends the process at once, but for a program that runs: there it is an error that cleans up.
 """
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
+import signal
 import sys
 from contextlib import suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
 
 _kept: list[object] | None = None  # None in a process that goes on afterwards
 
@@ -19,9 +26,38 @@ def begin() -> None:
     global _kept
     _kept = []
     gc.disable()
-    for name in ("stdout", "stderr"):  # closed by whoever started us: nobody wants to read
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _gone)
+    for place, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+            _stand_in(place, name)
+
+
+def _gone(number: int, frame: FrameType | None) -> None:
+    """Ctrl-C while nothing has to be cleaned up: modules are imported, or all is done."""
+    os._exit(130)
+
+
+def interruptible() -> None:
+    """From here on Ctrl-C is KeyboardInterrupt, if it ends the process so far."""
+    if signal.getsignal(signal.SIGINT) is _gone:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _stand_in(place: int, name: str) -> None:
+    """In place of a stream that whoever started us has closed, so that no file gets its number.
+
+    What is written to standard output fails, as it does on a full disk; standard error is lost.
+    """
+    flags = os.O_RDWR if name == "stderr" else os.O_RDONLY
+    with suppress(OSError):
+        opened = os.open(os.devnull, flags)
+        if opened != place:  # pragma: no cover - one in front of it is closed as well
+            os.dup2(opened, place)
+            os.close(opened)
+        if name != "stdin":
+            stream = open(place, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
 
 
 def keep(*values: object) -> None:
@@ -32,6 +68,8 @@ def keep(*values: object) -> None:
 
 def leave(status: int) -> None:
     """Flushes what was written, and ends the process."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _gone)
     if sys.getprofile() is not None or sys.gettrace() is not None:
         sys.exit(status)  # whoever watches writes its answer at the end
     os._exit(_flushed(status))
@@ -49,8 +87,16 @@ def _flushed(status: int) -> int:
 
 
 def unwritable(error: OSError) -> int:
-    """Tells of a full disk beneath standard output; the exit code."""
-    why = f"UsageError: standard output can't be written: {error.strerror}\n"
+    """Tells of a full disk beneath standard output, or that it is closed; the exit code."""
     with suppress(OSError):
-        os.write(2, why.encode("utf-8", "backslashreplace"))
+        os.write(2, f"UsageError: {why_unwritable(error)}\n".encode("utf-8", "backslashreplace"))
+    with suppress(OSError, ValueError, AttributeError):  # what is left goes nowhere, and silently
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 2
+
+
+def why_unwritable(error: OSError) -> str:
+    """The same as a sentence."""
+    if error.errno == errno.EBADF:
+        return "standard output is closed"
+    return f"standard output can't be written: {error.strerror}"

@@ -9,6 +9,7 @@ ends the process. Two such timers count processor time, two more the clock.
 from __future__ import annotations
 
 import ctypes  # NumPy has loaded it
+import os
 import struct
 from typing import Any
 
@@ -37,7 +38,9 @@ class Net:
         self.start = len(head)
         self.buffer = ctypes.create_string_buffer(len(said) + ROOM)
         self.view = memoryview(self.buffer).cast("B")
-        self.stream = ctypes.c_void_p(libc.fdopen(libc.dup(2), b"w"))
+        self.stream = ctypes.c_void_p(libc.fdopen(os.dup(2), b"w"))
+        if not self.stream:
+            raise OSError("no stream")
         size = ctypes.c_size_t(len(self.buffer))
         libc.setvbuf(self.stream, self.buffer, FULLY_BUFFERED, size)
         libc.fputs(said, self.stream)  # into the buffer: nothing is written before fflush

@@ -78,7 +78,18 @@ def write(pieces: Iterable[Terminal]) -> None:
     progress.end()
     put = sys.stdout.write
     for piece in pieces:
-        put(piece)
+        try:
+            put(piece)
+        except OSError as error:
+            raise Unwritable(error) from None
+
+
+def flush() -> None:
+    """What was put so far is out."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        raise Unwritable(error) from None
 
 
 def save(path: str, pieces: Iterable[Terminal]) -> None:
@@ -132,8 +143,10 @@ def tell(text: Terminal) -> None:
     progress.erase()
     with suppress(ValueError, OSError):
         sys.stdout.flush()
-    sys.stderr.write(text)
-    sys.stderr.flush()
+    if text:
+        with suppress(OSError):  # it can't be said that it can't be said
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
 def close_silently() -> None:

@@ -1,0 +1,174 @@
+"""Tests of what a command is given to read and to write: closed, full, interrupted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_cli import gradcli, last
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="a shell that closes streams")
+
+COMMANDS = ["run", "trace", "grad --wrt x", "paths --of y --wrt x", "step", "check", "ops tanh"]
+PROGRAM = "x = torch.tensor(1.0, requires_grad=True)\ny = x * 2\ny.backward()\nprint(x.grad)\n"
+
+
+def shell(command: str, streams: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """gradcli on a program, its streams as a shell says."""
+    (folder / "p.expr").write_text(PROGRAM)
+    file = "" if command.startswith("ops") else "p.expr"
+    line = f"exec {sys.executable} -m gradcli {command} {file} {streams}"
+    return subprocess.run(
+        ["sh", "-c", line], cwd=folder, capture_output=True, text=True, timeout=100, check=False
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_closed_standard_output(command: str, tmp_path: Path) -> None:
+    done = shell(command, ">&-", tmp_path)
+    assert (done.returncode, done.stderr) == (2, "UsageError: standard output is closed\n")
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_a_closed_standard_output_of_help(option: str, tmp_path: Path) -> None:
+    line = f"exec {sys.executable} -m gradcli {option} >&-"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "UsageError: standard output is closed\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device without room")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_full_disk(command: str, tmp_path: Path) -> None:
+    done = shell(command, ">/dev/full", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("UsageError: standard output can't be written: No space")
+    assert done.stderr.count("\n") == 1
+    assert shell(command, "2>/dev/full", tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("streams", ["2>&-", "<&-", "<&- 2>&-"])
+def test_a_closed_stream_that_nobody_needs(streams: str, tmp_path: Path) -> None:
+    done = shell("run", streams, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "tensor(2.)\n", "")
+
+
+def test_all_streams_closed(tmp_path: Path) -> None:
+    assert shell("run", "<&- >&- 2>&-", tmp_path).returncode == 2
+    assert shell("check", "<&- >&- 2>&-", tmp_path).returncode == 2
+
+
+def test_a_closed_standard_input(tmp_path: Path) -> None:
+    line = f"exec {sys.executable} -m gradcli run - <&-"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and last(done.stderr) == "UsageError: standard input is closed"
+
+
+def test_a_file_does_not_get_the_number_of_a_closed_stream(tmp_path: Path) -> None:
+    """What is told goes nowhere, and not into the answer's file."""
+    done = shell("trace -o out.txt", "<&- 2>&-", tmp_path)
+    assert done.returncode == 0
+    assert "MulBackward0" in (tmp_path / "out.txt").read_text("utf-8")
+    (tmp_path / "bad.expr").write_text("raise ValueError('no')\n")
+    line = f"exec {sys.executable} -m gradcli trace -o out.txt bad.expr >&- 2>&-"
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, check=False, text=True)
+    assert done.returncode == 3
+    assert "ValueError" not in (tmp_path / "out.txt").read_text("utf-8")
+
+
+INTERRUPTED = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from gradcli import door
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+door.process()
+"""
+LOADED = ["gradcli.reading", "gradcli.commands.run", "gradcli.options", "numpy", "numpy.linalg",
+          "gradcli.operators", "gradcli.pipeline.run", "gradcli.language.interpreter"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_interrupted_while_modules_are_loaded(name: str, tmp_path: Path) -> None:
+    (tmp_path / "p.expr").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED.format(name=name), "run", str(tmp_path / "p.expr")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_interrupted_while_the_answer_is_drawn(tmp_path: Path) -> None:
+    (tmp_path / "p.expr").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED.format(name="gradcli.render.trace"), "trace",
+         str(tmp_path / "p.expr")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 130 and done.stderr in ("", "interrupted\n")
+
+
+def test_who_ignores_interrupts_goes_on_doing_so(tmp_path: Path) -> None:
+    """A shell that starts a command in the background has it ignore Ctrl-C."""
+    (tmp_path / "p.expr").write_text(PROGRAM)
+    script = INTERRUPTED.replace("default_int_handler", "SIG_IGN").format(name="numpy")
+    done = subprocess.run(
+        [sys.executable, "-c", script, "run", str(tmp_path / "p.expr")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "tensor(2.)\n", "")
+    assert signal.getsignal(signal.SIGINT) is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("grad --wrt ''", "'--wrt': '' is no name"),
+        ("grad --wrt ,", "'--wrt': ',' is no name"),
+        ("grad --wrt x --of ''", "'--of': '' is no name"),
+        ("trace --of ' '", "'--of': ' ' is no name"),
+        ("trace --retain-grad ''", "'--retain-grad': '' is no name"),
+        ("run --no-grad ''", "'--no-grad': '' is no name"),
+        ("check --allow ''", "'--allow': '' is no name"),
+        ("check --fail-on ''", "'--fail-on': '' is no name"),
+    ],
+)
+def test_no_name_is_no_name(words: str, told: str, tmp_path: Path) -> None:
+    done = shell(words, "", tmp_path)
+    assert done.returncode == 2 and last(done.stderr) == f"UsageError: Invalid value for {told}"
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("from __future__ import braces", "SyntaxError: not a chance"),
+        ("from __future__ import nope", "SyntaxError: future feature nope is not defined"),
+        ("from __future__ import *", "SyntaxError: future feature * is not defined"),
+        ("x = 1\nfrom __future__ import annotations",
+         "SyntaxError: from __future__ imports must occur at the beginning of the file"),
+        ("if 1:\n    from __future__ import annotations",
+         "SyntaxError: from __future__ imports must occur at the beginning of the file"),
+        ("print(1, file=torch.ones(1))",
+         "AttributeError: 'Tensor' object has no attribute 'write'"),
+        ("print(1, file=1)", "AttributeError: 'int' object has no attribute 'write'"),
+    ],
+)  # fmt: skip
+def test_refused_in_pythons_words(program: str, told: str) -> None:
+    done = gradcli("run", stdin=program + "\n")
+    assert done.returncode == 3 and last(done.stderr) == told
+
+
+def test_what_python_takes_is_taken() -> None:
+    text = "'''doc'''\nfrom __future__ import annotations, division\n"
+    text += "from __future__ import generators\n"
+    text += "class W:\n    def __init__(self):\n        self.got = []\n"
+    text += "    def write(self, text):\n        self.got.append(text)\n"
+    text += "w = W()\nprint(1, 'a', sep='-', file=w)\nprint(w.got, file=None)\n"
+    done = gradcli("run", stdin=text)
+    assert (done.returncode, done.stdout) == (0, "['1', '-', 'a', '\\n']\n"), done.stderr
