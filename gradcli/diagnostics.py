@@ -19,6 +19,15 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
+# Advice that starts like this tells a fact; any other says what to do.
+_FACTS = ("did ", "here ", "in it", "it ", "there ", "the ", "known ")
+
+
+def noted(advice: str) -> tuple[str, ...]:
+    """Advice as a diagnostic has it."""
+    return (advice if advice.startswith(_FACTS) else f"do: {advice}",) if advice else ()
+
+
 class Span(NamedTuple):
     """A piece of the source: 1-based lines and columns in characters, the end exclusive."""
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import math
 import os
 import struct
+import tracemalloc
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
+from command_here import here as gradcli
 
-from gradcli.inputs import InputError, defaults_of, parse_set
+from gradcli.inputs import InputError, default_of, parse_set
 from gradcli.inputs.given import is_floating, split_path
 from gradcli.inputs.readers import read
 
@@ -202,7 +206,123 @@ def npy(header: str, data: bytes = b"") -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(raw)) + raw + data
 
 
+def npy_of(shape: str, data: bytes = b"", descr: str = "<f4", order: str = "False") -> bytes:
+    return npy(f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}}}", data)
+
+
+def one(data: int = 8, **changes: Any) -> bytes:
+    """A file with the tensor x of two float32, changed."""
+    entry = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8], **changes}
+    return safetensors({"x": entry}, bytes(data))
+
+
+def header(text: str | bytes, data: int = 8) -> bytes:
+    raw = text.encode() if isinstance(text, str) else text
+    return struct.pack("<Q", len(raw)) + raw + bytes(data)
+
+
+def zipped(*members: tuple[str, bytes], way: int = zipfile.ZIP_DEFLATED) -> bytearray:
+    found = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(found, "w", way) as archive:
+        warnings.simplefilter("ignore")
+        for name, data in members:
+            archive.writestr(name, data)
+    return bytearray(found.getvalue())
+
+
+def lying(field: int, value: int, width: str = "<I") -> bytes:
+    """An archive whose directory says something else at this place."""
+    raw = zipped(("x.npy", npy_of("(2,)", bytes(8))))
+    struct.pack_into(width, raw, raw.find(b"PK\x01\x02") + field, value)
+    return bytes(raw)
+
+
+ROW = '{"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}'
+TWO = {"dtype": "F32", "shape": [2]}
 HOSTILE = {
+    "nothing_is_huge.npy": npy_of("(0, 4611686018427387904, 4611686018427387904)"),
+    "true.npy": npy_of("(True,)", bytes(4)),
+    "order.npy": npy_of("(2,)", bytes(8), order="[1]"),
+    "digits.npy": npy_of(f"({'9' * 60000},)"),
+    "date.npy": npy_of("(1,)", bytes(8), "<M8[s]"),
+    "text.npy": npy_of("(1,)", bytes(8), "|S8"),
+    "power.npy": npy_of("(2**62,)"),
+    "minus.npy": npy("{'descr': " + "-" * 60000 + "1}"),
+    "unhashable.npy": npy("{[]: 1}"),
+    "zero_in_it.npy": npy_of("(2,)", bytes(8)).replace(b"shape", b"sha\0e"),
+    "early.npy": npy_of("(2,)", bytes(7)),
+    "twice.npz": bytes(zipped(("x.npy", npy_of("(1,)", bytes(4))), ("x.npy", b""))),
+    "both.npz": bytes(zipped(("x.npy", npy_of("(1,)", bytes(4))), ("x", b""))),
+    "pickled.npz": bytes(zipped(("x.npy", npy_of("(1,)", b"cos\nsystem\n.", "|O")))),
+    "bz2.npz": bytes(zipped(("x.npy", npy_of("(2,)", bytes(8))), way=zipfile.ZIP_BZIP2)),
+    "cut.npz": bytes(zipped(("x.npy", npy_of("(2,)", bytes(8))))[:-9]),
+    "empty.npz": bytes(zipped()),
+    "size.npz": lying(24, 1 << 31),
+    "place.npz": lying(42, 1 << 31),
+    "secret.npz": lying(8, 1, "<H"),
+    "version.npz": lying(6, 99, "<H"),
+    "sum.npz": lying(16, 1),
+    "zero.safetensors": header("", 0),
+    "short.safetensors": b"\0\0\0",
+    "negative.safetensors": one(shape=[-2]),
+    "before.safetensors": one(data_offsets=[-8, 0]),
+    "small.safetensors": one(shape=[1]),
+    "large.safetensors": one(shape=[3]),
+    "gap.safetensors": one(16, data_offsets=[8, 16]),
+    "more.safetensors": one(80),
+    "less.safetensors": one(4),
+    "three.safetensors": one(data_offsets=[0, 8, 9]),
+    "fraction.safetensors": one(shape=[2.0]),
+    "truth.safetensors": one(shape=[True, 2]),
+    "shape.safetensors": one(shape="2"),
+    "shapes.safetensors": one(shape={"2": 1}),
+    "kinds.safetensors": one(dtype=["F32"]),
+    "kind.safetensors": one(dtype={"F32": 1}),
+    "unknown.safetensors": one(dtype="F32X"),
+    "extra.safetensors": one(more=1),
+    "dims.safetensors": one(shape=[1] * 40 + [2]),
+    "nothing_is_huge.safetensors": one(0, shape=[0, 1 << 62], data_offsets=[0, 0]),
+    "null.safetensors": safetensors({"x": None}, bytes(8)),
+    "over.safetensors": safetensors(
+        {"x": {**TWO, "data_offsets": [0, 8]}, "y": {**TWO, "data_offsets": [4, 12]}}, bytes(12)
+    ),
+    "twice.safetensors": header(f'{{"x": {ROW}, "x": {ROW}}}'),
+    "twice_in_it.safetensors": header('{"x": {"dtype": "I32", ' + ROW[1:] + "}"),
+    "deep.safetensors": header('{"x": ' + "[" * 200_000),
+    "deep_beside.safetensors": header(
+        '{"__metadata__": ' + "[" * 99_999 + "]" * 99_999 + f', "x": {ROW}}}'
+    ),
+    "digits.safetensors": header(ROW.replace("[2]", f"[{'9' * 99_999}]").join(('{"x": ', "}"))),
+    "nan.safetensors": header(f'{{"x": {ROW.replace("[2]", "[NaN]")}}}'),
+    "utf16.safetensors": header(f'{{"x": {ROW}}}'.encode("utf-16")),
+    "latin.safetensors": header(b'{"\xff": 1}'),
+    "dims.idx": bytes([0, 0, 8, 255]) + struct.pack(">I", 1) * 255 + b"a",
+    "more.idx": idx((2,), b"abc"),
+    "nothing_is_huge.idx": idx((0, 2**32 - 1, 2**32 - 1, 2**32 - 1), b""),
+    "huge.idx": idx((2**32 - 1,) * 4, b"", 14),
+    "none.idx": b"",
+    "two.idx": b"\0\0",
+    "more.idx.gz": gzip.compress(idx((2,), b"abc")),
+    "sum.idx.gz": gzip.compress(idx((2,), b"ab"))[:-8] + bytes(8),
+    "end.idx.gz": gzip.compress(idx((2,), b"ab"))[:-6],
+    "name.idx.gz": b"\x1f\x8b\x08\x08" + bytes(6) + b"a" * 100_000,
+    "flags.idx.gz": b"\x1f\x8b\x08\xff" + b"a" * 1000,
+    "zero.csv": b"1,2\n3,\x004\n",
+    "ragged.csv": b"1,2\n3\n",
+    "word.csv": b"1\nx\n",
+    "escape.csv": b"1\n\x1b[31mred\n",
+    "long_word.csv": b"1\n" + b"x" * 1_000_000,
+    "names.csv": b"a,b\n",
+    "lines.csv": b"\n\n",
+    "quoted.csv": b'1\n"2"\n',
+    "wide.csv": b"1,2\n" + b"," * (1 << 23),
+    "utf16.csv": "1,2\n".encode("utf-16"),
+    "semicolons.csv": b"1;2\n3;4\n",
+    "underscore.csv": b"1\n1_000\n",
+    "hex.csv": b"1\n0x10\n",
+    "digits.csv": "1\n\u0661\n".encode(),
+    "large.csv": b"1\n9223372036854775808\n",
+    "larger.csv": b"1," + b"9" * 1_000_000 + b"\n",
     "empty.npy": b"",
     "short.npy": b"\x93NUM",
     "asks.npy": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000,)}"),
@@ -249,7 +369,69 @@ def test_hostile_files(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(HOSTILE[name])
     with pytest.raises(InputError) as caught:
         read(str(tmp_path / name), most=MOST)
-    assert len(str(caught.value)) < 500
+    said = str(caught.value) + caught.value.advice
+    assert len(said) < 800 and said.isprintable()
+
+
+def test_whole_numbers_stay_whole(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("9007199254740993\n-9223372036854775808\n")
+    assert read(str(tmp_path / "a.csv")).tolist() == [2**53 + 1, -(2**63)]
+    (tmp_path / "a.csv").write_text("99999999999999999999\r\n1e999\r1.5\n")
+    assert read(str(tmp_path / "a.csv")).tolist() == pytest.approx([1e20, math.inf, 1.5])
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.safetensors"])
+def test_any_byte_but_zero_is_true(tmp_path: Path, name: str) -> None:
+    """NumPy reads the byte itself, so a sum of such booleans is anything."""
+    data = b"\0\1\2\xff"
+    entry = {"x": {"dtype": "BOOL", "shape": [4], "data_offsets": [0, 4]}}
+    raw = npy_of("(4,)", data, "|b1") if name.endswith("npy") else safetensors(entry, data)
+    (tmp_path / name).write_bytes(raw)
+    assert read(str(tmp_path / name)).sum() == 3
+
+
+def test_reading_takes_no_more_than_the_data(tmp_path: Path) -> None:
+    """What a compressed file claims and does not hold is never there; nothing is held twice."""
+    size = 50_000_000
+    (tmp_path / "a.idx.gz").write_bytes(gzip.compress(idx((size,), bytes(size)), 1))
+    (tmp_path / "b.idx.gz").write_bytes(gzip.compress(idx((8 * size,), bytes(2 * size)), 1))
+    numpy.save(tmp_path / "c.npy", numpy.zeros(size, numpy.uint8))
+    (tmp_path / "d.csv").write_bytes(b"12\n" * 2_000_000)
+    for name, most in (("a.idx.gz", 1.2), ("c.npy", 1.2), ("d.csv", 1.0)):
+        tracemalloc.start()
+        read(str(tmp_path / name))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < most * size, name
+    with pytest.raises(InputError, match="ends early"):
+        read(str(tmp_path / "b.idx.gz"))
+
+
+@pytest.mark.parametrize("line", [
+    "x", "x=", "=4", "x y=2", "x:2", "x=@", "x=1=2", "x=@missing.npy",
+    "x=@../a.npy", "x=@/etc/passwd", "x=@link.npy", "x=@in/link.npy", "x=@notes.txt", "x=@pipe.npy",
+    "x=__import__('os')", "x=[1,", "x=[1.0,[2.0,3.0]]", "x={[1]:2}", "x={1:2}[0]", "x=f'{1}'",
+    "x=b'1'", "x=1j", "x=...", "x=" + "9" * 10_000, "x=" + "[" * 300 + "]" * 300,
+    "x=" + "-" * 5000 + "1", "x=@" + "a" * 5000 + ".npy", "x=\x1b[31m", "x=(1.0,)*10**9", "x.y=2",
+])  # fmt: skip
+def test_a_line_that_sets_nothing_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    """As --set is, at its own line; whatever command reads it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    numpy.save(tmp_path / "out" / "a.npy", numpy.ones(2))
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "link.npy").symlink_to("../out/a.npy")
+    (tmp_path / "home" / "in").symlink_to("../out")
+    (tmp_path / "home" / "notes.txt").write_text("1\n")
+    os.mkfifo(tmp_path / "home" / "pipe.npy")
+    (tmp_path / "home" / "p.expr").write_text(f"# a title\n# set: {line}\nprint(x)\n")
+    for verb in ("run", "check"):
+        done = gradcli(verb, "home/p.expr")
+        page = done.stdout + done.stderr
+        assert done.returncode == 2 and "home/p.expr:2:1" in page, page
+        assert page.count("UsageError: ") == 1 and len(page) < 1500 and "\x1b" not in page
 
 
 def test_a_bomb_in_an_archive(tmp_path: Path) -> None:
@@ -291,12 +473,12 @@ def test_data_beside_the_program(tmp_path: Path) -> None:
     numpy.save(home / "data" / "x.npy", numpy.ones(2))
     numpy.save(tmp_path / "secret.npy", numpy.ones(2))
     program = str(home / "p.expr")
-    assert defaults_of({"x": "@data/x.npy"}, program, MOST)["x"].value.tolist() == [1, 1]
+    assert default_of("x", "@data/x.npy", program, MOST).value.tolist() == [1, 1]
     (home / "link.npy").symlink_to(tmp_path / "secret.npy")
     (home / "up").symlink_to(tmp_path)
     for path in ("../secret.npy", str(tmp_path / "secret.npy"), "link.npy", "up/secret.npy",
                  "data/../../secret.npy"):  # fmt: skip
         with pytest.raises(InputError):
-            defaults_of({"x": f"@{path}"}, program, MOST)
+            default_of("x", f"@{path}", program, MOST)
     with pytest.raises(InputError, match="without a file"):
-        defaults_of({"x": "@x.npy"}, None, MOST)
+        default_of("x", "@x.npy", None, MOST)

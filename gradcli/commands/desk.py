@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 from .. import progress
 from ..deadline import address_space, deadline
 from ..defects import message_of, notes_of
-from ..diagnostics import Diagnostic, ExitStatus, Label, LimitReached, ProgramError, Span
+from ..diagnostics import (
+    Diagnostic,
+    ExitStatus,
+    Label,
+    LimitReached,
+    ProgramError,
+    Span,
+    noted,
+)
 from ..ending import keep, why_unwritable
 from ..opening import NotThere, Opened, Unusable, opened
 from ..options import Shared
@@ -39,9 +47,6 @@ if TYPE_CHECKING:
 # NumPy reads these when it is imported, with the pipeline.
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
-
-# Advice that starts like this tells a fact; any other says what to do.
-FACTS = ("did ", "here ", "in it", "it ", "there ", "the ", "known ")
 
 
 class Desk:
@@ -176,8 +181,7 @@ def guarded(common: Shared, body: Callable[[Desk], int]) -> int:
     except ProgramError as error:
         return desk.fail(error.diagnostic)
     except NotThere as error:
-        notes = (f"do: {error.advice}",) if error.advice else ()
-        return desk.fail(Diagnostic("DeviceError", str(error), notes=notes,
+        return desk.fail(Diagnostic("DeviceError", str(error), notes=noted(error.advice),
                                     exit_status=ExitStatus.MISSING_DEVICE))  # fmt: skip
     except Unusable as error:
         return desk.fail(_usage(str(error), error.advice))
@@ -201,9 +205,7 @@ def _unwritable(desk: Desk, error: OSError) -> int:
 
 
 def _usage(message: str, advice: str) -> Diagnostic:
-    notes = (advice if advice.startswith(FACTS) else f"do: {advice}",)
-    return Diagnostic("UsageError", message, notes=notes if advice else (),
-                      exit_status=ExitStatus.USAGE)  # fmt: skip
+    return Diagnostic("UsageError", message, notes=noted(advice), exit_status=ExitStatus.USAGE)
 
 
 def _limited(desk: Desk, error: LimitReached) -> Diagnostic:

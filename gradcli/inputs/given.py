@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 LONGEST = 1 << 20  # characters of one value: what is larger belongs into a file
@@ -48,23 +47,22 @@ def parse_value(name: str, text: str, *, folder: str | None = None, most: int = 
     if text.startswith("@"):
         from .readers import read
 
+        if text == "@":
+            raise InputError(f"{name}: @ names no file", f"--set {name}=@data.npy")
         return Input(name, "array", read(*split_path(text[1:]), folder=folder, most=most))
     value = _literal(name, text)
     return Input(name, "leaf" if is_floating(value) else "plain", value)
 
 
-def defaults_of(lines: Mapping[str, str], file: str | None, most: int) -> dict[str, Input]:
-    """The values that a program's own first comments give to names, data beside the file only."""
-    found = {}
-    for name, text in lines.items():
-        if text.startswith("@") and file is None:
-            raise InputError(
-                f"# set: {name}={shortened(text)}: a program without a file has no data beside it",
-                f"--set {name}={text}",
-            )
-        folder = os.path.dirname(os.path.abspath(file)) if file is not None else None
-        found[name] = parse_value(name, text, folder=folder, most=most)
-    return found
+def default_of(name: str, text: str, file: str | None, most: int) -> Input:
+    """The value that a program's own first comments give to a name, data beside the file only."""
+    if text.startswith("@") and file is None:
+        raise InputError(
+            f"{name}={shortened(text)}: a program without a file has no data beside it",
+            f"on the command line: --set {name}={shortened(text)}",
+        )
+    folder = os.path.dirname(os.path.abspath(file)) if file is not None else None
+    return parse_value(name, text, folder=folder, most=most)
 
 
 def is_floating(value: Any) -> bool:
@@ -85,8 +83,13 @@ def split_path(text: str) -> tuple[str, str]:
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """A value as part of a message."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+    """A value as part of a message, which is one line."""
+    text = text if len(text) <= most else text[: most - 1] + "…"
+    return text if text.isprintable() else "".join(map(_visible, text))
+
+
+def _visible(letter: str) -> str:
+    return letter if letter.isprintable() else repr(letter)[1:-1]
 
 
 def _literal(name: str, text: str) -> Any:
@@ -99,11 +102,12 @@ def _literal(name: str, text: str) -> Any:
         return _value(ast.parse(text.strip(), mode="eval").body)
     except InputError:
         raise
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
-        raise InputError(f"{name}: {shortened(text)!r} {_REFUSED}", _advice(name, text)) from None
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, OverflowError):
+        raise InputError(f"{name}: '{shortened(text)}' {_REFUSED}", _advice(name, text)) from None
 
 
 def _advice(name: str, text: str) -> str:
+    text = shortened(text)
     if text.replace("_", "").replace("-", "").replace(" ", "").isalnum():
         return f"--set \"{name}='{text}'\" for a text, --set {name}=@{text} for a file"
     if text.startswith(("tensor(", "torch.tensor(")):

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span
+from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span, noted
 from . import names
 from .check import Checker
 from .names import Scope
@@ -23,6 +23,7 @@ from .source import Source
 CHUNK_LINES, CHUNKS = 1500, 50
 # Lines that can't start a chunk: they belong to the statement before.
 _CONTINUES = re.compile(r"(?:else|elif|except|finally)\b")
+_MEANT = re.compile(r"#\s*set:")
 _DEFAULT = re.compile(r"#\s*set:\s*([^\W\d]\w*)\s*=\s*(.*\S)\s*$")
 
 
@@ -386,4 +387,15 @@ def _defaults(source: Source) -> dict[str, Default]:
         match = _DEFAULT.match(text)
         if match is not None:
             found[match[1]] = Default(match[1], match[2], number)
+        elif _MEANT.match(text):
+            raise refused_default(source, number, "expected # set: NAME=VALUE", "# set: a=4.0")
     return found
+
+
+def refused_default(source: Source, number: int, message: str, advice: str = "") -> ProgramError:
+    """An error of such a line, told as one of --set is: it is the same thing."""
+    span = Span(number, 1, number, len(source.line(number)) + 1)
+    return ProgramError(
+        Diagnostic("UsageError", message, (Label(span, "", primary=True),),
+                   noted(advice), source.name, ExitStatus.USAGE)
+    )  # fmt: skip

@@ -35,9 +35,10 @@ def execute(
     with _prepared(request):
         try:
             program = program_of(request)
+            values = values_of(program, request)
         except ProgramError as error:
             return Ran(request, None, _shown(request), None, [], (), error.diagnostic.bounded())
-        return _run(request, program, values_of(program, request), write, chronicle)
+        return _run(request, program, values, write, chronicle)
 
 
 def _shown(request: Request) -> str:

@@ -8,9 +8,9 @@ from ..engine import device as devices
 from ..engine import dtypes
 from ..engine.operator import catalogue
 from ..engine.tensor import Tensor
-from ..inputs import Input, InputError, defaults_of, parse_set
+from ..inputs import Input, InputError, default_of, parse_set
 from ..inputs.given import is_floating
-from ..language.program import Program
+from ..language.program import Default, Program, refused_default
 from ..namespace import resolve
 from ..opening import Unusable
 from .request import Request
@@ -32,10 +32,10 @@ def values_of(program: Program, request: Request) -> Values:
     overrides: dict[str, Any] = {}
     for name, item in _given(program, request).items():
         if name in program.inputs:
-            inputs[name] = _value(item, request)
+            inputs[name] = _value(item, program, request)
         elif name in program.literals:
-            overrides[name] = _value(item, request)
-        elif any(text.partition("=")[0].strip() == name for text in request.sets):
+            overrides[name] = _value(item, program, request)
+        elif name in _named(request):
             raise Unusable(f"--set {name}: {_no_input(name, program)}", _near(name, program))
     for name in request.no_grad:
         if name not in program.inputs and name not in overrides and name not in request.wrt:
@@ -55,10 +55,12 @@ def values_of(program: Program, request: Request) -> Values:
 def _given(program: Program, request: Request) -> dict[str, Input]:
     """--set wins over the comments of the program."""
     most = request.limits.max_memory
-    named = {text.partition("=")[0].strip() for text in request.sets}
-    lines = {n: default.text for n, default in program.defaults.items() if n not in named}
+    named = _named(request)
+    given: dict[str, Input] = {}
+    for name, default in program.defaults.items():
+        if name not in named:
+            given[name] = _default(default, program, request)
     try:
-        given = defaults_of(lines, request.path, most)
         for text in request.sets:
             item = parse_set(text, most=most)
             given[item.name] = item
@@ -67,16 +69,40 @@ def _given(program: Program, request: Request) -> dict[str, Input]:
     return given
 
 
-def _value(item: Input, request: Request) -> Any:
+def _named(request: Request) -> set[str]:
+    """The names that --set gives a value to."""
+    return {text.partition("=")[0].strip() for text in request.sets}
+
+
+def _default(default: Default, program: Program, request: Request) -> Input:
+    """What a comment of the program gives; what is wrong with it is told at its line."""
+    name, text, line = default
+    try:
+        return default_of(name, text, request.path, request.limits.max_memory)
+    except InputError as error:
+        advice = error.advice
+        if advice.startswith("--set "):
+            advice = "# set: " + advice.removeprefix("--set ")
+        raise refused_default(program.source, line, str(error), advice) from None
+
+
+def _value(item: Input, program: Program, request: Request) -> Any:
     requires_grad = item.name not in request.no_grad
     if item.kind == "array":
         tensor: Tensor = resolve("from_numpy")(item.value)
         if devices.default_device() is not devices.cpu:
             tensor = catalogue.methods["to"](tensor, devices.default_device())
         return tensor.requires_grad_() if requires_grad and tensor.is_floating_point() else tensor
-    if item.kind == "leaf" or (item.name in request.wrt and all_numbers(item.value)):
+    if item.kind != "leaf" and not (item.name in request.wrt and all_numbers(item.value)):
+        return item.value
+    try:
         return _leaf(item.name, item.value, requires_grad)
-    return item.value
+    except Unusable as error:
+        if item.name in _named(request):
+            raise
+        line = program.defaults[item.name].line
+        message = str(error).removeprefix("--set ")
+        raise refused_default(program.source, line, message, error.advice) from None
 
 
 def all_numbers(value: Any) -> bool:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from ...deadline import Clock
-from ...diagnostics import Diagnostic, ExitStatus, Label, ProgramError, bounded
+from ...diagnostics import Diagnostic, ExitStatus, Label, ProgramError, bounded, noted
 from ...engine.mode import state
 from ...language.interpreter import Outcome
 from ...language.session import session
@@ -296,8 +296,8 @@ def defect(
     name: str, message: str, status: int, advice: str = "", at: tuple[int, int] | None = None
 ) -> FileCheck:
     """A program that could not be checked to its end; `at` is the statement it had come to."""
-    notes = (advice if advice.startswith("did ") else f"do: {advice}",) if advice else ()
-    problem = Problem("error", bounded(message), advice=tuple(bounded(note, 600) for note in notes))
+    notes = tuple(bounded(note, 600) for note in noted(advice))
+    problem = Problem("error", bounded(message), advice=notes)
     if at is not None:
         line, column = at
         problem = problem._replace(line=line, column=column, end_line=line, end_column=column + 1)
