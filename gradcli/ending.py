@@ -12,6 +12,7 @@ import gc
 import os
 import signal
 import sys
+import warnings
 from contextlib import suppress
 
 TYPE_CHECKING = False
@@ -26,6 +27,7 @@ def begin() -> None:
     global _kept
     _kept = []
     gc.disable()
+    warnings.simplefilter("ignore")  # a program's own are told in words; NumPy's name our files
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _gone)
     for place, name in enumerate(("stdin", "stdout", "stderr")):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from test_cli import gradcli
 
+from gradcli.pipeline.against import require_torch
 from gradcli.pipeline.check import Wishes, check
 from gradcli.report.model.check import FileCheck
 
@@ -166,3 +167,104 @@ def test_without_torch(tmp_path: Path) -> None:
     lines = done.stderr.splitlines()
     assert lines[0].startswith("do: pip install torch==2.13.0")
     assert lines[-1] == "DeviceError: --against torch: PyTorch is not installed"
+
+
+# ---------------------------------------------------------------- what the file is trusted with
+
+CONTEXT = """
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        {line}
+        ctx.save_for_backward(x)
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        return grad * 2
+x = torch.ones(2, requires_grad=True)
+F.apply(x).sum().backward()
+print(x.grad)
+"""
+
+
+@with_torch
+@pytest.mark.parametrize("line", [
+    "ctx.keep = x > 0; print(ctx.keep)", "ctx.apply = print", "ctx.to_save = 'x'",
+    "ctx.materialize_grads = 'x'", "ctx.non_differentiable = [1]", "ctx.dirty_tensors = {}",
+    "ctx.saved_for_forward = print", "ctx.vjp = 1", "ctx.forward = 1; print(ctx.forward)",
+    "setattr(ctx, 'what the program keeps', 3); ctx.a = 1; print(ctx.a)",
+])  # fmt: skip
+def test_what_a_context_keeps_is_nothing_to_pytorch(line: str) -> None:
+    assert against(CONTEXT.format(line=line)).against == "as PyTorch"
+
+
+@with_torch
+@pytest.mark.parametrize("given", [
+    "num_workers=2", "num_workers=1, multiprocessing_context='spawn'", "num_workers=1, timeout=5",
+    "num_workers=2, persistent_workers=True", "num_workers=1, worker_init_fn=print",
+])  # fmt: skip
+def test_a_program_starts_no_process(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import multiprocessing.process
+
+    def start(self: object) -> None:
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", start)
+    text = "from torch.utils.data import DataLoader, TensorDataset\n"
+    text += f"d = DataLoader(TensorDataset(torch.ones(4, 2)), batch_size=2, {given})\n"
+    text += "for i in range(2):\n    for b in d:\n        print(b)\nprint(len(d))\n"
+    assert against(text).against == "as PyTorch"
+
+
+@with_torch
+def test_threads_of_the_process_stay_as_they_are() -> None:
+    fact = against("torch.set_num_threads(1000000)\nprint(torch.get_num_threads())\n")
+    assert fact.against == "as PyTorch" and require_torch().get_num_threads() == 1
+
+
+@with_torch
+@pytest.mark.parametrize("name", [
+    "load", "save", "ops", "_C", "os", "sys", "hub", "jit", "classes", "serialization", "compile",
+    "from_file", "UntypedStorage", "profiler", "multiprocessing", "distributed", "package",
+    "utils.cpp_extension", "utils.bottleneck", "nn.modules", "autograd.profiler", "_dynamo", "fx",
+])  # fmt: skip
+def test_names_that_are_not_ours_are_not_there(name: str) -> None:
+    """The same closed list: in whatever way PyTorch's own names are asked for."""
+    home, _, last = f"torch.{name}".rpartition(".")
+    for text in (f"print(torch.{name})", f"from {home} import {last} as found",
+                 f"getattr({home}, {last!r})"):  # fmt: skip
+        fact = against(text)
+        assert fact.exit_code == 3 and not problems(fact)
+
+
+@with_torch
+@pytest.mark.parametrize("text", [
+    "m = nn.Linear(2, 2)\nm._forward_hooks = {1: print}",
+    "m = nn.Linear(2, 2)\nm.__dict__", "m = nn.Linear(2, 2)\nm._parameters['weight'] = 3",
+    "x = torch.ones(2, requires_grad=True)\nprint((x * 2).grad_fn.__class__.__init__)",
+    "torch.ones(2).__array_interface__", "torch.ones(2).untyped_storage()", "torch.ones(2).set_()",
+    "torch.ones(2).numpy().tofile('x')", "torch.ones(2).numpy().base", "torch.ones(2).__dlpack__()",
+    "print.__globals__", "nn.Module.__subclasses__()",
+    "torch.ones(1, requires_grad=True).register_hook(print).hooks_dict_ref",
+    "torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1).__reduce__()",
+    "nn.Linear(2, 2).get_submodule('__class__.__init__')",
+    "'{0.__class__.__mro__}'.format(nn.ReLU())",
+])  # fmt: skip
+def test_nothing_leads_from_pytorchs_objects_to_the_host(text: str) -> None:
+    fact = against(text)
+    assert fact.exit_code == 3 and not problems(fact)
+
+
+@with_torch
+def test_it_is_said_that_the_file_is_trusted(tmp_path: Path) -> None:
+    program = tmp_path / "a.expr"
+    program.write_text("# check: against torch\nprint(1)\n")
+    assert "trusts" not in gradcli("check", str(program)).stderr
+    assert '"against": null' in gradcli("check", str(program), "--format", "json").stdout
+    done = gradcli("check", str(program), "--against", "torch")
+    assert done.stderr.count("\n") == 1 and "it trusts them" in done.stderr
+    assert gradcli("check", str(program), "--against", "torch", "-q").stderr == ""
+    assert "programs that you trust" in " ".join(gradcli("check", "--help").stdout.split())
+    again = gradcli("check", str(program), "--format", "json", GRADCLI_AGAINST="torch")
+    assert '"against": null' in again.stdout

@@ -29,6 +29,9 @@ GATES = ("nan", "inf", "none", "zero", "stale")
 ALLOWED = ("kink", *GATES)
 
 
+TRUSTED = "note: --against torch runs PyTorch's own code on these programs: it trusts them\n"
+
+
 class Asked(NamedTuple):
     """The options of check."""
 
@@ -82,7 +85,8 @@ COMMAND = Command(
                "derivative), or what --fail-on names.", (), _some_of(*ALLOWED), many=True,
                gather=words, metavar="kink,..."),
         Option("against", ("--against",), "Run the same checked program on PyTorch's own tensors, "
-               "and compare.", None, one_of("torch"), metavar="torch"),
+               "and compare. Only for programs that you trust.", None, one_of("torch"),
+               metavar="torch"),
         flag("no_numeric", "--no-numeric", help="Leave out the difference quotients."),
         Option("rtol", ("--rtol",), "How far a gradient may be off, relative to its size.", "1e-5",
                number, metavar="R", show_default=True),
@@ -125,6 +129,8 @@ def command(common: Shared, asked: Asked) -> int:
             from ..pipeline.against import require_torch
 
             require_torch()
+            if not common.quiet:
+                tell(block(TRUSTED))
         facts = side_by_side(found, wishes, asked.jobs)
         return _told(desk, facts, [place.name for place in found])
 

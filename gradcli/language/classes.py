@@ -80,6 +80,9 @@ class ClassValue:
         return MISSING
 
 
+ClassValue.__name__ = ClassValue.__qualname__ = "type"  # as Python's own messages name it
+
+
 def _native(bases: tuple[Any, ...]) -> Any:
     """The class of the library or the error type that the class builds on, or None."""
     found: Any = None

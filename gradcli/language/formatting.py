@@ -12,6 +12,7 @@ from typing import Any
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.module import Module
+from .disclosure import published
 from .libraries import TENSORS
 from .operations import DICTS, VIEWS, type_handlers, type_name
 from .session import session
@@ -61,7 +62,7 @@ def text(value: Any) -> str:
         return quoted(value)
     if hasattr(kind, "__repr__") and kind not in REPRESENT and kind.__str__ is not object.__str__:
         if not issubclass(kind, (tuple, Node)):
-            return str(value)  # devices and dtypes have a shorter str
+            return published(str(value))  # devices and dtypes have a shorter str
     return quoted(value)
 
 
@@ -117,7 +118,7 @@ def _quoted(value: Any, around: tuple[int, ...]) -> str:
         return (
             f"<{getattr(kind, 'home', '')}{type_name(value)} object at {session.address_of(value)}>"
         )
-    return repr(value)
+    return published(repr(value))
 
 
 def _charge_module(module: Module) -> None:

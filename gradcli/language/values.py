@@ -411,6 +411,6 @@ NUMERIC = frozenset({int, float, bool, type(None)})
 for _record, _name in (
     (Function, "function"), (Builtin, "builtin_function_or_method"), (Bound, "method"),
     (Type, "type"), (Namespace, "module"), (Set, "set"), (FrozenSet, "frozenset"),
-    (Plain, "object"),
+    (Plain, "object"), (Lazy, "generator"), (ErrorValue, "Exception"),
 ):  # fmt: skip
     _record.__name__ = _record.__qualname__ = _name

@@ -24,6 +24,8 @@ from ..language.members import BUILDERS, TABLES, Members
 from ..opening import NotThere
 from ..operators import catalogue
 
+# What would change the process and not the answer stays gradcli's.
+OURS = ("__version__", "set_num_threads", "get_num_threads")
 INSTALL = "pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
 
 
@@ -63,17 +65,39 @@ def torch_library() -> Library:
 
 def _resolve(torch: Any, path: str) -> Any:
     """The object of a name; a class publishes what ours of this name does."""
-    if path == "__version__":
+    if path in OURS:
         return namespace.resolve(path)
     try:
         found = attrgetter(path)(torch)
     except AttributeError:
         import_module(f"torch.{path.rpartition('.')[0]}")
         found = attrgetter(path)(torch)
+    if path == "utils.data.DataLoader":
+        found = _here(torch.utils.data)
     kind, twin = _class_of(found), _class_of(namespace.resolve(path))
     if kind not in TABLES and kind not in PUBLISHED and publishes(twin):
         PUBLISHED[kind] = frozenset(published(twin))
     return found
+
+
+@functools.cache
+def _here(data: Any) -> Any:
+    """PyTorch's DataLoader, which loads in this process: a program starts no other."""
+
+    class DataLoader(data.DataLoader):  # type: ignore[misc, name-defined]
+        def _get_iterator(self) -> Any:
+            asked = {name: self.__dict__[name] for name in ("num_workers", "timeout")}
+            self.__dict__.update(num_workers=0, timeout=0)
+            try:
+                return super()._get_iterator()
+            finally:
+                self.__dict__.update(asked)
+
+        def __iter__(self) -> Any:
+            return self._get_iterator()
+
+    DataLoader.__module__, DataLoader.__qualname__ = data.DataLoader.__module__, "DataLoader"
+    return DataLoader
 
 
 def _class_of(found: Any) -> type:
@@ -170,29 +194,34 @@ def _is_context(torch: Any, kind: type) -> bool:
     return issubclass(kind, torch.autograd.function.BackwardCFunction)
 
 
+KEPT = "what the program keeps"  # no name that PyTorch or a program could write
 _CONTEXT = (
     "save_for_backward", "mark_non_differentiable", "mark_dirty", "set_materialize_grads",
 )  # fmt: skip
 
 
 def _context(kind: Any) -> Members:
-    """The context of a function of the program: its own attributes too."""
+    """The context of a function: what the program keeps there is where PyTorch never looks."""
+    names = ("saved_tensors", "needs_input_grad", "next_functions", "metadata")
+
+    def kept(value: Any) -> dict[str, Any]:
+        found: dict[str, Any] = value.__dict__.setdefault(KEPT, {})
+        return found
 
     def read(value: Any, name: str) -> Any:
-        if name in value.__dict__ and not name.startswith("_"):
-            return value.__dict__[name]
+        if name in kept(value):
+            return kept(value)[name]
         raise missing(value, name)
 
     def write(value: Any, name: str, new: Any) -> None:
-        if name.startswith("_") or name in _CONTEXT:
+        if name.startswith("_") or name in _CONTEXT or name in names:
             raise AttributeError(f"'{name}' belongs to the context")
-        setattr(value, name, new)
+        kept(value)[name] = new
 
     SPECIAL[kind], SPECIAL_SET[kind] = read, write
     methods: dict[str, Callable[..., Any]] = {n: functools.partial(_method, n) for n in _CONTEXT}
     methods |= {n: functools.partial(_method, n)
                 for n in ("name", "register_hook", "register_prehook")}  # fmt: skip
-    names = ("saved_tensors", "needs_input_grad", "next_functions", "metadata")
     return Members(methods, {name: attrgetter(name) for name in names})
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ..disclosure import published
 from ..names import ERROR_NAMES
 from ..operations import type_name
 from ..values import ErrorValue, Type
@@ -53,10 +54,14 @@ def value_of(error: BaseException) -> ErrorValue:
     if type(error) is TypeError and error.args and str(error).startswith(MARK):
         return ErrorValue(kind_of(error), (said(str(error)),))
     if type(error) is TypeError and len(error.args) == 1:
-        return ErrorValue(kind_of(error), (operands_named(error),))
+        return ErrorValue(kind_of(error), (_published(operands_named(error)),))
     # A system's own error may carry host objects; those of Python and the engine carry text.
     args = error.args if not isinstance(error, OSError) else (str(error),)
-    return ErrorValue(kind_of(error), tuple(args))
+    return ErrorValue(kind_of(error), tuple(map(_published, args)))
+
+
+def _published(said: Any) -> Any:
+    return published(said) if type(said) is str else said
 
 
 _OPERANDS = re.compile(r"(.*?(?:: |instances of ))'([\w.]+)' and '([\w.]+)'")
