@@ -125,9 +125,9 @@ def test_syntax_advice(text: str, said: str) -> None:
     ("data", "first", "last"),
     [
         (b"y = '\xe9t\xe9'\n", "p.expr:1:6", "byte 0xe9 at line 1, byte 6 of the line"),
-        (b"\xff\xfex\x00=\x001\x00", "p.expr", "byte 0xff at line 1, byte 1 of the line"),
-        (b"\x89PNG\r\n\x00\x00", "p.expr", "byte 0x89 at line 1, byte 1 of the line"),
-        (b"x = 1\x00\n", "p.expr:1:6", "source code cannot contain null bytes"),
+        (b"\xff\xfex\x00=\x001\x00", "p.expr:1:1", "byte 0xff at line 1, byte 1 of the line"),
+        (b"\x89PNG\r\n\x00\x00", "p.expr:1:1", "byte 0x89 at line 1, byte 1 of the line"),
+        (b"x = 1\x00\n", "p.expr:1:6", "byte 0x00 at line 1, byte 6 of the line"),
         (b"\xef\xbb\xbfx = = 3\r\n", "p.expr:1:5", "invalid syntax"),
         (b"x = 1\rz = w +\r", "p.expr:2:8", "invalid syntax"),
         (b"x = tensor(1.0)\r\ny = x.exq()\r\n", "p.expr:2:7", "has no attribute 'exq'"),
