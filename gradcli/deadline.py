@@ -4,8 +4,7 @@ A limit of time is a limit of work: processor time of this process, all its thre
 clock is a second limit, so many times as large, for a machine that is busy with other things. The
 budget of the language looks at both whenever it has counted some steps. What does not come back to
 it (one long call into an array library, say) is ended by a signal a little later; and what runs no
-signal handler either, an endless call in C, by the net at twice the time. An address-space limit
-turns a runaway allocation into a MemoryError.
+signal handler either, an endless call in C, by the net at twice the time.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from .ending import interruptible
 CLOCK = 10  # times the limit of work: how much time may go by
 LATER = 1.25  # times the limit: when the signal comes
 START = 0.3  # seconds of work more, for what comes before the program
-HEADROOM = 1 << 30  # address space beyond the memory limit: libraries, stacks, mapped files
 
 Mark = Callable[[int, int], None]  # told the line and the column that the program has come to
 
@@ -197,35 +195,3 @@ def _watched(seconds: float) -> Iterator[None]:
         yield
     finally:
         over.set()
-
-
-@contextmanager
-def address_space(limit: int) -> Iterator[None]:
-    """Within it the process can map so much more memory than now, and no more."""
-    try:
-        import resource
-    except ImportError:
-        yield
-        return
-    now = _mapped()
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = now + limit + HEADROOM
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    try:
-        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
-    except (ValueError, OSError):
-        yield
-        return
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-def _mapped() -> int:
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGESIZE")
-    except (OSError, ValueError, IndexError):
-        return 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from . import memory
+
 _UNITS = {
     "": 1, "b": 1, "k": 10**3, "kb": 10**3, "kib": 2**10, "m": 10**6, "mb": 10**6, "mib": 2**20,
     "g": 10**9, "gb": 10**9, "gib": 2**30, "t": 10**12, "tb": 10**12, "tib": 2**40,
@@ -14,6 +16,10 @@ _SECONDS = {"": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 class Misuse(ValueError):
     """A value that an option does not take; the message says what it would take."""
+
+
+class Standard(int):
+    """The memory that a run may take when nobody said: it can be shared."""
 
 
 class Shared(NamedTuple):
@@ -112,6 +118,11 @@ def size(text: str) -> int:
     if number < 1:
         raise Misuse("the least is 1; no limit can be switched off")
     return number
+
+
+def memory_size(text: str) -> int:
+    """An amount, or the standard one."""
+    return Standard(memory.standard()) if text == "standard" else size(text)
 
 
 def seconds(text: str) -> float:
@@ -230,7 +241,13 @@ LIMITS: tuple[Option, ...] = (
     ),
     _limit("max-steps", "100_000_000", "Steps of the interpreter."),
     _limit("max-nodes", "10_000_000", "Backward nodes."),
-    _limit("max-memory", "4GiB", "Memory for values."),
+    _limit(
+        "max-memory",
+        "standard",
+        "Memory for values. The standard is 4GiB, and at most half of "
+        "what the machine and its control group have; the jobs of check share it.",
+        memory_size,
+    ),
     _limit("max-output", "16MiB", "What the program may print."),
     _limit("max-source", "8MiB", "Size of the file."),
     _limit("max-depth", "1000", "Calls within calls."),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..memory import standard
 from ..options import (
     Command,
     Misuse,
     Option,
     Shared,
+    Standard,
     count,
     flag,
     named,
@@ -116,8 +118,11 @@ def command(common: Shared, asked: Asked) -> int:
             desk.spare(place.path)
         if not common.quiet:
             tell(block("".join(f"{note}\n" for note in notes)))
+        memory = common.max_memory
+        if isinstance(memory, Standard):
+            memory = standard(min(asked.jobs, len(found)))
         limits = Limits(
-            common.timeout, common.max_steps, common.max_nodes, common.max_memory,
+            common.timeout, common.max_steps, common.max_nodes, memory,
             common.max_output, common.max_source, common.max_depth,
         )  # fmt: skip
         wishes = Wishes(
@@ -134,7 +139,7 @@ def command(common: Shared, asked: Asked) -> int:
         facts = side_by_side(found, wishes, asked.jobs)
         return _told(desk, facts, [place.name for place in found])
 
-    return guarded(whole, body)
+    return guarded(whole, body, foreign=asked.against is not None)
 
 
 def _told(desk: Desk, facts: Iterable[FileCheck], names: list[str]) -> int:

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from .. import progress
-from ..deadline import address_space, deadline
+from ..deadline import deadline
 from ..defects import message_of, notes_of
 from ..diagnostics import (
     Diagnostic,
@@ -23,6 +23,7 @@ from ..diagnostics import (
     noted,
 )
 from ..ending import keep, why_unwritable
+from ..memory import bounded
 from ..opening import NotThere, Opened, Unusable, opened
 from ..options import Shared
 from ..output import (
@@ -159,14 +160,17 @@ def _same(one: str, other: str) -> bool:
         return False
 
 
-def guarded(common: Shared, body: Callable[[Desk], int]) -> int:
-    """Runs a command within its limits; whatever comes up ends in words and an exit code."""
+def guarded(common: Shared, body: Callable[[Desk], int], foreign: bool = False) -> int:
+    """Runs a command within its limits; whatever comes up ends in words and an exit code.
+
+    `foreign`: a library runs that takes memory as it likes.
+    """
     prepare_streams()
     desk = Desk(common)
     try:
         with ExitStack() as limits:
             limits.enter_context(deadline(common.timeout))
-            limits.enter_context(address_space(common.max_memory))
+            limits.enter_context(bounded(common.max_memory, foreign or common.device != "cpu"))
             limits.enter_context(progress.progress(not common.quiet, _so_far))
             status = body(desk)
         flush()

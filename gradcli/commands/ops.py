@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..memory import standard
 from ..opening import Unusable
 from ..options import ANSWER, Command, Option, Shared, choice, one_of, several
 from .desk import Desk, guarded
@@ -135,6 +136,6 @@ def _shared(asked: Asked) -> Shared:
     return Shared(
         file=None, sets=[], no_grad=[], device="cpu", dtype=None, format=asked.format,
         out=asked.out, quiet=asked.quiet, color=asked.color, timeout=600.0, max_steps=10**8,
-        max_nodes=10**7, max_memory=4 << 30, max_output=16 << 20, max_source=8 << 20,
+        max_nodes=10**7, max_memory=standard(), max_output=16 << 20, max_source=8 << 20,
         max_depth=1000,
     )  # fmt: skip

@@ -123,7 +123,9 @@ class Budget:
 
     def charge_output(self, text: str) -> None:
         """Count what the program prints, in bytes."""
-        self.output += len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+        self.output += len(text)
+        if self.output <= self.max_output and not text.isascii():
+            self.output += len(text.encode("utf-8", "replace")) - len(text)
         if self.output > self.max_output:
             raise LimitReached(f"limit of {self.max_output:,} bytes of output", "--max-output")
 

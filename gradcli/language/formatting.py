@@ -12,6 +12,7 @@ from typing import Any
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.module import Module
+from .costs import BIG, SMALL, WALKED, charge_integer, charge_shown, joined
 from .disclosure import published
 from .libraries import TENSORS
 from .operations import DICTS, VIEWS, type_handlers, type_name
@@ -31,6 +32,7 @@ from .values import (
 )
 
 MAX_DEPTH = 500
+SHORT = 4  # characters of a format, which can't ask for much
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -90,8 +92,8 @@ def quoted(value: Any) -> str:
 def _quoted(value: Any, around: tuple[int, ...]) -> str:
     kind: Any = type(value)
     if kind in PLAIN:
-        if kind is str:
-            session.budget.charge_bytes(len(value))
+        if kind is str and len(value) > SMALL:
+            charge_shown(value)
         return repr(value)
     represent = REPRESENT.get(kind)
     if represent is not None:
@@ -104,9 +106,7 @@ def _quoted(value: Any, around: tuple[int, ...]) -> str:
             raise RecursionError(
                 "maximum recursion depth exceeded while getting the repr of an object"
             )
-        out = _nested(value, kind, (*around, id(value)))
-        session.budget.charge_bytes(len(out))
-        return out
+        return _nested(value, kind, (*around, id(value)))
     special = texts.custom(value, "__repr__")
     if special is not None:
         return special
@@ -144,21 +144,31 @@ def _nested(value: Any, kind: type, around: tuple[int, ...]) -> str:
     if kind in DICTS:
         pairs = [(_quoted(key, around), _quoted(item, around)) for key, item in value.items()]
         if kind is OrderedDict and sys.version_info < (3, 12):  # as the Python at hand shows it
-            listed = ", ".join(f"({key}, {item})" for key, item in pairs)
-            return f"OrderedDict([{listed}])" if pairs else "OrderedDict()"
-        shown = "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
+            listed = [f"({key}, {item})" for key, item in pairs]
+            return _enclosed("OrderedDict([", listed, "])") if pairs else "OrderedDict()"
+        shown = _enclosed("{", [f"{key}: {item}" for key, item in pairs], "}")
         if kind is defaultdict:
             return f"defaultdict({value.default_factory!r}, {shown})"
         return shown if kind is dict else f"{kind.__name__}({shown})"
     parts = [_quoted(item, around) for item in value]
     if kind is list:
-        return "[" + ", ".join(parts) + "]"
+        return _enclosed("[", parts, "]")
     if kind is Set or kind is FrozenSet:
-        inside = "{" + ", ".join(parts) + "}" if parts else ""
-        return f"frozenset({inside})" if kind is FrozenSet else inside or "set()"
+        if not parts:
+            return f"{kind.__name__}()"
+        return _enclosed("{", parts, "}") if kind is Set else _enclosed("frozenset({", parts, "})")
     if kind in VIEWS:
-        return f"{kind.__name__}([" + ", ".join(parts) + "])"
-    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+        return _enclosed(f"{kind.__name__}([", parts, "])")
+    return _enclosed("(", parts, ",)" if len(parts) == 1 else ")")
+
+
+def _enclosed(start: str, parts: list[str], end: str) -> str:
+    """The parts with commas between them; the whole is made once."""
+    if not parts:
+        return start + end
+    parts[0] = start + parts[0]
+    parts[-1] += end
+    return joined(parts, ", ")
 
 
 def _function(value: Function) -> str:
@@ -194,7 +204,7 @@ def _error(value: ErrorValue) -> str:
 
 
 def plain_error(value: ErrorValue) -> str:
-    inside = ", ".join(quoted(item) for item in value.args)
+    inside = joined([quoted(item) for item in value.args], ", ")
     return f"{value.kind.name}({inside})"
 
 
@@ -233,8 +243,11 @@ def formatted(value: Any, spec: str) -> str:
     if not spec and kind not in TENSORS:
         special = type_handlers.special(value, "__format__")
         return text(value) if special is None else text(special(spec))
-    _charge_widths(spec)
+    if len(spec) > SHORT:
+        _charge_widths(spec)
     if kind in _SCALARS or kind in TENSORS:
+        if kind is int or kind is str:
+            _charge_digits(value)
         return format(value, spec)
     special = type_handlers.special(value, "__format__")
     if special is not None:
@@ -243,8 +256,18 @@ def formatted(value: Any, spec: str) -> str:
 
 
 def _charge_widths(spec: str) -> None:
+    session.budget.charge(len(spec) >> WALKED)
     for number in _NUMBERS.findall(spec):
-        session.budget.charge_bytes(int(number) if len(number) < 19 else 1 << 62)
+        size = int(number) if len(number) < 19 else 1 << 62
+        session.budget.charge_bytes(4 * size)
+        session.budget.charge(size >> WALKED)
+
+
+def _charge_digits(value: Any) -> None:
+    if type(value) is int and value.bit_length() > BIG:
+        charge_integer(value.bit_length())
+    else:
+        charge_shown(value)
 
 
 def converted(value: Any, conversion: int) -> Any:
@@ -254,7 +277,9 @@ def converted(value: Any, conversion: int) -> Any:
     if conversion == ord("s"):
         return text(value)
     if conversion == ord("a"):
-        return quoted(value).encode("ascii", "backslashreplace").decode("ascii")
+        shown = quoted(value)
+        charge_shown(shown)
+        return shown.encode("ascii", "backslashreplace").decode("ascii")
     return value
 
 
@@ -266,10 +291,7 @@ _STEP = re.compile(r"\.([^.\[]+)|\[([^\]]+)\]")
 
 def format_method(pattern: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """pattern.format(*args, **kwargs); fields are looked up in the language's own tables."""
-    counter = [0]
-    out = _fill(pattern, args, kwargs, counter, 2)
-    session.budget.charge_bytes(len(out))
-    return out
+    return _fill(pattern, args, kwargs, [0], 2)
 
 
 def _fill(
@@ -278,6 +300,7 @@ def _fill(
     if depth == 0:
         raise ValueError("Max string recursion exceeded")
     parts: list[str] = []
+    session.budget.charge(len(pattern) >> WALKED)
     for literal, field, spec, conversion in Formatter().parse(pattern):
         session.budget.charge(1)
         parts.append(literal)
@@ -291,7 +314,7 @@ def _fill(
         if spec:
             spec = _fill(spec, args, kwargs, counter, depth - 1)
         parts.append(formatted(value, spec or ""))
-    return "".join(parts)
+    return joined(parts)
 
 
 def _field(field: str, args: tuple[Any, ...], kwargs: dict[str, Any], counter: list[int]) -> Any:
@@ -323,6 +346,7 @@ def _field(field: str, args: tuple[Any, ...], kwargs: dict[str, Any], counter: l
     rest = field[first.end() :]
     place = 0
     while place < len(rest):
+        session.budget.charge(1)
         step = _STEP.match(rest, place)
         if step is None:
             raise ValueError("Empty attribute in format string")
@@ -336,7 +360,10 @@ def _field(field: str, args: tuple[Any, ...], kwargs: dict[str, Any], counter: l
 
 # ---------------------------------------------------------------- percent
 
-_PERCENT = re.compile(r"%(?:\(([^)]*)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d+))?[hlL]?(.)", re.DOTALL)
+# Nothing is tried twice (*+, ++): a pattern of a million zeros is read once.
+_PERCENT = re.compile(
+    r"%(?:\(([^)]*+)(\)|\Z))?([#0\- +]*+)(\*|\d++)?(?:\.(\*|\d++))?[hlL]?(.|\Z)", re.DOTALL
+)
 
 
 def percent(pattern: str, values: Any) -> str:
@@ -354,11 +381,16 @@ def percent(pattern: str, values: Any) -> str:
 
     parts: list[str] = []
     place = 0
+    session.budget.charge(len(pattern) >> WALKED)
     for match in _PERCENT.finditer(pattern):
         session.budget.charge(1)
         parts.append(pattern[place : match.start()])
         place = match.end()
-        name, flags, width, precision, letter = match.groups()
+        name, closed, flags, width, precision, letter = match.groups()
+        if name is not None and not closed:
+            raise ValueError("incomplete format key")
+        if not letter:
+            raise ValueError("incomplete format")
         if letter == "%":
             parts.append("%")
             continue
@@ -370,17 +402,13 @@ def percent(pattern: str, values: Any) -> str:
         precision = _star(take(), "prec") if precision == "*" else precision
         value = mapping[name] if name is not None and mapping is not None else take()
         spec = f"%{flags}{width}" + (f".{precision}" if precision is not None else "")
-        _charge_widths(spec)
-        parts.append(_percent_one(spec, letter, value, match.start(5)))
-    rest = pattern[place:]
-    if "%" in rest:
-        raise ValueError("incomplete format")
-    parts.append(rest)
+        if len(spec) > SHORT:
+            _charge_widths(spec)
+        parts.append(_percent_one(spec, letter, value, match.start(6)))
+    parts.append(pattern[place:])
     if used < len(items) and mapping is None:
         raise TypeError("not all arguments converted during string formatting")
-    out = "".join(parts)
-    session.budget.charge_bytes(len(out))
-    return out
+    return joined(parts)
 
 
 def _star(value: Any, what: str) -> str:
@@ -391,9 +419,9 @@ def _star(value: Any, what: str) -> str:
 
 def _percent_one(spec: str, letter: str, value: Any, place: int) -> str:
     if letter == "s":
-        return (spec + "s") % text(value)
+        return _padded(spec, text(value))
     if letter == "r" or letter == "a":
-        return (spec + "s") % converted(value, ord(letter))
+        return _padded(spec, converted(value, ord(letter)))
     if letter not in "diouxXeEfFgGc":
         shown = letter if letter.isprintable() else "?"
         raise ValueError(
@@ -406,8 +434,14 @@ def _percent_one(spec: str, letter: str, value: Any, place: int) -> str:
             raise TypeError(f"must be real number, not {type_name(value)}")
         if letter != "c":
             raise TypeError(f"%{letter} format: a real number is required, not {type_name(value)}")
+    if type(value) is int:
+        _charge_digits(value)
     result: str = (spec + letter) % value
     return result
+
+
+def _padded(spec: str, shown: str) -> str:
+    return shown if spec == "%" else (spec + "s") % shown
 
 
 # The library's own messages show a value of the program with !r or as a part of a text.

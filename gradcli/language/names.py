@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Literal
@@ -114,7 +115,7 @@ def _is_space(path: str) -> bool:
     return path.startswith("torch.") and namespace.is_space(path[6:])
 
 
-LONGEST = 100  # letters of a name that is compared with others
+LONGEST, MOST = 100, 20_000  # letters of a name that is compared with others, and how many others
 _PATHS = Paths(_is_value, 0), Paths(_is_space, 1)
 
 
@@ -151,7 +152,11 @@ def suggestion(name: str, candidates: object) -> str | None:
     """The nearest candidate, or None. Capital letters are forgiven first."""
     if len(name) > LONGEST:
         return None
-    pool = [word for word in candidates if not word.startswith("_")]  # type: ignore[attr-defined]
+    pool = [
+        word
+        for word in itertools.islice(candidates, MOST)  # type: ignore[call-overload]
+        if not word.startswith("_") and len(word) <= LONGEST
+    ]
     lowered = name.lower()
     for word in pool:
         if word.lower() == lowered and word != name:

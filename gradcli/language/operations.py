@@ -1,4 +1,4 @@
-"""language: Python's operators over a program's values, each charged before it works."""
+"""language: comparison, iteration and subscripts of a program's values, each charged first."""
 
 from __future__ import annotations
 
@@ -8,181 +8,27 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.tensor import Tensor
+from .costs import (
+    COPIED,
+    SMALL,
+    charge_compared,
+    charge_keys,
+    charge_number,
+    charge_text,
+    width_of,
+)  # fmt: skip
 from .session import session
 from .values import UNBOUND, FrozenSet, Instance, Lazy, Set
 
-# Exact types whose operators cost no more than a look at a word: no guard before them.
-LIGHT = frozenset({float, Tensor, bool, complex, type(None)})
-SEQUENCES = frozenset({str, list, tuple})
 # state_dict() and the state of an optimiser are dicts of these kinds.
 DICTS = frozenset({dict, OrderedDict, defaultdict})
 CONTAINERS = DICTS | {list, tuple}
 MUTABLE = DICTS | {list}
-BIG = 1 << 15  # bits above which integer work is charged
+PLAIN = frozenset({int, float, bool, Tensor, type(None)})  # no way leads from these to other values
 KEYS_DEPTH = 200
-
-
-# ---------------------------------------------------------------- arithmetic
-
-
-def charge_integer(bits: int) -> None:
-    """Charge for an integer of so many bits: its bytes, and steps as multiplication takes them."""
-    session.budget.charge_bytes(bits >> 3)
-    session.budget.charge(int((bits / 30) ** 1.58 / 30) + 1)
-
-
-def _repetition(sequence: Any, count: Any) -> None:
-    if count > 0:
-        width = 1 if type(sequence) is str else 8
-        session.budget.charge_bytes(len(sequence) * count * width)
-
-
-def multiply(a: Any, b: Any) -> Any:
-    kind, other = type(a), type(b)
-    if kind is int and other is int:
-        bits = a.bit_length() + b.bit_length()
-        if bits > BIG:
-            charge_integer(bits)
-    elif kind in SEQUENCES and (other is int or other is bool):
-        _repetition(a, b)
-    elif other in SEQUENCES and (kind is int or kind is bool):
-        _repetition(b, a)
-    return a * b
-
-
-def add(a: Any, b: Any) -> Any:
-    kind = type(a)
-    if kind in SEQUENCES and type(b) is kind:
-        session.budget.charge_bytes((len(a) + len(b)) * (1 if kind is str else 8))
-    return a + b
-
-
-def power(a: Any, b: Any) -> Any:
-    if type(a) is int and type(b) is int and b > 0:
-        bits = a.bit_length() * b
-        if bits > BIG and a not in (0, 1, -1):
-            charge_integer(bits)
-    return a**b
-
-
-def shift_left(a: Any, b: Any) -> Any:
-    if type(a) is int and type(b) is int and b > BIG and a:
-        charge_integer(a.bit_length() + b)
-    return a << b
-
-
-def _divided(a: Any, b: Any) -> None:
-    if type(a) is int and type(b) is int and a.bit_length() > BIG:
-        words = a.bit_length() // 30
-        session.budget.charge(words * (b.bit_length() // 30 + 1) // 100 + 1)
-
-
-def floor_divide(a: Any, b: Any) -> Any:
-    _divided(a, b)
-    return a // b
-
-
-def modulo(a: Any, b: Any) -> Any:
-    if type(a) is str:
-        from .formatting import percent
-
-        return percent(a, b)
-    _divided(a, b)
-    return a % b
-
-
-BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "Add": add, "Mult": multiply, "Div": operator.truediv,
-    "FloorDiv": floor_divide, "Mod": modulo, "Pow": power, "MatMult": operator.matmul,
-    "LShift": shift_left, "RShift": operator.rshift,
-}  # fmt: skip
-
-
-def _concatenate_in_place(a: Any, b: Any) -> Any:
-    if type(a) is list:
-        extend(a, b)
-        return a
-    if type(a) in SEQUENCES:
-        return add(a, b)
-    a += b
-    return a
-
-
-def _repeat_in_place(a: Any, b: Any) -> Any:
-    if type(a) is list and type(b) is int:
-        _repetition(a, b)
-        a *= b
-        return a
-    if type(a) in (int, bool) or type(a) in SEQUENCES or type(b) in SEQUENCES:
-        return multiply(a, b)
-    a *= b
-    return a
-
-
-def _set_in_place(combine: Callable[[Any, Any], Any], otherwise: Callable[[Any, Any], Any]) -> Any:
-    def run(a: Any, b: Any) -> Any:
-        if type(a) is Set and isinstance(b, Set):
-            a.become(combine(a, b))
-            return a
-        return otherwise(a, b)
-
-    return run
-
-
-def _of_sets(combine: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """&, |, - and ^, also of a dict's keys() and items(): sets in the order of the dict."""
-
-    def run(a: Any, b: Any) -> Any:
-        if type(a) in VIEWS and "values" not in type(a).__name__:
-            a, b = _as_set(a), _as_set(b)
-        elif type(b) in VIEWS and isinstance(a, Set):
-            b = _as_set(b)
-        return combine(a, b)
-
-    return run
-
-
-def _as_set(items: Any) -> Set:
-    if isinstance(items, Set):
-        return items
-    out = Set()
-    for item in iterate(items):
-        session.budget.charge(1)
-        check_key(item)
-        out.add(item)
-    return out
-
-
-def _in_place(light: Callable[[Any, Any], Any], guarded: Callable[[Any, Any], Any]) -> Any:
-    def run(a: Any, b: Any) -> Any:
-        if type(a) is int or type(a) is bool:
-            try:
-                return guarded(a, b)
-            except TypeError:
-                pass  # the other says it with the right sign
-        return guarded(a, b) if type(a) is str else light(a, b)
-
-    return run
-
-
-BINARY.update({
-    "Sub": _of_sets(operator.sub), "BitOr": _of_sets(operator.or_),
-    "BitXor": _of_sets(operator.xor), "BitAnd": _of_sets(operator.and_),
-})  # fmt: skip
-IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "Add": _concatenate_in_place, "Mult": _repeat_in_place,
-    "Sub": _set_in_place(operator.sub, operator.isub),
-    "Div": operator.itruediv, "FloorDiv": _in_place(operator.ifloordiv, floor_divide),
-    "Mod": _in_place(operator.imod, modulo), "Pow": _in_place(operator.ipow, power),
-    "MatMult": operator.imatmul, "LShift": _in_place(operator.ilshift, shift_left),
-    "RShift": operator.irshift, "BitOr": _set_in_place(operator.or_, operator.ior),
-    "BitXor": _set_in_place(operator.xor, operator.ixor),
-    "BitAnd": _set_in_place(operator.and_, operator.iand),
-}  # fmt: skip
-
-UNARY: dict[str, Callable[[Any], Any]] = {
-    "USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert, "Not": operator.not_,
-}  # fmt: skip
+MOVED = 7  # so many bits of a number of items: a step moves 128 of them
+# Bytes that an item takes as one of a list made of these: numbers and letters are made for it.
+WEIGHTS: dict[Any, int] = {list: 8, tuple: 8, dict: 8, range: 40, str: 88}
 
 
 # ---------------------------------------------------------------- comparison
@@ -190,10 +36,10 @@ UNARY: dict[str, Callable[[Any], Any]] = {
 
 def equal(a: Any, b: Any) -> Any:
     """a == b. Lists, tuples and dicts are compared here, with a stack and a step for each pair."""
-    if not (_is_container(a) and _is_container(b)):
-        if type(a) in VIEWS or type(b) in VIEWS:
-            return _compared(operator.eq, a, b)
+    if type(a) in PLAIN:
         return a == b
+    if not (_is_container(a) and _is_container(b)):
+        return _leaves_equal(a, b)
     charge = session.budget.charge
     stack = [iter(((a, b),))]
     while stack:
@@ -207,11 +53,26 @@ def equal(a: Any, b: Any) -> Any:
                     return False
                 stack.append(pairs)
                 break
-            if not (x == y):  # noqa: SIM201 - a tensor's != is another question
+            if not (x == y if type(x) in PLAIN else _leaves_equal(x, y)):
                 return False
         else:
             stack.pop()
     return True
+
+
+def _leaves_equal(a: Any, b: Any) -> Any:
+    """a == b for what is no list, tuple or dict."""
+    kind = type(a)
+    if kind is str:
+        charge_compared(a, b)
+    elif kind in VIEWS or type(b) in VIEWS:
+        return _compared(operator.eq, a, b)
+    elif isinstance(a, Set) and isinstance(b, Set):
+        charge_keys(a.items)
+        charge_keys(b.items)
+    elif kind is slice and type(b) is slice:
+        return equal((a.start, a.stop, a.step), (b.start, b.stop, b.step))
+    return a == b
 
 
 def _is_container(value: Any) -> bool:
@@ -223,6 +84,8 @@ def _pairs(a: Any, b: Any) -> Iterator[tuple[Any, Any]] | None:
     if len(a) != len(b):
         return None
     if type(a) in DICTS and type(b) in DICTS:
+        charge_keys(a)
+        charge_keys(b)
         if any(key not in b for key in a):
             return None
         return iter([(value, b[key]) for key, value in a.items()])
@@ -233,7 +96,7 @@ def _pairs(a: Any, b: Any) -> Iterator[tuple[Any, Any]] | None:
 
 def _compared(compare: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """What keys() and items() give compares with sets as a set does."""
-    pair = [_as_set(x) if type(x) in VIEWS else x for x in (a, b)]
+    pair = [as_set(x) if type(x) in VIEWS else x for x in (a, b)]
     plain = all(isinstance(x, Set) for x in pair) and "dict_values" not in (
         type(a).__name__, type(b).__name__,
     )  # fmt: skip
@@ -243,8 +106,9 @@ def _compared(compare: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
 def not_equal(a: Any, b: Any) -> Any:
     if _is_container(a) and _is_container(b):
         return not equal(a, b)
-    if type(a) in VIEWS or type(b) in VIEWS:
-        return not equal(a, b)
+    kind = type(a)
+    if kind is str or kind is slice or isinstance(a, Set) or kind in VIEWS or type(b) in VIEWS:
+        return not _leaves_equal(a, b)
     return a != b
 
 
@@ -261,8 +125,13 @@ def _ordered(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
                     break
             else:
                 return compare(len(a), len(b))
-        if type(a) in VIEWS or type(b) in VIEWS:
+        if type(a) is str:
+            charge_compared(a, b)
+        elif type(a) in VIEWS or type(b) in VIEWS:
             return _compared(compare, a, b)
+        elif isinstance(a, Set) and isinstance(b, Set):
+            charge_keys(a.items)
+            charge_keys(b.items)
         return compare(a, b)
 
     return run
@@ -275,8 +144,7 @@ def contains(container: Any, item: Any) -> Any:
     """item in container, with a step for each comparison."""
     kind = type(container)
     if kind is str:
-        if type(item) is str:
-            session.budget.charge(len(container) >> 8)
+        charge_text(container)
         return item in container
     if kind in DICTS or isinstance(container, Set):
         check_key(item)
@@ -325,15 +193,34 @@ VIEWS: frozenset[type] = frozenset(
 
 def check_key(value: Any) -> None:
     """Refuse to hash what Python would hash by recursion without a limit."""
-    if not isinstance(value, tuple):
+    if not isinstance(value, _HASHED_DEEP):
         return
+    if type(value) is tuple and len(value) < SMALL:
+        for item in value:
+            if isinstance(item, _HASHED_DEEP):
+                break
+        else:
+            return
     level = [value]
     for _ in range(KEYS_DEPTH):
-        level = [item for part in level for item in part if isinstance(item, tuple)]
-        if not level:
+        inner: list[Any] = []
+        for part in level:
+            if type(part) is slice:  # hashable since Python 3.12
+                part = (part.start, part.stop, part.step)
+            elif len(part) > SMALL:
+                session.budget.charge(len(part))
+                for item in part:
+                    charge_number(item)
+            inner.extend([item for item in part if isinstance(item, _HASHED_DEEP)])
+            session.budget.charge(len(inner) >> 3)
+        if not inner:
             return
-        session.budget.charge(len(level))
+        session.budget.charge(len(inner))
+        level = inner
     raise RecursionError("maximum recursion depth exceeded while calculating the hash")
+
+
+_HASHED_DEEP = (tuple, slice)
 
 
 class TypeHandlers:
@@ -384,9 +271,10 @@ def collect(value: Any) -> list[Any]:
     """The items of a value as a list, a step each; a known length is charged in front."""
     kind = type(value)
     budget = session.budget
-    if kind is list or kind is tuple or kind is dict or kind is range or kind is str:
+    weight = WEIGHTS.get(kind)
+    if weight is not None:
         size = len(value)
-        budget.charge_bytes(8 * size)
+        budget.charge_bytes(weight * size)
         budget.charge(size)
         return list(value)
     out = []
@@ -396,9 +284,21 @@ def collect(value: Any) -> list[Any]:
     return out
 
 
+def as_set(items: Any) -> Set:
+    if isinstance(items, Set):
+        return items
+    out = Set()
+    for item in iterate(items):
+        session.budget.charge(1)
+        check_key(item)
+        out.add(item)
+    return out
+
+
 def extend(target: list[Any], value: Any) -> None:
     if type(value) is list or type(value) is tuple:
         session.budget.charge_bytes(8 * len(value))
+        session.budget.charge(len(value) >> COPIED)
         target.extend(value)
         return
     for item in iterate(value):
@@ -415,13 +315,22 @@ def get_item(value: Any, index: Any) -> Any:
             check_key(index)
         return value[index]
     if kind in SUBSCRIPTABLE or isinstance(value, tuple):
-        if type(index) is slice:
-            session.budget.charge_bytes(8 * len(value))
+        if type(index) is slice and kind is not range and len(value) > SMALL:
+            index = _charged_slice(value, index)
         return value[index]
     found = type_handlers.get_item(value)
     if found is None:
         raise TypeError(f"'{type_name(value)}' object is not subscriptable")
     return found(value, index)
+
+
+def _charged_slice(value: Any, index: slice) -> slice:
+    """The same slice in plain numbers; what it takes is charged."""
+    start, stop, step = index.indices(len(value))
+    size = len(range(start, stop, step)) * (width_of(value) if type(value) is str else 8)
+    session.budget.charge_bytes(size)
+    session.budget.charge(size >> COPIED)
+    return slice(start, None if stop < 0 else stop, step)
 
 
 def set_item(value: Any, index: Any, new: Any) -> None:
@@ -431,6 +340,7 @@ def set_item(value: Any, index: Any, new: Any) -> None:
             check_key(index)
         value[index] = new
     elif kind is list and type(index) is slice:
+        session.budget.charge(len(value) >> MOVED)
         value[index] = collect(new)
     elif kind is list or kind is Tensor:
         value[index] = new
@@ -448,6 +358,7 @@ def delete_item(value: Any, index: Any) -> None:
     if kind is Tensor:
         raise TypeError("Tensor does not support deleting items")
     if kind is list or kind in DICTS:
+        session.budget.charge(len(value) >> MOVED)
         del value[index]
         return
     found = type_handlers.special(value, "__delitem__")

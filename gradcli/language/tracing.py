@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.mode import state
-from . import operations
+from . import arithmetic
 from .attributes import set_attribute
 from .compile.expressions import EXPRESSIONS
 from .compile.flow import _with
@@ -126,7 +126,7 @@ class TracingCompiler(StatementCompiler):
         steps: list[tuple[Callable[[Any, Any], Any], Closure, ast.BinOp]] = []
         left: Any = root
         while type(left) is ast.BinOp:
-            function = operations.BINARY[type(left.op).__name__]
+            function = arithmetic.BINARY[type(left.op).__name__]
             steps.append((function, self.expression(left.right, scope), left))
             left = left.left
         steps.reverse()
@@ -208,7 +208,7 @@ class TracingCompiler(StatementCompiler):
     def augmented(self, node: ast.AugAssign, scope: Scope) -> Closure:
         if type(node.target) is not ast.Name:
             return super().augmented(node, scope)
-        function, listener = operations.IN_PLACE[type(node.op).__name__], self.listener
+        function, listener = arithmetic.IN_PLACE[type(node.op).__name__], self.listener
         value_of = self.expression(node.value, scope)
         read = self.load(node.target.id, scope, node.target)
         store = self.store(node.target.id, scope, node)

@@ -290,9 +290,11 @@ class Lazy:
         self.items = items
 
     def __iter__(self) -> Iterator[Any]:
-        return self.items
+        """For the host; the language takes `items` and counts itself."""
+        return stepwise(self.items)
 
     def __next__(self) -> Any:
+        session.budget.charge(1)
         return next(self.items)
 
 
@@ -381,10 +383,15 @@ class Set:
 class FrozenSet(Set):
     """The set that is hashable, and never changed."""
 
-    __slots__ = ()
+    __slots__ = ("hashed",)
 
     def __hash__(self) -> int:  # type: ignore[override]
-        return hash(frozenset(self.items))
+        try:
+            return self.hashed  # type: ignore[has-type, no-any-return]
+        except AttributeError:
+            # Kept: sets within sets would be hashed once more on each level.
+            self.hashed = hash(frozenset(self.items))
+            return self.hashed
 
 
 def is_set(value: Any) -> bool:

@@ -9,9 +9,11 @@ from typing import Any
 from ...engine.size import Size
 from ..attributes import STATICS
 from ..calls import call
+from ..costs import WALKED, charge_keys, charge_number, charge_sorting
 from ..members import TABLES, Members
 from ..operations import (
     DICTS,
+    MOVED,
     VIEWS,
     check_key,
     collect,
@@ -44,9 +46,10 @@ def sort_items(items: list[Any], key: Any = None, reverse: Any = False) -> list[
     """A sorted copy, stable as Python's."""
     keys = items if key is None else [call(key, (item,), {}) for item in items]
     session.budget.charge(len(items))
+    session.budget.charge_bytes(72 * len(items))
     kinds = {type(value) for value in keys}
     if kinds <= PLAIN_KEYS or kinds == {str}:
-        session.budget.charge(len(items) * max(len(items).bit_length() - 1, 0))
+        charge_sorting(keys, kinds)
         if key is None:
             return sorted(items, reverse=bool(reverse))
         order = sorted(range(len(items)), key=keys.__getitem__, reverse=bool(reverse))
@@ -95,10 +98,10 @@ def _count(items: Any, value: Any) -> int:
     return total
 
 
-def _copied(method: Callable[..., Any]) -> Callable[..., Any]:
+def _copied(method: Callable[..., Any], width: int = 8) -> Callable[..., Any]:
     def run(items: Any) -> Any:
-        session.budget.charge_bytes(8 * len(items))
-        session.budget.charge(len(items) // 64 + 1)
+        session.budget.charge_bytes(width * len(items))
+        session.budget.charge((len(items) >> WALKED) + 1)
         return method(items)
 
     return run
@@ -108,7 +111,7 @@ def _moving(method: Callable[..., Any]) -> Callable[..., Any]:
     """insert, pop from the front: Python moves the rest."""
 
     def run(items: list[Any], *args: Any) -> Any:
-        session.budget.charge((len(items) >> 10) + 1)
+        session.budget.charge((len(items) >> MOVED) + 1)
         return method(items, *args)
 
     return run
@@ -148,8 +151,7 @@ def make_dict(*args: Any, **kwargs: Any) -> dict[Any, Any]:
 def update(target: dict[Any, Any], *sources: Any, **kwargs: Any) -> None:
     for source in sources:
         if type(source) in DICTS:
-            session.budget.charge(len(source))
-            session.budget.charge_bytes(64 * len(source))
+            charge_keys(source)
             target.update(source)
             continue
         for place, pair in enumerate(iterate(source)):
@@ -189,7 +191,7 @@ def _from_keys(keys: Any, value: Any = None) -> dict[Any, Any]:
 DICT: dict[str, Callable[..., Any]] = all_named("dict", {
     "get": _keyed(dict.get), "pop": _keyed(dict.pop), "setdefault": _keyed(dict.setdefault),
     "keys": dict.keys, "values": dict.values, "items": dict.items, "update": update,
-    "clear": dict.clear, "copy": _copied(dict.copy), "popitem": dict.popitem,
+    "clear": dict.clear, "copy": _copied(dict.copy, 104), "popitem": dict.popitem,
 })  # fmt: skip
 STATICS["dict", "fromkeys"] = _from_keys
 
@@ -243,9 +245,11 @@ def _set_pop(target: Set) -> Any:
 
 def _with_others(combine: Callable[[Set, Set], Any]) -> Callable[..., Any]:
     def run(target: Set, *others: Any) -> Any:
-        session.budget.charge(len(target))
+        charge_keys(target.items)
         for other in others:
-            target = combine(target, other if isinstance(other, Set) else make_set(other))
+            other = other if isinstance(other, Set) else make_set(other)
+            charge_keys(other.items)
+            target = combine(target, other)
         return target
 
     return run
@@ -264,6 +268,14 @@ SET: dict[str, Callable[..., Any]] = all_named("set", {
 
 
 # ---------------------------------------------------------------- numbers
+
+
+def _of_number(method: Callable[[int], Any]) -> Callable[[int], Any]:
+    def run(value: int, /) -> Any:
+        charge_number(value)
+        return method(value)
+
+    return run
 
 
 def _parts(names: str) -> dict[str, Callable[[Any], Any]]:
@@ -302,8 +314,8 @@ TABLES[range] = Members(
     _parts("start stop step"),
 )
 TABLES[int] = TABLES[bool] = Members(
-    {"bit_length": int.bit_length, "conjugate": int.conjugate, "bit_count": int.bit_count,
-     "as_integer_ratio": int.as_integer_ratio},
+    {"bit_length": int.bit_length, "conjugate": int.conjugate,
+     "bit_count": _of_number(int.bit_count), "as_integer_ratio": _of_number(int.as_integer_ratio)},
     _parts("real imag numerator denominator"),
 )  # fmt: skip
 TABLES[float] = Members(

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...engine.tensor import Tensor
+from ..arithmetic import add
 from ..calls import call, is_callable
 from ..operations import (
     COMPARE,
     DICTS,
     VIEWS,
-    add,
     collect,
     iterate,
     length,

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..arithmetic import multiply
+from ..costs import BIG, charge_integer
 from ..libraries import TENSORS
 from ..names import MATH_NAMES, NUMPY_NAMES
-from ..operations import BIG, charge_integer, collect, type_name
+from ..operations import collect, type_name
 from ..session import session
 from ..values import Builtin
 
@@ -36,7 +38,7 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _factorial(n: Any) -> int:
-    if type(n) is int and n > 1000:
+    if type(n) is int and n > 100:
         charge_integer(n * n.bit_length())
     return math.factorial(n)
 
@@ -45,7 +47,7 @@ def _counted(function: Callable[[int, int], int]) -> Callable[..., int]:
     def run(n: Any, k: Any = None) -> int:
         if k is None:
             k = n
-        if type(n) is int and type(k) is int and n > 1000:
+        if type(n) is int and type(k) is int and n > 100:
             charge_integer(n.bit_length() * min(abs(k), abs(n - k) or n) * 2)
         return function(n, k)
 
@@ -63,14 +65,8 @@ def _product(items: Any, *, start: Any = 1) -> Any:
     total = start
     for value in collect(items):
         session.budget.charge(1)
-        total = _times(total, number(value))
+        total = multiply(total, number(value))
     return total
-
-
-def _times(a: Any, b: Any) -> Any:
-    from ..operations import multiply
-
-    return multiply(a, b)
 
 
 def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:

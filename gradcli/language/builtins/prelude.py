@@ -6,12 +6,22 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+from ..arithmetic import power
 from ..attributes import get_attribute, set_attribute
 from ..calls import call
+from ..costs import (
+    SMALL,
+    charge_division,
+    charge_integer,
+    charge_number,
+    charge_shown,
+    charge_text,
+    joined,
+)  # fmt: skip
 from ..formatting import formatted, quoted, text
 from ..libraries import TENSORS
 from ..names import BUILTIN_NAMES, FLAT, ROOTS, torch_names
-from ..operations import BIG, charge_integer, check_key, power, type_handlers, type_name
+from ..operations import check_key, type_handlers, type_name
 from ..session import session
 from ..values import UNBOUND, Builtin, FrozenSet, Instance
 from . import strings  # noqa: F401 - fills the table of str
@@ -34,7 +44,7 @@ def print_(
     if file is not None:
         _print_to(get_attribute(file, "write"), values, sep, end)
         return
-    line = sep.join([text(value) for value in values]) + end
+    line = joined([text(value) for value in values], sep) + end
     session.budget.charge_output(line)
     session.write(line)
 
@@ -55,8 +65,11 @@ def round_(number: Any, ndigits: Any = None) -> Any:
         if special is not None:
             return special() if ndigits is None else special(ndigits)
         raise TypeError(f"type {type_name(value)} doesn't define __round__ method")
-    if kind is int and type(ndigits) is int and ndigits < 0:
-        charge_integer(min(-ndigits, value.bit_length() + 64) * 4)
+    if kind in (int, bool) and type(ndigits) is int and ndigits < 0:
+        if -ndigits > value.bit_length():  # ten to that power is more than twice the number
+            return 0
+        charge_integer(value.bit_length())
+        charge_division(value, value)
     return round(value, ndigits)
 
 
@@ -66,10 +79,23 @@ def pow_(base: Any, exp: Any, mod: Any = None) -> Any:
     if type(base) is int and type(exp) is int and type(mod) is int:
         words = mod.bit_length() // 30 + 1
         session.budget.charge(exp.bit_length() * words * words // 50 + 1)
+        if exp < 0:
+            session.budget.charge(words * words)
+        charge_division(base, mod)
     return pow(base, exp, mod)
 
 
+def divmod_(x: Any, y: Any, /) -> Any:
+    charge_division(x, y)
+    return divmod(x, y)
+
+
 def make_int(value: Any = 0, /, base: Any = UNBOUND) -> int:
+    if type(value) is str:
+        charge_text(value)
+        session.budget.charge_bytes(len(value))
+        if len(value) > SMALL:
+            charge_integer(len(value) * 6)
     if base is not UNBOUND:
         return int(value, base)
     if type(value) in (int, float, bool, str) or type(value) in TENSORS:
@@ -83,6 +109,8 @@ def make_int(value: Any = 0, /, base: Any = UNBOUND) -> int:
 
 
 def make_float(value: Any = 0.0, /) -> float:
+    if type(value) is str:
+        charge_text(value)
     if type(value) in (int, float, bool, str) or type(value) in TENSORS:
         return float(value)
     if isinstance(value, Instance):
@@ -91,6 +119,8 @@ def make_float(value: Any = 0.0, /) -> float:
 
 
 def make_complex(real: Any = 0, imag: Any = UNBOUND) -> complex:
+    if type(real) is str:
+        charge_text(real)
     return complex(real) if imag is UNBOUND else complex(real, imag)
 
 
@@ -126,15 +156,19 @@ def setattr_(value: Any, name: Any, new: Any, /) -> None:
 
 def id_(value: Any, /) -> int:
     if type(value) in (int, float, bool, str, type(None)):
-        return session.number_of_pointer(hash((type(value).__name__ == "str", repr(value)))) * 16
+        charge_shown(value)
+        shown = hex(value) if type(value) is int else repr(value)
+        return session.number_of_pointer(hash((type(value).__name__ == "str", shown))) * 16
     return session.number_of(value) * 16 + 8
 
 
 def hash_(value: Any, /) -> int:
     kind = type(value)
     if kind in (int, float, bool, complex):
+        charge_number(value)
         return hash(value)
     if kind is str:
+        charge_shown(value)
         return zlib.crc32(value.encode("utf-8", "surrogatepass"))  # Python's is salted
     if isinstance(value, tuple):
         check_key(value)
@@ -150,8 +184,8 @@ def hash_(value: Any, /) -> int:
 
 def _digits(function: Callable[[Any], str]) -> Callable[[Any], str]:
     def run(value: Any, /) -> str:
-        if type(value) is int and value.bit_length() > BIG:
-            charge_integer(value.bit_length())
+        charge_number(value)
+        charge_number(value)
         return function(value)
 
     return run
@@ -186,7 +220,7 @@ for _name, _make in CONSTRUCT.items():
     CONSTRUCT[_name] = named(_name, _make)
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **FUNCTIONS,
-    "print": print_, "abs": abs, "round": round_, "pow": pow_, "divmod": divmod,
+    "print": print_, "abs": abs, "round": round_, "pow": pow_, "divmod": divmod_,
     "repr": repr_, "isinstance": is_instance, "issubclass": issubclass_, "getattr": getattr_,
     "hasattr": hasattr_, "setattr": setattr_, "id": id_, "hash": hash_, "format": format_,
     "chr": chr, "ord": ord, "bin": _digits(bin), "hex": _digits(hex), "oct": _digits(oct),

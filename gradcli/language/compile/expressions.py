@@ -12,8 +12,9 @@ from typing import Any
 
 from ...engine.mode import state
 from ...engine.tensor import Tensor
-from .. import operations
+from .. import arithmetic, operations
 from ..attributes import get_attribute
+from ..costs import charge_keys, joined
 from ..formatting import converted, formatted
 from ..members import TABLES
 from ..names import Scope
@@ -59,7 +60,7 @@ class ExpressionCompiler(OperatorCompiler):
             if type(node.op) is ast.USub and id(node.operand) not in self.overrides:
                 constant = -node.operand.value  # type: ignore[operator]
                 return lambda frame: constant
-        function = operations.UNARY[type(node.op).__name__]
+        function = arithmetic.UNARY[type(node.op).__name__]
 
         def run(frame: list[Any]) -> Any:
             value = operand(frame)
@@ -262,9 +263,7 @@ class ExpressionCompiler(OperatorCompiler):
         parts = [self.expression(value, scope) for value in node.values]
 
         def run(frame: list[Any]) -> str:
-            pieces = [part(frame) for part in parts]
-            session.budget.charge_bytes(sum(map(len, pieces)))
-            return "".join(pieces)
+            return joined([part(frame) for part in parts])
 
         return run
 
@@ -297,7 +296,7 @@ def truth(value: Any, node: ast.AST) -> bool:
 def _merge(out: dict[Any, Any], value: Any, node: ast.AST) -> None:
     if type(value) is not dict:
         raise TypeError(f"'{operations.type_name(value)}' object is not a mapping")
-    session.budget.charge(len(value))
+    charge_keys(value)
     out.update(value)
 
 

@@ -260,7 +260,9 @@ def _finally(attempt: Closure, final: Closure) -> Closure:
     def run(frame: list[Any]) -> Any:
         try:
             answer = attempt(frame)
-        except Exception:
+        except Exception as error:
+            if not _catchable(error):
+                raise
             over = final(frame)
             if over is not None:
                 return over

@@ -9,15 +9,16 @@ from typing import Any
 
 from ...engine.mode import state
 from ...engine.tensor import Tensor
-from .. import operations
+from .. import arithmetic, operations
+from ..arithmetic import LIGHT
+from ..costs import SMALL
 from ..names import Scope
-from ..operations import LIGHT
 from ..values import Closure
 from .comprehensions import ComprehensionCompiler
 from .names import found
 
 LONG_CHAIN = 24  # operators in a row above which a loop replaces nested closures
-COMPARED = frozenset({float, int, str, bool, Tensor, type(None)})
+COMPARED = frozenset({float, int, bool, Tensor, type(None)})
 Operation = Callable[[Any, Any], Any]
 Kinds = frozenset[type]
 
@@ -83,7 +84,7 @@ class OperatorCompiler(ComprehensionCompiler):
         steps: list[tuple[Callable[[Any, Any], Any], Closure, ast.BinOp]] = []
         left: Any = root
         while type(left) is ast.BinOp:
-            function = operations.BINARY[type(left.op).__name__]
+            function = arithmetic.BINARY[type(left.op).__name__]
             steps.append((function, self.expression(left.right, scope), left))
             left = left.left
         steps.reverse()
@@ -197,16 +198,16 @@ def _is_long(left: Any) -> bool:
 # Python's own operator, the types on the left for which nothing is charged first, and the operator
 # that charges.
 OPERATORS: dict[type[ast.operator], tuple[Operation, Kinds, Operation]] = {
-    ast.Add: (operator.add, LIGHT | {int}, operations.add),
-    ast.Sub: (operator.sub, LIGHT | {int}, operations.BINARY["Sub"]),
-    ast.Mult: (operator.mul, frozenset({Tensor, float}), operations.multiply),
+    ast.Add: (operator.add, LIGHT | {int}, arithmetic.add),
+    ast.Sub: (operator.sub, LIGHT | {int}, arithmetic.BINARY["Sub"]),
+    ast.Mult: (operator.mul, frozenset({Tensor, float}), arithmetic.multiply),
     ast.Div: (operator.truediv, LIGHT, operator.truediv),
-    ast.Pow: (operator.pow, LIGHT, operations.power),
+    ast.Pow: (operator.pow, LIGHT, arithmetic.power),
 }
 for _type in (
     ast.FloorDiv, ast.Mod, ast.MatMult, ast.LShift, ast.RShift, ast.BitOr, ast.BitXor, ast.BitAnd,
 ):  # fmt: skip
-    _guarded = operations.BINARY[_type.__name__]
+    _guarded = arithmetic.BINARY[_type.__name__]
     OPERATORS[_type] = (_guarded, frozenset(), _guarded)
 
 
@@ -236,7 +237,8 @@ def _comparison(name: str, left: Closure, right: Closure, node: ast.AST) -> Clos
         a = left(frame)
         b = right(frame)
         state.origin = node
-        if type(a) in COMPARED:
+        kind = type(a)
+        if kind in COMPARED or (kind is str and len(a) < SMALL):
             return light(a, b)
         return guarded(a, b)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.mode import state
-from .. import operations
+from .. import arithmetic
 from ..attributes import delete_attribute, get_attribute, set_attribute
 from ..builtins.types import resolve_path
 from ..calls import call
@@ -133,7 +133,7 @@ class StatementCompiler(ClassCompiler, FlowCompiler):
         return lambda frame: store(frame, value_of(frame))
 
     def augmented(self, node: ast.AugAssign, scope: Scope) -> Closure:
-        function = operations.IN_PLACE[type(node.op).__name__]
+        function = arithmetic.IN_PLACE[type(node.op).__name__]
         value_of = self.expression(node.value, scope)
         target: Any = node.target
         if type(target) is ast.Name:

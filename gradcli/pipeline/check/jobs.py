@@ -25,8 +25,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from ...deadline import CLOCK, address_space, reached, telling
+from ...deadline import CLOCK, reached, telling
 from ...diagnostics import ExitStatus
+from ...memory import bounded
 from ...report.model.check import FileCheck
 from . import Wishes, check, defect
 from .files import Place, checked_within
@@ -240,7 +241,8 @@ def _alone(lives: int, wishes: Wishes) -> None:
 
 
 def _checked(place: Place, wishes: Wishes) -> FileCheck:
-    with address_space(wishes.limits.max_memory):
+    foreign = wishes.device != "cpu" or wishes.against is not None
+    with bounded(wishes.limits.max_memory, foreign):
         return checked_within(place, wishes)
 
 

@@ -1,0 +1,87 @@
+"""memory: how much a run may take, and the limit of the system beneath what is counted.
+
+The budget of the language asks for memory before it takes it. What slips through (a host library,
+Python's parser) meets a limit of the system and becomes a MemoryError.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+STANDARD = 4 << 30
+SPARE = 128 << 20  # bytes for NumPy and for what is not yet given back, beyond values
+MAPPED = 1 << 30  # address space beyond that: libraries, stacks, mapped files
+
+
+def standard(sharing: int = 1) -> int:
+    """4 GiB, and at most half of what this process may have, shared by so many processes."""
+    return max(1, min(STANDARD, *(have // 2 // max(sharing, 1) for have in _there())))
+
+
+def _there() -> Iterator[int]:
+    """Bytes of the machine, and of every control group around this process that has a limit."""
+    try:
+        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        yield 2 * STANDARD
+    for line in _text("/proc/self/cgroup").splitlines():
+        number, controllers, path = [*line.split(":", 2), "", ""][:3]
+        if number == "0":
+            yield from _group("/sys/fs/cgroup", path, "memory.max")
+        elif "memory" in controllers.split(","):
+            yield from _group("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes")
+
+
+def _group(root: str, path: str, name: str) -> Iterator[int]:
+    """The limits of a control group and of those around it; a container may see its own as /."""
+    parts = [part for part in path.split("/") if part not in ("", "..")]
+    for depth in range(len(parts), -1, -1):
+        found = _text("/".join([root, *parts[:depth], name])).strip()
+        if found.isdigit():
+            yield int(found)
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(1 << 16)
+    except OSError:
+        return ""
+
+
+@contextmanager
+def bounded(limit: int, foreign: bool = False) -> Iterator[None]:
+    """Within it the process can hold so much more memory than now, and hardly more.
+
+    A foreign library (CUDA, PyTorch) has stores of its own: only addresses are limited then.
+    """
+    try:
+        import resource
+    except ImportError:
+        yield
+        return
+    mapped, data = _now()
+    wishes = [(resource.RLIMIT_AS, mapped + limit + MAPPED)]
+    if not foreign:
+        wishes.append((resource.RLIMIT_DATA, data + limit + SPARE))
+    before = [(kind, resource.getrlimit(kind)) for kind, _ in wishes]
+    for (kind, wanted), (_, (_, hard)) in zip(wishes, before, strict=True):
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        try:
+            resource.setrlimit(kind, (most, hard))
+        except (ValueError, OSError):
+            pass
+    try:
+        yield
+    finally:
+        for kind, limits in before:
+            resource.setrlimit(kind, limits)
+
+
+def _now() -> tuple[int, int]:
+    """Bytes that are mapped, and those of them that hold data; 0 where the system does not say."""
+    words = _text("/proc/self/statm").split()
+    page = os.sysconf("SC_PAGE_SIZE") if words else 0
+    return (int(words[0]) * page, int(words[5]) * page) if len(words) > 5 else (0, 0)
