@@ -57,6 +57,20 @@ def test_found(title: str) -> None:
     compare(FOUND[title])
 
 
+def test_an_error_beside_a_view_that_may_not_be_used() -> None:
+    """The explanation of an error asks tensors, and such a view raises whatever it is asked."""
+    made = """\
+x = torch.ones(2, requires_grad=True).tanh()
+with torch.inference_mode():
+    view = x.unsqueeze(1)
+x.add_(1)
+view.grad *= 2
+"""
+    from fuzz.sides import ours
+
+    assert ours(made).error is not None
+
+
 @pytest.mark.parametrize("first", range(0, len(TEXTS), 100))
 def test_texts(first: int, tmp_path: Path) -> None:
     corpus = [path.read_bytes() for path in sorted((HERE.parent / "expressions").rglob("*.expr"))]

@@ -46,7 +46,7 @@ def load(module: Module, given: Any, strict: bool, assign: bool) -> Incompatible
     missing: list[str] = []
     wrong: list[str] = []
     expected: set[str] = set()
-    for path, inner in module.named_modules():
+    for path, inner in module.named_modules(remove_duplicate=False):
         head = path + "." if path else ""
         for kind in ("_parameters", "_buffers"):
             for name, value in inner.__dict__[kind].items():

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.conversion import other_device
+from ..engine.dtypes import FLOATING
+from ..engine.limits import held
 from ..engine.operator import composite, operator, precise
+from .arithmetic import wrapped
 from .constants import zeros_as
 from .conventions import (
     COMPLEX,
@@ -269,13 +272,18 @@ fmin = operator(
 def _clamp(xp: Any, self: Any, low: Any, high: Any) -> Any:
     """min above max gives max, and NaN passes, as in PyTorch."""
     if low is not None:
-        self = xp.maximum(self, low)
-    return self if high is None else xp.minimum(self, high)
+        self = xp.maximum(self, wrapped(low, self.dtype))
+    return self if high is None else xp.minimum(self, wrapped(high, self.dtype))
 
 
 def _check_limits(self: Any, low: Any, high: Any) -> None:
     if low is None and high is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    dtype = self.dtype
+    if dtype.category < FLOATING:
+        dtype = _clamp_type(self, low, high)
+    held(low, dtype)
+    held(high, dtype)
 
 
 def _clamp_type(self: Any, low: Any, high: Any) -> Any:
@@ -343,7 +351,7 @@ clamp = operator(
         "i.clamp(0, 1)",
         "x.clip(-1, 1)",
     ),
-    errors=("x.clamp()",),
+    errors=("x.clamp()", "x.clamp(max=1e39)"),
 )
 
 clamp_min = operator(
@@ -351,6 +359,7 @@ clamp_min = operator(
     node="ClampMinBackward0",
     inplace="clamp_min_",
     dtype="scalar",
+    check=lambda self, min: _check_limits(self, min, None),
     refuse=NO_COMPLEX_LIMITS,
     forward=lambda xp, self, low: _clamp(xp, self, low, None),
     self=lambda grad, self, min: where(self >= min, grad, 0),
@@ -363,6 +372,7 @@ clamp_max = operator(
     node="ClampMaxBackward0",
     inplace="clamp_max_",
     dtype="scalar",
+    check=lambda self, max: _check_limits(self, max, None),
     refuse=NO_COMPLEX_LIMITS,
     forward=lambda xp, self, high: _clamp(xp, self, None, high),
     self=lambda grad, self, max: where(self <= max, grad, 0),

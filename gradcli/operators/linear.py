@@ -8,6 +8,11 @@ from ..engine.operator import catalogue, composite, operator
 
 
 def _linear(input: Any, weight: Any, bias: Any) -> Any:
+    if input.ndim == 0 or weight.ndim == 0:
+        raise RuntimeError(
+            "both arguments to linear need to be at least 1D, but they are "
+            f"{input.ndim}D and {weight.ndim}D"
+        )
     if bias is None:
         return input.matmul(weight.t())
     if input.ndim == 2:

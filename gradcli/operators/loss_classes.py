@@ -213,7 +213,7 @@ def nll_loss_nd(self: Any, target: Any, weight: Any, reduction: int, ignore_inde
         return nll_loss2d(self, target, weight, reduction, ignore_index)[0]
     n, c, *rest = self.shape
     if list(target.shape[1:]) != rest:
-        raise ValueError(f"Expected target size {[n, *rest]}, got {list(target.shape)}")
+        raise RuntimeError(f"Expected target size {[n, *rest]}, got {list(target.shape)}")
     flat = self.contiguous().view([n, c, 1, -1])
     places = target.contiguous().view([n, 1, -1])
     loss = nll_loss2d(flat, places, weight, reduction, ignore_index)[0]
@@ -278,6 +278,15 @@ def _check_multi_margin(
     constant("multi_margin_loss", weight=weight)
     if p not in (1, 2):
         raise RuntimeError("only p == 1 and p == 2 supported")
+    count = self.shape[0] if self.ndim == 2 else 1
+    if self.ndim in (1, 2) and (
+        target.ndim > 1 or target.numel() != count or self.ndim > 1 > target.ndim
+    ):
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+            f"samples (batch size). Expected target size [{count}], but got {list(target.shape)}. "
+            f"Input has shape {list(self.shape)}."
+        )
 
 
 _MULTI_MARGIN = "multi_margin_loss_cpu_kernel"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.limits import held
 from ..engine.operator import Reduced, catalogue, composite, operator
 from .constants import zeros_of
 from .halves import add_at
@@ -28,6 +29,7 @@ def _constant(xp: Any, x: Any, pad: Any, value: float) -> Any:
 
 
 def _check_constant(self: Any, pad: Any, value: float) -> None:
+    held(value, self.dtype)
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) > 2 * self.ndim:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..engine.limits import held
 from ..engine.operator import operator
 from .constants import zeros_of
 from .geometry import shown, wrap_dim
@@ -91,6 +92,7 @@ gather = operator(
 def check_scatter(self: Any, dim: int, index: Any, src: Any = None) -> None:
     dim = wrap_dim(dim, self.ndim)
     check_index_type("scatter", index)
+    held(src, self.dtype)
     if hasattr(src, "dtype") and src.dtype is not self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if not index.numel():
@@ -182,7 +184,7 @@ scatter_value = operator(
         "x.scatter(1, i, 0.5)", "torch.scatter(x, 0, torch.tensor([[1, 0, 1]]), 2)",
         "x.clone().scatter_(1, i, 1.0)",
     ),
-    errors=("x.scatter(1, i + 9, 1.0)",),
+    errors=("x.scatter(1, i + 9, 1.0)", "x.scatter(1, i, 1e39)"),
 )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def _softmax(xp: Any, x: Any, dim: int, half_to_float: bool) -> Any:
     if x.size == 0:
         return x
     if x.ndim == 0:
-        return x / x
+        return x - x + 1  # of infinity NaN, as for a row
     e = _exp(xp, x - x.max(axis=dim, keepdims=True), dim)
     total = _total(xp, e, dim)
     return e * (1 / total) if _is_last(x, dim) else e / total

@@ -26,6 +26,8 @@ __all__ = [
 class CheckpointError(RuntimeError):
     """What was computed again differs from what was computed first."""
 
+    torch_name = "torch.utils.checkpoint.CheckpointError"
+
 
 class _Wishes:
     """What the two switches of this module say; None leaves it to the call."""

@@ -15,7 +15,12 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=1000, help="how many to run")
     parser.add_argument("--seed", type=int, default=1, help="the first program's seed")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
-    parser.add_argument("--texts", type=float, metavar="MINUTES", help="texts in place of programs")
+    parser.add_argument(
+        "--texts",
+        type=float,
+        metavar="MINUTES",
+        help="texts in place of programs, for so many minutes of the processor",
+    )
     parser.add_argument(
         "--corpus", action="append", default=[], metavar="FOLDER", help="what texts are made of"
     )

@@ -57,6 +57,8 @@ def verdict(text: str, pytorch: PyTorch, say: Callable[[str], None] = lambda sid
             findings.append(difference)
         else:
             reasons.append(reason)
+            if difference.aspect == "error":
+                break  # the two ended in different places: the rest comes of it
     return Verdict(findings, reasons, judgement.exact, judgement.close, ended)
 
 

@@ -27,7 +27,7 @@ from .workers import Died, Say, spread
 
 CHUNK = 200
 LIMITS = (
-    "--timeout", "5", "--max-steps", "200000", "--max-memory", "256MiB", "--max-output", "256KiB",
+    "--timeout", "30", "--max-steps", "200000", "--max-memory", "256MiB", "--max-output", "256KiB",
     "--max-nodes", "20000",
 )  # fmt: skip
 FINE = (0, 3, 4)
@@ -46,7 +46,14 @@ class Came(NamedTuple):
 
     ends: Counter[str]
     faults: list[Fault]
-    held: int  # the most bytes that the process held
+    held: int = 0  # the most bytes that the process held
+    seconds: float = 0.0  # of the processor
+
+    def with_all(self, other: Came) -> Came:
+        return Came(
+            self.ends + other.ends, self.faults + other.faults, max(self.held, other.held),
+            self.seconds + other.seconds,
+        )  # fmt: skip
 
 
 def fault_of(data: bytes, place: Path, ends: Counter[str]) -> str | None:
@@ -87,7 +94,7 @@ def _ran(data: bytes, place: Path, ends: Counter[str]) -> str | None:
 def task(say: Say, first: int, corpus: tuple[str, ...], skipped: tuple[int, ...]) -> Came:
     """Takes a few hundred texts."""
     programs = [Path(name).read_bytes() for name in corpus]
-    came = Came(Counter(), [], 0)
+    came, start = Came(Counter(), []), time.process_time()
     with tempfile.TemporaryDirectory() as home:
         place = Path(home) / "text.expr"
         for seed in range(first, first + CHUNK):
@@ -100,19 +107,18 @@ def task(say: Say, first: int, corpus: tuple[str, ...], skipped: tuple[int, ...]
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     if held > MOST_BYTES:
         came.faults.append(Fault(first, f"the process held {held:,} bytes"))
-    return came._replace(held=held)
+    return came._replace(held=held, seconds=time.process_time() - start)
 
 
 def run(minutes: float, seed: int, jobs: int, folders: list[str]) -> int:
-    """Takes texts for so long; 1 where one is not borne."""
+    """Takes texts for so many minutes of the processor; 1 where one is not borne."""
     corpus = tuple(
         str(path)
         for folder in folders
         for path in sorted(Path(folder).rglob("*"))
         if path.suffix in (".expr", ".txt") and path.stat().st_size < 50_000
     )
-    end = time.monotonic() + minutes * 60
-    total = Came(Counter(), [], 0)
+    total = Came(Counter(), [])
     lots = [seed + CHUNK * place for place in range(jobs)]
 
     def heard(given: tuple[int, tuple[str, ...], tuple[int, ...]], came: Came | Died) -> object:
@@ -120,19 +126,22 @@ def run(minutes: float, seed: int, jobs: int, folders: list[str]) -> int:
         first, _, skipped = given
         if isinstance(came, Died):
             total.faults.append(Fault(came.seed, "the process ends"))
+            print(f"\nseed {came.seed}: the process ends", flush=True)
             return (first, corpus, (*skipped, came.seed))
-        total = Came(total.ends + came.ends, total.faults + came.faults, max(total.held, came.held))
-        return (first + CHUNK * jobs, corpus, ()) if time.monotonic() < end else None
+        total = total.with_all(came)
+        print(f"{_taken(total.ends):,} texts, {len(total.faults)} faults", flush=True)
+        for fault in came.faults:
+            print(f"\nseed {fault.seed}: {fault.told}", flush=True)
+        return (first + CHUNK * jobs, corpus, ()) if total.seconds < minutes * 60 else None
 
     spread(task, [(first, corpus, ()) for first in lots], jobs, heard)
-    print(f"{total.ends['parsed'] + _refused(total.ends):,} texts, {total.held:,} bytes at most")
+    print(f"{_taken(total.ends):,} texts, {total.seconds:.0f} seconds of the processor, ", end="")
+    print(f"{total.held:,} bytes at most")
     for word, count in total.ends.most_common():
         print(f"  {count:>9,}  {word}")
-    for fault in total.faults[:50]:
-        print(f"\nseed {fault.seed}: {fault.told}")
     print(f"{len(total.faults)} faults")
     return 1 if total.faults else 0
 
 
-def _refused(ends: Counter[str]) -> int:
-    return sum(count for word, count in ends.items() if word.startswith("refused"))
+def _taken(ends: Counter[str]) -> int:
+    return sum(count for word, count in ends.items() if word.startswith(("refused", "parsed")))

@@ -6,6 +6,7 @@ each side of each program what it does, so that its parent knows what it died of
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import threading
 from collections.abc import Callable, Iterable
@@ -31,8 +32,9 @@ def serve(pipe: Connection, task: Callable[..., Any]) -> None:
     def say(place: tuple[int, str]) -> None:
         pipe.send(("at", place))
 
-    while (given := pipe.recv()) is not None:
-        pipe.send(("done", task(say, *given)))
+    with contextlib.suppress(EOFError, BrokenPipeError):  # nobody listens any more
+        while (given := pipe.recv()) is not None:
+            pipe.send(("done", task(say, *given)))
 
 
 class Worker:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -34,6 +35,13 @@ def explain(
     places = Places(program, values, bound_by)
     places.local = local_names(places, error.__traceback__, place)
     out = Explanation(places, place)
+    with suppress(RuntimeError):  # a view that may not be used any more tells nothing of itself
+        _explain(out, error)
+    out.merge()
+    return out
+
+
+def _explain(out: Explanation, error: BaseException) -> None:
     causes: tuple[Cause, ...] = getattr(error, "causes", ())
     for cause in causes:
         tell = _TOLD.get(cause.kind)
@@ -46,8 +54,6 @@ def explain(
     hook(out, error.__traceback__)
     if causes and causes[0].kind == "saved":
         damage_advice(out, causes[0], causes[-1])
-    out.merge()
-    return out
 
 
 def local_names(places: Places, trace: TracebackType | None, place: ast.AST) -> dict[str, Any]:
