@@ -14,6 +14,7 @@ TOLERANCE = {
     "torch.float32": 1e-5, "torch.float64": 1e-12, "torch.float16": 4e-3, "torch.bfloat16": 3e-2,
     "torch.complex64": 1e-5, "torch.complex128": 1e-12,
 }  # fmt: skip
+SMALL = 0.01  # what is left where numbers of about one cancel is as exact as they were
 PRINTED = 3e-4  # four digits are printed
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?|\bnan\b|-?\binf\b")
 
@@ -70,7 +71,7 @@ def distance(mine: Any, other: Any) -> float:
             scale, most = max(scale, abs(b)), max(most, abs(a - b))
         elif not (a == b or (a != a and b != b)):
             return math.inf
-    return most / scale if scale else most and math.inf
+    return most / max(scale, SMALL)
 
 
 def leaves(mine: Any, other: Any) -> Any:
