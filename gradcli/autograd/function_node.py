@@ -139,6 +139,8 @@ class FunctionNode(CustomNode):
 
     def __getattr__(self, name: str) -> Any:
         """The node is the context too: what forward has set on that can be read here."""
+        if name == "needs_input_grad":
+            return self.context.needs_input_grad
         if name != "context" and name in self.context.kept:
             return self.context.kept[name]
         raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
