@@ -8,24 +8,47 @@ The walk asks the language's own doors, so whatever it holds, a program could ho
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import gradcli
+from gradcli.autograd.function import FunctionContext
 from gradcli.defects import Defect
-from gradcli.language import interpreter  # noqa: F401 - the doors are complete once this is loaded
-from gradcli.language.adoption import adopt
+from gradcli.engine.device import Device
+from gradcli.engine.dtypes import DType
+from gradcli.engine.hooks import RemovableHandle
+from gradcli.engine.kind import Layout, MemoryFormat
+from gradcli.engine.node import Node
+from gradcli.engine.returns import Named
+from gradcli.engine.size import Size
+from gradcli.engine.tensor import Tensor
+from gradcli.language import values
+from gradcli.language.adoption import ArrayValue, adopt
 from gradcli.language.attributes import MISSING, get_attribute
 from gradcli.language.budget import Budget, LimitReached
 from gradcli.language.builtins.errors import value_of
 from gradcli.language.builtins.prelude import PRELUDE
-from gradcli.language.builtins.types import resolve_path
+from gradcli.language.builtins.types import CONSTRUCTIBLE, resolve_path
 from gradcli.language.calls import call, is_callable
+from gradcli.language.classes import (
+    ClassMethod,
+    ClassValue,
+    ProgramModule,
+    Property,
+    StaticMethod,
+    Super,
+)
+from gradcli.language.interpreter import run
+from gradcli.language.libraries import publishes
 from gradcli.language.members import members_of
 from gradcli.language.names import known_paths
-from gradcli.language.operations import get_item, iterate, type_name
+from gradcli.language.operations import DICTS, VIEWS, get_item, iterate, type_name
+from gradcli.language.program import parse
 from gradcli.language.session import session
-from gradcli.language.values import Builtin, ErrorValue, Namespace, Type
+from gradcli.language.source import Source
+from gradcli.language.values import Builtin, Namespace, Type
 
 DEEPEST = 5
 FIRST = 4  # of a long sequence
@@ -172,4 +195,126 @@ def _hosts(value: Type) -> tuple[type, ...]:
     return value.host if isinstance(value.host, tuple) else (value.host,)
 
 
-__all__ = ["ErrorValue", "Made", "Walk"]
+# The closed list, written down here once more.
+CLOSED = {
+    type(None), bool, int, float, complex, str, list, tuple, range, slice, type(...),
+    type(NotImplemented), Layout, MemoryFormat, *DICTS, *VIEWS, Size, DType, Device,
+    RemovableHandle, ArrayValue, FunctionContext, values.Annotation, values.Bound,
+    values.Builtin, values.ErrorValue, values.FrozenSet, values.Function, values.Lazy,
+    values.Namespace, values.Plain, values.Set, values.Type, ClassValue, Super, Property,
+    StaticMethod, ClassMethod,
+}  # fmt: skip
+
+
+def is_closed(kind: type) -> bool:
+    return (
+        kind in CLOSED
+        or kind in CONSTRUCTIBLE
+        or (publishes(kind) and kind.__module__.startswith("gradcli."))
+        or issubclass(kind, (Tensor, Node, Named, values.Instance, ProgramModule))
+        or (issubclass(kind, tuple) and kind.__module__.startswith("gradcli."))
+    )
+
+
+def leaf() -> Any:
+    return gradcli.tensor([[0.5, -1.0], [2.0, 0.25]], requires_grad=True)
+
+
+def parameters() -> list[Any]:
+    return [gradcli.nn.Parameter(leaf().detach())]
+
+
+def model() -> Any:
+    return gradcli.nn.Sequential(gradcli.nn.Linear(2, 2), gradcli.nn.BatchNorm1d(2))
+
+
+def optimizer() -> Any:
+    return gradcli.optim.SGD(parameters(), 0.1, 0.9)
+
+
+def arguments(walk: Walk) -> list[tuple[Any, ...]]:
+    """What calls are tried with."""
+    hook = walk.handing("hook")
+    x, net, opt = Made(leaf), Made(model), Made(optimizer)
+    return [
+        (), (x,), (x, x), (x, 0), (x, 1, 0), (x, x, x), (1,), (2, 2), (2, 2, 2), (2, 2, 2, 2),
+        (net,), (net, x), (net, hook), (opt,), (opt, hook), (opt, 1), (Made(parameters),),
+        (Made(parameters), 0.1), (hook,), (hook, x), (x, hook), (hook, (leaf(),)), ("weight",),
+        ("a", 1), ([1, 2, 3],), ([Made(leaf)()],), ({"a": 1},), ((2, 2),), (None,), (True,),
+        (0.5,), (hook, [1, 2]),
+        (Made(lambda: values.Lazy("generator", iter([1, 2]))),),
+        (Made(lambda: gradcli.arange(3)),),
+        (Made(lambda: gradcli.utils.data.TensorDataset(leaf(), leaf())),),
+        (Made(lambda: [gradcli.optim.lr_scheduler.StepLR(optimizer(), 1)]),),
+    ]  # fmt: skip
+
+
+PROGRAM = """
+class Net(nn.Linear):
+    scale = 2
+    def __init__(self):
+        super().__init__(2, 2)
+        self.hidden = [1, (2, {"a": torch.ones(1)})]
+        self.act = lambda v: v * 2
+    def forward(self, v): return super().forward(v) * self.scale
+    @property
+    def twice(self): return self.weight * 2
+    @staticmethod
+    def fixed(): return 1
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, v):
+        ctx.save_for_backward(v)
+        ctx.scale = 2
+        contexts.append(ctx)
+        return v * v
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2 * ctx.saved_tensors[0] * ctx.scale
+class Rows(torch.utils.data.Dataset):
+    def __len__(self): return 2
+    def __getitem__(self, i): return torch.ones(2) * i, i
+class Slow(torch.optim.Optimizer):
+    def __init__(self, ps): super().__init__(ps, {"lr": 0.1})
+    def step(self): return None
+class Oops(ValueError):
+    def __init__(self, a): self.a = a
+class Box:
+    def __init__(self): self.items = {"weight": 1}
+    def __call__(self, *a): return a
+    def __getitem__(self, i): return i
+contexts = []
+net, box, oops = Net(), Box(), Oops(1)
+x = torch.ones(2, 2, requires_grad=True)
+y = Square.apply(net(x))
+y.sum().backward(retain_graph=True)
+rows = torch.utils.data.DataLoader(Rows(), 2)
+slow = Slow(net.parameters())
+sup = super(Net, net)
+gen = (i for i in [x])
+try:
+    torch.ones(2) @ torch.ones(3)
+except RuntimeError as e:
+    error = e
+handle = x.register_hook(lambda g: g)
+node = y.grad_fn
+state, jac = net.state_dict(), torch.func.jacrev(lambda v: v.sin())(x)
+"""
+
+
+def made_by_a_program() -> dict[str, Any]:
+    outcome = run(parse(Source(PROGRAM)), {}, write=lambda text: None)
+    assert outcome.error is None
+    return outcome.bindings
+
+
+def main() -> None:
+    walk = Walk([], is_closed)
+    walk.arguments = arguments(walk)
+    walk.start(made_by_a_program())
+    found = {"strangers": walk.strangers, "objects": sum(walk.seen.values())}
+    print(json.dumps({**found, "types": len(walk.seen), "calls": walk.called}))
+
+
+if __name__ == "__main__":
+    main()
