@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 STANDARD = 4 << 30
-SPARE = 128 << 20  # bytes for NumPy and for what is not yet given back, beyond values
+SPARE = 112 << 20  # bytes for NumPy and for what is not yet given back, beyond values
 MAPPED = 1 << 30  # address space beyond that: libraries, stacks, mapped files
 
 

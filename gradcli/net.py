@@ -44,6 +44,8 @@ class Net:
         size = ctypes.c_size_t(len(self.buffer))
         libc.setvbuf(self.stream, self.buffer, FULLY_BUFFERED, size)
         libc.fputs(said, self.stream)  # into the buffer: nothing is written before fflush
+        # One thread has run and gone before memory may be short: the next takes its place.
+        self._set(CLOCK_MONOTONIC, 0.0, libc.abs, 0)
         for kind, seconds in ((CLOCK_PROCESS, work), (CLOCK_MONOTONIC, clock)):
             self._set(kind, seconds - BREATH, libc.fflush, self.stream.value)
             self._set(kind, seconds, libc._exit, int(ExitStatus.LIMIT_REACHED))

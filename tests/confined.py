@@ -22,7 +22,7 @@ class Taken(NamedTuple):
 
     status: int  # a negative number is the signal that ended it
     seconds: float  # of processor time
-    peak: int  # bytes that lay in memory at once
+    peak: int  # bytes that lay in memory at once, beyond what was loaded before
     out: str
     errors: str
 
@@ -53,6 +53,7 @@ def _serve() -> None:
 
     from gradcli.commands import NAMES, module_of
     from gradcli.language import class_protocols, interpreter  # noqa: F401 - loaded once for all
+    from gradcli.language.budget import memory_in_use
     from gradcli.pipeline import run  # noqa: F401
     from gradcli.render import error, text  # noqa: F401
 
@@ -64,6 +65,7 @@ def _serve() -> None:
             into, out, errors = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
             into.write(given.encode("utf-8", "surrogatepass"))
             into.seek(0)
+            loaded = memory_in_use()[0]
             child = os.fork()
             if child == 0:
                 resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS + 5))
@@ -74,7 +76,7 @@ def _serve() -> None:
             _, ended, used = os.wait4(child, 0)
             answer = (
                 os.waitstatus_to_exitcode(ended), used.ru_utime + used.ru_stime,
-                used.ru_maxrss * 1024, _head(out), _head(errors),
+                used.ru_maxrss * 1024 - loaded, _head(out), _head(errors),
             )  # fmt: skip
         print(json.dumps(answer), flush=True)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..engine.backward import grad as ordinary
 from ..engine.catalogue import catalogue
+from ..engine.mode import state
 from ..engine.size import Size
 from ..engine.tensor import Tensor
 from ..func.batched import batched, is_batched
@@ -19,9 +20,9 @@ def batched_grads(
     outputs: Any, inputs: Any, grad_outputs: Any, create_graph: bool, **options: Any
 ) -> tuple[Tensor | None, ...]:
     """The leading dimension of each grad_output counts the passes; so does that of the results."""
-    roots = [outputs] if isinstance(outputs, Tensor) else list(outputs)
-    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-    given = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs)
+    roots = [outputs] if isinstance(outputs, Tensor) else state.taken(outputs)
+    wanted = [inputs] if isinstance(inputs, Tensor) else state.taken(inputs)
+    given = [grad_outputs] if isinstance(grad_outputs, Tensor) else state.taken(grad_outputs)
     for place, (root, gradient) in enumerate(zip(roots, given, strict=False)):
         if gradient.shape[1:] != root.shape:
             rest = Size(tuple(gradient.shape[2:]))  # so PyTorch counts

@@ -147,6 +147,8 @@ def _listed(value: Any) -> list[Any]:
         value = [value]
     if type(value) is dict:
         value = value.values()
+    if not isinstance(value, list | tuple):
+        value = state.taken(value)
     # an edge of the graph stands for the tensor that it was taken from
     return [item.standing() if hasattr(item, "standing") else item for item in value]
 
@@ -154,7 +156,7 @@ def _listed(value: Any) -> list[Any]:
 def _grads_of(roots: Sequence[Tensor], given: Any) -> list[Any]:
     if given is None:
         return [None] * len(roots)
-    return [given] if isinstance(given, Tensor) else list(given)
+    return [given] if isinstance(given, Tensor) else state.taken(given)
 
 
 def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tensor]:

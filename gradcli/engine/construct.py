@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from .row import Factory
 from .tensor import Tensor, from_array, plain
 
 CUDA_OF_DLPACK = 2  # the number that the exchange format gives to GPUs
+LEAF_BYTES = 40  # what a number takes on its way from nested lists into an array
 FLOAT_ONLY = "Only Tensors of floating point and complex dtype can require gradients"
 
 
@@ -163,6 +165,7 @@ def _walked(data: Sequence[Any], dtype: DType | None) -> tuple[tuple[int, ...], 
         if (refused := refusal_of(data, dtype)) is not None:
             raise refused
         return tuple(shape), [], dtypes.default_dtype()
+    state.reserve(LEAF_BYTES * math.prod(shape))
     flat: list[Any] = [data]
     for size in shape:
         following: list[Any] = []

@@ -32,7 +32,7 @@ class State:
     __slots__ = (
         "grad_enabled", "inference", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "saved_hooks", "_observer", "_recorder", "watched",
-        "keep_graph", "create_graph", "hooked", "sweeping", "walk", "anomalies",
+        "keep_graph", "create_graph", "hooked", "sweeping", "walk", "anomalies", "taken",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -45,6 +45,8 @@ class State:
         self.anomalies: list[tuple[int, int | None]] = []  # the numbers of nodes made in that mode
         self.warn: Callable[..., None] = _warn
         self.reserve: Callable[[int], None] = _reserve
+        # What a caller gave to be walked over, as a list; the language counts what it takes.
+        self.taken: Callable[[Any], list[Any]] = list
         self.saved_hooks: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
         self._observer: Any = None
         self._recorder: Any = None

@@ -29,6 +29,7 @@ from .values import (
     Plain,
     Set,
     Type,
+    slice_parts,
 )
 
 MAX_DEPTH = 500
@@ -195,7 +196,7 @@ def _lazy(value: Lazy) -> str:
 
 
 def _slice(value: slice) -> str:
-    return f"slice({quoted(value.start)}, {quoted(value.stop)}, {quoted(value.step)})"
+    return f"slice({', '.join([quoted(part) for part in slice_parts(value)])})"
 
 
 def _error(value: ErrorValue) -> str:

@@ -28,6 +28,7 @@ from .builtins.errors import Raised, message_of, name_of
 from .calls import invoke
 from .compile.names import Globals, MissingName
 from .compile.statements import StatementCompiler
+from .operations import taken
 from .program import Program, parse_expression
 from .session import session
 from .stack import room_for_calls
@@ -258,12 +259,13 @@ class Machine:
 @contextmanager
 def _prepared(budget: Budget) -> Iterator[None]:
     """Room for the calls that the budget allows; the engine's place and modes as they were."""
-    before = (state.origin, state.grad_enabled, state.inference)
+    before = (state.origin, state.grad_enabled, state.inference, state.taken)
+    state.taken = taken
     with room_for_calls(budget.max_depth):
         try:
             yield
         finally:
-            state.origin, state.grad_enabled, state.inference = before
+            state.origin, state.grad_enabled, state.inference, state.taken = before
 
 
 # ---------------------------------------------------------------- errors with places

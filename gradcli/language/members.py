@@ -30,6 +30,7 @@ from .values import (
     Namespace,
     Plain,
     Type,
+    slice_parts,
 )
 
 Method = Callable[..., Any]
@@ -186,7 +187,10 @@ TABLES.update({
          "size": lambda value: int(value.array.size),
          "dtype": lambda value: str(value.array.dtype)},
     ),
-    slice: Members({}, {name: attrgetter(name) for name in ("start", "stop", "step")}),
+    slice: Members({}, {
+        "start": lambda value: slice_parts(value)[0], "stop": lambda value: slice_parts(value)[1],
+        "step": lambda value: slice_parts(value)[2],
+    }),
     Namespace: Members(), Type: Members(), Function: Members(), Builtin: Members(),
     Bound: Members(), Lazy: Members(), Plain: Members(), Annotation: Members(),
     type(None): Members(), type(...): Members(),

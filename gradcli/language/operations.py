@@ -18,7 +18,7 @@ from .costs import (
     width_of,
 )  # fmt: skip
 from .session import session
-from .values import UNBOUND, FrozenSet, Instance, Lazy, Set
+from .values import UNBOUND, FrozenSet, Instance, Lazy, Set, slice_parts
 
 # state_dict() and the state of an optimiser are dicts of these kinds.
 DICTS = frozenset({dict, OrderedDict, defaultdict})
@@ -71,7 +71,7 @@ def _leaves_equal(a: Any, b: Any) -> Any:
         charge_keys(a.items)
         charge_keys(b.items)
     elif kind is slice and type(b) is slice:
-        return equal((a.start, a.stop, a.step), (b.start, b.stop, b.step))
+        return equal(slice_parts(a), slice_parts(b))
     return a == b
 
 
@@ -206,7 +206,7 @@ def check_key(value: Any) -> None:
         inner: list[Any] = []
         for part in level:
             if type(part) is slice:  # hashable since Python 3.12
-                part = (part.start, part.stop, part.step)
+                part = slice_parts(part)
             elif len(part) > SMALL:
                 session.budget.charge(len(part))
                 for item in part:
@@ -282,6 +282,13 @@ def collect(value: Any) -> list[Any]:
         budget.charge(1)
         out.append(item)
     return out
+
+
+def taken(value: Any) -> list[Any]:
+    """The same for the host, which has iterators of its own."""
+    if type(value) is Lazy or not hasattr(type(value), "__next__"):
+        return collect(value)
+    return collect(Lazy("iterator", value))
 
 
 def as_set(items: Any) -> Set:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import gc
 import re
-import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span, not
 from . import names
 from .check import Checker
 from .names import Scope
+from .parser import Held, endless_fstring, parsed
 from .source import Source
 
 # Python's parser needs memory beside the tree that grows with the text: some thousand lines at a
@@ -141,6 +141,10 @@ def _checked(source: Source, limits: SourceLimits) -> tuple[list[ast.stmt], Chec
         raise source.error(
             "SyntaxError", "source code cannot contain null bytes", source.span_at(zero)
         )
+    endless = endless_fstring(source.text)
+    if endless is not None:
+        place = source.span_at(max(source.text.find(endless), 0))
+        raise source.too_deep("an f-string has too many fields for Python's parser", place)
     try:
         return _read(source, limits, _pieces(source))
     except _Cut:
@@ -182,7 +186,7 @@ def _pieces(source: Source) -> Iterator[list[ast.stmt]]:
         end = _chunk_end(lines, start + size)
         # Blank lines in front keep the line numbers; Python's tokenizer passes one in 15 ns.
         try:
-            piece = _python_parse("\n" * start + "\n".join(lines[start:end]) + "\n")
+            piece = parsed("\n" * start + "\n".join(lines[start:end]) + "\n")
         except (SyntaxError, RecursionError, MemoryError, ValueError):
             raise _Cut from None
         yield piece
@@ -205,18 +209,15 @@ def _chunk_end(lines: list[str], end: int) -> int:
     return end
 
 
-def _python_parse(text: str) -> list[ast.stmt]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes and `1is x`: Python's own manners
-        return ast.parse(text, "<program>", "exec").body
-
-
 def _parsed_piece(source: Source, text: str) -> list[ast.stmt]:
+    held = Held(text)
     try:
-        return _python_parse(text)
+        return parsed(text)
     except SyntaxError as error:
         raise _syntax_error(source, error) from None
-    except (RecursionError, MemoryError):
+    except (RecursionError, MemoryError) as error:
+        if isinstance(error, MemoryError) and held.is_much():
+            raise  # it is not the nesting
         # Python's parser gives up at some thousand levels and knows no place.
         words = "the nesting is too deep for Python's parser"
         raise source.too_deep(words, _deepest(source)) from None

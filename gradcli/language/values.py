@@ -252,6 +252,28 @@ class ErrorValue:
         self.table: dict[str, Any] = {}  # what the program keeps on it: error.code = 3
 
 
+class Held:
+    """A slice within a slice. Python frees a chain of slices by recursion, of these it does not."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: slice) -> None:
+        self.value = value
+
+
+def make_slice(*parts: Any) -> slice:
+    """slice(...)"""
+    return slice(*[Held(part) if type(part) is slice else part for part in parts])
+
+
+def slice_parts(value: slice) -> tuple[Any, Any, Any]:
+    """Start, stop and step as the program gave them."""
+    start, stop, step = (
+        part.value if type(part) is Held else part for part in (value.start, value.stop, value.step)
+    )
+    return start, stop, step
+
+
 class Instance:
     """An object of a program's class; each class has a host of its name, see `instances`."""
 

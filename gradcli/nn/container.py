@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..engine.kept import keep, kept_on
+from ..engine.mode import state
 from ..engine.tensor import Tensor
 from .module import TABLES, Module, _indented
 from .parameter import Parameter
@@ -98,7 +99,7 @@ class Sequential(Module):
         return self
 
     def extend(self, sequential: Iterable[Module]) -> Sequential:
-        for module in sequential:
+        for module in sequential if sequential is self else state.taken(sequential):
             self.append(module)
         return self
 
@@ -180,7 +181,7 @@ class ModuleList(Module):
                 "ModuleList.extend should be called with an iterable, but got "
                 + type(modules).__name__
             )
-        for module in modules:
+        for module in modules if modules is self else state.taken(modules):
             self.append(module)
         return self
 
@@ -257,7 +258,7 @@ class ModuleDict(Module):
 
     def update(self, modules: Any) -> None:
         pairs = modules.items() if isinstance(modules, Mapping | ModuleDict) else modules
-        for name, module in pairs:
+        for name, module in state.taken(pairs):
             self[name] = module
 
 
@@ -325,7 +326,7 @@ class ParameterList(_Parameters):
         return self
 
     def extend(self, values: Iterable[Any]) -> ParameterList:
-        for value in values:
+        for value in values if values is self else state.taken(values):
             self.append(value)
         return self
 
@@ -392,7 +393,7 @@ class ParameterDict(_Parameters):
             parameters = sorted(parameters.items())  # PyTorch keeps the order of ordered ones only
         named = isinstance(parameters, Mapping | ParameterDict)
         pairs = parameters.items() if named else parameters
-        for key, value in pairs:
+        for key, value in state.taken(pairs):
             self[key] = value
 
     def extra_repr(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..engine.mode import no_grad
+from ..engine.mode import no_grad, state
 from ..engine.tensor import Tensor
 from ..operators import catalogue
 
@@ -16,7 +16,7 @@ __all__ = [
 
 
 def _listed(tensors: Any) -> list[Any]:
-    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    return [tensors] if isinstance(tensors, Tensor) else state.taken(tensors)
 
 
 def _grad(parameter: Any) -> Any:
@@ -81,7 +81,7 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: Any = None) ->
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:
     """All parameters, flattened and joined."""
-    return catalogue.functions["cat"]([parameter.view(-1) for parameter in parameters])
+    return catalogue.functions["cat"]([parameter.view(-1) for parameter in state.taken(parameters)])
 
 
 def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
@@ -89,7 +89,7 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
     start = 0
-    for parameter in parameters:
+    for parameter in state.taken(parameters):
         count = parameter.numel()
         parameter.data = vec[start : start + count].view_as(parameter).data  # type: ignore[index]
         start += count

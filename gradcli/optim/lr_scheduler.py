@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..engine.mode import state
 from .cyclic import CyclicLR
 from .one_cycle import OneCycleLR, ReduceLROnPlateau
 from .schedule import LRScheduler
@@ -45,7 +46,7 @@ class MultiStepLR(LRScheduler):
     def __init__(
         self, optimizer: Any, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
-        self.milestones, self.gamma = Counter(milestones), gamma
+        self.milestones, self.gamma = Counter(state.taken(milestones)), gamma
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:

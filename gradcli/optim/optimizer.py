@@ -54,7 +54,7 @@ class Optimizer:
         self._pre_hooks: dict[int, Any] = {}
         self._post_hooks: dict[int, Any] = {}
         self._stepped = False  # schedules warn when they step first
-        groups = list(params)
+        groups = state.taken(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         if not isinstance(groups[0], dict):
@@ -71,7 +71,7 @@ class Optimizer:
                 "optimizer parameters need to be organized in ordered collections, but the "
                 "ordering of tensors in sets will change between runs. Please use a list instead."
             )
-        entries = [given] if isinstance(given, Tensor) else list(given)
+        entries = [given] if isinstance(given, Tensor) else state.taken(given)
         names = [entry[0] for entry in entries if isinstance(entry, tuple)]
         parameters = [entry[1] if isinstance(entry, tuple) else entry for entry in entries]
         if names and len(names) != len(parameters):

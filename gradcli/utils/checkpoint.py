@@ -138,7 +138,7 @@ def checkpoint_sequential(
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-    steps = list(functions.children() if isinstance(functions, Module) else functions)
+    steps = state.taken(functions.children() if isinstance(functions, Module) else functions)
     size, end = len(steps) // segments, -1
 
     def run(start: int, last: int) -> Callable[..., Any]:

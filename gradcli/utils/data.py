@@ -82,7 +82,7 @@ class ConcatDataset(Dataset):
     PUBLIC = ("datasets", "cumulative_sizes")
 
     def __init__(self, datasets: Iterable[Any]) -> None:
-        self.datasets = list(datasets)
+        self.datasets = state.taken(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
         self.cumulative_sizes = list(itertools.accumulate(len(part) for part in self.datasets))
@@ -106,7 +106,7 @@ def random_split(
     dataset: Any, lengths: Sequence[float], generator: Any = default_generator
 ) -> list[Subset]:
     """Parts of a data set, of given lengths or shares, examples drawn at random."""
-    total = len(dataset)
+    total, lengths = len(dataset), state.taken(lengths)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         for place, share in enumerate(lengths):
             if not 0 <= share <= 1:
@@ -174,8 +174,8 @@ class RandomSampler(Sampler):
             yield from _permutation(count, generator)[: self.num_samples % count]
             return
         draw = catalogue.functions["randint"]
-        sizes = [32] * (self.num_samples // 32) + [self.num_samples % 32]
-        for size in sizes:
+        for start in range(0, self.num_samples + 1, 32):
+            size = min(32, self.num_samples - start)
             yield from draw(count, (size,), generator=generator).tolist()
 
     def __len__(self) -> int:
@@ -204,7 +204,7 @@ class WeightedRandomSampler(Sampler):
     ) -> None:
         from ..engine.construct import tensor
 
-        given = weights.tolist() if isinstance(weights, Tensor) else list(weights)  # type: ignore[attr-defined]
+        given = weights.tolist() if isinstance(weights, Tensor) else state.taken(weights)  # type: ignore[attr-defined]
         self.weights = tensor(given, dtype=float64)
         self.num_samples, self.replacement = num_samples, replacement
         self.generator = generator
@@ -230,7 +230,7 @@ class BatchSampler(Sampler):
 
     def __iter__(self) -> Iterator[list[int]]:
         numbers = iter(self.sampler)
-        while batch := list(itertools.islice(numbers, self.batch_size)):
+        while batch := state.taken(itertools.islice(numbers, self.batch_size)):
             if self.drop_last and len(batch) < self.batch_size:
                 return
             yield batch

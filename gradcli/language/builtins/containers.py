@@ -292,9 +292,14 @@ def reduce_lazy(item: Lazy, default: Any = UNBOUND) -> Any:
     return default
 
 
+def _elements(size: Size) -> int:
+    session.budget.charge(len(size) * len(size) >> WALKED)  # a product of as many words as factors
+    return size.numel()
+
+
 TABLES[list] = Members(LIST)
 TABLES[tuple] = Members(TUPLE)
-TABLES[Size] = Members({**TUPLE, "numel": Size.numel})
+TABLES[Size] = Members({**TUPLE, "numel": _elements})
 for _kind in DICTS:
     TABLES[_kind] = Members(
         {

@@ -23,7 +23,7 @@ from ..libraries import TENSORS
 from ..names import BUILTIN_NAMES, FLAT, ROOTS, torch_names
 from ..operations import check_key, type_handlers, type_name
 from ..session import session
-from ..values import UNBOUND, Builtin, FrozenSet, Instance
+from ..values import UNBOUND, Builtin, FrozenSet, Instance, make_slice
 from . import strings  # noqa: F401 - fills the table of str
 from .arguments import named
 from .errors import ERRORS
@@ -214,7 +214,7 @@ def repr_(value: Any, /) -> str:
 
 CONSTRUCT.update({
     "int": make_int, "float": make_float, "bool": bool, "str": make_str,
-    "slice": slice, "complex": make_complex,
+    "slice": make_slice, "complex": make_complex,
 })  # fmt: skip
 for _name, _make in CONSTRUCT.items():
     CONSTRUCT[_name] = named(_name, _make)

@@ -20,7 +20,7 @@ from ..members import TABLES
 from ..names import Scope
 from ..operations import check_key, get_item, iterate
 from ..session import session
-from ..values import Closure, Set
+from ..values import Closure, Set, make_slice
 from .calls import StarredError
 from .names import NOTHING
 from .operators import OperatorCompiler
@@ -159,7 +159,16 @@ class ExpressionCompiler(OperatorCompiler):
             for part in (node.lower, node.upper, node.step)
         ]
         lower, upper, step = parts
-        return lambda frame: slice(lower(frame), upper(frame), step(frame))
+        if all(_is_written_out(part) for part in (node.lower, node.upper, node.step)):
+            return lambda frame: slice(lower(frame), upper(frame), step(frame))
+
+        def run(frame: list[Any]) -> slice:
+            start, stop, stride = lower(frame), upper(frame), step(frame)
+            if type(start) is slice or type(stop) is slice or type(stride) is slice:
+                return make_slice(start, stop, stride)
+            return slice(start, stop, stride)
+
+        return run
 
     # ------------------------------------------------------------ displays
 
@@ -282,6 +291,12 @@ class ExpressionCompiler(OperatorCompiler):
             return formatted(value, "" if spec_of is None else spec_of(frame))
 
         return run
+
+
+def _is_written_out(part: ast.expr | None) -> bool:
+    """Nothing or a number, with a sign or without."""
+    number = part.operand if isinstance(part, ast.UnaryOp) else part
+    return number is None or type(number) is ast.Constant
 
 
 def _nothing(frame: list[Any]) -> None:
