@@ -6,6 +6,7 @@ the system says: processor time, and the most memory that it held at once.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ TIMEOUT = 1.0  # seconds of processor time; the net beneath ends a program at tw
 MEMORY, SPARE = 150_000_000, 200_000_000
 START = "import math, copy\n"
 FOLDER = Path(__file__).parent / "hogs"
+# Each is a process: of all of them the gate runs a third, GRADCLI_HOGS=all runs the rest.
+EVERY = 1 if os.environ.get("GRADCLI_HOGS") == "all" else 3
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks what Linux tells of a child")
 
@@ -24,7 +27,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks what Linux
 def programs() -> Iterator[object]:
     for file in sorted(FOLDER.glob("*.txt")):
         texts = file.read_text("utf-8").strip("\n").split("\n----\n")
-        for number, text in enumerate(texts):
+        for number, text in list(enumerate(texts))[::EVERY]:
             yield pytest.param(text, id=f"{file.stem}-{number}")
 
 
