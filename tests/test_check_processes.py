@@ -236,6 +236,8 @@ def test_workers_end_with_the_command(home: Path, number: int) -> None:  # noqa:
     command = subprocess.Popen(
         [sys.executable, "-m", "gradcli", "check", ".", "-j", "2", "--timeout", "600"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        # A shell that runs the tests in the background has it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     while len(children(command.pid)) < 2:
         assert command.poll() is None

@@ -11,6 +11,7 @@ from ..engine.node import Node
 from ..engine.size import Size
 from ..engine.tensor import Tensor
 from .adoption import ArrayValue, adopt, adopting, array_item, is_library
+from .members import members_of
 from .operations import type_handlers
 from .values import Annotation, Bound, ErrorValue, Function, Lazy, Type
 
@@ -57,7 +58,7 @@ def _host_name(value: Any) -> str | None:
         return value.kind
     if type(value) is Bound:
         own = type(value.function) is Function or getattr(value.function, "wraps", None)
-        return "method" if own else "builtin_function_or_method"
+        return "method" if own or members_of(value.owner).keeps else "builtin_function_or_method"
     if isinstance(value, Node):
         return value.name().split("::")[-1]
     if isinstance(value, Tensor):
