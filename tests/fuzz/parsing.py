@@ -126,8 +126,9 @@ def run(minutes: float, seed: int, jobs: int, folders: list[str]) -> int:
         nonlocal total
         first, _, skipped = given
         if isinstance(came, Died):
-            total.faults.append(Fault(came.seed, "the process ends"))
-            print(f"\nseed {came.seed}: the process ends", flush=True)
+            told = f"the process ends with exit code {came.status}"
+            total.faults.append(Fault(came.seed, told))
+            print(f"\nseed {came.seed}: {told}", flush=True)
             return (first, corpus, (*skipped, came.seed))
         total = total.with_all(came)
         print(f"{_taken(total.ends):,} texts, {len(total.faults)} faults", flush=True)

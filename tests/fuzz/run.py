@@ -91,7 +91,7 @@ class Run:
             if came.side == "PyTorch":
                 self.total.reasons[CRASH] += 1
             else:
-                told = Difference("defect", "", "the process ends", "it goes on")
+                told = Difference("defect", "", f"the process ends: {came.status}", "it goes on")
                 self.total.findings.append((came.seed, told))
             return (*given[:2], (*given[2], came.seed))
         self.total = self.total.with_all(came)

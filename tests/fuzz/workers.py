@@ -24,6 +24,7 @@ class Died(NamedTuple):
 
     seed: int
     side: str
+    status: int | None = None  # its exit code; of a signal, less than 0
 
 
 def serve(pipe: Connection, task: Callable[..., Any]) -> None:
@@ -75,8 +76,8 @@ class Worker:
                 at = told
         except EOFError:
             self.process.join()
-            self.process = None
-            return Died(*at)
+            status, self.process = self.process.exitcode, None
+            return Died(*at, status)
 
 
 def spread(
