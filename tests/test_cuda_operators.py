@@ -14,7 +14,7 @@ from operands import scope
 import gradcli
 from gradcli.operators import catalogue
 
-ROWS = {name: row for name, row in catalogue.rows.items() if row.samples or row.errors}
+ROWS = {name: row for name, row in sorted(catalogue.rows.items()) if row.samples or row.errors}
 
 
 @pytest.mark.cuda

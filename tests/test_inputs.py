@@ -413,6 +413,7 @@ def test_reading_takes_no_more_than_the_data(tmp_path: Path) -> None:
     "x=__import__('os')", "x=[1,", "x=[1.0,[2.0,3.0]]", "x={[1]:2}", "x={1:2}[0]", "x=f'{1}'",
     "x=b'1'", "x=1j", "x=...", "x=" + "9" * 10_000, "x=" + "[" * 300 + "]" * 300,
     "x=" + "-" * 5000 + "1", "x=@" + "a" * 5000 + ".npy", "x=\x1b[31m", "x=(1.0,)*10**9", "x.y=2",
+    "xx=1.0", "print=2",
 ])  # fmt: skip
 def test_a_line_that_sets_nothing_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str

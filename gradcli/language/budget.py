@@ -102,7 +102,7 @@ class Budget:
     def charge_bytes(self, size: int) -> None:
         """Ask for memory before it is allocated."""
         if size > self.max_memory:
-            raise LimitReached(f"limit of {self.max_memory:,} bytes", "--max-memory")
+            raise self.memory_reached()
         self.asked += size
         if self.asked > LOOK or size > LOOK:
             self.asked = 0
@@ -118,7 +118,7 @@ class Budget:
         gc.collect()
         held, mapped = memory_in_use()
         if held > limit:
-            raise LimitReached(f"limit of {self.max_memory:,} bytes", "--max-memory")
+            raise self.memory_reached()
         self.collect_at = mapped + size + self.max_memory // GROWTH
 
     def charge_output(self, text: str) -> None:
@@ -134,4 +134,10 @@ class Budget:
         self.depth += 1
         if self.depth > self.max_depth:
             self.depth -= 1
-            raise LimitReached(f"limit of {self.max_depth:,} nested calls", "--max-depth")
+            raise self.depth_reached()
+
+    def memory_reached(self) -> LimitReached:
+        return LimitReached(f"limit of {self.max_memory:,} bytes", "--max-memory")
+
+    def depth_reached(self) -> LimitReached:
+        return LimitReached(f"limit of {self.max_depth:,} nested calls", "--max-depth")

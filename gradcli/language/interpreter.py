@@ -368,9 +368,9 @@ def _limit_of(error: BaseException) -> LimitReached | None:
     if isinstance(error, LimitReached):
         return error
     if isinstance(error, MemoryError):
-        return LimitReached("limit of memory", "--max-memory")
+        return session.budget.memory_reached()
     if isinstance(error, RecursionError):
-        return LimitReached("limit of depth", "--max-depth")
+        return session.budget.depth_reached()
     return None
 
 

@@ -19,7 +19,10 @@ def parsed(text: str) -> list[ast.stmt]:
     """The statements of a text."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes and `1is x`: Python's own manners
-        return ast.parse(text, "<program>", "exec").body
+        try:
+            return ast.parse(text, "<program>", "exec").body
+        except SystemError as error:  # of some allocations that fail, Python forgets to say so
+            raise MemoryError from error
 
 
 def endless_fstring(text: str) -> str | None:

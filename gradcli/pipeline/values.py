@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..diagnostics import ProgramError
 from ..engine import device as devices
 from ..engine import dtypes
 from ..engine.operator import catalogue
@@ -35,8 +36,11 @@ def values_of(program: Program, request: Request) -> Values:
             inputs[name] = _value(item, program, request)
         elif name in program.literals:
             overrides[name] = _value(item, program, request)
-        elif name in _named(request):
-            raise Unusable(f"--set {name}: {_no_input(name, program)}", _near(name, program))
+        else:
+            words, advice = f"--set {name}: {_no_input(name, program)}", _near(name, program)
+            if name in _named(request):
+                raise Unusable(words, advice)
+            raise _refused(name, program, Unusable(words, advice))
     for name in request.no_grad:
         if name not in program.inputs and name not in overrides and name not in request.wrt:
             words = _no_input(name, program, "only an input is meant")
@@ -86,6 +90,12 @@ def _default(default: Default, program: Program, request: Request) -> Input:
         raise refused_default(program.source, line, str(error), advice) from None
 
 
+def _refused(name: str, program: Program, error: Unusable) -> ProgramError:
+    """What is wrong with the value that a comment gives, at its line."""
+    message, advice = str(error).removeprefix("--set "), error.advice
+    return refused_default(program.source, program.defaults[name].line, message, advice)
+
+
 def _value(item: Input, program: Program, request: Request) -> Any:
     requires_grad = item.name not in request.no_grad
     if item.kind == "array":
@@ -100,9 +110,7 @@ def _value(item: Input, program: Program, request: Request) -> Any:
     except Unusable as error:
         if item.name in _named(request):
             raise
-        line = program.defaults[item.name].line
-        message = str(error).removeprefix("--set ")
-        raise refused_default(program.source, line, message, error.advice) from None
+        raise _refused(item.name, program, error) from None
 
 
 def all_numbers(value: Any) -> bool:

@@ -10,7 +10,6 @@ from ..arithmetic import power
 from ..attributes import get_attribute, set_attribute
 from ..calls import call
 from ..costs import (
-    SMALL,
     charge_division,
     charge_integer,
     charge_number,
@@ -93,9 +92,7 @@ def divmod_(x: Any, y: Any, /) -> Any:
 def make_int(value: Any = 0, /, base: Any = UNBOUND) -> int:
     if type(value) is str:
         charge_text(value)
-        session.budget.charge_bytes(len(value))
-        if len(value) > SMALL:
-            charge_integer(len(value) * 6)
+        session.budget.charge_bytes(len(value))  # of many digits, Python reads powers of two only
     if base is not UNBOUND:
         return int(value, base)
     if type(value) in (int, float, bool, str) or type(value) in TENSORS:
