@@ -71,6 +71,6 @@ def fresh_modes() -> Iterator[None]:
     random.default_generator.manual_seed(twister.DEFAULT_SEED)
     yield
     mode.state.grad_enabled = True
-    mode.state.inference = mode.state.hooked = False
+    mode.state.inference = mode.state.hooked = mode.state.reshaped = False
     dtypes.set_default_dtype(dtypes.float32)
     repr.reset_printoptions()

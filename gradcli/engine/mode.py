@@ -32,7 +32,8 @@ class State:
     __slots__ = (
         "grad_enabled", "inference", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "saved_hooks", "_observer", "_recorder", "watched",
-        "keep_graph", "create_graph", "hooked", "sweeping", "walk", "anomalies", "taken",
+        "keep_graph", "create_graph", "hooked", "reshaped", "sweeping", "walk", "anomalies",
+        "taken",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -55,6 +56,7 @@ class State:
         self.keep_graph = False
         self.create_graph = False
         self.hooked = False  # a hook was registered, or a gradient retained, ever
+        self.reshaped = False  # a leaf of a graph took another shape in place, ever
         self.sweeping = False  # an ordinary pass is under way
 
     @property

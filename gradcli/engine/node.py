@@ -47,6 +47,9 @@ class DetachedVersion(int):
     def __bool__(self) -> bool:
         return True
 
+    def __add__(self, writes: int) -> DetachedVersion:
+        return DetachedVersion(int(self) + writes)
+
 
 class SavedOutput(Storage):
     """A node's only output, saved without the tensor, which holds the node: no reference cycle.
@@ -136,7 +139,8 @@ class Several:
 class Rest:
     """What most nodes do not have. `numbers` are the input numbers of the edges (None while all are
     0), `versions` those of the saved tensors (None while all are 0), `inputs` the (shape, kind) of
-    inputs whose gradient must be summed or cast back, `extra` facts about several outputs."""
+    inputs whose gradient must be summed or cast back, `extra` facts about several outputs, or the
+    shape that a leaf had when its graph began."""
 
     __slots__ = ("numbers", "versions", "inputs", "hooks", "extra", "metadata")
 

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy
 
+from .catalogue import catalogue
 from .causes import Freed
 from .hook_calls import as_tensor, copied
 from .leaf import check_leaf, edge_of
 from .mode import state
 from .node import AccumulateGrad, Node, Several
+from .saved import look_through
 from .tensor import Tensor, plain
 
 Ready = dict[int, Node]  # nodes that a gradient waits at, by their number; leaves below zero
@@ -110,6 +112,8 @@ def _special(node: Node, held: Any, ready: Ready, keep: bool, mark: Freed) -> No
     results: Sequence[Any] = (None,) * len(node.edges)
     if any(grad is not None for grad in grads) or node.is_users:
         results = node.apply(grads, False)
+    else:
+        look_through(node)
     if not keep and not node.freed:
         node.release(mark)
     hand_on(node, results, ready)
@@ -128,7 +132,7 @@ def _store(leaf: Any, mark: Freed) -> None:
     if held is not None:
         add_in_place(held, value, mark)
         if held._data.shape != value.shape:
-            meta.grad = plain(held._data + value, held._kind)
+            catalogue.methods["add_"](held, as_tensor(value))
     elif (
         value.__class__ is numpy.ndarray
         and getrefcount(value) == ALONE

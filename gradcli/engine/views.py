@@ -14,6 +14,7 @@ from .kind import offset_in
 from .leaf import edge_of
 from .mode import state
 from .node import CustomNode, Node
+from .reshaped import note_shape
 from .row import Row
 from .saved import function_name
 from .tensor import Tensor, from_array, plain, set_mark
@@ -307,14 +308,16 @@ def view_inplace(row: Row) -> Callable[..., Any]:
         tracked = tensor.requires_grad
         check_inplace(tensor, tracked)
         out = row.run(*values)
+        if out._grad_fn is None and tensor._requires_grad:
+            note_shape(tensor, tensor._data.shape)
         tensor._data, tensor._form = out._data, None
         tensor._bump()
-        if tensor._meta is not None and tensor._meta.base is not None:
-            tensor._meta.view_version = tensor._version
         if out._grad_fn is not None:
             node = out._grad_fn
             node.row = named_row(row)
             tensor._grad_fn, tensor._output_nr, tensor._requires_grad = node, 0, True
+            if tensor._meta is not None and tensor._meta.base is not None:
+                tensor._meta.view_version = tensor._version  # elsewhere it is read off its base
         return tensor
 
     return run

@@ -27,6 +27,8 @@ from .leaf import check_leaf, edge_of
 from .mode import state
 from .node import AccumulateGrad, CustomNode, Node
 from .ready import Ready
+from .reshaped import all_fitted, fitted, is_kept
+from .saved import look_through
 from .sweep import add_in_place, array_for
 from .tensor import Tensor, plain, write_into
 
@@ -74,12 +76,14 @@ class Walk:
         if self.inputs is not None:
             self._restrict()
         only = len(starts) == 1  # PyTorch leaves out several roots that no input is below
-        for root, node, gradient in zip(roots, starts, gradients, strict=True):
+        for place, (root, node, gradient) in enumerate(zip(roots, starts, gradients, strict=True)):
             value: Any = gradient
             if not self.tensors:
                 value = array_for(root, gradient)
             elif gradient._kind is not root._kind:
                 value = catalogue.methods["to"](gradient, root._kind.dtype)
+            if state.reshaped:
+                value = fitted(node, value, place)
             if only or self.executes(node):
                 self._receive(node, root._output_nr, value)
                 self._delivered(node)
@@ -192,6 +196,7 @@ class Walk:
         results: Sequence[Any]
         saved: Any = None
         if all(g is None for g in grads) and not node.is_users:
+            look_through(node)
             results = (None,) * len(node.edges)
         else:
             state.origin = node.origin
@@ -234,6 +239,8 @@ class Walk:
     def _pass_on(self, node: Node, results: Sequence[Any]) -> None:
         """Hands a node's results to the nodes that its edges lead to."""
         numbers = None if node.rest is None else node.rest.numbers
+        if state.reshaped:
+            results = all_fitted(node, results)
         pending, needed, ready = self.pending, self.needed, self.ready
         for place, edge in enumerate(node.edges):
             if edge is None:
@@ -305,7 +312,9 @@ class Walk:
         if state.observer is not None:
             state.observer.accumulated(variable, new)
         if held is None:
-            meta.grad = self._graph_copy(new, variable) if self.graph else copied(new, variable)
+            spread = new._data.shape != variable._data.shape and not is_kept(new, variable)
+            copy = self._graph_copy if self.graph or spread else copied
+            meta.grad = copy(new, variable)
         elif self.graph:
             meta.grad = held + new
         else:
@@ -313,7 +322,7 @@ class Walk:
             if held._kind.is_reduced:
                 write_into(held, held._data)
             if held._data.shape != new._data.shape:
-                meta.grad = plain(held._data + new._data, held._kind)
+                catalogue.methods["add_"](held, new)
 
     def _graph_copy(self, new: Tensor, variable: Tensor) -> Tensor:
         """As the variable lies where that is dense, else row-major."""
@@ -322,7 +331,7 @@ class Walk:
         if not is_dense(variable._data.shape, own):
             copy = catalogue.functions["clone"](new, memory_format=contiguous_format)
             return copy
-        zeros = kind.xp.zeros(new._data.shape, dtype=kind.array_dtype)
+        zeros = kind.xp.zeros(variable._data.shape, dtype=kind.array_dtype)
         fresh = plain(relaid(zeros, own) if zeros.ndim > 1 else zeros, kind)
         copy = catalogue.methods["copy_"](fresh, new)
         return copy

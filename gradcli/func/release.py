@@ -104,10 +104,13 @@ class Session:
     def _reconnect(self, results: Sequence[Tensor]) -> None:
         """Connects the nodes made inside past the aliases, and cuts off what led only to them."""
         ends: dict[Node, Any] = {}  # an alias's node -> (node that it stands for or None, number)
+        views: set[Node] = set()  # of what requires grad and has no node: made where none recorded
         for inside, outside in self.pairs:
             node = edge_of(inside)
             assert node is not None
             ends[node] = (edge_of(outside), outside._output_nr)
+            if outside.requires_grad and ends[node][0] is None:
+                views.add(node)
         reached = [
             node
             for node in nodes_below([t for t in results if t.requires_grad])
@@ -118,13 +121,14 @@ class Session:
                 continue
             numbers = list(node.numbers or (0,) * len(node.edges))
             edges = list(node.edges)
+            stays = not views.isdisjoint(edges)
             for place, edge in enumerate(edges):
                 if edge in ends:
                     edges[place], numbers[place] = ends[edge]
             node.edges = tuple(edges)
             if any(numbers) or node.numbers is not None:
                 node.numbers = tuple(numbers)
-            if all(edge is None for edge in edges):
+            if not stays and all(edge is None for edge in edges):
                 ends[node] = (None, 0)
         for node in reached:
             if not isinstance(node.saved, Freed):

@@ -7,10 +7,17 @@ from typing import Any
 
 from ..engine.operator import composite, operator, warn
 from .complex_parts import conj
-from .geometry import shown, wrap_dim
+from .geometry import element_strides, shown, strided, wrap_dim
 from .shape import alias
 
 # ---- dimensions in another order
+
+
+def _stepping(xp: Any, self: Any) -> Any:
+    """With the strides that NumPy leaves out: those of sizes 0 and 1 move with their dimensions."""
+    if 0 in self.strides and self.flags.c_contiguous:
+        return strided(xp, self, self.shape, element_strides(self))
+    return self
 
 
 def _check_permute(self: Any, dims: Sequence[int]) -> None:
@@ -34,7 +41,7 @@ permute = operator(
     node="PermuteBackward0",
     view=True,
     check=_check_permute,
-    forward=lambda xp, self, dims: self.transpose(tuple(dims)),
+    forward=lambda xp, self, dims: _stepping(xp, self).transpose(tuple(dims)),
     self=lambda grad, dims: permute(grad, _inverse(dims)),
     doc="The dimensions in another order.",
     samples=("x.permute(1, 0)", "torch.permute(c, (2, 0, 1))", "c.permute(-1, 0, 1)"),
@@ -43,7 +50,7 @@ permute = operator(
 
 
 def _swapped(xp: Any, self: Any, dim0: int, dim1: int) -> Any:
-    return self.swapaxes(dim0, dim1) if self.ndim else self.reshape(())
+    return _stepping(xp, self).swapaxes(dim0, dim1) if self.ndim else self.reshape(())
 
 
 def _check_transpose(self: Any, dim0: int, dim1: int) -> None:
@@ -86,7 +93,7 @@ t = operator(
     inplace_node="TBackward1",
     view=True,
     check=_check_t,
-    forward=lambda xp, self: self.transpose(),
+    forward=lambda xp, self: _stepping(xp, self).transpose(),
     self=lambda grad: t(grad),
     doc="The transpose of a matrix; tensors of fewer dimensions stay as they are.",
     samples=("x.t()", "torch.t(x)", "v.t()", "s.t()"),

@@ -55,12 +55,6 @@ KNOWN: tuple[Known, ...] = (
         r"is_grads_batched=True, (allow_unused=True, )?create_graph",
     ),
     Known(
-        "error|output",
-        r"here .*PyTorch.*(a second time|modified by an inplace operation)",
-        "PyTorch asks for what was saved also where a Function gave no gradient; here nothing runs",
-        "return None|mark_non_differentiable|set_materialize_grads",
-    ),
-    Known(
         "grad value",
         r"PyTorch (0\.0|\[+0\.0)",
         "PyTorch keeps the gradient of sgn as a symbolic zero and can't add to it afterwards",
@@ -168,12 +162,6 @@ KNOWN: tuple[Known, ...] = (
         "//=",
     ),
     Known(
-        "error|output|grad.*",
-        "invalid gradient at index|shape compatible",
-        "PyTorch notes the shape of a leaf with its first graph, and no_grad changed it since",
-        r"transpose_|t_\(\)|squeeze_",
-    ),
-    Known(
         "flags|grad flags|graph|node",
         "",
         "detach_ of a tensor from outside does nothing in inference mode",
@@ -218,6 +206,32 @@ KNOWN: tuple[Known, ...] = (
         "",
         "a tensor of inference mode and one of another kind trade their memory through .data",
         r"inference_mode(.|\n)*\.data",
+    ),
+    Known(
+        "error|output",
+        r"PyTorch.*modified by an inplace operation",
+        "a tensor is given as its own gradient: PyTorch takes its memory for .grad, and later "
+        "gradients are written into the tensor",
+        r"\b(\w+)\.backward\(\1\)",
+    ),
+    Known(
+        "error|output",
+        r"here .{0,20}Trying to backward through the graph a second time",
+        "PyTorch saves nothing of a product for the gradient of what it is added to alone",
+        r"addcmul|addmm|addmv|addr|baddbmm|addbmm",
+    ),
+    Known(
+        "graph",
+        r"NotImplemented', \[None",
+        "an operator without a derivative lists a view of no_grad, which requires grad and has no "
+        "node; here nodes are listed",
+        r"//|heaviside|floor_divide",
+    ),
+    Known(
+        "grad broken|error|output",
+        "Batching rule not implemented for aten::detach",
+        "PyTorch's vmap can't retain the gradient of a batched pass",
+        "is_grads_batched=True",
     ),
 )
 

@@ -1,0 +1,60 @@
+"""Engine: leaves that took another shape in place since a graph began at them.
+
+PyTorch's AccumulateGrad keeps the shape that its leaf had when the graph was made: a gradient must
+fit that one, and is copied into the shape of today.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .catalogue import catalogue
+from .hook_calls import as_tensor
+from .layout import element_strides
+from .mode import state
+from .node import AccumulateGrad, Node
+from .tensor import Tensor
+
+
+def note_shape(leaf: Tensor, shape: tuple[int, ...]) -> None:
+    """The shape that a leaf had until now; only passes that look at each edge check it."""
+    meta = leaf._meta
+    node = None if meta is None or meta.accumulator is None else meta.accumulator()
+    if node is not None and node.extra is None:
+        node.extra = shape
+        state.reshaped = state.hooked = True
+
+
+def all_fitted(node: Node, results: Sequence[Any]) -> list[Any]:
+    """A node's gradients, those for such leaves in the shape that the leaf had."""
+    start = f"Function {node.name()} returned an "
+    return [
+        value if edge is None else fitted(edge, value, place, start)
+        for place, (edge, value) in enumerate(zip(node.edges, results))
+    ]
+
+
+def fitted(edge: Node, value: Any, place: int, start: str = "") -> Any:
+    """A gradient in the shape that PyTorch's leaf knows, summed where it was spread out."""
+    shape = edge.extra if edge.__class__ is AccumulateGrad else None
+    if shape is None or value is None or tuple(value.shape) == shape:
+        return value
+    have = tuple(value.shape)
+    behind = zip(reversed(shape), reversed(have))
+    if len(shape) > len(have) or any(a not in (1, b) for a, b in behind):
+        raise RuntimeError(
+            f"{start}invalid gradient at index {place} - got {list(have)} but expected shape "
+            f"compatible with {list(shape)}"
+        )
+    summed = catalogue.methods["sum_to_size"](as_tensor(value), shape)
+    return summed if isinstance(value, Tensor) else summed._data
+
+
+def is_kept(new: Tensor, leaf: Tensor) -> bool:
+    """Does PyTorch take this gradient of another shape as it is? It compares strides alone."""
+    own = element_strides(leaf._data)
+    steps = zip(new._data.shape, element_strides(new._data))
+    return all(
+        size == 1 or own[place : place + 1] == (step,) for place, (size, step) in enumerate(steps)
+    )
