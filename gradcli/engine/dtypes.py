@@ -36,6 +36,11 @@ class DType:
         return "bool_" if self.name == "bool" else self.name
 
     @property
+    def c_word(self) -> str:
+        """What a compiler of C++ calls the type, which is how PyTorch names it in some places."""
+        return _C_WORDS.get(self.name, self.name)
+
+    @property
     def is_floating_point(self) -> bool:
         return self.category == FLOATING
 
@@ -47,6 +52,12 @@ class DType:
     def is_signed(self) -> bool:
         return self.name not in ("bool", "uint8")
 
+
+_C_WORDS = {
+    "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
+    "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float",
+    "float64": "double", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
 
 bool_ = DType("bool", "bool", 1, BOOL, "Bool", 0)
 uint8 = DType("uint8", "uint8", 1, INTEGER, "Byte", 1)

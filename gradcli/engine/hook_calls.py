@@ -146,14 +146,17 @@ def call_leaf_hooks(node: Node, grads: tuple[Any, ...]) -> None:
 def call_post_accumulate_hooks(node: Node, variable: Tensor) -> None:
     """What runs on a leaf after its .grad has been added to."""
     hooks = variable._need_meta().post_hooks or {}
+    given = variable  # PyTorch tells what a hook returned to the next one, and complains at the end
     for number, hook in list(hooks.items()):
         if state.observer is not None:
             state.observer.hooking("post accumulate", node, hook, number, variable)
-        result = hook(variable)
+        result = hook(given)
         if state.observer is not None:
             state.observer.hooked("post accumulate", node, hook, number, variable, variable)
-        if result is not None:
-            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+        if result is not None and result is not given:
+            given = checked(hook, given, result)
+    if given is not variable:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def _retain(tensor: Tensor, new: Tensor, tensors: bool) -> None:

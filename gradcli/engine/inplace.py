@@ -17,6 +17,7 @@ from .overlap import check_overlap, write_changed
 from .promotion import broadcast_message, meet, one_device, shape_error, two_devices
 from .results import guard, infer, refused, versions_of, watch
 from .row import Row
+from .saved import pack_operands
 from .tensor import Tensor, formed, write_into
 from .views import check_inplace, named_row, rebase
 
@@ -109,6 +110,8 @@ def _general(row: Row) -> Callable[..., Any]:
         node = None
         if tracked and tensor._kind.differentiable:
             node = _record(row, node_row, tensor, arguments)
+            if state.saved_hooks:
+                pack_operands(node)  # as they are before the write
         before = tensor._data.copy() if state.recorder is not None else None
         write = write_changed if expanded else write_into
         write(tensor, data)

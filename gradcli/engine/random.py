@@ -170,7 +170,7 @@ class Generator(Twister):
     def cauchy(self, size: Size, dtype: DType, median: float = 0.0, sigma: float = 1.0) -> Any:
         """Tensor.cauchy_."""
         _check_spread("cauchy_", "sigma", sigma)
-        _check_continuous("Cauchy", _CPP_NAMES.get(dtype.name, dtype.word), dtype)
+        _check_continuous("Cauchy", dtype.c_word, dtype)
         uniforms = self.fractions(math.prod(size), float64).tolist()
         tangents = numpy.array([math.tan(math.pi * (u - 0.5)) for u in uniforms], numpy.float64)
         return rounded(fused_double(tangents, sigma, median), dtype).reshape(size)
@@ -352,14 +352,6 @@ def _check_continuous(name: str, word: str, dtype: DType) -> None:
             f"{name} distribution is a continuous probability distribution. "
             f"dtype must be a floating point but you specified {word}"
         )
-
-
-# What a compiler of C++ calls the types, which is how PyTorch names them in one place.
-_CPP_NAMES = {
-    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
-    "int32": "int", "int64": "long int", "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}  # fmt: skip
 
 
 def _check_integers(low: int, high: int, dtype: DType) -> None:

@@ -252,6 +252,12 @@ def pack_node(node: Node) -> None:
     node.saved = tuple(_packed(node, value) for value in node.saved)
 
 
+def pack_operands(node: Node) -> None:
+    """The same of a node whose result is still to be made."""
+    assert not isinstance(node.saved, Freed)
+    node.saved = tuple(_packed(node, value) for value in node.saved)
+
+
 def _packed(node: Node, value: Any) -> Any:
     pack, unpack_hook = state.saved_hooks[-1]
     if value.__class__ is list:

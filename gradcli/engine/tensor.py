@@ -190,12 +190,12 @@ class Tensor(Values):
     def requires_grad(self, value: bool) -> None:
         if type(value) is not bool:
             raise RuntimeError("requires_grad must be a bool")
-        if value and not self.is_leaf:
+        if value and self._grad_fn is not None:  # of a view, as it was when it was last looked at
             raise RuntimeError("you can only change requires_grad flags of leaf variables.")
         self._track(value, "floating point and complex dtype")
 
     def _track(self, value: bool, differentiable: str) -> None:
-        if not self.is_leaf and not value:
+        if self._grad_fn is not None and not value:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a "
                 "computed variable in a subgraph that doesn't require differentiation use "

@@ -91,31 +91,29 @@ class Values:
             raise RuntimeError(f"Boolean value of Tensor with {many} is ambiguous")
         return bool(self._data.item())
 
-    def _single(self) -> Any:
-        if self._data.size != 1:
-            raise RuntimeError(
-                f"a Tensor with {self._data.size} elements cannot be converted to Scalar"
-            )
-        if self.requires_grad:
-            state.warn(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
-                "behavior."
-            )
-        return self._data.item()
-
     def __float__(self) -> float:
-        return float(self._only())
+        return float(self._differentiable())
 
     def __int__(self) -> int:
         return int(self._only())
 
     def __complex__(self) -> complex:
-        return complex(self._only())
+        return complex(self._differentiable())
 
     def _only(self) -> Any:
         if self._data.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        return self._single()
+        return self._data.item()
+
+    def _differentiable(self) -> Any:
+        """The only element, which leaves its graph: an integer had none, so int() does not warn."""
+        value = self._only()
+        if self.requires_grad and state.grad_enabled:
+            state.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
+                "behavior."
+            )
+        return value
 
     def __index__(self) -> int:
         if self._data.size != 1 or self._kind.dtype.category > 1:

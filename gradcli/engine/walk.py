@@ -292,6 +292,8 @@ class Walk:
             grads = call_pre_hooks(node, grads, self.tensors)
         if grads[0] is not None:
             self._store(node, variable, grads[0])
+        elif meta.post_hooks:
+            call_post_accumulate_hooks(node, variable)
         if node.hooks is not None:
             call_leaf_hooks(node, grads)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..autograd.function_node import FunctionContext
 from ..engine.mode import state
 from ..engine.node import CustomNode
 from ..engine.results import make_view
@@ -17,6 +18,8 @@ class BackwardHookNode(CustomNode):
     """Passes gradients through unchanged, so that hooks have a place to stand."""
 
     __slots__ = ("count",)
+
+    home = FunctionContext.home  # PyTorch's node is that of a Function
 
     count: int
 

@@ -312,17 +312,10 @@ def _lerp(xp: Any, self: Any, end: Any, weight: Any) -> Any:
     return xp.where(xp.abs(weight) < 0.5, near, multiply_add(-step, 1 - weight, end))
 
 
-_C_WORDS = {
-    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long int", "int32": "int",
-    "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "float32": "float",
-    "float64": "double", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-}  # fmt: skip
-
-
 def _check_lerp(self: Any, end: Any, weight: Any) -> None:
     for name, value in (("end", end), ("weight", weight)):
         if hasattr(value, "ndim") and value.dtype is not self.dtype:
-            mine, its = (_C_WORDS.get(t.dtype.name, t.dtype.name) for t in (self, value))
+            mine, its = (t.dtype.c_word for t in (self, value))
             raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
 
 

@@ -163,7 +163,7 @@ def expanded_size(array_shape: Sequence[int], size: Sequence[int], kind: str) ->
     for place in range(len(size) - 1, -1, -1):
         wanted = size[place]
         if place < lead:
-            if wanted < 0:
+            if wanted == -1 and array_shape:
                 raise RuntimeError(
                     f"The expanded size of the tensor ({wanted}) isn't allowed in a leading, "
                     f"non-existing dimension {place}"
@@ -172,12 +172,14 @@ def expanded_size(array_shape: Sequence[int], size: Sequence[int], kind: str) ->
         have = array_shape[place - lead]
         if wanted == -1:
             result[place] = have
-        elif have not in (1, wanted) or wanted < 0:
+        elif have not in (1, wanted):
             raise RuntimeError(
                 f"The expanded size of the tensor ({wanted}) must match the existing size ({have}) "
                 f"at non-singleton dimension {place}.  Target sizes: {shown(size)}.  "
                 f"Tensor sizes: {shown(array_shape)}"
             )
+    if min(result, default=0) < 0:
+        raise RuntimeError("numel: integer multiplication overflow")
     return tuple(result)
 
 

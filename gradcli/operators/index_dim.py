@@ -13,6 +13,7 @@ from .geometry import shown, wrap_dim
 from .halves import add_at
 from .scatter_reduce import REDUCTIONS, equal_places, neutral, zero_places
 from .shape import expand, squeeze_dim
+from .strides import check_strided
 from .sums import scaled, sum_all
 from .where import masked_fill, where
 
@@ -33,7 +34,21 @@ def _check_select(self: Any, dim: int, index: Any) -> None:
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype.name not in ("int64", "int32"):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if self.ndim > 1 and not self.numel():
+        return _check_select_of_nothing(index, self.shape[dim])
     _bounds(index, self.shape[dim] if self.ndim else 1, "index out of range in self")
+
+
+def _check_select_of_nothing(index: Any, length: int) -> None:
+    """PyTorch's words and its types of errors where a matrix has no elements."""
+    places = index._data.ravel()
+    if places.size and not length:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
+    wrong = places[(places < 0) | (places >= length)]
+    if wrong.size:
+        raise RuntimeError(
+            f"INDICES element is out of DATA bounds, id={int(wrong[0])} axis_dim={length}"
+        )
 
 
 def _selected(xp: Any, self: Any, dim: int, index: Any) -> Any:
@@ -165,7 +180,8 @@ def _replaced(xp: Any, self: Any, dim: int, index: Any, source: Any) -> Any:
     if not self.ndim:
         return source.reshape(()).copy()
     result = self.copy()
-    result[_at(wrap_dim(dim, self.ndim), index.reshape(-1))] = source
+    if result.size:
+        result[_at(wrap_dim(dim, self.ndim), index.reshape(-1))] = source
     return result
 
 
@@ -188,6 +204,8 @@ def _check_copy(self: Any, dim: int, index: Any, source: Any) -> None:
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
             f"{self.dtype.word} and (source) {source.dtype.word}"
         )
+    if not self.numel():
+        return _check_written_nothing(self, dim, index)
     length = self.shape[dim] if self.ndim else 1
     array = index._data
     wrong = array[(array < 0) | (array >= length)].ravel()
@@ -216,11 +234,20 @@ index_copy = operator(
 )  # fmt: skip
 
 
+def _check_written_nothing(self: Any, dim: int, index: Any) -> None:
+    """PyTorch lays a view over the memory that there is, and looks at no index."""
+    sizes, steps = list(self.shape), list(self.stride())
+    sizes[dim], steps[dim] = index.numel(), 0
+    check_strided(self, sizes, steps, None)
+
+
 def _filled(xp: Any, self: Any, dim: int, index: Any, value: Any) -> Any:
     if not self.ndim:
         return xp.asarray(value).astype(self.dtype)
     result = self.copy()
-    result[_at(wrap_dim(dim, self.ndim), index.reshape(-1))] = xp.asarray(value).astype(self.dtype)
+    if result.size:
+        place = _at(wrap_dim(dim, self.ndim), index.reshape(-1))
+        result[place] = xp.asarray(value).astype(self.dtype)
     return result
 
 
@@ -234,6 +261,10 @@ def _check_fill(self: Any, dim: int, index: Any, value: Any) -> None:
     held(value, self.dtype)
     if index.dtype.name != "int64":
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    if not self.numel():
+        return _check_written_nothing(self, dim, index)
     length = self.shape[dim] if self.ndim else 1
     array = index._data
     wrong = array[(array < -length) | (array >= length)].ravel()

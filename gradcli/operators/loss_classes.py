@@ -7,6 +7,7 @@ from typing import Any
 from ..engine.operator import Reduced, catalogue, operator
 from .constants import zeros_as
 from .conventions import MEAN, NONE, constant, floating_only, full_precision
+from .geometry import shown
 from .halves import sum_of_losses
 from .summation import sum_of_cases
 
@@ -242,7 +243,7 @@ def _multi_margin(
     h = h if weight is None else h * weight[places][:, None]
     loss = h.sum(axis=1) / rows.shape[1]
     if reduction == NONE:
-        return loss.reshape(x.shape[:-1])
+        return loss.reshape(target.shape)
     return loss.mean() if reduction == MEAN else loss.sum()
 
 
@@ -253,7 +254,7 @@ def _multi_margin_backward(
     count = rows.shape[1] * (rows.shape[0] if reduction == MEAN else 1)
     h = (xp.ones_like(z) if p == 1 else 2 * z) / count
     h = xp.where(active, h if weight is None else h * weight[places][:, None], xp.zeros_like(z))
-    own = -h.sum(axis=1, keepdims=True)
+    own = 0 - h.sum(axis=1, keepdims=True)
     others = xp.arange(rows.shape[1])[None, :] != places[:, None]
     slope = xp.where(others, h, own)
     scale = grad.reshape(-1, 1) if reduction == NONE else grad
@@ -279,9 +280,12 @@ def _check_multi_margin(
     if p not in (1, 2):
         raise RuntimeError("only p == 1 and p == 2 supported")
     count = self.shape[0] if self.ndim == 2 else 1
-    if self.ndim in (1, 2) and (
-        target.ndim > 1 or target.numel() != count or self.ndim > 1 > target.ndim
-    ):
+    if self.ndim > 2 or (self.ndim and not self.shape[-1]):
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{shown(self.shape)}"
+        )
+    if target.ndim > 1 or target.numel() != count:
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
             f"samples (batch size). Expected target size [{count}], but got {list(target.shape)}. "

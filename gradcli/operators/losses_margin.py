@@ -146,6 +146,13 @@ def _triplet_kernel(
     anchor: Any, positive: Any, negative: Any, margin: float, p: float, eps: float, swap: bool,
     number: int,
 ) -> Any:  # fmt: skip
+    sizes = (anchor.ndim, positive.ndim, negative.ndim)
+    if len(set(sizes)) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {sizes[0]}D, positive {sizes[1]}D, and negative "
+            f"{sizes[2]}D inputs"
+        )
     near = pairwise(anchor, positive, p, eps, False)
     far = pairwise(anchor, negative, p, eps, False)
     if swap:

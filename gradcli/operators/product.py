@@ -18,22 +18,6 @@ from .transposed import mt, t, transpose
 NO_BOOL = {"Bool": (NotImplementedError, "\"addmm_impl_cpu_\" not implemented for 'Bool'")}
 
 
-def _c_name(dtype: Any) -> str:
-    names = {
-        "float32": "float",
-        "float64": "double",
-        "int64": "long",
-        "int32": "int",
-        "float16": "c10::Half",
-        "bfloat16": "c10::BFloat16",
-        "bool": "bool",
-        "int16": "short",
-        "int8": "signed char",
-        "uint8": "unsigned char",
-    }
-    return names.get(dtype.name, dtype.name)
-
-
 # ---- vectors
 
 
@@ -135,7 +119,7 @@ def _check_mm(self: Any, mat2: Any) -> None:
     if self.dtype is not mat2.dtype:
         raise RuntimeError(
             "expected m1 and m2 to have the same dtype, but got: "
-            f"{_c_name(self.dtype)} != {_c_name(mat2.dtype)}"
+            f"{self.dtype.c_word} != {mat2.dtype.c_word}"
         )
 
 

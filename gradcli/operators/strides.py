@@ -13,7 +13,7 @@ from .shape import reshape
 # ---- raw strides
 
 
-def _check_strided(
+def check_strided(
     self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: int | None
 ) -> None:
     if len(size) != len(stride):
@@ -154,7 +154,7 @@ as_strided = operator(
     inplace="as_strided_",
     inplace_node="AsStridedBackward1",
     view=True,
-    check=_check_strided,
+    check=check_strided,
     forward=lambda xp, self, size, stride, storage_offset: _restrided(
         xp, self, size, stride, storage_offset
     ),

@@ -132,8 +132,7 @@ def _padded(xp: Any, rows: Any, size: int, fill_value: int) -> Any:
 def _check_mask(self: Any, mask: Any, value: Any) -> None:
     if mask.dtype.name != "bool":
         raise RuntimeError(
-            "masked_fill_ only supports boolean masks, but got mask with dtype "
-            + _c_word(mask.dtype)
+            "masked_fill_ only supports boolean masks, but got mask with dtype " + mask.dtype.c_word
         )
     if hasattr(value, "ndim") and value.ndim:
         raise RuntimeError(
@@ -142,15 +141,6 @@ def _check_mask(self: Any, mask: Any, value: Any) -> None:
         )
     held(value, self.dtype)
     broadcast_sizes(tuple(mask.shape), tuple(self.shape))
-
-
-def _c_word(dtype: Any) -> str:
-    return {
-        "int64": "long int",
-        "float32": "float",
-        "float64": "double",
-        "uint8": "unsigned char",
-    }.get(dtype.name, dtype.name)
 
 
 def _filled(xp: Any, self: Any, mask: Any, value: Any) -> Any:

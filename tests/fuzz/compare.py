@@ -136,7 +136,9 @@ class Judge:
         if mine.error and other.error and mine.error[:2] == other.error[:2]:
             self.note("line of the error", "", mine.error[2], other.error[2])
         self.text("output", mine.output, other.output)
-        self.note("warnings", "", mine.warnings, other.warnings)
+        heard = set(mine.warnings) & set(other.warnings)
+        apart = (tuple(w for w in side.warnings if w not in heard) for side in (mine, other))
+        self.note("warnings", "", *apart)
         self.note("names", "", list(mine.names), list(other.names))
         for name, a in mine.names.items():
             b = other.names.get(name)

@@ -10,7 +10,7 @@ from .known import reason_of
 from .sides import Left, PyTorch, nudged, ours
 
 AMPLIFIED = "the program makes as much of a last bit of its inputs"
-NUDGES = 3
+NUDGES = 8
 MARGIN = 30.0  # a program's roundings are many, a nudge is one
 NUMBERS = ("value", "grad value", "plain")
 
@@ -57,9 +57,16 @@ def verdict(text: str, pytorch: PyTorch, say: Callable[[str], None] = lambda sid
             findings.append(difference)
         else:
             reasons.append(reason)
-            if difference.aspect == "error":
-                break  # the two ended in different places: the rest comes of it
+            if parts_ways(difference):
+                break  # the rest comes of it
     return Verdict(findings, reasons, judgement.exact, judgement.close, ended)
+
+
+def parts_ways(difference: Difference) -> bool:
+    """Whether an error came where there was none: what comes after differs too."""
+    if difference.aspect == "output":
+        return ("Error " in difference.ours) != ("Error " in difference.theirs)
+    return difference.aspect == "error"
 
 
 class Amplified:

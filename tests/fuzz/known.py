@@ -26,14 +26,14 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "output|error",
-        r"Backward\d' object is not callable",
+        r"(Backward\d|CopySlices)' object is not callable",
         "a node can't be called: nothing runs one node outside of a pass here",
     ),
     Known("version", r"version of g\d", "the same, of what torch.autograd.grad returns"),
     Known("version", "PyTorch 2", "PyTorch makes one_hot of writes that it counts", "one_hot"),
     Known(
-        "version",
-        "PyTorch [12]$",
+        "version|output",
+        "|".join(rf"here '?{n}'?, PyTorch '?[{n + 1}{n + 2}]" for n in range(8)),
         "PyTorch makes the state of a cell by writes that it counts",
         r"nn\.(GRU|LSTM|RNN)",
     ),
@@ -169,8 +169,8 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "error|output",
-        "index .* is out of bounds|shape mismatch",
-        "hooks that pack a mask as numbers make indices of it",
+        "index .* is out of bounds|shape mismatch|to be a boolean tensor|supports boolean masks",
+        "hooks that pack a mask as numbers make indices of it, or no mask",
         r"saved_tensors_hooks\(lambda t: t \* 1",
     ),
     Known(
@@ -200,6 +200,24 @@ KNOWN: tuple[Known, ...] = (
         "",
         "how a view that a Function says it changed is refused, and what its graph is",
         "mark_dirty",
+    ),
+    Known(
+        "value",
+        "",
+        "PyTorch's median of an expanded tensor moves numbers in memory that they share",
+        r"expand(.|\n)*median",
+    ),
+    Known(
+        "value|output",
+        "",
+        "a logarithm of a negative number is a NaN, whose sign is the processor's own",
+        r"(log|sqrt|acos|asin|atanh|pow|\*\*)(.|\n)*copysign",
+    ),
+    Known(
+        "error|output",
+        "functions with out=... arguments",
+        "where all operands are of inference mode PyTorch records nothing, requires_grad or not",
+        r"inference_mode(.|\n)*median",
     ),
     Known(
         "view|version",
