@@ -243,6 +243,8 @@ class Lane:
         if self.mode != ALIKE:
             self.lay_out()
         form = "form" if self.mode == ALIKE else f"{self.first}._form or None"
+        if not self.plain_symbol and row.inplace is None:  # it may be a reduction: mse_loss
+            form = f"({form}) if data.shape == a_{self.first}.shape else None"
         alike = self.mode in (ALIKE, NUMBER, ORDINARY) and self.result_kind() == "kind"
         if alike and self.mode == ORDINARY:  # as many elements and one rank: one shape
             x, y = (p.name for p in row.tensors)

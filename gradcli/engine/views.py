@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import weakref
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from .catalogue import catalogue
@@ -62,6 +63,15 @@ class Geometry:
             reach += step * (size - 1)
         return False
 
+    def dense(self) -> Geometry:
+        """Without the dimensions that hold no memory of their own: of size 1, or expanded."""
+        own = copy.copy(self)
+        steps = zip(self.shape, self.strides, strict=True)
+        kept = [(size, step) for size, step in steps if size != 1 and step]
+        own.shape = tuple([size for size, _ in kept])
+        own.strides = tuple([step for _, step in kept])
+        return own
+
     def positions(self, xp: Any) -> Any:
         """Flat position in the base's memory of every element of the view."""
         index = xp.asarray(self.offset)
@@ -109,12 +119,17 @@ def _from_memory(flat: Any, geometry: Geometry, xp: Any) -> Any:
 
 
 def _scattered(grad: Tensor, geometry: Geometry) -> Tensor:
-    """The same with operators that record."""
-    count = 1
-    for size in geometry.base_shape:
-        count *= size
+    """The same with operators that record: PyTorch takes out what holds no memory of its own."""
     functions, methods = catalogue.functions, catalogue.methods
-    flat = functions["zeros"]((count,), dtype=grad.dtype)
+    if 0 in geometry.base_shape or 0 in geometry.shape:
+        return functions["zeros"](geometry.base_shape, dtype=grad.dtype)  # type: ignore[no-any-return]
+    flat = functions["zeros"]((prod(geometry.base_shape),), dtype=grad.dtype)
+    for dim in range(len(geometry.shape) - 1, -1, -1):
+        if geometry.shape[dim] == 1:
+            grad = methods["squeeze"](grad, dim)
+        elif geometry.strides[dim] == 0:
+            grad = methods["sum"](grad, dim)
+    geometry = geometry.dense()
     if geometry.overlaps():
         positions = from_array(geometry.positions(grad._kind.xp).reshape(-1).copy())
         flat = methods["index_add"](flat, 0, positions, methods["reshape"](grad, (-1,)))

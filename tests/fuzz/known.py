@@ -230,7 +230,7 @@ KNOWN: tuple[Known, ...] = (
         r"PyTorch.*modified by an inplace operation",
         "a tensor is given as its own gradient: PyTorch takes its memory for .grad, and later "
         "gradients are written into the tensor",
-        r"\b(\w+)\.backward\(\1\)",
+        r"\b(\w+)\.backward\(\1(\.detach\(\))?[,)]",
     ),
     Known(
         "error|output",
@@ -246,10 +246,15 @@ KNOWN: tuple[Known, ...] = (
         r"//|heaviside|floor_divide",
     ),
     Known(
-        "grad broken|error|output",
-        "Batching rule not implemented for aten::detach",
+        "grad .*|error|output",
+        "Batching rule not implemented for aten::detach|PyTorch None$",
         "PyTorch's vmap can't retain the gradient of a batched pass",
-        "is_grads_batched=True",
+        r"(inputs=|retain_grad\(\))(.|\n)*is_grads_batched=True",
+    ),
+    Known(
+        "error|output",
+        r"here .*(must match|must be|out of range|doesn't match).*PyTorch.*is a view and its base",
+        "a call that is wrong in two ways: PyTorch looks at the history of its operands first",
     ),
 )
 
