@@ -25,6 +25,12 @@ from .row import CARRIERS
 from .tensor import Tensor, plain
 
 
+DETACHED = (
+    "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
+    "This is not supported, please use out-of-place `.detach()` instead"
+)
+
+
 def freed(node: Node, mark: Freed | None = None) -> NoReturn:
     """Raises for a node whose saved tensors a backward call has freed."""
     mark = node.saved if mark is None else mark  # type: ignore[assignment]
@@ -90,10 +96,7 @@ def _check_attached(node: Node, value: Any, place: int) -> None:
         return
     edge = node.edges[ordered.index(key)] if len(ordered) == len(node.edges) else None
     if edge is not None and edge.__class__ is not AccumulateGrad:
-        raise RuntimeError(
-            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
-            "This is not supported, please use out-of-place `.detach()` instead"
-        )
+        raise RuntimeError(DETACHED)
 
 
 def _damaged(

@@ -113,6 +113,7 @@ softplus = operator(
 
 
 def _log_sigmoid_forward(xp: Any, x: Any) -> tuple[Any, Any]:
+    x = xp.ascontiguousarray(x) if x.ndim > 1 else x  # PyTorch's kernel walks row-major memory
     buffer = precise(xp.exp, -abs(x))
     return xp.minimum(x, 0) - precise(xp.log1p, buffer), buffer
 

@@ -41,7 +41,7 @@ def added_product(xp: Any, start: Any, a: Any, b: Any) -> Any:
     if a.dtype.char not in "fd" or not 0 < _count(a, b) <= MOST or xp.__name__ != "numpy":
         return xp.matmul(a, b) + start
     if _way(a, b) is not _down_columns:
-        return _matrices(xp, a, b) + start
+        return row_major(_matrices(xp, a, b) + start)
     start = xp.broadcast_to(start, (a.shape[0], b.shape[1]))
     return row_major(_down_columns(xp, a, b, start))
 

@@ -13,7 +13,7 @@ from ..engine.backward import backward
 from ..engine.leaf import refuse_inference
 from ..engine.mode import enable_grad, no_grad, state
 from ..engine.random import get_rng_state, set_rng_state
-from ..engine.saved import check_unchanged
+from ..engine.saved import DETACHED, check_unchanged
 from ..engine.tensor import Tensor, plain
 from ..nn.module import Module
 
@@ -200,12 +200,12 @@ class _Frame:
         self.holders: list[ref[_Holder]] = []
         self.seen: list[dict[str, Any]] = []
         self.found: dict[int, Tensor] = {}
-        self.given: list[tuple[Tensor, int]] = []
+        self.given: list[tuple[Tensor, int, bool]] = []  # with its version; was it a result?
         if state.grad_enabled:
             for value in (value for value in args if isinstance(value, Tensor)):
                 storage = value._need_storage()
                 refuse_inference(storage)
-                self.given.append((value, storage.version))
+                self.given.append((value, storage.version, not value.is_leaf))
 
     def pack(self, tensor: Tensor) -> _Holder:
         holder = _Holder(len(self.holders))
@@ -219,7 +219,9 @@ class _Frame:
         return self.found.pop(holder.place)
 
     def _run_again(self) -> None:
-        for tensor, version in self.given:
+        for tensor, version, was_result in self.given:
+            if was_result and tensor.is_leaf:
+                raise RuntimeError(DETACHED)
             check_unchanged(tensor, version)
         found: list[Tensor] = []
         before = get_rng_state()

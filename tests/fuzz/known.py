@@ -49,8 +49,8 @@ KNOWN: tuple[Known, ...] = (
         "of several saved tensors that were changed, the one that is asked for first is told",
     ),
     Known(
-        "(grad )?graph|node",
-        "",
+        "(grad )?graph|node|output",
+        "graph|node|PyTorch .*grad_fn=<ViewBackward0>",
         "a batched pass that is differentiated shows the views that vmap makes of its samples",
         r"is_grads_batched=True, (allow_unused=True, )?create_graph",
     ),
@@ -113,7 +113,7 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "strides|grad strides",
-        r"strides of (g\d|t\d|box\d|p\d|v\d|acc\d|loss\d)",
+        r"strides of (g\d|t\d|box\d|p\d|v\d|acc\d|loss\d|rest)",
         "a gradient that no leaf keeps lies as the operators of this library left it",
         r"autograd\.grad|inputs=|retain_grad|functional",
     ),
