@@ -24,7 +24,6 @@ from .node import (
 from .row import CARRIERS
 from .tensor import Tensor, plain
 
-
 DETACHED = (
     "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
     "This is not supported, please use out-of-place `.detach()` instead"
