@@ -253,6 +253,8 @@ class Lane:
                 f"form._form if regular and (form is {x} or n_{y} == data.size and "
                 f"a_{y}.ndim == data.ndim) else None"
             )
+        elif not typed:  # what may also reduce: a loss, a distance, a logsumexp
+            form = f"{form} if data.shape == a_{self.first}.shape else None"
         write("out = new(Tensor)")
         write("out._data = data; out._kind = result_kind; out._output_nr = 0")
         write(f"out._form = {form if alike else 'None'}; out._storage = out._meta = None")

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from .compare import Difference, distance, judged
 from .known import reason_of
-from .sides import Left, PyTorch, nudged, ours
+from .nudges import nudged, roundings
+from .sides import Left, PyTorch, ours
 
 AMPLIFIED = "the program makes as much of a last bit of its inputs"
 NUDGES = 8
@@ -70,14 +71,15 @@ def parts_ways(difference: Difference) -> bool:
 
 
 class Amplified:
-    """The same program from numbers that differ in the last bit, under PyTorch alone."""
+    """The same program from numbers, and by operators, with other last bits: PyTorch alone."""
 
     def __init__(self, text: str, theirs: Left, pytorch: PyTorch) -> None:
         self.theirs = theirs
         self.others = []
         for number in range(NUDGES):
             moved, names = nudged(pytorch.torch, text, number)
-            self.others.append(pytorch.left(moved, names))
+            inside = roundings(pytorch.torch, number)
+            self.others.append(pytorch.left(moved, names, inside))
 
     def explains(self, difference: Difference, mine: Left) -> str | None:
         """Whether these runs differ from PyTorch's first as much as gradcli does."""

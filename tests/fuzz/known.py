@@ -38,9 +38,9 @@ KNOWN: tuple[Known, ...] = (
         r"nn\.(GRU|LSTM|RNN)",
     ),
     Known(
-        "(grad )?value|output|plain",
+        "(grad )?value|output|plain|names",
         "",
-        "the gradient of a group of one number is what its roundings leave, and Adam divides by it",
+        "a group of one number, and its gradient, is what its roundings leave; Adam divides by it",
         r"(Group|Layer|RMS)Norm\((1, )?1\)",
     ),
     Known(

@@ -6,14 +6,13 @@ documents, so that what differs is what they answer.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import io
 import re
 import signal
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gradcli.engine.tensor import Tensor
@@ -80,8 +79,8 @@ class PyTorch:
         torch.autograd.set_detect_anomaly(False)
         torch.random.default_generator.manual_seed(67280421310721)
 
-    def left(self, text: str, more: Mapping[str, Any] | None = None) -> Left:
-        """The program under Python; `more` are names in place of PyTorch's."""
+    def left(self, text: str, more: Mapping[str, Any] | None = None, inside: Any = None) -> Left:
+        """The program under Python; `more` are names in place of PyTorch's, `inside` a context."""
         self.reset()
         out, error = io.StringIO(), None
         names: dict[str, Any] = {
@@ -90,7 +89,7 @@ class PyTorch:
         }
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            with contextlib.redirect_stdout(out), alarm():
+            with contextlib.redirect_stdout(out), alarm(), inside or contextlib.nullcontext():
                 try:
                     exec(compile(text, "program.expr", "exec"), names)
                 except Exception as raised:
@@ -265,39 +264,3 @@ def values(tensor: Any) -> Any:
         return tensor.tolist()
     except RuntimeError:  # a symbolic zero, which clone gives its memory
         return tensor.clone().tolist()
-
-
-# ---------------------------------------------------------------- another run, moved a little
-
-
-class _Nudge(ast.NodeTransformer):
-    """Moves the numbers that a program starts from by about their last bit."""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-            if node.func.value.id == "torch" and node.func.attr in DRAWN:
-                node.func = ast.Name("nudged_" + node.func.attr, ast.Load())
-        return node
-
-
-DRAWN = ("tensor", "randn", "rand", "normal")
-
-
-def nudged(torch: Any, text: str, seed: int) -> tuple[str, dict[str, Callable[..., Any]]]:
-    """The program with other names for what makes its numbers, and what these names stand for."""
-    draw = torch.Generator().manual_seed(seed)
-
-    def moved(make: Callable[..., Any]) -> Callable[..., Any]:
-        def made(*arguments: Any, **named: Any) -> Any:
-            found = make(*arguments, **named)
-            if found.is_floating_point() and not found.grad_fn:
-                noise = torch.rand(found.shape, generator=draw, dtype=torch.float64) * 2 - 1
-                bit = torch.finfo(found.dtype).eps
-                found.data = (found.data * (1 + 2 * bit * noise)).to(found.dtype)
-            return found
-
-        return made
-
-    tree = ast.fix_missing_locations(_Nudge().visit(ast.parse(text)))
-    return ast.unparse(tree), {f"nudged_{word}": moved(getattr(torch, word)) for word in DRAWN}
