@@ -113,9 +113,9 @@ def picture(who: str, size: int) -> dict[str, float]:
     start = time.perf_counter()
     work.dot(scope["out"].grad_fn)
     figures = {"dot": (time.perf_counter() - start) / size}
-    from gradcli.pipeline.reports import trace_report
     from gradcli.pipeline.request import Request
     from gradcli.pipeline.run import execute
+    from gradcli.questions.trace import trace_report
     from gradcli.render import trace
     from gradcli.render.text import Look
 

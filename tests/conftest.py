@@ -66,7 +66,8 @@ _written = pytest.StashKey[list[str]]()
 @pytest.fixture(autouse=True)
 def fresh_modes() -> Iterator[None]:
     """Every test starts with PyTorch's defaults, whatever the one before it left behind."""
-    from gradcli.engine import dtypes, mode, random, repr, twister
+    from gradcli.engine import dtypes, mode, repr
+    from gradcli.numerics import random, twister
 
     random.default_generator.manual_seed(twister.DEFAULT_SEED)
     yield

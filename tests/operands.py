@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradcli.pipeline.specimens import DOUBLE, FIXED, FLOATING
+from gradcli.questions.ops.sample_operands import DOUBLE, FIXED, FLOATING
 
 KINDS = {"i": "int64", "j": "int64", "k": "bool", "n": "int64"}
 

@@ -207,7 +207,7 @@ def test_gates(home: Path, word: str) -> None:
 
 def test_gates_without_backward(home: Path) -> None:
     """Formulas that never call backward: the gradients of their results are looked at."""
-    write(home, "a.expr", "# set: a=2.0\n# set: b=1.0\nL = a.floor() * 2\n")
+    write(home, "a.expr", "# set: a=2.0\nL = a.floor() * 2\n")
     found = problems("a.expr", "--fail-on", "zero,none", "--set", "a=2.5")
     assert [kind for kind, _, _ in found] == ["zero"]
 

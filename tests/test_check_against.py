@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from test_cli import gradcli
 
-from gradcli.pipeline.against import require_torch
-from gradcli.pipeline.check import Wishes, check
-from gradcli.report.model.check import FileCheck
+from gradcli.questions.check import Wishes, check
+from gradcli.questions.check.against import require_torch
+from gradcli.recording.facts.check import FileCheck
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 with_torch = pytest.mark.skipif(not HAS_TORCH, reason="needs PyTorch")

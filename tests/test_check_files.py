@@ -210,7 +210,7 @@ def test_a_pipe_with_a_writer_is_read(home: Path) -> None:  # noqa: F811
 
 
 def test_a_file_that_goes_in_between(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    from gradcli.pipeline.check import files
+    from gradcli.questions.check import files
 
     for name in ("a", "b"):
         write(home, f"{name}.expr", GOOD)

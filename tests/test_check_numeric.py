@@ -11,11 +11,11 @@ from program_generator import program as written
 
 from gradcli import namespace
 from gradcli.operators import catalogue
-from gradcli.pipeline.check import Wishes, check
-from gradcli.pipeline.numeric.points import Tolerance
-from gradcli.pipeline.numeric.quotient import Sides, quotient
-from gradcli.pipeline.specimens import DOUBLE, FIXED, FLOATING
-from gradcli.report.model.check import FileCheck, LeafCheck
+from gradcli.questions.check import Wishes, check
+from gradcli.questions.check.numeric.points import Tolerance
+from gradcli.questions.check.numeric.quotient import Sides, quotient
+from gradcli.questions.ops.sample_operands import DOUBLE, FIXED, FLOATING
+from gradcli.recording.facts.check import FileCheck, LeafCheck
 
 
 def checked(text: str, **wishes: Any) -> FileCheck:

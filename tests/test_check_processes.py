@@ -21,10 +21,10 @@ from test_check import GOOD, document, home, write  # noqa: F401
 from test_cli import Done
 from test_cli import gradcli as process
 
-from gradcli.pipeline.check import files, jobs
-from gradcli.pipeline.check.wire import packed, unpacked
-from gradcli.report.model import ErrorFact, LabelFact
-from gradcli.report.model.check import EdgeCheck, FileCheck, LeafCheck, Problem
+from gradcli.questions.check import files, jobs
+from gradcli.questions.check.wire import packed, unpacked
+from gradcli.recording.facts import ErrorFact, LabelFact
+from gradcli.recording.facts.check import EdgeCheck, FileCheck, LeafCheck, Problem
 
 FORMS = ("text", "json", "junit", "github")
 

@@ -464,14 +464,14 @@ def test_what_help_loads(words: tuple[str, ...]) -> None:
     loaded = modules_after(*words)
     ours = {name for name in loaded if name.startswith("gradcli")}
     assert not {"numpy", "rich", "pydantic", "cupy", "json"} & loaded
-    heavy = {"engine", "operators", "language", "pipeline", "report", "namespace"}
+    heavy = {"engine", "operators", "language", "pipeline", "questions", "recording", "namespace"}
     assert not {name.split(".")[1] for name in ours if "." in name} & heavy
 
 
 def test_what_a_run_loads(home: Path) -> None:
     loaded = modules_after("run", "two_paths.expr")
     assert not {"rich", "typer", "pydantic", "cupy", "json", "torch"} & loaded
-    assert not {"gradcli.report.model", "gradcli.pipeline.reports"} & loaded
+    assert not {"gradcli.recording.facts", "gradcli.questions.trace"} & loaded
     assert not {"rich", "json"} & modules_after("trace", "two_paths.expr")
 
 

@@ -24,10 +24,10 @@ from test_errors import PLAIN, failure  # noqa: F401 - the question that is aske
 
 from gradcli.diagnostics import ExitStatus
 from gradcli.opening import Unusable
-from gradcli.pipeline.cure import fresh
-from gradcli.pipeline.explained import MOST_STEPS, with_trials
 from gradcli.pipeline.request import Limits, Ran, Request
 from gradcli.pipeline.run import execute
+from gradcli.questions.cure import fresh
+from gradcli.questions.explained import MOST_STEPS, with_trials
 from gradcli.render import error as render
 
 PROGRAMS = Path(__file__).parent / "programs"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,25 +15,42 @@ MODULES = sorted(path for path in HOUSE.rglob("*.py"))
 DRAWERS = ("rich", "typer")
 OWN = "gradcli."
 
+# The rooms from the top down: a room imports itself and what stands below it. What is not listed
+# is the ground, which everybody stands on.
+ORDER = (
+    ("__init__", "__main__", "door", "cli", "reading"),
+    ("commands",),
+    ("questions",),
+    ("pipeline",),
+    ("language",),
+    ("namespace", "nn", "optim", "utils", "func", "autograd", "inputs"),
+    ("render", "output"),
+    ("operators",),
+    ("recording",),
+    ("symbols",),
+    ("numerics",),
+    ("engine",),
+)
+RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # What a room must never import: prefixes of module names, ours with their full path.
 FORBIDDEN: dict[str, tuple[str, ...]] = {
     "diagnostics": ("numpy", "cupy", *DRAWERS, OWN),
-    "engine": (*DRAWERS, *(OWN + room for room in ("operators", "language", "report", "render"))),
-    "operators": (
-        "numpy", "cupy", *DRAWERS, *(OWN + room for room in ("language", "report", "render")),
-    ),
-    "nn": (*DRAWERS, OWN + "language", OWN + "report", OWN + "render"),
-    "optim": (*DRAWERS, OWN + "language", OWN + "report", OWN + "render"),
-    "autograd": (*DRAWERS, OWN + "language", OWN + "report", OWN + "render"),
-    "func": (*DRAWERS, OWN + "language", OWN + "report", OWN + "render"),
-    "utils": (*DRAWERS, OWN + "language", OWN + "report", OWN + "render"),
-    "language": (*DRAWERS, "cupy", OWN + "report", OWN + "render", OWN + "pipeline", OWN + "cli"),
-    "report": ("rich", "typer", OWN + "language", OWN + "render", OWN + "pipeline", OWN + "cli"),
-    "report/model": ("numpy", "cupy", OWN + "engine", OWN + "operators", OWN + "diagnostics"),
-    "render": ("numpy", "cupy", "typer", OWN + "engine", OWN + "operators", OWN + "language"),
-    "pipeline": (*DRAWERS, OWN + "cli"),
-    "namespace": (*DRAWERS, OWN + "language", OWN + "report", OWN + "render"),
-}  # fmt: skip
+    "engine": DRAWERS,
+    "numerics": DRAWERS,
+    "operators": ("numpy", "cupy", *DRAWERS),
+    "nn": DRAWERS,
+    "optim": DRAWERS,
+    "autograd": DRAWERS,
+    "func": DRAWERS,
+    "utils": DRAWERS,
+    "language": (*DRAWERS, "cupy", OWN + "render"),
+    "recording": DRAWERS,
+    "recording/facts": ("numpy", "cupy", OWN + "engine", OWN + "operators", OWN + "diagnostics"),
+    "render": ("numpy", "cupy", "typer", OWN + "engine", OWN + "operators"),
+    "questions": DRAWERS,
+    "pipeline": DRAWERS,
+    "namespace": DRAWERS,
+}
 # Loaded by `gradcli --help`: nothing heavy may stand at the top of these files.
 LIGHT = {
     "cli": ("numpy", "rich", OWN + "engine", OWN + "operators", OWN + "pipeline", OWN + "render"),
@@ -52,13 +70,66 @@ def imports(path: Path, top_only: bool = False) -> Iterator[tuple[int, str]]:
     """Line and full name of every module that a file imports, type checking aside."""
     tree = ast.parse(path.read_text("utf-8"))
     package = list(path.relative_to(HOUSE.parent).with_suffix("").parts)[:-1]
-    for node in tree.body if top_only else ast.walk(tree):
+    for node in tree.body if top_only else _run(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*base, *([node.module] if node.module else [])])
             yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
+
+
+def _run(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node that can run: not what only the type checker reads."""
+    pending = [tree]
+    for node in pending:
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            pending.extend(ast.iter_child_nodes(node))
+            yield node
+
+
+@cache
+def whole_imports() -> dict[str, set[str]]:
+    """For each module of ours those of ours that it imports, at the top or late."""
+    names = {name_of(path): path for path in MODULES}
+    found: dict[str, set[str]] = {}
+    for name, path in names.items():
+        wanted = (full for _, full in imports(path))
+        inside = (full if full in names else full.rpartition(".")[0] for full in wanted)
+        found[name] = {full for full in inside if full in names and full != name}
+    return found
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(HOUSE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules of which each leads to every other (Tarjan's strong components)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in sorted(graph[name]):
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            group = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for name in sorted(graph):
+        if name not in index:
+            visit(name)
+    return found
 
 
 def room(path: Path) -> str:
@@ -83,6 +154,40 @@ def breaks(path: Path, table: dict[str, tuple[str, ...]], top_only: bool) -> lis
 def test_rooms_keep_to_themselves(path: Path) -> None:
     assert breaks(path, FORBIDDEN, top_only=False) == []
     assert breaks(path, LIGHT, top_only=True) == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=room)
+def test_nobody_asks_upwards(path: Path) -> None:
+    """Late imports too; a package that imports its own part loads no room above."""
+    own = RANK.get(room(path).partition("/")[0], len(ORDER))
+    above = {
+        other
+        for other in whole_imports()[name_of(path)]
+        if other != "gradcli" and RANK.get(other.split(".")[1], len(ORDER)) < own
+    }
+    assert above == set()
+
+
+# How many modules stand in circles of imports, late ones too. These numbers only fall.
+IN_CIRCLES = {
+    "engine": 36, "language": 10, "func": 8, "questions": 8, "inputs": 5,
+    "operators": 2, "autograd": 2, "render": 2,
+}  # fmt: skip
+
+
+def test_circles() -> None:
+    counted: dict[str, int] = {}
+    for name in (name for group in circles(whole_imports()) for name in group):
+        counted[name.split(".")[1]] = counted.get(name.split(".")[1], 0) + 1
+    assert counted == IN_CIRCLES
+
+
+PASSAGE = 600  # lines of the way from a text to what a run left
+
+
+def test_the_passage_is_short() -> None:
+    lines = [path.read_text("utf-8").count("\n") for path in (HOUSE / "pipeline").rglob("*.py")]
+    assert sum(lines) < PASSAGE
 
 
 @pytest.mark.parametrize("path", MODULES, ids=room)

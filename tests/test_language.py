@@ -23,7 +23,7 @@ from gradcli.engine.mode import state
 from gradcli.language import grammar
 from gradcli.language.budget import Budget
 from gradcli.language.builtins.types import host_type
-from gradcli.language.interpreter import Outcome, run
+from gradcli.language.interpreter import Machine, Outcome, run
 from gradcli.language.program import SourceLimits, parse
 from gradcli.language.source import Source
 from gradcli.namespace import names, resolve
@@ -463,12 +463,9 @@ def test_data_pointers_and_addresses_are_stable() -> None:
 def test_on_bind_hears_of_global_names() -> None:
     heard: list[tuple[str, Any]] = []
     program = parse(Source("x = 1\nfor i in range(2): y = i\ndef f():\n    z = 1\nf()"))
-    run(
-        program,
-        {},
-        on_bind=lambda name, value: heard.append((name, value)),
-        write=lambda text: None,
-    )
+    machine = Machine(program, {}, {})
+    machine.globals.on_bind = lambda name, value: heard.append((name, value))
+    machine.run(Budget(), lambda text: None)
     assert [name for name, _ in heard] == ["x", "i", "y", "i", "y", "f"]
 
 

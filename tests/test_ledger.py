@@ -11,19 +11,20 @@ import jsonschema
 import pytest
 from test_cli import SCHEMAS, TWO_PATHS, answer, gradcli, home  # noqa: F401
 
-from gradcli.pipeline.ledger import ledger, stale_gradients
-from gradcli.pipeline.reports import collected
 from gradcli.pipeline.request import Ran, Request
 from gradcli.pipeline.run import execute
+from gradcli.questions.ledger import ledger, stale_gradients
+from gradcli.questions.trace import collected
+from gradcli.questions.watching import watching
+from gradcli.recording.facts.ledger import LedgerFact
 from gradcli.render import ledger as render_ledger
 from gradcli.render.text import Look, paint
-from gradcli.report.model.ledger import LedgerFact
 
 LOOK = Look()
 
 
 def ran(text: str, **wanted: Any) -> Ran:
-    done = execute(Request(text.encode(), "program.expr", watched=True, **wanted), None)
+    done = execute(Request(text.encode(), "program.expr", **wanted), None, *watching())
     assert done.error is None, done.error
     return done
 
@@ -359,7 +360,7 @@ def test_a_program_that_is_only_run_loads_none_of_this(home: Path) -> None:  # n
         "sys.argv = ['gradcli', 'run', 'two_paths.expr']\n"
         "try: door.main()\n"
         "except SystemExit: pass\n"
-        "print(*sorted(n for n in sys.modules if n.startswith('gradcli.report')))\n"
+        "print(*sorted(n for n in sys.modules if n.startswith('gradcli.recording')))\n"
     )
     environment = {"PYTHONPATH": str(SCHEMAS.parent.parent)}
     done = subprocess.run(

@@ -13,12 +13,12 @@ import pytest
 
 from gradcli.engine.operator import Row
 from gradcli.operators import catalogue
-from gradcli.pipeline.operators import detail
+from gradcli.questions.ops.detail import detail
+from gradcli.questions.ops.rows import matching, named, near, operators
+from gradcli.recording.facts.operators import CatalogueFact
 from gradcli.render import ops as page
 from gradcli.render.json.ops import ops as document
 from gradcli.render.text import Look
-from gradcli.report.model.operators import CatalogueFact
-from gradcli.report.operators import matching, named, near, operators
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "gradcli/schemas/gradcli.ops-1.json").read_text("utf-8"))

@@ -18,12 +18,12 @@ from oracle import oracle, question
 
 import gradcli
 from gradcli.operators import catalogue
-from gradcli.pipeline.operators.edges import EDGES, edges_of, measured, program_at, text_of
-from gradcli.pipeline.operators.mathematics import KNOWN, mathematics
-from gradcli.pipeline.operators.samples import Apart, taken_apart
-from gradcli.report.operators import operators
+from gradcli.questions.ops.corners import EDGES, edges_of, measured, program_at, text_of
+from gradcli.questions.ops.mathematics import KNOWN, mathematics
+from gradcli.questions.ops.rows import operators
+from gradcli.questions.ops.samples import Apart, taken_apart
 
-conduct = importlib.import_module("gradcli.pipeline.operators.conduct")
+conduct = importlib.import_module("gradcli.questions.ops.behaviour")
 
 KEYS = [o.key for fact in operators() if fact.face != "hidden" for o in fact.overloads]
 
@@ -212,8 +212,8 @@ def test_all_edges_belong_to_an_operator() -> None:
 
 def test_where_a_derivative_chooses_the_edge_is_told() -> None:
     """A formula that compares, divides by a norm, or takes the sign has corners."""
-    from gradcli.pipeline.operators import detail
-    from gradcli.report.model.operators import CatalogueFact
+    from gradcli.questions.ops.detail import detail
+    from gradcli.recording.facts.operators import CatalogueFact
 
     facts = tuple(fact for fact in operators() if fact.face != "hidden")
     silent = []

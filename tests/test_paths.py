@@ -18,15 +18,15 @@ from program_generator import program as tensor_program
 from test_cli import TWO_PATHS, gradcli
 
 from gradcli.opening import Unusable
-from gradcli.pipeline.paths import Asked, paths_report
 from gradcli.pipeline.request import Request
 from gradcli.pipeline.run import execute
+from gradcli.questions.paths import Asked, paths_report, recorded
+from gradcli.recording.facts.paths import PathsReport
 from gradcli.render import json as documents  # noqa: F401  (the package loads without the engine)
 from gradcli.render import paths as page
 from gradcli.render import paths_page
 from gradcli.render.json import paths as document
 from gradcli.render.text import Look
-from gradcli.report.model.paths import PathsReport
 
 SCHEMA = Path(__file__).parent.parent / "gradcli" / "schemas" / "gradcli.paths-1.json"
 ROUNDS = """\
@@ -53,10 +53,10 @@ def report(
     seed: str | None = None, **asked: Any,
 ) -> PathsReport:  # fmt: skip
     request = Request(
-        text.encode(), "x.expr", of=(of,) if of else (), wrt=(wrt,), sets=sets, grad_output=seed,
-        differentiated=True, watched=True, drawn=True, named=True,
-    )  # fmt: skip
-    ran, found = paths_report(execute(request, None), Asked(**asked))
+        text.encode(), "x.expr", wrt=(wrt,), sets=sets, retain_graph=True, placeholders=True
+    )
+    wanted = Asked((of,) if of else (), (wrt,), seed, **asked)
+    ran, found = paths_report(recorded(request, None, wanted), wanted)
     assert ran.error is None or found.error is not None
     return found
 
@@ -485,7 +485,7 @@ def test_random_programs_of_scalars(seed: int) -> None:
 
 def brute_force(text: str, wrt: str) -> int:
     """The number of paths, walked one by one."""
-    request = Request(text.encode(), "x.expr", differentiated=True, named=True)
+    request = Request(text.encode(), "x.expr", retain_graph=True)
     bindings = execute(request, None).outcome.bindings  # type: ignore[union-attr]
     leaf = bindings[wrt]
     count, pending = 0, [bindings["L"].grad_fn]

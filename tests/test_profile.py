@@ -10,13 +10,12 @@ import jsonschema
 import pytest
 from test_cli import SCHEMAS, gradcli
 
-from gradcli.pipeline.profile import facts
-from gradcli.pipeline.reports import trace_report
 from gradcli.pipeline.request import Ran, Request
-from gradcli.pipeline.run import execute
+from gradcli.questions.profile import Timed, facts
+from gradcli.questions.trace import recorded, trace_report
+from gradcli.recording.facts.profile import LineFact, ProfileFact
 from gradcli.render import profile as render
 from gradcli.render.text import Look, paint
-from gradcli.report.model.profile import LineFact, ProfileFact
 
 PROGRAM = """\
 x = torch.ones(100, 10, requires_grad=True)
@@ -38,10 +37,10 @@ y = scale(w)
 
 
 def profiled(text: str) -> tuple[Ran, ProfileFact]:
-    request = Request(text.encode(), "p.expr", watched=True, values=True, profiled=True)
-    ran = execute(request, lambda words: None)
-    assert ran.program is not None and ran.profile is not None
-    return ran, facts(ran.program, ran.profile)
+    ran = recorded(Request(text.encode(), "p.expr"), lambda words: None, profile=True)
+    profile = ran.seen(Timed)
+    assert ran.program is not None and profile is not None
+    return ran, facts(ran.program, profile)
 
 
 def page(fact: ProfileFact, look: Look, expand: bool = False) -> list[str]:
@@ -101,15 +100,15 @@ def test_hooks_and_failures() -> None:
     assert ran.error is None
     times = {line.line: line.times for line in profile.lines}
     assert times[4] == 2 and times[7] == 2 and times[11] == 1
-    assert ran.profile is not None and ran.profile.calls == []
+    timed = ran.seen(Timed)
+    assert timed is not None and timed.calls == []
 
 
 def test_the_same_facts_with_and_without() -> None:
     """A profile changes nothing of what is reported."""
     one, _ = profiled(PROGRAM)
-    request = Request(PROGRAM.encode(), "p.expr", watched=True, values=True)
-    two = execute(request, lambda words: None)
-    reports = [trace_report(ran, texts=True) for ran in (one, two)]
+    two = recorded(Request(PROGRAM.encode(), "p.expr"), lambda words: None)
+    reports = [trace_report(ran) for ran in (one, two)]
     assert reports[0]._replace(profile=None) == reports[1]
     assert reports[1].profile is None
 

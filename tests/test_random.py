@@ -13,7 +13,7 @@ import pytest
 from oracle import oracle, question
 
 from gradcli.engine import dtypes
-from gradcli.engine.random import Generator
+from gradcli.numerics.random import Generator
 
 SIZES = [(), (1,), (3,), (2, 3), (15,), (16,), (17,), (5, 7), (100,), (4, 4, 4)]
 FLOATING = ("float32", "float32", "float64", "float16", "bfloat16")

@@ -12,12 +12,7 @@ import jsonschema
 import pytest
 
 from gradcli.diagnostics import Diagnostic, Label, Span
-from gradcli.render import error, escape, fold, trace
-from gradcli.render import grad as render_grad
-from gradcli.render import json as render_json
-from gradcli.render.graph import Graph
-from gradcli.render.text import Cell, Look, cell, columns, cut, pad, paint, width_of
-from gradcli.report.model import (
+from gradcli.recording.facts import (
     BackwardFact,
     ConstantFact,
     ErrorFact,
@@ -31,6 +26,11 @@ from gradcli.report.model import (
     SavedFact,
     TensorFact,
 )
+from gradcli.render import error, escape, fold, trace
+from gradcli.render import grad as render_grad
+from gradcli.render import json as render_json
+from gradcli.render.graph import Graph
+from gradcli.render.text import Cell, Look, cell, columns, cut, pad, paint, width_of
 
 SCHEMAS = Path(__file__).parent.parent / "gradcli" / "schemas"
 PLAIN = Look(color=False, unicode=True, width=80)

@@ -12,10 +12,10 @@ import pytest
 from oracle import torch as pytorch
 
 import gradcli
-from gradcli.report import collect as collecting
-from gradcli.report import operands, saved
-from gradcli.report.collect import Collected
-from gradcli.report.model import NodeFact, Place
+from gradcli.recording import collect as collecting
+from gradcli.recording import operands, saved
+from gradcli.recording.collect import Collected
+from gradcli.recording.facts import NodeFact, Place
 
 LIBRARIES = [pytest.param(gradcli, id="gradcli")]
 if pytorch is not None:

@@ -25,18 +25,21 @@ from test_cli import SCHEMAS, TWO_PATHS, answer, gradcli, home, refused  # noqa:
 
 from gradcli.pipeline.request import Request
 from gradcli.pipeline.run import execute
-from gradcli.pipeline.steps import steps_report
+from gradcli.questions.step import Options, recorded, steps_report
+from gradcli.recording.facts.steps import StepFact, StepsReport, WalkFact
 from gradcli.render import steps as render_steps
 from gradcli.render.text import Look
-from gradcli.report.model.steps import StepFact, StepsReport, WalkFact
 
 SEEDS = range(60)
 
 
 def told(text: str, *, texts: bool = False, **wanted: Any) -> StepsReport:
     """The report on a program."""
-    request = Request(text.encode(), "program.expr", watched=True, stepped=True, **wanted)
-    return steps_report(execute(request, None), texts=texts)[1]
+    options = Options(**wanted)
+    keep = options.retain_graph or bool(options.of)
+    request = Request(text.encode(), "program.expr", retain_graph=keep,
+                      create_graph=options.create_graph)  # fmt: skip
+    return steps_report(recorded(request, None, options), options, texts=texts)[1]
 
 
 def walked(text: str, **wanted: Any) -> WalkFact:
@@ -258,7 +261,7 @@ def test_a_program_without_backward_is_differentiated() -> None:
 
 
 def test_of_beside_the_programs_own_passes() -> None:
-    report = told(TWO_PATHS, of=("c",), differentiated=True)
+    report = told(TWO_PATHS, of=("c",))
     assert report.passes == 2
     (walk,) = report.walks
     assert walk.number == 2 and [step.name for step in walk.steps] == ["c", "w2", "a"]
@@ -393,7 +396,7 @@ def test_watching_changes_nothing() -> None:
     for seed in range(20):
         text = program_generator.program(seed)
         plain = execute(Request(text.encode(), "p.expr"), None)
-        stepped = execute(Request(text.encode(), "p.expr", watched=True, stepped=True), None)
+        stepped = recorded(Request(text.encode(), "p.expr"), None, Options())
         assert plain.output == stepped.output
 
 

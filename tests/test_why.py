@@ -24,11 +24,11 @@ from programs_under import sections
 
 from gradcli.opening import Unusable
 from gradcli.pipeline.request import Limits, Ran, Request
-from gradcli.pipeline.why import why_report
+from gradcli.questions.why import why_report
+from gradcli.recording.facts.reasons import WhyReport
 from gradcli.render import why as page
 from gradcli.render.json import why as document
 from gradcli.render.text import Look
-from gradcli.report.model.reasons import WhyReport
 
 PROGRAMS = Path(__file__).parent / "programs"
 SCHEMA = Path(__file__).parent.parent / "gradcli" / "schemas" / "gradcli.why-1.json"

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from gradcli.pipeline.request import Request
-from gradcli.pipeline.why import why_report
+from gradcli.questions.why import why_report
 
 # What hands a gradient on, whatever the numbers: a way to write it, for a name and a new name.
 STEPS = (

@@ -25,7 +25,7 @@ from ..render.escape import block
 from .desk import Desk, guarded
 
 if TYPE_CHECKING:
-    from ..report.model.check import FileCheck
+    from ..recording.facts.check import FileCheck
 
 GATES = ("nan", "inf", "none", "zero", "stale")
 ALLOWED = ("kink", *GATES)
@@ -107,11 +107,11 @@ def command(common: Shared, asked: Asked) -> int:
     whole = common._replace(timeout=min(10.0**7, common.timeout * several))
 
     def body(desk: Desk) -> int:
-        from ..pipeline.check import Wishes
-        from ..pipeline.check.files import places
-        from ..pipeline.check.jobs import side_by_side
-        from ..pipeline.numeric.points import Tolerance
         from ..pipeline.request import Limits
+        from ..questions.check import Wishes
+        from ..questions.check.files import places
+        from ..questions.check.jobs import side_by_side
+        from ..questions.check.numeric.points import Tolerance
 
         found, notes = places(asked.files, common.max_source)
         for place in found:
@@ -131,7 +131,7 @@ def command(common: Shared, asked: Asked) -> int:
             asked.update, asked.against, not asked.no_numeric, len(found) > 1,
         )  # fmt: skip
         if asked.against is not None:
-            from ..pipeline.against import require_torch
+            from ..questions.check.against import require_torch
 
             require_torch()
             if not common.quiet:
@@ -167,8 +167,8 @@ def _told(desk: Desk, facts: Iterable[FileCheck], names: list[str]) -> int:
 
         desk.answer([junit.text(done)])
     elif form == "json":
+        from ..recording.facts.check import CheckReport
         from ..render.json.check import check
-        from ..report.model.check import CheckReport
 
         desk.answer(check(CheckReport(desk.common.device, tuple(done), status)))
     desk.save()

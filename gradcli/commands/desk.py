@@ -118,7 +118,7 @@ class Desk:
         """The same run; what its error advises was tried, where that is cheap."""
         if ran.error is None or not ran.error.cures:
             return ran
-        from ..pipeline.explained import with_trials
+        from ..questions.explained import with_trials
 
         return with_trials(ran, self.started)
 

@@ -68,8 +68,8 @@ def command(common: Shared, asked: Asked) -> int:
     def body(desk: Desk) -> int:
         runs = _runs(common, asked)
         requests = _requests(desk, common, asked, runs)
-        from ..pipeline.diff import compared
-        from ..report.diff import Tolerance
+        from ..questions.diff import compared
+        from ..questions.diff_facts import Tolerance
 
         same_type, same_device = _alike(runs, "dtype"), _alike(runs, "device")
         tolerance = Tolerance(asked.rtol, asked.atol, same_type, same_device)

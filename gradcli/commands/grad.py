@@ -44,17 +44,18 @@ def command(common: Shared, asked: Asked) -> int:
 
     def body(desk: Desk) -> int:
         request = desk.request(
-            of=tuple(asked.of), wrt=tuple(asked.wrt), retain_graph=asked.retain_graph,
-            create_graph=asked.create_graph, retain_grad=tuple(asked.retain_grad),
-            hooks=tuple(asked.hooks), all=asked.all, grad_output=asked.grad_output,
-            differentiated=True, watched=True,
-        )  # fmt: skip
-        from ..pipeline.gradients import grad_report
-        from ..pipeline.run import execute
+            wrt=tuple(asked.wrt), retain_graph=True, create_graph=asked.create_graph
+        )
+        from ..questions.grad import Options, grad_report, recorded
+        from ..questions.watching import Wishes
 
         streams = common.format == "text"
-        ran = desk.explained(execute(request, desk.printer() if streams else None))
-        ran, report = grad_report(ran)
+        wrt = tuple(asked.wrt)
+        wishes = Wishes(tuple(asked.hooks), tuple(asked.retain_grad), wrt)
+        ran = desk.explained(recorded(request, desk.printer() if streams else None, wishes))
+        ran, report = grad_report(ran, Options(
+            tuple(asked.of), wrt, asked.grad_output, asked.create_graph, asked.all
+        ))  # fmt: skip
         keep(report)
         if streams:
             from ..render import grad as render_grad

@@ -12,7 +12,7 @@ from ..options import ANSWER, Command, Option, Shared, choice, one_of, several
 from .desk import Desk, guarded
 
 if TYPE_CHECKING:
-    from ..report.model.operators import CatalogueFact, OperatorFact
+    from ..recording.facts.operators import CatalogueFact, OperatorFact
 
 FACES = ("all", "torch", "method", "functional", "linalg", "special", "fft", "signal.windows",
          "hidden")  # fmt: skip
@@ -85,8 +85,8 @@ def command(asked: Asked) -> int:
 
 def _told(asked: Asked) -> CatalogueFact:
     """What was asked for: in detail where it has a name, a line each where it fits a pattern."""
-    from ..report.model.operators import CatalogueFact
-    from ..report.operators import is_pattern, matching
+    from ..questions.ops.rows import is_pattern, matching
+    from ..recording.facts.operators import CatalogueFact
 
     face = None if asked.face == "all" else asked.face
     found = list(_named(asked, face) if asked.names else matching(asked.filters, face))
@@ -98,14 +98,14 @@ def _told(asked: Asked) -> CatalogueFact:
     facts = CatalogueFact(tuple(dict.fromkeys(found)), detailed, tuple(asked.names))
     if not detailed:
         return facts
-    from ..pipeline.operators import detail
+    from ..questions.ops.detail import detail
 
     return detail(facts, examples=not markdown)
 
 
 def _named(asked: Asked, face: str | None) -> Iterator[OperatorFact]:
     """The operators of each name and pattern; Unusable where there is none."""
-    from ..report.operators import fitting, is_pattern, matching, named, near
+    from ..questions.ops.rows import fitting, is_pattern, matching, named, near
 
     for name in asked.names:
         facts = fitting(name) if is_pattern(name) else named(name)

@@ -70,19 +70,16 @@ def command(common: Shared, asked: Asked) -> int:
     """Runs the program and follows the chain rule; its exit code."""
 
     def body(desk: Desk) -> int:
-        request = desk.request(
-            of=tuple(asked.of), wrt=tuple(asked.wrt), grad_output=asked.grad_output,
-            differentiated=True, watched=True, drawn=True, named=True,
-        )  # fmt: skip
-        from ..pipeline import paths
-        from ..pipeline.run import execute
+        request = desk.request(wrt=tuple(asked.wrt), retain_graph=True, placeholders=True)
+        from ..questions import paths
 
         streams = common.format == "text"
+        formula = asked.symbolic or common.format in ("latex", "markdown")
         wanted = paths.Asked(
-            asked.top, asked.edges, asked.symbolic or common.format in ("latex", "markdown"),
+            tuple(asked.of), tuple(asked.wrt), asked.grad_output, asked.top, asked.edges, formula,
             asked.jacobian, asked.element,
         )  # fmt: skip
-        ran = execute(request, desk.printer() if streams else None)
+        ran = paths.recorded(request, desk.printer() if streams else None, wanted)
         ran, report = paths.paths_report(ran, wanted)
         keep(report)
         if streams:

@@ -35,7 +35,7 @@ def command(common: Shared, asked: Asked) -> int:
 
         if common.format == "text":
             return desk.finish(desk.explained(execute(request, desk.printer())))
-        from ..pipeline.reports import run_report
+        from ..questions.trace import run_report
         from ..render import json
 
         ran = desk.explained(execute(request, None))

@@ -18,8 +18,9 @@ from .differentiation import GRAD_OUTPUT, GRAPH, OF
 
 if TYPE_CHECKING:
     from ..pipeline.request import Ran, Request
+    from ..questions.step import Options
+    from ..recording.facts.steps import StepsReport
     from ..render.steps_session import Session
-    from ..report.model.steps import StepsReport
 
 PATIENT = 10.0**7  # seconds that somebody may think
 MOST = 8 * 2**20  # bytes of commands
@@ -84,15 +85,12 @@ def command(common: Shared, asked: Asked) -> int:
 
     def body(desk: Desk) -> int:
         request = desk.request(
-            of=tuple(asked.of), retain_graph=asked.retain_graph, create_graph=asked.create_graph,
-            retain_grad=tuple(asked.retain_grad), hooks=tuple(asked.hooks),
-            grad_output=asked.grad_output, differentiated=bool(asked.of), watched=True,
-            stepped=True, only=asked.chosen,
-        )  # fmt: skip
+            retain_graph=asked.retain_graph or bool(asked.of), create_graph=asked.create_graph
+        )
         request = request._replace(limits=request.limits._replace(timeout=timeout))
         lines = None if asked.commands is None else _commands(asked.commands, desk)
         with deadline(timeout):
-            ran, report = _told(request, desk)
+            ran, report = _told(request, desk, asked)
         if common.format != "text":
             from ..render.json import steps as json
 
@@ -130,13 +128,22 @@ def _is_interactive(common: Shared, asked: Asked) -> bool:
         return False
 
 
-def _told(request: Request, desk: Desk) -> tuple[Ran, StepsReport]:
-    from ..pipeline.run import execute
-    from ..pipeline.steps import steps_report
+def _options(asked: Asked) -> Options:
+    from ..questions.step import Options
+    from ..questions.watching import Wishes
+
+    wishes = Wishes(tuple(asked.hooks), tuple(asked.retain_grad))
+    return Options(tuple(asked.of), asked.grad_output, asked.chosen, asked.retain_graph,
+                   asked.create_graph, wishes)  # fmt: skip
+
+
+def _told(request: Request, desk: Desk, asked: Asked) -> tuple[Ran, StepsReport]:
+    from ..questions.step import recorded, steps_report
 
     streams = desk.common.format == "text"
-    ran = desk.explained(execute(request, desk.printer() if streams else None))
-    ran, report = steps_report(ran, texts=streams)
+    options = _options(asked)
+    ran = desk.explained(recorded(request, desk.printer() if streams else None, options))
+    ran, report = steps_report(ran, options, texts=streams)
     keep(report)
     return ran, report
 
@@ -179,10 +186,11 @@ def _session(desk: Desk, ran: Ran, report: StepsReport, asked: Asked) -> Session
     from ..render.steps_session import Session
 
     def show(walk: int, step: int, text: str) -> str:
-        from ..pipeline.steps.replay import value_at
+        from ..questions.step import value_at
+        from ..questions.step.replay import Pause
 
         with deadline(ran.request.limits.timeout):
-            return value_at(ran, walk, step, text)
+            return value_at(ran, _options(asked), Pause(walk, step, text))
 
     session = Session(report, desk.look, show)
     _stops(report, asked)  # says so if there is no such step

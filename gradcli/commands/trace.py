@@ -62,16 +62,18 @@ def command(common: Shared, asked: Asked) -> int:
     def body(desk: Desk) -> int:
         streams = common.format == "text"
         request = desk.request(
-            of=tuple(asked.of), wrt=tuple(asked.wrt), retain_graph=asked.retain_graph,
-            create_graph=asked.create_graph, retain_grad=tuple(asked.retain_grad),
-            hooks=tuple(asked.hooks), all=asked.all, saved=asked.saved, drawn=True, watched=True,
-            values=streams or asked.all, profiled=asked.profile,
+            wrt=tuple(asked.wrt), retain_graph=asked.retain_graph,
+            create_graph=asked.create_graph, placeholders=True,
         )  # fmt: skip
-        from ..pipeline.reports import trace_report
-        from ..pipeline.run import execute
+        from ..questions.trace import Options, recorded, trace_report
+        from ..questions.watching import Wishes
 
-        ran = desk.explained(execute(request, desk.printer() if streams else None))
-        report = trace_report(ran, texts=streams)
+        ran = desk.explained(recorded(
+            request, desk.printer() if streams else None,
+            Wishes(tuple(asked.hooks), tuple(asked.retain_grad)),
+            values=streams or asked.all, profile=asked.profile,
+        ))  # fmt: skip
+        report = trace_report(ran, Options(tuple(asked.of), asked.saved, streams))
         keep(report)
         if streams:
             from ..render import trace as render_trace

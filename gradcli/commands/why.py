@@ -49,7 +49,7 @@ def command(common: Shared, asked: Asked) -> int:
         file, name = _words(asked.words)
         desk.common = common._replace(file=file)
         request = desk.request()
-        from ..pipeline.why import why_report
+        from ..questions.why import why_report
 
         streams = common.format == "text"
         ran, report = why_report(request, name, None, trials=not asked.no_try)

@@ -7,13 +7,13 @@ from typing import Any
 
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
+from .fast_backward import is_ordinary, sweep
+from .full_backward import Walk
 from .leaf import edge_of
 from .mode import state
 from .reduced import is_met
 from .row import CARRIERS
-from .sweep import is_ordinary, sweep
 from .tensor import Tensor, plain
-from .walk import Walk
 
 CREATE_GRAPH_WARNING = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter "

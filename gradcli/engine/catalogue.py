@@ -84,14 +84,14 @@ class Function:
 
     def misfit(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception:
         """The error of a call that no overload takes."""
-        from .misfit import misfit
+        from .call_errors import misfit
 
         signatures = [overload.signature for overload in self.overloads]
         return misfit(self.path, self.name, signatures, args, kwargs, self.method)
 
     def _without_out(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """`out=None` means nothing; a tensor is refused where PyTorch takes one."""
-        from .misfit import refused_out, takes_out
+        from .call_errors import refused_out, takes_out
         from .mode import state
 
         if not takes_out(self.path, self.method):
@@ -324,7 +324,7 @@ def _room() -> str:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_name != "<module>":
         frame = frame.f_back
-    return str(frame.f_globals["__name__"]).rpartition(".")[2]
+    return str(frame.f_globals["__name__"]).partition(".operators.")[2]
 
 
 catalogue = Catalogue()

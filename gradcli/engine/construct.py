@@ -194,13 +194,13 @@ def _walked(data: Sequence[Any], dtype: DType | None) -> tuple[tuple[int, ...], 
 
 
 def refusal_of(data: Any, dtype: DType | None) -> Exception | None:
-    from .refused_data import refusal
+    from .data_errors import refusal
 
     return refusal(data, dtype)
 
 
 def _refused(data: Any, dtype: DType | None) -> Exception:
-    from .refused_data import name_of
+    from .data_errors import name_of
 
     return refusal_of(data, dtype) or RuntimeError(f"Could not infer dtype of {name_of(data)}")
 
@@ -304,7 +304,7 @@ def legacy_tensor(
 ) -> Tensor:
     """torch.Tensor(2, 3), torch.FloatTensor([..]): sizes make memory, a sequence makes values."""
     if others:
-        from .refused_data import no_such_constructor
+        from .data_errors import no_such_constructor
 
         given = () if data is None else (data, *more)
         raise no_such_constructor(given, others)

@@ -9,16 +9,17 @@ from typing import Any
 
 from .dtypes import BY_NAME, OF_ARRAY, DType, default_dtype
 from .dtypes import of_number as dtype_of_number
-from .row import CARRIERS
 
 __all__ = [
     "BY_NAME",
+    "MEAN",
+    "NONE",
     "OF_ARRAY",
+    "SUM",
     "converted",
     "default_dtype",
     "device_named",
     "dtype_of_number",
-    "generator",
     "on_library",
     "other_device",
     "tensor_of",
@@ -69,12 +70,5 @@ def tensor_of(data: Any, dtype: DType | None, device: Any, requires_grad: bool) 
     return made(data, dtype, device, requires_grad, copy=True)
 
 
-def generator(given: Any) -> Any:
-    """The generator that a random function draws from."""
-    if CARRIERS.draw is not None:
-        CARRIERS.draw()  # vmap may forbid it
-    if given is not None:
-        return given
-    from .random import default_generator
-
-    return default_generator
+# What the losses of ATen call `reduction`, as their nodes save it.
+NONE, MEAN, SUM = 0, 1, 2

@@ -15,13 +15,13 @@ from .call import compiled
 from .catalogue import catalogue
 from .causes import Freed
 from .device import module_of, placed
+from .fast_backward import hand_on, receive, step_lines
 from .kernels import SMALL
 from .kind import Kind, kind_of_array
 from .mode import state
 from .node import Node, SavedOutput, Several
 from .row import CARRIERS, Formula, Row
 from .saved import check_version, freed, unpack
-from .sweep import hand_on, receive, step_lines
 from .tensor import Tensor, plain
 
 

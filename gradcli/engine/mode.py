@@ -114,7 +114,7 @@ def as_bool(value: Any, call: str, name: str, position: int = 0) -> bool:
     """A switch is True or False, and nothing that only resembles them."""
     if type(value) is bool:
         return value
-    from .refused_data import name_of
+    from .data_errors import name_of
 
     where = f" (position {position})" if position else ""
     raise TypeError(f"{call}(): argument '{name}'{where} must be bool, not {name_of(value)}")

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..engine.catalogue import catalogue
+from ..engine.full_backward import Walk
 from ..engine.leaf import edge_of
 from ..engine.mode import state
 from ..engine.node import AccumulateGrad, CustomNode, Node
 from ..engine.tensor import Tensor, plain
-from ..engine.walk import Walk
 from .batched import batched, is_batched
 from .carrier import highest, run
 from .dual import dual, is_dual

@@ -117,14 +117,13 @@ def run(
     budget: Budget | None = None,
     write: Callable[[str], object] = sys.stdout.write,
     overrides: Mapping[str, Any] | None = None,
-    on_bind: Callable[[str, Any], None] | None = None,
 ) -> Outcome:
     """Run a program to its end or its first error; the outcome has what was bound in either case.
 
     `inputs` are values for names that the program uses and never binds; `overrides` replace the
-    literal that the program gives a name first. `on_bind` hears of every global name bound.
+    literal that the program gives a name first.
     """
-    machine = Machine(program, inputs, overrides or {}, on_bind)
+    machine = Machine(program, inputs, overrides or {})
     return machine.run(budget or Budget(), write)
 
 
@@ -136,12 +135,10 @@ class Machine:
         program: Program,
         inputs: Mapping[str, Any],
         overrides: Mapping[str, Any],
-        on_bind: Callable[[str, Any], None] | None,
     ) -> None:
         self.program = program
         self.mark: Callable[[int, int], None] | None = None  # told where each statement begins
         self.globals = Globals()
-        self.globals.on_bind = on_bind
         self.overrides: dict[int, Any] = {}
         for name, value in overrides.items():
             if name in program.literals:

@@ -11,7 +11,7 @@ from typing import Any
 from ..diagnostics import Span
 from ..engine.tensor import Tensor
 from ..nn.module import Module
-from ..nn.parts import named_parameters
+from ..recording.modules import named_parameters
 from . import names
 from .program import Program
 

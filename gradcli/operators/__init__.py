@@ -3,8 +3,8 @@
 Importing them loads no array library.
 """
 
+from ..engine.declaration_index import declare
 from ..engine.operator import catalogue
-from ..engine.rooms import declare
 
 __all__ = ["catalogue"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.conversion import MEAN, NONE, SUM
 from ..engine.mode import state
 from ..engine.operator import SMALL, catalogue
 
@@ -127,8 +128,6 @@ def native(body: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # ---- reductions of losses, as the numbers that PyTorch's nodes save
-
-NONE, MEAN, SUM = 0, 1, 2
 
 
 def reduction_number(

@@ -1,4 +1,4 @@
-"""pipeline: the engine as a new process has it, for programs that follow each other in one."""
+"""Pipeline: the engine as a new process has it, for programs that follow each other in one."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 from ..engine import dtypes, repr
 from ..engine.mode import state
-from ..engine.random import default_generator
 from ..engine.row import CARRIERS
-from ..engine.twister import DEFAULT_SEED
+from ..numerics.random import default_generator
+from ..numerics.twister import DEFAULT_SEED
 
 
 @contextmanager

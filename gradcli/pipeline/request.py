@@ -1,8 +1,8 @@
-"""pipeline: what is asked, and what a run leaves."""
+"""Pipeline: what is asked, and what a run leaves."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..diagnostics import Diagnostic
 from ..engine.mode import state
@@ -10,10 +10,9 @@ from ..engine.mode import state
 if TYPE_CHECKING:
     from ..language.interpreter import Outcome
     from ..language.program import Program
-    from ..report.profile import Profile
-    from .paths.names import Naming
-    from .steps.replay import Pause
-    from .watching import Binder
+    from ..recording.spectator import Spectator
+
+Watching = TypeVar("Watching", bound="Spectator")
 
 
 class Limits(NamedTuple):
@@ -39,24 +38,10 @@ class Request(NamedTuple):
     device: str = "cpu"
     dtype: str | None = None
     limits: Limits = Limits()
-    of: tuple[str, ...] = ()
-    wrt: tuple[str, ...] = ()
-    retain_graph: bool = False
+    wrt: tuple[str, ...] = ()  # of the program's numbers, these become leaves
+    retain_graph: bool = False  # the program's backward calls keep their buffers
     create_graph: bool = False
-    retain_grad: tuple[str, ...] = ()
-    hooks: tuple[str, ...] = ()
-    all: bool = False
-    saved: bool = False
-    grad_output: str | None = None
-    drawn: bool = False  # a graph may be drawn although inputs have no value
-    differentiated: bool = False  # gradients are asked for after the run
-    watched: bool = False  # hooks and backward calls are told
-    values: bool = False  # so are the values and gradients of everything without a name
-    stepped: bool = False  # every node that a backward pass runs is kept
-    only: int | None = None  # of these passes, the one with this number
-    pause: Pause | None = None  # where in such a pass the run stops
-    named: bool = False  # which names stood for which tensors is kept, local names too
-    profiled: bool = False  # every line is timed
+    placeholders: bool = False  # the program runs although inputs have no value
 
 
 class Ran(NamedTuple):
@@ -69,10 +54,12 @@ class Ran(NamedTuple):
     printed: list[str]
     warnings: tuple[str, ...]
     error: Diagnostic | None
-    binder: Binder | None = None
     missing: tuple[str, ...] = ()
-    naming: Naming | None = None
-    profile: Profile | None = None
+    spectators: tuple[Spectator, ...] = ()
+
+    def seen(self, kind: type[Watching]) -> Watching | None:
+        """The spectator of this kind, where one watched."""
+        return next((one for one in self.spectators if isinstance(one, kind)), None)
 
     @property
     def output(self) -> str:
@@ -84,8 +71,8 @@ class Ran(NamedTuple):
         """The text that the error's places count in: the program's, or an option's."""
         if self.error is None or self.error.file == self.request.name:
             return self.text or None
-        name = self.error.file.removeprefix("--hook ")
-        return self.binder.hooks.get(name) if self.binder is not None else None
+        texts = (one.text_of(self.error.file) for one in self.spectators)
+        return next((text for text in texts if text is not None), None)
 
 
 def current_line() -> int | None:

@@ -1,4 +1,4 @@
-"""pipeline: runs a program within its limits and keeps what it said."""
+"""Pipeline: runs a program within its limits and keeps what it said."""
 
 from __future__ import annotations
 
@@ -21,16 +21,14 @@ from .request import Ran, Request
 from .values import Values, values_of
 
 if TYPE_CHECKING:
-    from .chronicle import Chronicle
-    from .paths.names import Naming
+    from ..engine.observer import Observer
+    from ..recording.spectator import Spectator
 
 
-def execute(
-    request: Request, write: Callable[[str], None] | None, chronicle: Chronicle | None = None
-) -> Ran:
+def execute(request: Request, write: Callable[[str], None] | None, *spectators: Spectator) -> Ran:
     """bytes -> Program -> run. Prints go to `write`; an error becomes part of what is returned.
 
-    A chronicle keeps what happened in the run, expression by expression.
+    Spectators watch the run. Without them it keeps nothing but its end.
     """
     with _prepared(request):
         try:
@@ -38,7 +36,7 @@ def execute(
             values = values_of(program, request)
         except ProgramError as error:
             return Ran(request, None, _shown(request), None, [], (), error.diagnostic.bounded())
-        return _run(request, program, values, write, chronicle)
+        return _run(request, program, values, write, spectators)
 
 
 def _shown(request: Request) -> str:
@@ -92,12 +90,14 @@ class Warned:
 
 
 @contextmanager
-def _watched(request: Request, budget: Budget, warned: Warned, observer: Any) -> Iterator[None]:
+def _watched(
+    request: Request, budget: Budget, warned: Warned, observer: Observer | None
+) -> Iterator[None]:
     """The engine tells its warnings, asks for memory, shows what it does, and keeps graphs."""
     before = state.warn, state.reserve, state.observer, state.keep_graph, state.create_graph
     state.warn, state.reserve = warned, budget.charge_bytes
     state.observer = observer
-    state.keep_graph = request.retain_graph or request.differentiated
+    state.keep_graph = request.retain_graph
     state.create_graph = request.create_graph
     try:
         yield
@@ -105,72 +105,46 @@ def _watched(request: Request, budget: Budget, warned: Warned, observer: Any) ->
         state.warn, state.reserve, state.observer, state.keep_graph, state.create_graph = before
 
 
+def _seated(spectators: tuple[Spectator, ...], machine: Machine) -> Observer | None:
+    """The machine tells them of names; what the engine tells goes to the observer."""
+    from ..recording.spectator import listeners, observer_of, together
+
+    machine.globals.on_bind = together(listeners(spectators, "bound"))
+    machine.globals.on_local = together(listeners(spectators, "bound_inside"))
+    return observer_of(spectators)
+
+
 def _run(
     request: Request, program: Program, values: Values, write: Callable[[str], None] | None,
-    chronicle: Chronicle | None,
+    spectators: tuple[Spectator, ...],
 ) -> Ran:  # fmt: skip
+    limits = request.limits
     budget = Budget(
-        max_steps=request.limits.max_steps, max_memory=request.limits.max_memory,
-        max_output=request.limits.max_output, max_depth=request.limits.max_depth,
-        max_nodes=request.limits.max_nodes, timeout=request.limits.timeout,
+        max_steps=limits.max_steps, max_memory=limits.max_memory, max_output=limits.max_output,
+        max_depth=limits.max_depth, max_nodes=limits.max_nodes, timeout=limits.timeout,
     )  # fmt: skip
     printed: list[str] = []
     warned = Warned()
-    drawn = bool(values.missing) and request.drawn
+    guessed = bool(values.missing) and request.placeholders
 
     def put(text: str) -> None:
-        if drawn:
+        if guessed:
             return  # it would tell numbers that nobody gave
         printed.append(text)
         if write is not None:
             write(text)
 
-    binder = None
-    if request.watched:
-        from .watching import Binder
-
-        binder = Binder(request)
-    on_bind = binder.bound if binder is not None else None
-    machine = Machine(program, values.inputs, values.overrides, on_bind)
+    machine = Machine(program, values.inputs, values.overrides)
     machine.mark = begin(request.name)
-    naming = _named(machine, values, request) if request.named else None
-    observer: Any = None if binder is None else binder.watch
-    if chronicle is not None:
-        observer = chronicle.passes
-    profile = None
-    if request.profiled:
-        from .profile import started
-
-        profile = observer = started(machine, observer)
+    observer = _seated(spectators, machine) if spectators else None
     with _watched(request, budget, warned, observer):
-        if binder is not None:
-            binder.start(machine)
-        if chronicle is not None:
-            chronicle.start(machine)
+        for one in spectators:
+            one.begin(machine)
         outcome = machine.run(budget, put)
     error = outcome.error
-    if drawn and error is not None:
+    if guessed and error is not None:
         error = missing_inputs(program, list(values.missing))
     error = None if error is None else error.bounded()
-    missing = values.missing if drawn else ()
+    missing = values.missing if guessed else ()
     return Ran(request, program, program.source.text, outcome, printed,
-               tuple(warned.lines), error, binder, missing, naming, profile)  # fmt: skip
-
-
-def _named(machine: Machine, values: Values, request: Request) -> Naming:
-    """The names of tensors are kept too, from the inputs on."""
-    from .paths.names import Naming
-
-    naming = Naming(name.partition("#")[0] for name in (*request.of, *request.wrt))
-    for name, value in values.inputs.items():
-        naming.bound(name, value)
-    store = machine.globals
-    told = store.on_bind
-
-    def on_bind(name: str, value: Any) -> None:
-        if told is not None:
-            told(name, value)
-        naming.bound(name, value)
-
-    store.on_bind, store.on_local = on_bind, naming.local
-    return naming
+               tuple(warned.lines), error, missing, spectators)  # fmt: skip

@@ -1,4 +1,4 @@
-"""pipeline: the values of a program's inputs, from comments and options to tensors."""
+"""Pipeline: the values of a program's inputs, from comments and options to tensors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def values_of(program: Program, request: Request) -> Values:
         if name in program.literals and name not in overrides:
             overrides[name] = _leaf(name, program.literal_value(name), True)
     missing = tuple(name for name in program.inputs if name not in inputs)
-    if request.drawn:
+    if request.placeholders:
         for name in missing:
             inputs[name] = _leaf(name, PLACEHOLDER, name not in request.no_grad)
     ordered = {name: inputs[name] for name in program.inputs if name in inputs}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..diagnostics import Diagnostic, Label, Span
-from ..report.model.check import FileCheck, Problem
+from ..recording.facts.check import FileCheck, Problem
 from .error import text as error_text
 from .escape import Terminal
 from .text import Cell, Line, Look, cell, counted, cut, ellipsis, pad, paint, width_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..report.model.diff import DifferenceFact, DiffReport, SideFact
+from ..recording.facts.diff import DifferenceFact, DiffReport, SideFact
 from .escape import Terminal
 from .text import (
     BLANK,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..report.model.check import FileCheck, Problem
+from ..recording.facts.check import FileCheck, Problem
 from . import escape
 from .check import summary
 from .escape import Terminal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..report.model import GradReport
+from ..recording.facts import GradReport
 from .escape import Terminal
 from .table import events
 from .text import BLANK, Cell, Line, Look, after, cell, paint, width_of

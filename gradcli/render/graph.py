@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..report.model import Edge, NodeFact, Report, TensorFact
+from ..recording.facts import Edge, NodeFact, Report, TensorFact
 
 ANY_LEAF = -2
 TALL = 12  # side branches higher than this count as different from each other

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..report.model.ledger import (
+from ..recording.facts.ledger import (
     AccountFact,
     BufferFact,
     EntryFact,

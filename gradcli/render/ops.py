@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from ..report.model.operators import CatalogueFact, EdgeFact, OperatorFact, OverloadFact
+from ..recording.facts.operators import CatalogueFact, EdgeFact, OperatorFact, OverloadFact
 from .escape import Terminal
 from .text import BLANK, Cell, Line, Look, cell, columns, counted, paint
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..report.model.paths import PathFact, PathsReport, StepFact
+from ..recording.facts.paths import PathFact, PathsReport, StepFact
 from .escape import Terminal
 from .paths_formula import formula_lines, said
 from .paths_tensors import tensors, total

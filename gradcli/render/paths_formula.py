@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..report.model.paths import PathsReport
+from ..recording.facts.paths import PathsReport
 from .text import BLANK, Cell, Line, Look, cell, cut, ellipsis, pad, width_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..report.model.paths import PathFact, PathsReport, StepFact
+from ..recording.facts.paths import PathFact, PathsReport, StepFact
 from . import escape
 from .escape import Terminal
 from .paths_words import derivative_of, number, share_text, whole

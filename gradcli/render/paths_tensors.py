@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..report.model.paths import PathFact, PathsReport
+from ..recording.facts.paths import PathFact, PathsReport
 from .paths_words import INDENT, KEPT, LONG, Strokes, against_text, folded, number, share_text
 from .text import BLANK, Cell, Line, Look, cell, counted, cut, ellipsis, pad, width_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log10
 from typing import NamedTuple
 
-from ..report.model.paths import PathFact, PathsReport
+from ..recording.facts.paths import PathFact, PathsReport
 from .text import counted
 
 INDENT = "  "

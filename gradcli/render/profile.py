@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..report.model.profile import LineFact, ProfileFact
+from ..recording.facts.profile import LineFact, ProfileFact
 from .text import BLANK, Cell, Line, Look, cell, columns, counted, ellipsis
 
 MOST = 40  # lines that are shown; of more the heaviest

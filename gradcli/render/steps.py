@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from ..report.model.steps import StepsReport, WalkFact
+from ..recording.facts.steps import StepsReport, WalkFact
 from .escape import Terminal
 from .fold import repeats
 from .steps_block import Blocks, is_plain

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..report.model import EventFact
-from ..report.model.steps import EdgeFact, StepFact, ValueFact, WalkFact
+from ..recording.facts import EventFact
+from ..recording.facts.steps import EdgeFact, StepFact, ValueFact, WalkFact
 from .steps_values import beside, is_small, lines_of
 from .text import Cell, Line, Look, bare, cell, cut, ellipsis, one_line, pad, width_of
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 
-from ..report.model.steps import StepsReport, WalkFact
+from ..recording.facts.steps import StepsReport, WalkFact
 from .steps import closing, opening
 from .steps_block import Blocks
 from .text import BLANK, Cell, Line, Look, cell, cut, ellipsis, pad

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..report.model.steps import ValueFact
+from ..recording.facts.steps import ValueFact
 from .text import width_of
 
 SMALL = 64  # elements of a tensor that is written out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..report.model import EventFact, Report, SavedFact, TensorFact
+from ..recording.facts import EventFact, Report, SavedFact, TensorFact
 from .text import Cell, Line, Look, cell, columns, ellipsis, one_line, width_of
 
 MOST_SAVED = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..report.model import Report, TensorFact
+from ..recording.facts import Report, TensorFact
 from . import ledger as ledgers
 from .escape import Terminal
 from .graph import Graph

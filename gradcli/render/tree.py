@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from ..report.model import Edge
+from ..recording.facts import Edge
 from .fold import Repeat, repeats
 from .graph import Graph
 from .text import counted

@@ -14,7 +14,7 @@ from __future__ import annotations
 import textwrap
 
 from ..diagnostics import Diagnostic, Label, Span
-from ..report.model.reasons import TrialFact, WhyReport
+from ..recording.facts.reasons import TrialFact, WhyReport
 from . import error
 from .escape import Terminal
 from .text import BLANK, Cell, Line, Look, after, cell, one_line, paint, width_of

@@ -12,10 +12,10 @@ from ..autograd.function import Function
 from ..engine.backward import backward
 from ..engine.leaf import refuse_inference
 from ..engine.mode import enable_grad, no_grad, state
-from ..engine.random import get_rng_state, set_rng_state
 from ..engine.saved import DETACHED, check_unchanged
 from ..engine.tensor import Tensor, plain
 from ..nn.module import Module
+from ..numerics.random import get_rng_state, set_rng_state
 
 __all__ = [
     "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential",

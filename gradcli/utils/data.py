@@ -9,9 +9,9 @@ from typing import Any
 
 from ..engine.dtypes import float64, int64
 from ..engine.mode import state
-from ..engine.random import Generator, default_generator
 from ..engine.settable import Takes
 from ..engine.tensor import Tensor
+from ..numerics.random import Generator, default_generator
 from ..operators import catalogue
 
 

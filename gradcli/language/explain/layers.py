@@ -10,7 +10,7 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ...nn.module import Module
-from ...nn.parts import named_modules
+from ...recording.modules import named_modules
 from ..classes import ProgramModule
 from ..explained import ROOM, Explanation
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...report.model import (
+from ...recording.facts import (
     ErrorFact,
     EventFact,
     FlowFact,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...report.model.check import CheckReport, FileCheck, LeafCheck
+from ...recording.facts.check import CheckReport, FileCheck, LeafCheck
 from ..escape import Terminal
 from . import document, error_row
 

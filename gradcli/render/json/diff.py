@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...report.model.diff import DifferenceFact, DiffReport, SideFact
+from ...recording.facts.diff import DifferenceFact, DiffReport, SideFact
 from ..escape import Terminal
 from . import document, error_row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...report.model.ledger import BufferFact, EntryFact, LedgerFact, PassFact
+from ...recording.facts.ledger import BufferFact, EntryFact, LedgerFact, PassFact
 
 
 def ledger_row(ledger: LedgerFact | None) -> dict[str, Any] | None:

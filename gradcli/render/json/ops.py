@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...report.model.operators import CatalogueFact, OperatorFact, OverloadFact
+from ...recording.facts.operators import CatalogueFact, OperatorFact, OverloadFact
 from ..escape import Terminal
 from . import document
 

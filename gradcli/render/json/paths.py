@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from ...report.model.paths import FormulaFact, PathFact, PathsReport, StepFact
+from ...recording.facts.paths import FormulaFact, PathFact, PathsReport, StepFact
 from ..escape import Terminal
 from . import document, error_row
 

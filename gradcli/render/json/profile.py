@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...report.model.profile import ProfileFact
+from ...recording.facts.profile import ProfileFact
 
 
 def profile(fact: ProfileFact | None) -> dict[str, Any] | None:

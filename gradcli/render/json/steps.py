@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...report.model.steps import EdgeFact, LocalFact, StepFact, StepsReport, ValueFact, WalkFact
+from ...recording.facts.steps import EdgeFact, LocalFact, StepFact, StepsReport, ValueFact, WalkFact
 from ..escape import Terminal
 from . import encoded, error_row, event_row, numbers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...report.model.reasons import WhyReport
+from ...recording.facts.reasons import WhyReport
 from ..escape import Terminal
 from . import document, error_row
 

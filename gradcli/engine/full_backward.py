@@ -1,0 +1,339 @@
+"""Engine: the walk back: which nodes run, in which order, and where gradients end up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any
+
+from .anomaly import apply_watched, check_nan, tell_of
+from .catalogue import catalogue
+from .causes import Freed
+from .fast_backward import add_in_place, array_for
+from .hook_calls import (
+    as_tensor,
+    call_leaf_hooks,
+    call_one,
+    call_post_accumulate_hooks,
+    call_post_hooks,
+    call_pre_hooks,
+    call_tensor_hooks,
+    captured,
+    copied,
+    retain,
+)
+from .kind import contiguous_format
+from .layout import element_strides, is_dense, relaid
+from .leaf import check_leaf, edge_of
+from .mode import state
+from .node import AccumulateGrad, CustomNode, Node
+from .ready import Ready
+from .reshaped import all_fitted, fitted, is_kept
+from .saved import look_through
+from .tensor import Tensor, plain, write_into
+
+_sequence = attrgetter("sequence")
+
+
+class Walk:
+    """One backward pass: runs the nodes below the roots, latest first.
+
+    This is the way where anything can be seen: hooks, observers, anomaly mode, chosen inputs,
+    graphs of gradients. `sweep` is the other one.
+    """
+
+    def __init__(
+        self,
+        keep: bool,
+        graph: bool,
+        inputs: Sequence[Tensor] | None,
+        capture: bool,
+        tensors: bool,
+    ) -> None:
+        # Gradients are tensors where a graph is made of them, and where their numbers are of
+        # reduced precision: each operation rounds then, and an array would not say how.
+        self.keep, self.graph, self.tensors, self.capture = keep, graph, tensors, capture
+        self.inputs = inputs
+        self.buffers: dict[Node, Any] = {}
+        self.pending: dict[Node, int] = {}  # every node of the pass: the gradients it waits for
+        self.targets: dict[Node, list[tuple[int, int]]] = {}
+        self.results: list[Any] = []
+        self.needed: set[Node] | None = None
+        self.asked: dict[Node, tuple[Node | None, ...]] = {}  # their edges, where some do not run
+        self.freed: list[Node] = []
+        self.ready = Ready()
+        self.mark = Freed(state.origin)
+
+    def run(self, roots: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Any]:
+        starts = [self._start(root) for root in roots]
+        if self.inputs is not None:
+            self.results = [None] * len(self.inputs)
+            for place, tensor in enumerate(self.inputs):
+                target = edge_of(tensor)
+                if target is not None:
+                    self.targets.setdefault(target, []).append((tensor._output_nr, place))
+        self._discover(starts)
+        if self.inputs is not None:
+            self._restrict()
+        only = len(starts) == 1  # PyTorch leaves out several roots that no input is below
+        for place, (root, node, gradient) in enumerate(zip(roots, starts, gradients, strict=True)):
+            value: Any = gradient
+            if not self.tensors:
+                value = array_for(root, gradient)
+            elif gradient._kind is not root._kind:
+                value = catalogue.methods["to"](gradient, root._kind.dtype)
+            if state.reshaped:
+                value = fitted(node, value, place)
+            if only or self.executes(node):
+                self._receive(node, root._output_nr, value)
+                self._delivered(node)
+        take, ready = self.ready.take, self.ready.heap
+        while ready:
+            node = take() if len(ready) > 1 else ready.pop()
+            try:
+                if node.__class__ is AccumulateGrad:
+                    self._accumulate(node)
+                else:
+                    self._execute(node)
+            except BaseException:
+                if state.anomaly:
+                    tell_of(node)
+                raise
+        if self.inputs is not None and not self.capture:
+            return []
+        return self.results
+
+    def executes(self, node: Node) -> bool:
+        """Does this pass have anything to do at a node?"""
+        if self.needed is None:
+            return node in self.pending
+        return node in self.needed or node in self.targets
+
+    def _start(self, root: Tensor) -> Node:
+        node = edge_of(root)
+        assert node is not None  # roots require gradients: `backward` has looked
+        return node
+
+    def _discover(self, starts: Sequence[Node]) -> None:
+        """All nodes below the roots, and how many gradients each waits for."""
+        pending = self.pending
+        stack: list[Node] = []
+        pop, push, known = stack.pop, stack.append, pending.get
+        for node in starts:
+            count = known(node)
+            pending[node] = 1 if count is None else count + 1
+            if count is None:
+                push(node)
+        while stack:
+            for edge in pop().edges:
+                if edge is not None:
+                    count = known(edge)
+                    if count is None:
+                        pending[edge] = 1
+                        push(edge)
+                    else:
+                        pending[edge] = count + 1
+
+    def _restrict(self) -> None:
+        """With `inputs`, only nodes on a way to one of them run.
+
+        The inputs of `backward` run too: they are where gradients are stored. What a node is not
+        asked for it does not work out, but for what users wrote.
+        """
+        targets = self.targets
+        needed: set[Node] = set() if self.capture else set(targets)
+        for node in sorted(self.pending, key=_sequence):
+            edges = node.edges
+            asked = [edge if edge in needed or edge in targets else None for edge in edges]
+            if any(asked):
+                needed.add(node)
+            if node in needed and not node.is_users and asked != list(edges):
+                self.asked[node] = tuple(asked)
+        self.needed = needed
+
+    def _receive(self, node: Node, number: int, value: Any) -> None:
+        """Adds a gradient to what already came for an output of a node."""
+        held = self.buffers.get(node)
+        single = node.outputs == 1 and number == 0
+        if single and held.__class__ is not list:  # a list: unbind, split
+            self.buffers[node] = value if held is None else held + value
+            return
+        if held is None:
+            held = self.buffers[node] = [None] * max(node.outputs, number + 1)
+        elif held.__class__ is not list:
+            held = self.buffers[node] = [held]
+        while len(held) <= number:
+            held.append(None)
+        held[number] = value if held[number] is None else held[number] + value
+
+    def _delivered(self, node: Node) -> None:
+        """One of a node's gradients has come, defined or not."""
+        left = self.pending[node] = self.pending[node] - 1
+        if not left:
+            self.ready.put(node)
+
+    def _execute(self, node: Node) -> None:
+        held = self.buffers.pop(node, None)
+        rest = node.rest
+        hooks = None if rest is None else rest.hooks
+        grads = tuple(held) if held.__class__ is list else (held,)
+        if hooks is not None or state.anomaly or (rest is not None and rest.extra is not None):
+            grads = self._completed(node, grads)
+        runs = self.needed is None or node in self.needed
+        if runs and node in self.targets:  # one that runs is asked for before its hooks
+            self._captures(node, grads)
+        if hooks is not None:
+            grads = call_tensor_hooks(node, grads, self.tensors)
+        if state.observer is not None:
+            state.observer.arrived(node, grads)
+        if hooks is not None:
+            retain(node, grads, self.tensors)
+        if not runs:
+            self._captures(node, grads)
+            return
+        if hooks is not None:
+            grads = call_pre_hooks(node, grads, self.tensors)
+        results: Sequence[Any]
+        saved: Any = None
+        if all(g is None for g in grads) and not node.is_users:
+            look_through(node)
+            results = (None,) * len(node.edges)
+        else:
+            state.origin = node.origin
+            saved = node.saved if state.anomaly else None
+            if self.asked or state.anomaly:
+                results = self._applied(node, grads)
+            else:
+                results = node.apply(grads, self.tensors)
+        if hooks is not None and hooks.post:
+            results = call_post_hooks(node, results, grads, self.tensors)
+        if not self.keep and not node.freed:
+            if state.observer is not None:
+                self.freed.append(node)
+            node.release(self.mark)
+        if state.observer is not None:
+            state.observer.applied(node, grads, results)
+        if state.anomaly and state.anomaly_check_nan:
+            check_nan(node, results, grads, saved)
+        self._pass_on(node, results)
+
+    def _applied(self, node: Node, grads: tuple[Any, ...]) -> Sequence[Any]:
+        """The node's own work, as far as this pass asks for it."""
+        if node in self.asked:
+            edges, asked = node.edges, self.asked[node]
+            node.edges = asked
+            try:
+                results = self._worked(node, grads)
+            finally:
+                node.edges = edges
+            if isinstance(node, CustomNode):  # it has not looked at its edges
+                return [r if e is not None else None for r, e in zip(results, asked, strict=True)]
+            return results
+        return self._worked(node, grads)
+
+    def _worked(self, node: Node, grads: tuple[Any, ...]) -> Sequence[Any]:
+        if state.anomaly and self.tensors:
+            return apply_watched(node, grads)
+        return node.apply(grads, self.tensors)
+
+    def _pass_on(self, node: Node, results: Sequence[Any]) -> None:
+        """Hands a node's results to the nodes that its edges lead to."""
+        numbers = None if node.rest is None else node.rest.numbers
+        if state.reshaped:
+            results = all_fitted(node, results)
+        pending, needed, ready = self.pending, self.needed, self.ready
+        for place, edge in enumerate(node.edges):
+            if edge is None:
+                continue
+            left = pending[edge] = pending[edge] - 1
+            if needed is not None and edge not in needed and edge not in self.targets:
+                continue
+            value = results[place]
+            if value is not None:
+                self._receive(edge, 0 if numbers is None else numbers[place], value)
+            if not left:
+                if ready.heap:
+                    ready.put(edge)
+                else:
+                    ready.heap.append(edge)
+
+    def _completed(self, node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A node of several outputs is given as many gradients as it has outputs."""
+        count = len(node.extra) if node.extra.__class__ is list else node.outputs
+        return grads + (None,) * (count - len(grads))
+
+    # ---- the ends
+
+    def _captures(self, node: Node, grads: Sequence[Any]) -> None:
+        """What `grad` was asked for; the inputs of `backward` store their gradients themselves."""
+        if self.capture:
+            assert self.inputs is not None
+            found: dict[int, Tensor] = {}
+            for number, place in self.targets.get(node, ()):
+                if grads[number] is not None:
+                    if number not in found:
+                        found[number] = captured(grads[number], self.inputs[place]._kind)
+                    self.results[place] = found[number]
+                    if state.observer is not None:
+                        state.observer.captured(node, place, found[number])
+
+    def _accumulate(self, node: Node) -> None:
+        assert isinstance(node, AccumulateGrad)
+        value = self.buffers.pop(node, None)
+        variable = node.variable
+        meta = variable._need_meta()
+        for number, hook in list((meta.hooks or {}).items()):
+            value = call_one(node, hook, number, value, self.tensors)
+        if self.needed is not None and node not in self.needed:
+            self._captures(node, (value,))
+            return
+        grads: tuple[Any, ...] = (value,)
+        if node.hooks is not None:
+            grads = call_pre_hooks(node, grads, self.tensors)
+        if grads[0] is not None:
+            self._store(node, variable, grads[0])
+        elif meta.post_hooks:
+            call_post_accumulate_hooks(node, variable)
+        if node.hooks is not None:
+            call_leaf_hooks(node, grads)
+
+    def _store(self, node: Node, variable: Tensor, value: Any) -> None:
+        check_leaf(variable)
+        if not variable._requires_grad:  # turned off since: nothing is stored
+            return
+        self._add_to_grad(variable, as_tensor(value))
+        if state.observer is not None:
+            state.observer.stored(variable)
+        if variable._need_meta().post_hooks:
+            call_post_accumulate_hooks(node, variable)
+
+    def _add_to_grad(self, variable: Tensor, new: Tensor) -> None:
+        """Without a new graph the first gradient is stored, and others are added in place."""
+        meta = variable._need_meta()
+        held: Any = meta.grad
+        if state.observer is not None:
+            state.observer.accumulated(variable, new)
+        if held is None:
+            spread = new._data.shape != variable._data.shape and not is_kept(new, variable)
+            copy = self._graph_copy if self.graph or spread else copied
+            meta.grad = copy(new, variable)
+        elif self.graph:
+            meta.grad = held + new
+        else:
+            add_in_place(held, new._data, self.mark)
+            if held._kind.is_reduced:
+                write_into(held, held._data)
+            if held._data.shape != new._data.shape:
+                catalogue.methods["add_"](held, new)
+
+    def _graph_copy(self, new: Tensor, variable: Tensor) -> Tensor:
+        """As the variable lies where that is dense, else row-major."""
+        kind, own = new._kind, element_strides(variable._data)
+        copy: Tensor
+        if not is_dense(variable._data.shape, own):
+            copy = catalogue.functions["clone"](new, memory_format=contiguous_format)
+            return copy
+        zeros = kind.xp.zeros(variable._data.shape, dtype=kind.array_dtype)
+        fresh = plain(relaid(zeros, own) if zeros.ndim > 1 else zeros, kind)
+        copy = catalogue.methods["copy_"](fresh, new)
+        return copy

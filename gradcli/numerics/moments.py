@@ -1,0 +1,98 @@
+"""Numerics: mean and variance of rows, to the last bit as PyTorch's normalisations find them.
+
+PyTorch takes one number after another and corrects mean and spread by it (Welford, 1962), eight
+rows of numbers side by side as long as there are eight, and joins the eight at the end (Chan, Golub
+and LeVeque, 1979). The way shows: a normalised row whose gradient is zero in exact arithmetic has
+the rounding errors of this very order for a gradient.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .summation import products_down, sum_down
+
+LANES = 8
+LONGEST = 16 * LANES  # numbers in a row: beyond them PyTorch joins parts of the row as well
+FEW = 512  # elements: what somebody may read; more are worked out in double
+
+
+def moments(x: Any, axis: Any) -> tuple[Any, Any]:
+    """Mean and variance, worked out in double; the mean in x's own type."""
+    wide = x.astype("float64")
+    return wide.mean(axis=axis, keepdims=True).astype(x.dtype), wide.var(axis=axis, keepdims=True)
+
+
+def moments_of_channels(xp: Any, x: Any) -> tuple[Any, Any]:
+    """Mean and variance of each channel, dimension 1, as PyTorch's batch norm finds them.
+
+    In a matrix one row after another is added; images are added up in double.
+    """
+    others = tuple(place for place in range(x.ndim) if place != 1)
+    if x.dtype.char != "f" or not 0 < x.size <= FEW:
+        mean, spread = moments(x, others)
+        return mean.reshape(-1), spread.reshape(-1)
+    count = x.size // x.shape[1]
+    if x.ndim == 2:
+        mean = sum_down(xp, x) / x.dtype.type(count)
+        distance = x - mean
+        return mean, products_down(xp, distance, distance, 0)[0] / x.dtype.type(count)
+    mean = moments(x, others)[0]
+    distance = (x - mean).astype("float64")
+    spread = (distance * distance).mean(axis=others)
+    return mean.reshape(-1), spread.astype(x.dtype)
+
+
+def moments_of_rows(xp: Any, rows: Any) -> tuple[Any, Any]:
+    """Mean and variance of each row of a matrix, as columns; the variance may be of type double."""
+    length = rows.shape[1]
+    if rows.dtype.char != "f" or not 0 < length <= LONGEST or rows.size > FEW:
+        return moments(rows, 1)
+    columns = xp.ascontiguousarray(rows.T)
+    whole = length // LANES * LANES
+    mean, spread = _one_by_one(xp, columns[whole:])
+    if whole:
+        lanes = columns[:whole].reshape(-1, LANES, rows.shape[0])
+        mean, spread = _joined(xp, mean, spread, length - whole, *_side_by_side(xp, lanes))
+    return mean[:, None], (spread / length)[:, None]
+
+
+def _one_by_one(xp: Any, columns: Any) -> tuple[Any, Any]:
+    """The mean, and the sum of squared distances from it, of what the columns hold."""
+    mean = spread = xp.zeros(columns.shape[1:], dtype=columns.dtype)
+    for count, value in enumerate(columns, 1):
+        distance = value - mean
+        mean = mean + distance / count
+        spread = spread + distance * (value - mean)
+    return mean, spread
+
+
+def _side_by_side(xp: Any, lanes: Any) -> tuple[Any, Any, int]:
+    """The same of eight rows of numbers at once, where PyTorch's compiled code fuses operations."""
+    mean = spread = xp.zeros(lanes.shape[1:], dtype=lanes.dtype)
+    for count, value in enumerate(lanes, 1):
+        distance = value - mean
+        mean = fused(xp, distance, lanes.dtype.type(1) / lanes.dtype.type(count), mean)
+        spread = fused(xp, distance, value - mean, spread)
+    return mean, spread, len(lanes)
+
+
+def _joined(
+    xp: Any, mean: Any, spread: Any, count: int, means: Any, spreads: Any, each: int
+) -> tuple[Any, Any]:
+    """What was found so far, and what each lane found, become one."""
+    kind = mean.dtype.type
+    for its_mean, its_spread in zip(means, spreads, strict=True):
+        share = kind(each) / kind(count + each)
+        distance = its_mean - mean
+        mean = fused(xp, distance, share, mean)
+        spread = spread + fused(xp, distance * distance * share, kind(count), its_spread)
+        count += each
+    return mean, spread
+
+
+def fused(xp: Any, x: Any, factor: Any, offset: Any) -> Any:
+    """x * factor + offset; singles with one rounding, as a product of two is exact in double."""
+    if x.dtype.char != "f" or x.size > FEW:
+        return x * factor + offset
+    return (xp.multiply(x, factor, dtype="float64") + offset).astype(x.dtype)

@@ -1,0 +1,246 @@
+"""Numerics: how small products of vectors and matrices are added up, to the last bit.
+
+A sum of products depends on the order of its additions, and a loss that is printed with all its
+digits shows it. PyTorch leaves products to a library whose routines for small operands were found
+out here by their answers: they round every product, and add in an order that depends on how the
+operands lie in memory. Large matrices are packed and added up by fused operations, one after
+another, which is what NumPy's library does as well.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Any
+
+from ..engine.layout import row_major
+
+VECTOR = 16  # bytes that are added side by side: four singles, or two doubles
+ROWS_PACKED, COLUMNS_PACKED = 4, 11  # of the result, from which on operands are packed
+UNROLLED = 8  # numbers for each turn of the loops over one row
+MOST = 4096  # products: with more of them nobody reads the last digit
+BATCH_BY_HAND = 400  # products for each matrix, below which PyTorch multiplies batches itself
+
+
+def multiplied(xp: Any, a: Any, b: Any) -> Any:
+    """a @ b for vectors, matrices and batches of matrices."""
+    if a.dtype.char not in "fd" or not 0 < _count(a, b) <= MOST or xp.__name__ != "numpy":
+        return xp.matmul(a, b)
+    if a.ndim == b.ndim == 2:
+        return row_major(_matrices(xp, a, b))
+    if b.ndim == 1:
+        if a.ndim == 1:
+            return _dot(xp, a * b)
+        by_rows = _is_row_major(a)
+        return row_major((_by_rows_of if by_rows else _times_vector)(xp, a, b))
+    return row_major(_batches(xp, a, b)) if a.ndim == b.ndim == 3 else xp.matmul(a, b)
+
+
+def added_product(xp: Any, start: Any, a: Any, b: Any) -> Any:
+    """start + a @ b for matrices: products are added to what stands there, where that is the way
+    of the routine, and otherwise to each other first."""
+    if a.dtype.char not in "fd" or not 0 < _count(a, b) <= MOST or xp.__name__ != "numpy":
+        return xp.matmul(a, b) + start
+    if _way(a, b) is not _down_columns:
+        return row_major(_matrices(xp, a, b) + start)
+    start = xp.broadcast_to(start, (a.shape[0], b.shape[1]))
+    return row_major(_down_columns(xp, a, b, start))
+
+
+def _count(a: Any, b: Any) -> int:
+    return int(a.size * b.shape[-1] if b.ndim > 1 else a.size)
+
+
+def _matrices(xp: Any, a: Any, b: Any) -> Any:
+    return _way(a, b)(xp, a, b)
+
+
+def _way(a: Any, b: Any) -> Any:
+    """The routine for two matrices.
+
+    Where a row starts in memory matters to two of them: operands and results are taken to start at
+    a boundary, as memory of their own does.
+    """
+    (rows, inner), columns = a.shape, b.shape[1]
+    if inner == 1 and rows > 1 and columns > 1:
+        return _outer  # -1 * 0 stays -0, which a sum would turn into 0
+    if rows >= ROWS_PACKED and columns >= COLUMNS_PACKED:
+        return _packed
+    if columns == 1 and rows > 1:
+        return _column if _is_row_major(a) else _down_columns
+    if _is_row_major(b):
+        return _down_columns
+    if rows == 1:
+        return _row
+    return _across_rows if _is_row_major(a) else _both_transposed
+
+
+def _is_row_major(matrix: Any) -> bool:
+    step, size = matrix.strides, matrix.itemsize
+    if step[1] == size and step[0] >= size * matrix.shape[1]:
+        return True
+    return not (step[0] == size and step[1] >= size * matrix.shape[0])
+
+
+def _outer(xp: Any, a: Any, b: Any) -> Any:
+    return a * b
+
+
+def _packed(xp: Any, a: Any, b: Any) -> Any:
+    return xp.matmul(a, b)
+
+
+def _column(xp: Any, a: Any, b: Any) -> Any:
+    return _by_rows_of(xp, a, b[:, 0])[:, None]
+
+
+def _row(xp: Any, a: Any, b: Any) -> Any:
+    return _by_rows_of(xp, b.T, a[0])[None]
+
+
+def _both_transposed(xp: Any, a: Any, b: Any) -> Any:
+    return xp.add.reduce(a[:, :, None] * b, axis=1)
+
+
+def _times_vector(xp: Any, matrix: Any, vector: Any) -> Any:
+    return _in_turn(xp, matrix * vector)
+
+
+# ---- the ways to add
+
+
+def _in_turn(xp: Any, products: Any) -> Any:
+    """Along the last dimension, one after another."""
+    return xp.add.accumulate(products, axis=-1)[..., -1]
+
+
+def _lanes(products: Any) -> int:
+    return VECTOR // int(products.itemsize)
+
+
+def _in_vectors(xp: Any, products: Any, head: int, vectors: int, step: int) -> Any:
+    """Along the last dimension, in vectors side by side, `step` numbers for each turn.
+
+    The first numbers go to the first lane, one after another; what fills turns goes to all lanes;
+    neighbouring vectors are added until there is one, then the second half of the lanes to the
+    first; what is left over follows.
+    """
+    count, lanes = products.shape[-1], _lanes(products)
+    if count - head < step:
+        return _in_turn(xp, products)
+    end = head + (count - head) // step * step
+    blocks = products[..., head:end].reshape(*products.shape[:-1], -1, vectors, lanes)
+    if head:
+        blocks = blocks.copy()
+        blocks[..., 0, 0, 0] += _in_turn(xp, products[..., :head])
+    total = xp.add.reduce(blocks, axis=-3)
+    while total.shape[-2] > 1:
+        total = total[..., 0::2, :] + total[..., 1::2, :]
+    total = total[..., 0, :]
+    while (half := total.shape[-1] // 2) > 0:
+        total = total[..., :half] + total[..., half:]
+    total = total[..., 0]
+    for place in range(end, count):
+        total = total + products[..., place]
+    return total
+
+
+def _dot(xp: Any, products: Any) -> Any:
+    """Four vectors side by side; what is left goes to the first one or two, and the last numbers
+    to the first lane."""
+    count, lanes = len(products), _lanes(products)
+    whole = count - count % (4 * lanes)
+    total = xp.add.reduce(products[:whole].reshape(-1, 4 * lanes), axis=0)
+    if lanes == 4 and count - whole >= 2 * lanes:
+        total[: 2 * lanes] += products[whole : whole + 2 * lanes]
+        whole += 2 * lanes
+    while count - whole >= lanes:
+        total[:lanes] += products[whole : whole + lanes]
+        whole += lanes
+    for value in products[whole:]:
+        total[0] += value
+    first, second, third, fourth = total.reshape(4, lanes)
+    total = first + second + third + fourth
+    return (total[0] + total[2]) + (total[1] + total[3]) if lanes == 4 else total[0] + total[1]
+
+
+def _by_rows_of(xp: Any, matrix: Any, vector: Any) -> Any:
+    """A row-major matrix times a vector: four rows at a time, then two, then one."""
+    products = matrix * vector
+    (rows, count), lanes = products.shape, _lanes(products)
+    fours = rows - rows % 4
+    parts = []
+    if fours:
+        head = (count - 1) % lanes + 1
+        parts.append(_in_vectors(xp, products[:fours], head, 1, lanes))
+    if count - lanes < UNROLLED:
+        if rows > fours:
+            parts.append(_in_turn(xp, products[fours:]))
+    else:
+        for place in range(fours, rows):
+            of_two = rows - fours >= 2 and place < fours + 2
+            vectors = (2, 1)[place - fours] if of_two else UNROLLED // lanes
+            parts.append(_in_vectors(xp, products[place : place + 1], lanes, vectors, UNROLLED))
+    return parts[0] if len(parts) == 1 else xp.concatenate(parts)
+
+
+def _down_columns(xp: Any, a: Any, b: Any, start: Any = None, number: int = 0) -> Any:
+    """All columns of the result side by side, one product of each after another."""
+    products = a[:, :, None] * b
+    parts = [products] if start is None else [start[:, None], products]
+    if b.shape[1] == 1:
+        total = _in_turn(xp, xp.concatenate(parts, axis=1)[..., 0])[:, None]
+    else:
+        total = xp.add.reduce(products if start is None else xp.concatenate(parts, axis=1), axis=1)
+    lanes = _lanes(products)
+    if a.shape[1] >= UNROLLED and b.shape[1] > lanes and b.shape[1] % lanes:
+        _correct_unaligned(xp, total, products, start, number * total.size)
+    return total
+
+
+def _correct_unaligned(xp: Any, total: Any, products: Any, start: Any, at: int) -> None:
+    """What stands before the first aligned number of a row is worked out apart from the vectors:
+    every other four products become one sum before they are added."""
+    (rows, count, columns), lanes = products.shape, _lanes(products)
+    heads = -(xp.arange(rows) * columns + at) % lanes
+    heads[columns - heads < lanes] = 0
+    apart = products[:, :, : lanes - 1]
+    corrected: Any = 0.0 if start is None else start[:, : lanes - 1]
+    for place in range(0, count, 4):
+        four = [apart[:, k] for k in range(place, min(place + 4, count))]
+        if place // 4 % 2 and len(four) == 4:
+            four = [four[0] + four[1] + four[2] + four[3]]
+        for value in four:
+            corrected = corrected + value
+    unaligned = xp.arange(lanes - 1) < heads[:, None]
+    xp.copyto(total[:, : lanes - 1], corrected, where=unaligned)
+
+
+def _across_rows(xp: Any, a: Any, b: Any, number: int = 0) -> Any:
+    """Rows of a times rows of the transposed b, as in a linear layer: in vectors along both."""
+    products = a[:, None, :] * b.T
+    (rows, columns, count), lanes = products.shape, _lanes(products)
+    if count < lanes:
+        return _in_turn(xp, products)
+    total = xp.empty((rows, columns), dtype=a.dtype)
+    fours = columns - columns % 4
+    period = lanes // gcd(count, lanes)  # of how rows lie to the boundaries of vectors
+    for first in range(min(period, rows)):
+        head, some = -(first + number * rows) * count % lanes, products[first::period]
+        if fours:
+            total[first::period, :fours] = _in_vectors(xp, some[:, :fours], head, 1, lanes)
+        if fours < columns:
+            vectors = UNROLLED // lanes
+            rest = _in_vectors(xp, some[:, fours:], head, vectors, UNROLLED)
+            total[first::period, fours:] = rest
+    return total
+
+
+def _batches(xp: Any, a: Any, b: Any) -> Any:
+    if a.shape[1] * a.shape[2] * b.shape[2] < BATCH_BY_HAND:
+        return _in_turn(xp, a[:, :, None, :] * b.swapaxes(1, 2)[:, None])
+    found = []
+    for number, pair in enumerate(zip(a, b, strict=True)):
+        way = _way(*pair)
+        place = {"number": number} if way in (_down_columns, _across_rows) else {}
+        found.append(way(xp, *pair, **place))
+    return xp.stack(found)

@@ -1,0 +1,271 @@
+"""Numerics: how sums are added up: in PyTorch's order, so that the last bits agree.
+
+Floating-point sums depend on the order of additions. PyTorch's CPU kernel takes eight numbers at a
+time (or four in double precision), four such vectors side by side, and keeps partial sums of
+sixteen rounds. A sum written that
+way equals PyTorch's bit for bit, which shows wherever a program prints a loss with all its digits.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+BYTES = 32  # of a vector
+SIDE_BY_SIDE, ROUNDS = 4, 16  # vectors, and rounds of a partial sum
+LONGEST = 8 * SIDE_BY_SIDE * ROUNDS * ROUNDS  # singles: beyond them PyTorch keeps a third level
+
+
+def sum_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> Any:
+    """The sum over axes in the type asked for; integers add up as int64."""
+    if dtype is not None:
+        self = self.astype(dtype.numpy, copy=False)
+    if self.dtype.char in "fd":
+        whole = axis is None or len(axis) == self.ndim
+        if whole and not keepdim and self.size >= 5 and self.nbytes <= 4 * LONGEST:
+            if self.flags.c_contiguous and xp.__name__ == "numpy":
+                return _line(xp, self if self.ndim == 1 else self.reshape(-1))
+        return _floating(xp, self, axis, keepdim)
+    if self.dtype.kind in "biu":
+        wide = "int64" if dtype is None else self.dtype
+        return xp.add.reduce(self, axis=axis, keepdims=keepdim, dtype=wide)
+    return xp.add.reduce(self, axis=axis, keepdims=keepdim)
+
+
+def mean_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> Any:
+    """The sum divided by the count, in the type asked for."""
+    total = sum_of(xp, self, axis, keepdim, dtype)
+    return total / total.dtype.type(self.size // total.size if total.size else 0)
+
+
+def _floating(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -> Any:
+    """Adjacent dimensions in memory order; anything else as the array library adds."""
+    found = _in_memory(xp, self, axis) if self.size >= 5 else None
+    if found is None:
+        return xp.add.reduce(self, axis=axis, keepdims=keepdim)
+    lines, values = found
+    return _shaped(_line(xp, values) if lines else _columns(xp, values), self, axis, keepdim)
+
+
+def squares_of(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
+    """The sum of squares, in the order of PyTorch's kernel for the 2-norm."""
+    found = _in_memory(xp, self, axis) if self.dtype.char == "f" and self.size > 1 else None
+    if found is None or not found[0]:
+        return sum_as_given(xp, self * self, axis, keepdim)
+    return _shaped(_line_of_squares(xp, found[1]), self, axis, keepdim)
+
+
+MANY = 64  # numbers added one by one here; PyTorch does so with any number
+WIDE = 16  # numbers that PyTorch's kernel for softmax takes at a time
+
+
+def sum_in_a_row(xp: Any, x: Any, wide: int = WIDE) -> Any:
+    """The sum along the last dimension, which stays: in the order of PyTorch's kernels for rows.
+
+    Fewer than `wide` numbers are added one after another; more in as many lanes, of which the
+    second half is then added to the first, again and again.
+    """
+    if not _is_single(xp, x):
+        return x.sum(axis=-1, keepdims=True)
+    if x.shape[-1] < wide:
+        return xp.add.accumulate(x, axis=-1)[..., -1:]
+    return _halved(xp.add.reduce(_in_lanes(xp, x, wide), axis=-2))
+
+
+def products_in_a_row(xp: Any, x: Any, y: Any, wide: int = WIDE) -> Any:
+    """The sum of x * y along the last dimension, which stays, as PyTorch's compiled code has it.
+
+    Products that fill lanes are rounded, and what is left over is multiplied and added with one
+    rounding.
+    """
+    products = x * y
+    count = x.shape[-1]
+    left = count % wide
+    if not _is_single(xp, x) or count <= wide or not left:
+        return sum_in_a_row(xp, products, wide)
+    lanes = xp.add.reduce(_in_lanes(xp, products[..., : count - left], wide), axis=-2)
+    rest = xp.multiply(x[..., count - left :], y[..., count - left :], dtype="float64")
+    lanes[..., :left] = rest + lanes[..., :left]
+    return _halved(lanes)
+
+
+def sum_down(xp: Any, x: Any) -> Any:
+    """The sum along the first dimension, one row after another, however the array lies."""
+    if not _is_single(xp, x) or len(x) > MANY:
+        return x.sum(axis=0)
+    return xp.add.accumulate(x, axis=0)[-1]
+
+
+def products_down(xp: Any, x: Any, y: Any, dim: int) -> Any:
+    """The sum of x * y along a dimension that is not the last, each step rounded once."""
+    if not _is_single(xp, x) or x.shape[dim] > MANY:
+        return (x * y).sum(axis=dim, keepdims=True)
+    products = xp.multiply(x, y, dtype="float64").swapaxes(0, dim)
+    total = products[0].astype("float32")
+    for product in products[1:]:
+        total = (total + product).astype("float32")
+    return total[None].swapaxes(0, dim)
+
+
+def sum_of_cases(xp: Any, loss: Any) -> Any:
+    """The sum over cases in the order of PyTorch's nll_loss: levels of sixteen.
+
+    The very first case climbs to the highest level, and the levels are added from the lowest one.
+    """
+    count = loss.size
+    if loss.ndim != 1 or not _is_single(xp, loss) or not 1 < count <= ROUNDS * ROUNDS:
+        return loss.sum(dtype=loss.dtype)
+    whole = (count - 1) // ROUNDS * ROUNDS
+    total, blocks = loss.dtype.type(0), loss[1 : whole + 1].reshape(-1, ROUNDS)
+    for level in (loss[whole + 1 :], xp.add.accumulate(blocks, axis=1)[:, -1]):
+        if level.size:
+            total = total + xp.add.accumulate(level)[-1]
+    return total + loss[0]
+
+
+def sum_of_window(window: Any, ndim: int) -> Any:
+    """The sum over the last dimensions, one element after another, as PyTorch's pooling adds."""
+    lead = window.ndim - ndim
+    count = prod(window.shape[lead:])
+    flat = window.reshape((*window.shape[:lead], count))
+    if not 0 < count <= MANY:
+        return flat.sum(axis=-1, dtype=window.dtype)
+    total = flat[..., 0]
+    for place in range(1, count):
+        total = total + flat[..., place]
+    return total
+
+
+def _is_single(xp: Any, x: Any) -> bool:
+    return x.dtype.char == "f" and 0 < x.size <= LONGEST and xp.__name__ == "numpy"
+
+
+def _in_lanes(xp: Any, x: Any, wide: int) -> Any:
+    """Rows of lanes, zeros after the last number."""
+    missing = -x.shape[-1] % wide
+    if missing:
+        x = xp.concatenate([x, xp.zeros((*x.shape[:-1], missing), dtype=x.dtype)], axis=-1)
+    return x.reshape(*x.shape[:-1], -1, wide)
+
+
+def _halved(lanes: Any) -> Any:
+    """Lanes become one, the second half added to the first, again and again."""
+    while (half := lanes.shape[-1] // 2) > 0:
+        lanes = lanes[..., :half] + lanes[..., half:]
+    return lanes
+
+
+def sum_as_given(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
+    """One after another where the reduced dimension is not the last one."""
+    return xp.add.reduce(self, axis=axis, keepdims=keepdim)
+
+
+def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, Any] | None:
+    """(do reduced elements lie side by side, the elements with what is reduced first)."""
+    if self.nbytes > 4 * LONGEST or xp.__name__ != "numpy":
+        return None
+    flags, ndim = self.flags, self.ndim
+    if axis is None or len(axis) == ndim:
+        if not flags.c_contiguous and not flags.f_contiguous:
+            return None
+        return True, self.reshape(-1) if flags.c_contiguous else self.T.reshape(-1)
+    first, last = min(axis, default=0), max(axis, default=-1)
+    if not flags.c_contiguous or not axis or last - first + 1 != len(axis) or not self.size:
+        return None
+    outer, inner = prod(self.shape[:first]), prod(self.shape[last + 1 :])
+    if inner == 1:
+        return True, self.reshape(outer, -1).T
+    return False, self.reshape(outer, -1, inner).swapaxes(0, 1)
+
+
+def _shaped(total: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -> Any:
+    """A sum in the shape that the reduction leaves."""
+    gone = range(self.ndim) if axis is None else axis
+    if len(gone) == self.ndim:
+        return total.reshape((1,) * self.ndim) if keepdim else total
+    shape = enumerate(self.shape)
+    if keepdim:
+        return total.reshape([1 if d in gone else n for d, n in shape])
+    return total.reshape([n for d, n in shape if d not in gone])
+
+
+def _line_of_squares(xp: Any, line: Any) -> Any:
+    """Eight sums side by side, then fours, then the last few in one rounding each."""
+    count = line.shape[0]
+    vectors, even = count // 8 * 8, count // 4 * 4
+    squares = line * line
+    total = line.dtype.type(0)
+    if vectors:
+        lanes = squares[:vectors].reshape(-1, 8, *line.shape[1:])
+        for value in xp.add.reduce(lanes, axis=0):
+            total = total + value
+    for value in squares[vectors:even]:
+        total = total + value
+    for value in line[even:].astype("float64"):
+        total = (total + value * value).astype("float32")
+    return total
+
+
+def _rounds(xp: Any, rows: Any) -> Any:
+    """Rows added one after another, sixteen of them making one partial sum."""
+    whole = rows.shape[0] // ROUNDS
+    if not whole:
+        return xp.add.reduce(rows, axis=0)
+    partial = xp.add.reduce(rows[: whole * ROUNDS].reshape(whole, ROUNDS, *rows.shape[1:]), axis=1)
+    return xp.add.reduce(rows[whole * ROUNDS :], axis=0) + xp.add.reduce(partial, axis=0)
+
+
+def _four_sums(xp: Any, rows: Any) -> Any:
+    """Four partial sums side by side become one, after what is left over went to the first."""
+    count = rows.shape[0]
+    if count < SIDE_BY_SIDE:
+        return xp.add.reduce(rows, axis=0)
+    whole = count // SIDE_BY_SIDE
+    blocks = rows[: whole * SIDE_BY_SIDE].reshape(whole, SIDE_BY_SIDE, *rows.shape[1:])
+    partial = blocks[0] if whole == 1 else _rounds(xp, blocks)
+    if count % SIDE_BY_SIDE:
+        partial = partial.copy() if whole == 1 else partial
+        first = partial[0, ...]  # a view, of a single number too
+        for value in rows[whole * SIDE_BY_SIDE :]:
+            xp.add(first, value, first)
+    return xp.add.reduce(partial, axis=0)
+
+
+def _columns(xp: Any, rows: Any) -> Any:
+    """Sums down the columns: whole groups of columns in one way, the remaining ones in fours."""
+    width, lanes = rows.shape[-1], BYTES // rows.itemsize
+    group = lanes * SIDE_BY_SIDE if width >= lanes else SIDE_BY_SIDE
+    whole = width // group * group
+    if not whole:
+        return _four_sums(xp, rows)
+    grouped = _rounds(xp, rows[..., :whole])
+    if whole == width:
+        return grouped
+    return xp.concatenate([grouped, _four_sums(xp, rows[..., whole:])], axis=-1)
+
+
+def _line(xp: Any, line: Any) -> Any:
+    """The sum along the first dimension, whose elements lie side by side in memory."""
+    lanes = BYTES // line.itemsize
+    rows = line.shape[0] // lanes
+    if not rows:
+        return _four_sums(xp, line)
+    rest = line.shape[1:]
+    whole, left = divmod(rows, SIDE_BY_SIDE)
+    if left and 0 < whole < ROUNDS and not rest:  # one reduction does it all, the others add zeros
+        main = whole * SIDE_BY_SIDE * lanes
+        padded = xp.zeros((whole + left, SIDE_BY_SIDE * lanes), line.dtype)
+        padded[:whole] = line[:main].reshape(whole, -1)
+        padded[whole:, :lanes] = line[main : rows * lanes].reshape(left, lanes)
+        add = xp.add.reduce
+        sums = add(add(padded, 0).reshape(SIDE_BY_SIDE, lanes), 0)
+    else:
+        sums = _four_sums(xp, line[: rows * lanes].reshape(rows, lanes, *rest))
+    if line.shape[0] % lanes:
+        sums = xp.concatenate([line[rows * lanes :], sums])
+    if sums.ndim == 1:
+        return xp.add.accumulate(sums)[-1]  # strictly one after another
+    total = sums[0]
+    for value in sums[1:]:
+        total = total + value
+    return total

@@ -1,0 +1,1 @@
+"""Operators: one number of the result from one number of each operand."""

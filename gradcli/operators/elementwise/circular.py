@@ -1,0 +1,130 @@
+"""Operators: sine, cosine and their like, their inverses, degrees and radians."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine.operator import operator, precise, transcendental
+from ..conventions import COMPLEX, Late, real_by_rule, unimplemented
+from .power import reciprocal, rsqrt
+
+masked_fill = Late("masked_fill.Scalar")
+
+sin = operator(
+    "sin(Tensor self) -> Tensor",
+    node="SinBackward0",
+    inplace="sin_",
+    dtype="promote_float",
+    forward=transcendental("sin"),
+    self=lambda grad, self: grad * cos(self),
+    doc="Sine of an angle in radians.",
+    samples=("torch.sin(x)", "x.sin()", "i.sin()"),
+    errors=("torch.sin(1.0)", "torch.sin()", "torch.sin(x, y)"),
+)
+
+cos = operator(
+    "cos(Tensor self) -> Tensor",
+    node="CosBackward0",
+    inplace="cos_",
+    dtype="promote_float",
+    forward=transcendental("cos"),
+    self=lambda grad, self: grad * -sin(self),
+    doc="Cosine of an angle in radians.",
+    samples=("torch.cos(x)", "x.cos()"),
+    errors=("torch.cos(1.0)",),
+)
+
+tan = operator(
+    "tan(Tensor self) -> Tensor",
+    node="TanBackward0",
+    inplace="tan_",
+    dtype="promote_float",
+    forward=transcendental("tan"),
+    self=lambda grad, result: grad * (result**2 + 1),
+    doc="Tangent of an angle in radians.",
+    samples=("torch.tan(u)", "u.tan()"),
+)
+
+asin = operator(
+    "asin(Tensor self) -> Tensor",
+    node="AsinBackward0",
+    inplace="asin_",
+    aliases=("arcsin",),
+    dtype="promote_float",
+    forward=transcendental("arcsin"),
+    self=lambda grad, self: grad * rsqrt(-self * self + 1),
+    doc="The angle in -pi/2..pi/2 whose sine is x.",
+    samples=("torch.asin(u)", "u.asin()"),
+)
+
+acos = operator(
+    "acos(Tensor self) -> Tensor",
+    node="AcosBackward0",
+    inplace="acos_",
+    aliases=("arccos",),
+    dtype="promote_float",
+    forward=transcendental("arccos"),
+    self=lambda grad, self: grad * -rsqrt(-self * self + 1),
+    doc="The angle in 0..pi whose cosine is x.",
+    samples=("torch.acos(u)", "u.acos()"),
+)
+
+atan = operator(
+    "atan(Tensor self) -> Tensor",
+    node="AtanBackward0",
+    inplace="atan_",
+    aliases=("arctan",),
+    dtype="promote_float",
+    forward=transcendental("arctan"),
+    self=lambda grad, self: grad / (self * self + 1),
+    doc="The angle in -pi/2..pi/2 whose tangent is x.",
+    samples=("torch.atan(x)", "x.atan()"),
+)
+
+
+def _atan2_backward(grad: Any, self: Any, other: Any, needs: Any) -> tuple[Any, Any]:
+    """The inverse of the squared length is 0 at the origin, where the angle has no derivative."""
+    length = self * self + other * other
+    recip = masked_fill(reciprocal(length), length == 0, 0)
+    return (
+        grad * other * recip if needs["self"] else None,
+        grad * -self * recip if needs["other"] else None,
+    )
+
+
+atan2 = operator(
+    "atan2(Tensor self, Tensor other) -> Tensor",
+    node="Atan2Backward0",
+    inplace="atan2_",
+    aliases=("arctan2",),
+    dtype="promote_float",
+    refuse=unimplemented("atan2_cpu", *COMPLEX),
+    forward=lambda xp, self, other: precise(xp.arctan2, self, other),
+    joint={("self", "other"): _atan2_backward},
+    doc="The angle of the point (other, self), in all four quadrants.",
+    samples=("torch.atan2(x, y)", "x.atan2(z)"),
+)
+
+deg2rad = operator(
+    "deg2rad(Tensor self) -> Tensor",
+    node="Deg2RadBackward0",
+    inplace="deg2rad_",
+    dtype="promote_float",
+    refuse=real_by_rule("deg2rad is not supported for complex tensors."),
+    forward=lambda xp, self: self * 0.017453292519943295,
+    self=lambda grad: grad * 0.017453292519943295,
+    doc="Degrees to radians.",
+    samples=("torch.deg2rad(x)",),
+)
+
+rad2deg = operator(
+    "rad2deg(Tensor self) -> Tensor",
+    node="Rad2DegBackward0",
+    inplace="rad2deg_",
+    dtype="promote_float",
+    refuse=real_by_rule("rad2deg is not supported for complex tensors."),
+    forward=lambda xp, self: self * 57.29577951308232,
+    self=lambda grad: grad * 57.29577951308232,
+    doc="Radians to degrees.",
+    samples=("torch.rad2deg(x)",),
+)

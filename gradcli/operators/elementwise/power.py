@@ -1,0 +1,491 @@
+"""Operators: quotients, powers and roots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine import dtypes
+from ...engine.dtypes import INTEGER
+from ...engine.operator import Reduced, catalogue, composite, operator, precise
+from ...numerics.reduced_kernels import inverse_root, number, power, rounded_quotient
+from ..conventions import COMPLEX, Late, unimplemented
+from ..shape.constants import zeros_as
+from .arithmetic import number_first
+
+where = Late("where.self")
+log = Late("log")
+logical_and = Late("logical_and")
+equal = Late("eq.Tensor")
+at_least = Late("ge.Tensor")
+full_as = Late("full_as")
+
+
+# ---- quotients
+
+div = operator(
+    "div.Tensor(Tensor self, Tensor other) -> Tensor",
+    symbol="/",
+    node="DivBackward0",
+    inplace="div_",
+    numbers="other",
+    dtype="promote_float",
+    aliases=("divide",),
+    forward=lambda xp, self, other: self / other,
+    reduced=Reduced(wide_numbers=True),
+    self=lambda grad, other: grad / other,
+    other=lambda grad, self, other: -grad * ((self / other) / other),
+    doc="Quotient, elementwise; integers become floating.",
+    samples=("x / p", "x / 2", "torch.div(x, s)", "x.div(z)", "i / 2", "x / d", "x.true_divide(p)"),
+    errors=("torch.div(x, r)", "x / 'a'", "torch.div(1.0)"),
+)
+
+number_first(
+    "div.Number", "", div, ("torch.div(2, x)", "torch.div(2, i)"), aliases=("divide", "true_divide")
+)
+
+div_scalar = operator(
+    "div.Scalar(Tensor self, Scalar other) -> Tensor",
+    node="DivBackward1",
+    dtype="promote_float",
+    where="hidden",
+    forward=lambda xp, self, other: xp.true_divide(self, other),
+    self=lambda grad, other: grad / other,
+    doc="Quotient by a number, inside formulas.",
+    samples=("torch.autograd.grad((x ** 2).mean(), x, create_graph=True)[0]",),
+)
+
+
+def _rounded(xp: Any, self: Any, other: Any, mode: str) -> Any:
+    if mode == "floor":
+        return floored(xp, self, other)
+    quotient = xp.true_divide(self, other)
+    return xp.trunc(quotient)
+
+
+def floored(xp: Any, self: Any, other: Any) -> Any:
+    """Division rounded down: an infinity for a floating zero divisor, where NumPy has NaN."""
+    kind = getattr(self, "dtype", None) or other.dtype
+    if kind.kind != "f":
+        _no_zero(xp, other)
+        return xp.floor_divide(self, other)
+    quotient = xp.floor_divide(self, other)
+    return xp.where(xp.equal(other, 0), xp.true_divide(self, other), quotient)
+
+
+def _no_zero(xp: Any, other: Any) -> None:
+    if bool(xp.any(xp.equal(other, 0))):
+        raise RuntimeError("ZeroDivisionError")
+
+
+def _check_mode(self: Any, other: Any, rounding_mode: str | None) -> None:
+    if rounding_mode not in (None, "floor", "trunc"):
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+            f"'{rounding_mode}'"
+        )
+
+
+def _by_mode(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Any:
+    if rounding_mode is None:
+        return xp.true_divide(self, other)
+    kind = getattr(self, "dtype", None) or other.dtype
+    if rounding_mode == "trunc" and kind.kind in "iu":
+        _no_zero(xp, other)
+        quotient = xp.floor_divide(self, other)
+        inexact = xp.not_equal(quotient * other, self)
+        return quotient + (inexact & xp.less(quotient, 0))
+    return _rounded(xp, self, other, rounding_mode)
+
+
+div_mode = operator(
+    "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+    node="DivBackward2",
+    inplace="div_",
+    numbers="other",
+    dtype="promote",
+    aliases=("divide",),
+    check=_check_mode,
+    forward=_by_mode,
+    reduced=Reduced(rounded_quotient, wide_numbers=True),
+    self=lambda grad, other, rounding_mode: (
+        grad / other if rounding_mode is None else zeros_as(grad)
+    ),
+    other=lambda grad, self, other, rounding_mode: (
+        -grad * ((self / other) / other) if rounding_mode is None else zeros_as(grad)
+    ),
+    doc="Quotient, rounded down ('floor') or towards zero ('trunc').",
+    samples=(
+        "torch.div(x, p, rounding_mode='floor')", "torch.div(x, p, rounding_mode='trunc')",
+        "x.div(2, rounding_mode='floor')", "torch.div(i, 2, rounding_mode='trunc')",
+        "torch.div(i, 2, rounding_mode='floor')",
+    ),
+    errors=("torch.div(x, p, rounding_mode='up')",),
+)  # fmt: skip
+
+number_first(
+    "div.Number_mode", ", *, str? rounding_mode", div_mode,
+    ("torch.div(3, p, rounding_mode='floor')",), aliases=("divide",),
+)  # fmt: skip
+
+composite(
+    "true_divide_(Tensor self, Tensor other) -> Tensor",
+    lambda self, other: catalogue.methods["div_"](self, other),
+    numbers="other",
+    where="method",
+    doc="The quotient in the place of the dividend.",
+    samples=("x.clone().true_divide_(p)", "x.clone().true_divide_(2)"),
+)
+
+true_divide = composite(
+    "true_divide(Tensor self, Tensor other) -> Tensor",
+    lambda self, other: div.run(self, other),
+    numbers="other",
+    doc="Quotient, elementwise.",
+    samples=("torch.true_divide(x, p)", "torch.true_divide(i, 2)"),
+)
+
+floor_divide = operator(
+    "floor_divide(Tensor self, Tensor other) -> Tensor",
+    node="torch::autograd::NotImplemented",
+    inplace="floor_divide_",
+    numbers="other",
+    dtype="promote",
+    refuse=unimplemented("div_floor_cpu", "Bool", *COMPLEX),
+    forward=floored,
+    reduced=Reduced(
+        lambda kind, self, other: rounded_quotient(kind, self, other, "floor"), wide_numbers=True
+    ),
+    self=lambda grad: _no_derivative("floor_divide"),
+    other=lambda grad: _no_derivative("floor_divide"),
+    doc="Quotient rounded down; it has no derivative, and backward says so.",
+    samples=("torch.floor_divide(i, 2)", "i // 2", "x.detach() // 2", "7 // p.detach()"),
+    errors=("(x // 2).sum().backward()", "k // k"),
+)
+
+number_first(
+    "floor_divide.Number", "", floor_divide,
+    ("torch.floor_divide(7, p.detach())", "torch.floor_divide(7, 2)"),
+)  # fmt: skip
+
+
+def _no_derivative(name: str) -> Any:
+    raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+
+def _remainder(xp: Any, self: Any, other: Any) -> Any:
+    kind = getattr(self, "dtype", None) or other.dtype
+    if kind.kind != "f":
+        _no_zero(xp, other)
+        return xp.remainder(self, other)
+    # A remainder of 0 has the sign of the dividend, where NumPy gives it the divisor's.
+    rest = xp.fmod(self, other)
+    return xp.where((rest != 0) & ((rest < 0) != xp.less(other, 0)), rest + other, rest)
+
+
+remainder = operator(
+    "remainder.Tensor(Tensor self, Tensor other) -> Tensor",
+    node="RemainderBackward1",
+    inplace="remainder_",
+    dtype="promote",
+    refuse=unimplemented("remainder_cpu", "Bool", *COMPLEX),
+    forward=_remainder,
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * div_mode(self, other, "floor"),
+    doc="Remainder with the sign of the divisor.",
+    samples=("torch.remainder(x, p)", "x % y", "i % 2"),
+    errors=("k % k",),
+)
+
+remainder_scalar = operator(
+    "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
+    node="RemainderBackward0",
+    inplace="remainder_",
+    dtype="scalar",
+    refuse=unimplemented("remainder_cpu", "Bool", *COMPLEX),
+    forward=lambda xp, self, other: _remainder(xp, self, other),
+    reduced=Reduced(lambda kind, self, other: _remainder(kind.xp, self, number(kind, other))),
+    self=lambda grad: grad,
+    doc="Remainder by a number.",
+    samples=("x % 2", "x.remainder(-1.5)"),
+)
+
+operator(
+    "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+    node="torch::autograd::NotImplemented",
+    dtype="scalar",
+    where="torch",
+    forward=_remainder,
+    other=lambda grad: _no_derivative("remainder"),
+    doc="Remainder of a number.",
+    samples=("7 % p.detach()", "torch.remainder(7, i + 1)"),
+)
+
+
+def _fmod(xp: Any, self: Any, other: Any) -> Any:
+    kind = getattr(self, "dtype", None) or other.dtype
+    if kind.kind != "f":
+        _no_zero(xp, other)
+    return xp.fmod(self, other)
+
+
+fmod = operator(
+    "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
+    node="FmodBackward1",
+    inplace="fmod_",
+    dtype="promote",
+    refuse=unimplemented("fmod_cpu", "Bool", *COMPLEX),
+    forward=_fmod,
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * div_mode(self, other, "trunc"),
+    doc="Remainder with the sign of the dividend.",
+    samples=("torch.fmod(x, p)", "x.fmod(y)", "torch.fmod(i, i + 1)"),
+    errors=("torch.fmod(i, i)", "k.fmod(k)"),
+)
+
+operator(
+    "fmod.Scalar(Tensor self, Scalar other) -> Tensor",
+    node="FmodBackward0",
+    inplace="fmod_",
+    dtype="scalar",
+    refuse=unimplemented("fmod_cpu", "Bool", *COMPLEX),
+    forward=_fmod,
+    reduced=Reduced(lambda kind, self, other: _fmod(kind.xp, self, number(kind, other))),
+    self=lambda grad: grad,
+    doc="Remainder by a number, with the sign of the dividend.",
+    samples=("torch.fmod(x, 2)", "x.fmod(-0.7)"),
+    errors=("i.fmod(0)",),
+)
+
+
+# ---- powers
+
+
+def _check_number_power(self: Any, exponent: Any) -> None:
+    if self.dtype.category <= INTEGER and exponent.__class__ is int and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+
+
+def _power(xp: Any, self: Any, exponent: Any) -> Any:
+    """Integer powers wrap around and reach 0 below exponent 0, as C's do; the rest is NumPy's."""
+    base_kind = getattr(self, "dtype", None)
+    kind = base_kind or exponent.dtype
+    if kind.kind in "iub":
+        return _integer_power(xp, self, exponent)
+    if exponent.__class__ in (int, float):
+        if exponent == 2:
+            return self * self
+        if exponent == 1:
+            return +self  # a copy: what is written into the result must not reach the base
+        if exponent == 0.5:
+            return xp.sqrt(self)
+        if exponent == 3:
+            return self * self * self
+        if exponent == -1:
+            return 1 / self
+        if exponent == -2:
+            return 1 / (self * self)
+    if base_kind is not None:
+        return precise(xp.power, self, exponent)
+    return precise(xp.power, xp.asarray(self, dtype=kind), exponent)
+
+
+def _integer_power(xp: Any, self: Any, exponent: Any) -> Any:
+    if not hasattr(exponent, "dtype"):
+        return xp.power(self, int(exponent))
+    base = xp.asarray(self, dtype=exponent.dtype)
+    negative = exponent < 0
+    whole = xp.power(base, xp.where(negative, 0, exponent))
+    under = xp.where(base == 1, 1, xp.where(base == -1, xp.where(exponent % 2 == 0, 1, -1), 0))
+    return xp.where(negative, under, whole)
+
+
+def _self_power_backward(grad: Any, self: Any, exponent: Any) -> Any:
+    return where(
+        equal(exponent, 0.0), zeros_as(grad), grad * (exponent * pow_tensor(self, exponent - 1))
+    )
+
+
+def _exponent_backward(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
+    cond = logical_and(equal(self, 0), at_least(exponent, 0))
+    return grad * where(cond, 0.0, result * log(self))
+
+
+def _number_base_backward(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
+    from math import inf, nan
+    from math import log as log_of
+
+    logarithm = log_of(self) if self > 0 else -inf if self == 0 else nan
+    if self == 0:
+        return grad * where(at_least(exponent, 0), 0.0, result * logarithm)
+    return grad * (result * logarithm)
+
+
+pow_tensor = operator(
+    "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    node="PowBackward1",
+    inplace="pow_",
+    dtype="promote",
+    refuse={"Bool": "\"pow\" not implemented for 'Bool'"},
+    forward=_power,
+    self=lambda grad, self, exponent: _self_power_backward(grad, self, exponent),
+    exponent=lambda grad, self, exponent, result: _exponent_backward(grad, self, exponent, result),
+    doc="Power, elementwise.",
+    samples=(
+        "p ** y",
+        "torch.pow(p, s)",
+        "p.pow(z)",
+        "x ** torch.tensor(2.0)",
+        "i ** j",
+        "p ** i",
+        "torch.pow(x, n)",
+        "i.pow(torch.tensor(-1))",
+    ),
+    errors=("k ** k", "torch.pow(x, r)"),
+)
+
+
+def _number_power_backward(grad: Any, self: Any, exponent: Any) -> Any:
+    if exponent == 0:
+        return zeros_as(self)
+    return grad * (self ** (exponent - 1) * exponent)
+
+
+pow_scalar = operator(
+    "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    node="PowBackward0",
+    inplace="pow_",
+    dtype="scalar",
+    check=_check_number_power,
+    forward=_power,
+    reduced=Reduced(power),
+    self=lambda grad, self, exponent: _number_power_backward(grad, self, exponent),
+    doc="Power with a number as exponent.",
+    samples=(
+        "x ** 2", "p ** 0.5", "torch.pow(x, 3)", "x.pow(0)", "x ** 1", "p ** -1.5", "i ** 2",
+        "k ** 2", "x.square()", "i ** 2.0",
+    ),
+    errors=("i ** -1",),
+)  # fmt: skip
+
+pow_number = operator(
+    "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    node="PowBackward2",
+    dtype="scalar",
+    where="torch",
+    forward=_power,
+    exponent=lambda grad, self, exponent, result: _number_base_backward(
+        grad, self, exponent, result
+    ),
+    doc="A number to the power of a tensor.",
+    samples=("2 ** x", "torch.pow(0.5, y)", "2 ** i", "2.0 ** i"),
+)
+
+square = composite(
+    "square(Tensor self) -> Tensor",
+    lambda self: pow_scalar.run(self, 2),
+    doc="x * x, as the power it is in PyTorch.",
+    samples=("torch.square(x)", "x.square()"),
+)
+composite(
+    "square_(Tensor self) -> Tensor",
+    lambda self: self.pow_(2),
+    doc="In-place square.",
+    samples=("(x * 1).square_()",),
+)
+
+
+def _wide(*values: Any) -> list[Any]:
+    """Tensors and numbers in double precision, complex where one of them is."""
+    dimensioned = [value for value in values if hasattr(value, "dtype")]
+    complex_ = any(value.dtype.is_complex for value in dimensioned) or any(
+        value.__class__ is complex for value in values
+    )
+    kind = dtypes.complex128 if complex_ else dtypes.float64
+    number = complex if complex_ else float
+    return [value.to(kind) if hasattr(value, "dtype") else number(value) for value in values]
+
+
+composite(
+    "float_power.Tensor(Tensor self, Tensor exponent) -> Tensor",
+    lambda self, exponent: pow_tensor.run(*_wide(self, exponent)),
+    doc="Power of tensors in double precision.",
+    samples=("torch.float_power(p, y)", "torch.float_power(p, torch.complex(x, y).detach())"),
+)
+composite(
+    "float_power(Tensor self, Scalar exponent) -> Tensor",
+    lambda self, exponent: pow_scalar.run(*_wide(self, exponent)),
+    doc="Power in double precision.",
+    samples=(
+        "torch.float_power(p, 1.5)",
+        "i.float_power(2)",
+        "p.float_power(2)",
+        "p.float_power(2j)",
+    ),
+)
+composite(
+    "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    lambda self, exponent: pow_number.run(*_wide(self, exponent)),
+    where="torch",
+    doc="Power of a number in double precision.",
+    samples=("torch.float_power(2, x)", "torch.float_power(1.5, i)"),
+)
+
+
+def _float_power_into(self: Any, exponent: Any) -> Any:
+    if self.dtype.name != "float64":
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {self.dtype.word} but the operation's "
+            "result requires dtype Double"
+        )
+    exponent = exponent.double() if hasattr(exponent, "double") else float(exponent)
+    return catalogue.methods["pow_"](self, exponent)
+
+
+composite(
+    "float_power_(Tensor self, Tensor exponent) -> Tensor",
+    _float_power_into,
+    numbers="exponent",
+    where="method",
+    doc="The power of a tensor of double precision, in its place.",
+    samples=("d.clone().float_power_(2)", "(d * d).float_power_(x)"),
+    errors=("x.clone().float_power_(2)",),
+)
+
+
+# ---- roots and the inverse
+
+reciprocal = operator(
+    "reciprocal(Tensor self) -> Tensor",
+    node="ReciprocalBackward0",
+    inplace="reciprocal_",
+    dtype="promote_float",
+    forward=lambda xp, self: 1 / self,
+    self=lambda grad, result: -grad * (result * result),
+    doc="1 / x, elementwise.",
+    samples=("p.reciprocal()", "torch.reciprocal(x)", "2 / p", "i.reciprocal()"),
+    errors=("torch.reciprocal(1.0)",),
+)
+
+sqrt = operator(
+    "sqrt(Tensor self) -> Tensor",
+    node="SqrtBackward0",
+    inplace="sqrt_",
+    dtype="promote_float",
+    forward=lambda xp, self: xp.sqrt(self),
+    self=lambda grad, result: grad / (result * 2),
+    doc="Square root, elementwise.",
+    samples=("p.sqrt()", "torch.sqrt(p)", "i.sqrt()"),
+    errors=("torch.sqrt(1.0)",),
+)
+
+rsqrt = operator(
+    "rsqrt(Tensor self) -> Tensor",
+    node="RsqrtBackward0",
+    inplace="rsqrt_",
+    dtype="promote_float",
+    forward=lambda xp, self: 1 / xp.sqrt(self),
+    reduced=Reduced(inverse_root),
+    self=lambda grad, result: grad * -0.5 * result**3,
+    doc="1 / sqrt(x), elementwise.",
+    samples=("p.rsqrt()", "torch.rsqrt(p)"),
+)

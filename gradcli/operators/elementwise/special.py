@@ -1,0 +1,381 @@
+"""Operators: special functions: logarithms with limits, gamma and its family, erfinv."""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import Any
+
+from ...engine.operator import Reduced, catalogue, composite, operator
+from ...numerics.reduced_kernels import odds, times_logarithm
+from ..conventions import COMPLEX, Late, floating_only, real_only, unimplemented
+from ..shape.constants import number_as, zeros_as
+from .circular import cos, sin
+from .comparison import logical_and
+from .error_function import error_function
+from .exponential import exp
+
+masked_fill = Late("masked_fill.Scalar")
+where = Late("where.self")
+
+PI = 3.141592653589793
+HALF_SQRT_PI = 0.886226925452758
+
+
+# ---- logarithms with limits
+
+
+def _xlogy(xp: Any, self: Any, other: Any) -> Any:
+    """0 * log(0) is 0; NaN in other passes."""
+    product = self * xp.log(other)
+    return xp.where(xp.logical_and(self == 0, other == other), xp.zeros_like(product), product)
+
+
+xlogy = operator(
+    "xlogy.Tensor(Tensor self, Tensor other) -> Tensor",
+    node="XlogyBackward0",
+    inplace="xlogy_",
+    dtype="promote_float",
+    where="torch method special",
+    refuse=unimplemented("xlogy_cpu", *COMPLEX),
+    forward=_xlogy,
+    reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, False)),
+    self=lambda grad, self, other: masked_fill(
+        xlogy(grad, other), logical_and(self == 0.0, other <= 0.0), 0.0
+    ),
+    other=lambda grad, self, other: grad * self / other,
+    doc="self * log(other), 0 where self is 0.",
+    samples=("torch.xlogy(x, p)", "torch.special.xlogy(x * 0, p)"),
+)
+
+xlogy_number = operator(
+    "xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
+    node="XlogyBackward2",
+    inplace="xlogy_",
+    dtype="promote_float",
+    where="torch method special",
+    forward=lambda xp, self, other: _xlogy(xp, self, xp.asarray(other, dtype=self.dtype)),
+    reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, False)),
+    self=lambda grad, self, other: (
+        xlogy_number(grad, other)
+        if other > 0
+        else masked_fill(xlogy_number(grad, other), self == 0.0, 0.0)
+    ),
+    doc="self * log(other) for a number, 0 where self is 0.",
+    samples=("x.xlogy(2.0)",),
+)
+
+operator(
+    "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
+    node="XlogyBackward1",
+    dtype="promote_float",
+    where="torch special",
+    forward=lambda xp, self, other: _xlogy(xp, xp.asarray(self, dtype=other.dtype), other),
+    reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, False)),
+    other=lambda grad, self, other: grad * self / other,
+    doc="A number times log(other).",
+    samples=("torch.xlogy(1.5, p)",),
+)
+
+
+xlog1py = operator(
+    "xlog1py(Tensor self, Tensor other) -> Tensor",
+    node="SpecialXlog1PyBackward0",
+    dtype="promote_float",
+    where="special",
+    refuse=unimplemented("xlog1py_cpu", *COMPLEX),
+    forward=lambda xp, self, other: _xlogy(xp, self, other + 1),
+    reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, True)),
+    self=lambda grad, self, other: masked_fill(
+        xlog1py(grad, other), logical_and(self == 0.0, other <= -1.0), 0.0
+    ),
+    other=lambda grad, self, other: grad * self / (other + 1),
+    doc="self * log(1 + other), 0 where self is 0.",
+    samples=("torch.special.xlog1py(x, p)",),
+)
+
+xlog1py_number = operator(
+    "xlog1py.Scalar_Other(Tensor self, Scalar other) -> Tensor",
+    node="SpecialXlog1PyBackward2",
+    dtype="promote_float",
+    where="special",
+    forward=lambda xp, self, other: _xlogy(xp, self, xp.asarray(other + 1, dtype=self.dtype)),
+    reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, True)),
+    self=lambda grad, self, other: (
+        xlog1py_number(grad, other)
+        if other > -1
+        else masked_fill(xlog1py_number(grad, other), self == 0.0, 0.0)
+    ),
+    doc="self * log(1 + other) for a number, 0 where self is 0.",
+    samples=("torch.special.xlog1py(x, 2)", "torch.special.xlog1py(p, -1)"),
+)
+
+operator(
+    "xlog1py.Scalar_Self(Scalar self, Tensor other) -> Tensor",
+    node="SpecialXlog1PyBackward1",
+    dtype="promote_float",
+    where="special",
+    forward=lambda xp, self, other: _xlogy(xp, xp.asarray(self, dtype=other.dtype), other + 1),
+    reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, True)),
+    other=lambda grad, self, other: grad * self / (other + 1),
+    doc="A number times log(1 + other).",
+    samples=("torch.special.xlog1py(1.5, p)",),
+)
+
+
+def _logit(xp: Any, self: Any, eps: float | None) -> Any:
+    if eps is not None:
+        self = xp.minimum(xp.maximum(self, eps), 1 - eps)
+    return xp.log(self / (1 - self))
+
+
+def _logit_backward(grad: Any, self: Any, eps: float | None) -> Any:
+    low, high, outside = (0.0, 1.0, float("nan")) if eps is None else (eps, 1.0 - eps, 0.0)
+    inside = logical_and(self >= low, self <= high)
+    return where(inside, grad / (self * (number_as(self, 1) - self)), outside)
+
+
+logit = operator(
+    "logit(Tensor self, float? eps=None) -> Tensor",
+    node="LogitBackward0",
+    inplace="logit_",
+    dtype="promote_float",
+    where="torch method special",
+    refuse=real_only("logit_cpu"),
+    forward=_logit,
+    self=lambda grad, self, eps: _logit_backward(grad, self, eps),
+    reduced=Reduced(odds),
+    doc="log(x / (1 - x)), x held within eps of 0 and 1 if eps is given.",
+    samples=("torch.logit(u * u)", "(u * u).logit(0.2)"),
+)
+
+
+# ---- the gamma family (Abramowitz and Stegun, chapter 6; Hurwitz zeta by Euler and Maclaurin)
+
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
+_SHIFT = 10  # the series converge to double precision from here on
+
+
+def _lgamma(xp: Any, self: Any) -> Any:
+    from math import inf, lgamma
+
+    def of(value: float) -> float:
+        try:
+            return lgamma(value)
+        except (ValueError, OverflowError):  # a pole, or beyond the range
+            return inf
+
+    if xp.__name__ == "cupy":
+        from cupyx.scipy import special
+
+        return special.gammaln(self)
+    flat = [of(value) for value in self.astype("float64").reshape(-1).tolist()]
+    return xp.asarray(flat, dtype="float64").reshape(self.shape).astype(self.dtype)
+
+
+def _digamma(xp: Any, self: Any) -> Any:
+    x = self.astype("float64")
+    negative = x < 0.5  # reflected: psi(1 - x) - pi / tan(pi x)
+    y = xp.where(negative, 1 - x, x)
+    total = xp.zeros_like(y)
+    for _ in range(_SHIFT):
+        total = total - 1 / y
+        y = y + 1
+    square = y * y
+    total = total + xp.log(y) - 0.5 / y
+    power = square
+    for place, bernoulli in enumerate(_BERNOULLI, 1):
+        total = total - bernoulli / (2 * place * power)
+        power = power * square
+    total = xp.where(negative, total - PI / xp.tan(PI * (x - xp.trunc(x))), total)
+    pole = xp.logical_and(x <= 0, x == xp.floor(x))
+    total = xp.where(pole, xp.where(x == 0, xp.copysign(float("inf"), -x), float("nan")), total)
+    return total.astype(self.dtype)
+
+
+def _trigamma(xp: Any, self: Any) -> Any:
+    """The derivative of digamma: six steps up, then three terms of the series, as in PyTorch."""
+    reflected = self < 0.5
+    total = xp.where(reflected, -((PI / xp.sin(PI * self)) ** 2), 0)
+    x = xp.where(reflected, 1 - self, self)
+    for _ in range(6):
+        total = total + 1 / (x * x)
+        x = x + 1
+    square = 1 / (x * x)
+    series = 1 / 6 - square * (1 / 30 - square * (1 / 42))
+    total = total + (1 + 1 / (2 * x) + square * series) / x
+    return xp.where(reflected, -total, total)
+
+
+def _polygamma(xp: Any, n: int, self: Any) -> Any:
+    if n == 0:
+        return _digamma(xp, self)
+    if n == 1:
+        return _trigamma(xp, self)
+    x = self.astype("float64")
+    zeta = catalogue.row("zeta").forward(xp, xp.full_like(x, n + 1), x)
+    return ((-1) ** (n + 1) * factorial(n) * zeta).astype(self.dtype)
+
+
+def _check_order(n: int, self: Any) -> None:
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+
+
+polygamma = operator(
+    "polygamma(int n, Tensor self) -> Tensor",
+    node="PolygammaBackward0",
+    dtype="promote_float",
+    where="torch special",
+    check=_check_order,
+    forward=_polygamma,
+    self=lambda grad, self, n: grad * polygamma(n + 1, self),
+    doc="The n-th derivative of digamma.",
+    samples=("torch.polygamma(1, p)", "torch.polygamma(2, p)", "torch.special.polygamma(0, p)"),
+    errors=("torch.polygamma(-1, p)",),
+)
+
+operator(
+    "polygamma.method(Tensor self, int n) -> Tensor",
+    node="PolygammaBackward0",
+    inplace="polygamma_",
+    inplace_node="PolygammaBackward1",
+    dtype="promote_float",
+    where="method",
+    check=lambda self, n: _check_order(n, self),
+    forward=lambda xp, self, n: _polygamma(xp, n, self),
+    self=lambda grad, self, n: grad * polygamma(n + 1, self),
+    doc="The n-th derivative of digamma.",
+    samples=("p.polygamma(1)", "p.polygamma(2)", "x.polygamma(3)"),
+    errors=("p.polygamma(-1)",),
+)
+
+digamma = operator(
+    "digamma(Tensor self) -> Tensor",
+    node="DigammaBackward0",
+    inplace="digamma_",
+    dtype="promote_float",
+    where="torch method special",
+    refuse=real_only("digamma"),
+    forward=_digamma,
+    self=lambda grad, self: grad * polygamma(1, self),
+    doc="The derivative of the logarithm of the gamma function.",
+    samples=("torch.digamma(p)", "p.digamma()", "torch.special.digamma(p)"),
+)
+
+composite(
+    "psi(Tensor self) -> Tensor",
+    lambda self: digamma.run(self),
+    where="special",
+    doc="Another name of digamma.",
+    samples=("torch.special.psi(p)",),
+)
+
+lgamma = operator(
+    "lgamma(Tensor self) -> Tensor",
+    node="LgammaBackward0",
+    inplace="lgamma_",
+    dtype="promote_float",
+    refuse=real_only("lgamma_vml_cpu"),
+    forward=_lgamma,
+    self=lambda grad, self: grad * digamma(self),
+    doc="The logarithm of the absolute value of the gamma function.",
+    samples=("torch.lgamma(p)", "p.lgamma()", "torch.lgamma(x)"),
+)
+
+composite(
+    "gammaln(Tensor self) -> Tensor",
+    lambda self: lgamma.run(self),
+    where="special",
+    doc="The logarithm of the absolute value of the gamma function.",
+    samples=("torch.special.gammaln(p)",),
+)
+
+
+# ---- the inverse error function
+
+
+def _erfinv(xp: Any, self: Any) -> Any:
+    """A first guess (Giles 2010, its central form by logarithms), then Newton's method on erf."""
+    x = self.astype("float64")
+    w = xp.log1p(-x * x)
+    guess = 2 / (PI * 0.147) + w / 2
+    y = xp.copysign(xp.sqrt(xp.sqrt(guess * guess - w / 0.147) - guess), x)
+    for _ in range(3):
+        y = y - (error_function(xp, y) - x) * HALF_SQRT_PI * xp.exp(y * y)
+    y = xp.where(xp.abs(x) == 1, xp.copysign(float("inf"), x), y)
+    return xp.where(xp.abs(x) > 1, float("nan"), y).astype(self.dtype)
+
+
+erfinv = operator(
+    "erfinv(Tensor self) -> Tensor",
+    node="ErfinvBackward0",
+    inplace="erfinv_",
+    dtype="promote_float",
+    where="torch method special",
+    refuse=floating_only("erfinv") | real_only("erfinv_vml_cpu"),
+    forward=_erfinv,
+    self=lambda grad, self: exp(erfinv(self) ** 2) * HALF_SQRT_PI * grad,
+    doc="The number whose error function is x.",
+    samples=("torch.erfinv(u)", "u.erfinv()"),
+)
+
+
+# ---- others
+
+
+def _sinc(xp: Any, self: Any) -> Any:
+    y = self * PI
+    return xp.where(y == 0, xp.ones_like(y), xp.sin(y) / xp.where(y == 0, xp.ones_like(y), y))
+
+
+def _sinc_backward(grad: Any, self: Any) -> Any:
+    angle = self * PI
+    length = self * self * PI
+    slope = grad * ((angle * cos(angle) - sin(angle)) / length)
+    return where(length == 0.0, zeros_as(grad), slope)
+
+
+sinc = operator(
+    "sinc(Tensor self) -> Tensor",
+    node="SincBackward0",
+    inplace="sinc_",
+    dtype="promote_float",
+    where="torch method special",
+    forward=_sinc,
+    self=lambda grad, self: _sinc_backward(grad, self),
+    doc="sin(pi x) / (pi x), 1 at 0.",
+    samples=("torch.sinc(x)", "x.sinc()"),
+)
+
+
+def _one_type(self: Any, values: Any) -> None:
+    if self.dtype is not values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+
+
+heaviside = operator(
+    "heaviside(Tensor self, Tensor values) -> Tensor",
+    node="torch::autograd::NotImplemented",
+    inplace="heaviside_",
+    dtype="promote",
+    check=_one_type,
+    forward=lambda xp, self, values: xp.where(
+        xp.equal(self, 0), values, xp.greater(self, 0).astype(self.dtype)
+    ),
+    doc="0 below 0, 1 above, and the given value at 0.",
+    samples=("torch.heaviside(x.detach(), p.detach())", "torch.heaviside(s.detach(), p.detach())"),
+    errors=("torch.heaviside(x, i)",),
+)
+
+logaddexp2 = operator(
+    "logaddexp2(Tensor self, Tensor other) -> Tensor",
+    node="Logaddexp2Backward0",
+    dtype="promote",
+    refuse=floating_only("logaddexp2_cpu"),
+    forward=lambda xp, self, other: xp.logaddexp2(self, other),
+    self=lambda grad, self, other: grad / (2 ** (other - self) + 1),
+    other=lambda grad, self, other: grad / (2 ** (self - other) + 1),
+    doc="log2(2 ** self + 2 ** other).",
+    samples=("torch.logaddexp2(x, y)",),
+    errors=("torch.logaddexp2(i, i)",),
+)

@@ -1,0 +1,1 @@
+"""Operators: elements read from places and written to places."""

@@ -1,0 +1,1 @@
+"""Operators: products, decompositions and solutions; distances between vectors."""

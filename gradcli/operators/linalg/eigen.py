@@ -1,0 +1,95 @@
+"""Operators: eigenvalues of matrices that need not be symmetric: complex numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...engine.operator import composite, operator
+from ..elementwise.complex_parts import conj, real_part
+from ..shape.select import diagonal
+from ..shape.shape import unsqueeze
+from ..shape.transposed import mt
+from .decompose import _gaps, write_over
+from .inverse import check_floating_square, column_major, named_outputs, solve_row
+from .product import matmul_of
+
+
+def _eigen_kernel(xp: Any, A: Any) -> tuple[Any, Any]:
+    if not A.size:
+        kind = "complex128" if A.dtype.itemsize == 8 and A.dtype.kind == "f" else "complex64"
+        return xp.zeros(A.shape[:-1], dtype=kind), xp.zeros(A.shape, dtype=kind)
+    values, vectors = xp.linalg.eig(A)
+    kind = xp.result_type(A.dtype, xp.complex64)
+    return values.astype(kind), column_major(xp, vectors.astype(kind))
+
+
+def _adjoint(self: Any) -> Any:
+    return conj(mt(self))
+
+
+def _eigen_gradient(grads: Sequence[Any], L: Any, V: Any) -> Any:
+    of_values, of_vectors = grads
+    if of_vectors is None:
+        return solve_row(_adjoint(V), unsqueeze(of_values, -1) * _adjoint(V), True, False)[0]
+    product = matmul_of(_adjoint(V), of_vectors)
+    place = diagonal(product, 0, -2, -1)
+    _check_phase(place)
+    inner = product - matmul_of(_adjoint(V), V * unsqueeze(real_part(place), -2))
+    inner = inner / _gaps(conj(L))
+    if of_values is not None:
+        write_over(diagonal(inner, 0, -2, -1), of_values)
+    return solve_row(_adjoint(V), matmul_of(inner, _adjoint(V)), True, False)[0]
+
+
+def _check_phase(place: Any) -> None:
+    """An eigenvector may be turned by any angle; a loss that feels it has no gradient."""
+    array = place._data if hasattr(place, "detach") else place
+    if array.size and bool((abs(array.imag) > 1e-2 * (abs(array).max() + 1e-12) + 1e-3).any()):
+        raise RuntimeError(
+            "linalg_eig_backward: The eigenvectors in the complex case are specified up to "
+            "multiplication by e^{i phi}. The specified loss function depends on this quantity, so "
+            "it is ill-defined."
+        )
+
+
+eig_row = operator(
+    "_linalg_eig(Tensor A) -> (Tensor eigenvalues, Tensor eigenvectors)",
+    node="LinalgEigBackward0",
+    where="hidden",
+    holomorphic=False,
+    check=lambda A: check_floating_square(A, "linalg.eig", "linalg_eig_out_cpu", empty=True),
+    forward=_eigen_kernel,
+    A=lambda grads, A_kind, eigenvalues, eigenvectors: _as(
+        A_kind, _eigen_gradient(grads, eigenvalues, eigenvectors)
+    ),
+    doc="Eigenvalues and eigenvectors of a square matrix.",
+    samples=("torch.linalg.eigvals(a)",),
+)
+
+
+def _as(kind: Any, grad: Any) -> Any:
+    return grad if kind.dtype.is_complex else real_part(grad)
+
+
+composite(
+    "eig(Tensor A) -> (Tensor eigenvalues, Tensor eigenvectors)",
+    lambda A: named_outputs("linalg_eig", ("eigenvalues", "eigenvectors"), eig_row(A)),
+    where="linalg",
+    doc="Eigenvalues and eigenvectors of a square matrix, complex and in no order.",
+    samples=(
+        "torch.linalg.eig(a)[0]",
+        "torch.linalg.eig(a)[1].abs().detach()",
+        "torch.linalg.eig(c)[0]",
+    ),
+    errors=("torch.linalg.eig(x)",),
+)
+
+composite(
+    "eigvals(Tensor A) -> Tensor",
+    lambda A: eig_row(A)[0],
+    where="linalg",
+    doc="The eigenvalues of a square matrix, complex and in no order.",
+    samples=("torch.linalg.eigvals(a)", "torch.linalg.eigvals(c).real.sum(-1)"),
+    errors=("torch.linalg.eigvals(x)",),
+)

@@ -1,0 +1,416 @@
+"""Operators: LU factors, packed and unpacked, and the systems that they solve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...engine.operator import composite, operator, warn
+from ..conventions import check_precision
+from ..reduce.sums import sum_to
+from ..shape.constants import zeros_of
+from ..shape.join import cat
+from ..shape.rearrange import tril, triu
+from ..shape.select import slice_
+from ..shape.transposed import mt
+from .contract import check_square
+from .inverse import column_major, factored, named_outputs, solved
+from .product import matmul_of, product_of
+from .triangular import solve_triangular
+
+
+def _permutation(xp: Any, pivots: Any, rows: int) -> Any:
+    """The order of rows after all exchanges."""
+    flat = pivots.reshape((product_of(pivots.shape[:-1]), pivots.shape[-1]))
+    order = xp.broadcast_to(xp.arange(rows), (flat.shape[0], rows)).copy()
+    which = xp.arange(flat.shape[0])
+    for k in range(flat.shape[-1]):
+        other = flat[:, k] - 1
+        first, second = order[:, k].copy(), order[which, other].copy()
+        order[:, k], order[which, other] = second, first
+    return order.reshape((*pivots.shape[:-1], rows))
+
+
+def _permuting(xp: Any, pivots: Any, rows: int, dtype: Any) -> Any:
+    order = _permutation(xp, pivots, rows)
+    matrix = (order[..., None, :] == xp.arange(rows)[:, None]).astype(dtype)
+    return matrix
+
+
+def _unpacked(xp: Any, lu: Any) -> tuple[Any, Any]:
+    rows, columns = lu.shape[-2:]
+    steps = min(rows, columns)
+    lower = xp.tril(lu[..., :, :steps], -1) + xp.eye(rows, steps, dtype=lu.dtype)
+    return lower, xp.triu(lu[..., :steps, :])
+
+
+# ---- gradients
+
+
+def lu_gradient(of_l: Any, of_u: Any, P: Any, L: Any, U: Any) -> Any:
+    """P L^-T (tril(L^T gL, -1) + triu(gU U^T)) U^-T, and what a longer side adds."""
+    rows, columns = L.shape[-2], U.shape[-1]
+    if rows == columns:
+        return _square_gradient(of_l, of_u, P, L, U)
+    steps = min(rows, columns)
+    return (
+        _wide(of_l, of_u, P, L, U, steps) if rows < columns else _tall(of_l, of_u, P, L, U, steps)
+    )
+
+
+def _wide(of_l: Any, of_u: Any, P: Any, L: Any, U: Any, steps: int) -> Any:
+    columns = U.shape[-1]
+    first = slice_(U, -1, 0, steps, 1)
+    phi = None if of_l is None else matmul_of(mt(L), of_l)
+    if of_u is not None:
+        part = matmul_of(triu(of_u, 0), mt(U))
+        phi = -part if phi is None else phi - part
+    result = solve_triangular(mt(first), tril(phi, -1), False, False, False)
+    if of_u is None:
+        rest = zeros_of(result, (*U.shape[:-1], columns - steps))
+    else:
+        result = result + triu(slice_(of_u, -1, 0, steps, 1), 0)
+        rest = slice_(of_u, -1, steps, columns, 1)
+    result = solve_triangular(mt(L), cat([result, rest], -1), True, True, True)
+    return result if P is None else matmul_of(P, result)
+
+
+def _tall(of_l: Any, of_u: Any, P: Any, L: Any, U: Any, steps: int) -> Any:
+    rows = L.shape[-2]
+    upper = slice_(L, -2, 0, steps, 1)
+    phi = None if of_u is None else matmul_of(of_u, mt(U))
+    if of_l is not None:
+        part = matmul_of(mt(L), tril(of_l, -1))
+        phi = -part if phi is None else phi - part
+    result = solve_triangular(mt(upper), triu(phi, 0), True, True, True)
+    if of_l is None:
+        rest = zeros_of(result, (*L.shape[:-2], rows - steps, steps))
+    else:
+        result = result + tril(slice_(of_l, -2, 0, steps, 1), -1)
+        rest = slice_(of_l, -2, steps, rows, 1)
+    result = solve_triangular(mt(U), cat([result, rest], -2), False, False, False)
+    return result if P is None else matmul_of(P, result)
+
+
+def _square_gradient(of_l: Any, of_u: Any, P: Any, L: Any, U: Any) -> Any:
+    phi = None if of_l is None else tril(matmul_of(mt(L), of_l), -1)
+    if of_u is not None:
+        part = triu(matmul_of(of_u, mt(U)), 0)
+        phi = part if phi is None else phi + part
+    result = solve_triangular(mt(U), phi, False, False, False)
+    result = solve_triangular(mt(L), result, True, True, True)
+    return result if P is None else matmul_of(P, result)
+
+
+# ---- packed factors
+
+
+def _check_lu(A: Any, name: str) -> None:
+    if A.ndim < 2:
+        raise RuntimeError(
+            f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A.shape)} instead"
+        )
+    check_precision(A, "lu_cpu")
+
+
+def _packed_gradient(grad: Any, LU: Any, pivots: Any) -> Any:
+    rows, columns = LU.shape[-2], LU.shape[-1]
+    steps = min(rows, columns)
+    L, U, P = lu_unpack_row(LU, pivots, True, True)
+    of_l = slice_(grad, -1, 0, steps, 1)
+    of_u = slice_(grad, -2, 0, steps, 1)
+    return lu_gradient(of_l, of_u, P, L, U)
+
+
+def _factor_kernel(xp: Any, A: Any, pivot: bool, check_errors: bool) -> tuple[Any, Any, Any]:
+    lu, pivots, info = factored(xp, A)
+    return column_major(xp, lu), pivots, info
+
+
+factor_row = operator(
+    "_linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> "
+    "(Tensor LU, Tensor pivots, Tensor info)",
+    node="LinalgLuFactorExBackward0",
+    where="hidden",
+    check=lambda A, pivot, check_errors: _check_lu(A, "torch.lu_factor"),
+    forward=_factor_kernel,
+    A=lambda grads, LU, pivots, pivot: _packed_gradient(grads[0], LU, pivots),
+    doc="LU factors in one matrix, and the row exchanges.",
+    samples=("torch.linalg.lu_factor(a)[0]",),
+)
+
+lu_factor_ex = composite(
+    "lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> "
+    "(Tensor LU, Tensor pivots, Tensor info)",
+    lambda A, pivot, check_errors: named_outputs(
+        "linalg_lu_factor_ex", ("LU", "pivots", "info"), factor_row.run(A, pivot, check_errors)
+    ),
+    where="linalg",
+    doc="LU factors in one matrix, the row exchanges, and where a zero pivot was met.",
+    samples=("torch.linalg.lu_factor_ex(a)[0]", "torch.linalg.lu_factor_ex(a).info"),
+)
+
+lu_factor = composite(
+    "lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
+    lambda A, pivot: named_outputs(
+        "linalg_lu_factor", ("LU", "pivots"), factor_row.run(A, pivot, False)[:2]
+    ),
+    where="linalg",
+    doc="LU factors in one matrix, and the row exchanges.",
+    samples=(
+        "torch.linalg.lu_factor(a)[0]", "torch.linalg.lu_factor(x)[0]",
+        "torch.linalg.lu_factor(a).pivots",
+    ),
+)  # fmt: skip
+
+
+def _old_lu(self: Any, pivot: bool, get_infos: bool) -> Any:
+    warn(
+        "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex "
+        "and will be removed in a future PyTorch release."
+    )
+    return factor_row.run(self, pivot, False)[: 3 if get_infos else 2]
+
+
+composite(
+    "lu(Tensor self, bool pivot=True, bool get_infos=False) -> (Tensor LU, Tensor pivots)",
+    _old_lu,
+    doc="LU factors under their older name.",
+    samples=("torch.lu(a)[0]", "a.lu()[1]"),
+)
+
+# ---- factors apart
+#
+# The rows list P last: PyTorch numbers a node's differentiable outputs only.
+
+
+def _first(outputs: Sequence[Any]) -> tuple[Any, ...]:
+    """P L U, as programs get them."""
+    return (outputs[-1], *outputs[:-1])
+
+
+def _unpack_gradient(grads: Sequence[Any], rows: int, columns: int) -> Any:
+    of_l, of_u, _ = grads
+    some = of_l if of_l is not None else of_u
+    steps = min(rows, columns)
+    shape = tuple(some.shape[:-2])
+    total = None
+    if of_l is not None:
+        total = tril(of_l, -1)
+        if columns > steps:
+            total = cat([total, zeros_of(some, (*shape, rows, columns - steps))], -1)
+    if of_u is not None:
+        part = triu(of_u, 0)
+        if rows > steps:
+            part = cat([part, zeros_of(some, (*shape, rows - steps, columns))], -2)
+        total = part if total is None else total + part
+    return total
+
+
+def _unpack_kernel(
+    xp: Any, LU_data: Any, LU_pivots: Any, unpack_data: bool, unpack_pivots: bool
+) -> tuple[Any, Any, Any]:
+    empty = xp.zeros(0, dtype=LU_data.dtype)
+    P = _permuting(xp, LU_pivots, LU_data.shape[-2], LU_data.dtype) if unpack_pivots else empty
+    L, U = _unpacked(xp, LU_data) if unpack_data else (empty, empty)
+    return L, U, P
+
+
+lu_unpack_row = operator(
+    "_lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, "
+    "bool unpack_pivots=True) -> (Tensor L, Tensor U, Tensor P)",
+    node="LuUnpackBackward0",
+    where="hidden",
+    undifferentiable="P",
+    layout="row-major",
+    forward=_unpack_kernel,
+    LU_data=lambda grads, LU_data_sym_argsize_minus_2, LU_data_sym_argsize_minus_1: (
+        _unpack_gradient(grads, LU_data_sym_argsize_minus_2, LU_data_sym_argsize_minus_1)
+    ),
+    doc="The permutation and both factors of a packed LU.",
+    samples=("torch.lu_unpack(*torch.linalg.lu_factor(a))[1]",),
+)
+
+composite(
+    "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, "
+    "bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
+    lambda LU_data, LU_pivots, unpack_data, unpack_pivots: named_outputs(
+        "lu_unpack",
+        ("P", "L", "U"),
+        _first(lu_unpack_row.run(LU_data, LU_pivots, unpack_data, unpack_pivots)),
+    ),
+    where="torch",
+    doc="The permutation and both factors of a packed LU.",
+    samples=(
+        "torch.lu_unpack(*torch.linalg.lu_factor(a))[1]",
+        "torch.lu_unpack(*torch.linalg.lu_factor(a))[2]",
+        "torch.lu_unpack(*torch.linalg.lu_factor(a)).P",
+    ),
+)
+
+
+def _apart_kernel(xp: Any, A: Any, pivot: bool) -> tuple[Any, Any, Any]:
+    lu, pivots, _ = factored(xp, A)
+    return (*_unpacked(xp, lu), _permuting(xp, pivots, A.shape[-2], A.dtype))
+
+
+lu_row = operator(
+    "_linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor L, Tensor U, Tensor P)",
+    node="LinalgLuBackward0",
+    where="hidden",
+    undifferentiable="P",
+    check=lambda A, pivot: _check_lu(A, "linalg.lu"),
+    forward=_apart_kernel,
+    A=lambda grads, P, L, U, pivot: lu_gradient(grads[0], grads[1], P, L, U),
+    doc="A = P L U.",
+    samples=("torch.linalg.lu(a)[1]",),
+)
+
+composite(
+    "lu.linalg(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
+    lambda A, pivot: named_outputs("linalg_lu", ("P", "L", "U"), _first(lu_row.run(A, pivot))),
+    where="linalg",
+    doc="A = P L U.",
+    samples=(
+        "torch.linalg.lu(a)[0]", "torch.linalg.lu(a)[1]", "torch.linalg.lu(a)[2]",
+        "torch.linalg.lu(x)[2]", "torch.linalg.lu(x.t())[1]",
+    ),
+    errors=("torch.linalg.lu(v)",),
+)  # fmt: skip
+
+# ---- systems
+
+
+def _check_solvable(LU: Any, B: Any) -> None:
+    check_square(LU, "linalg.lu_solve", "LU")
+    check_precision(B if LU.numel() else LU, "linalg.lu_solve_cpu")
+
+
+def _lu_solution(xp: Any, LU: Any, pivots: Any, B: Any, left: bool, adjoint: bool) -> Any:
+    L, U = _unpacked(xp, LU)
+    A = _permuting(xp, pivots, LU.shape[-2], LU.dtype) @ (L @ U)
+    A = A.swapaxes(-1, -2) if adjoint else A
+    if left:
+        return column_major(xp, solved(xp, A, B))
+    return solved(xp, A.swapaxes(-1, -2), B.swapaxes(-1, -2)).swapaxes(-1, -2).copy(order="C")
+
+
+def _lu_solve_gradient(
+    grad: Any, LU: Any, pivots: Any, result: Any, left: bool, adjoint: bool
+) -> Any:
+    """The gradient of the packed factors of A = P L U, whichever side was solved for."""
+    L, U, P = lu_unpack_row(LU, pivots, True, left == adjoint)
+    if left != adjoint:
+        product = -matmul_of(grad if left else mt(grad), mt(result) if left else result)
+        of_u = solve_triangular(mt(U), product, False, True, False)
+        inner = matmul_of(of_u, mt(U))
+        of_l = tril(solve_triangular(mt(L), inner, True, True, True), -1)
+        return of_l + triu(of_u, 0)
+    known = result if left else mt(result)
+    product = matmul_of(matmul_of(mt(P), known), mt(grad) if left else grad)
+    of_l = solve_triangular(mt(L), -matmul_of(product, P), True, False, True)
+    of_u = triu(solve_triangular(mt(U), matmul_of(mt(L), of_l), False, False, False), 0)
+    return tril(of_l, -1) + of_u
+
+
+lu_solve = operator(
+    "lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
+    node="LinalgLuSolveBackward0",
+    where="linalg",
+    check=lambda LU, pivots, B, left, adjoint: _check_solvable(LU, B),
+    forward=_lu_solution,
+    LU=lambda grad, LU, pivots, result, left, adjoint: _lu_solve_gradient(
+        grad, LU, pivots, result, left, adjoint
+    ),
+    B=lambda grad, LU, pivots, B_shape, left, adjoint: sum_to(
+        lu_solve(LU, pivots, grad, left, not adjoint), B_shape
+    ),
+    doc="The solution of a system whose matrix is given by its packed LU factors.",
+    samples=(
+        "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b)",
+        "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), x, left=False)",
+        "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b, adjoint=True)",
+    ),
+)
+
+composite(
+    "lu_solve.torch(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
+    lambda self, LU_data, LU_pivots: lu_solve.run(LU_data, LU_pivots, self, True, False),
+    doc="The solution under its older name, the right-hand side first.",
+    samples=("torch.lu_solve(b, *torch.linalg.lu_factor(a))",),
+)
+
+
+def _old_triangle(xp: Any, A: Any, upper: bool, transposed: bool, unit: bool) -> Any:
+    part = xp.triu(A) if upper else xp.tril(A)
+    if unit:
+        eye = xp.eye(A.shape[-1], dtype=A.dtype)
+        part = part * (1 - eye) + eye
+    return part.swapaxes(-1, -2) if transposed else part
+
+
+def _triangular_gradients(
+    grads: Sequence[Any],
+    A: Any,
+    solution: Any,
+    upper: bool,
+    transpose_: bool,
+    unit: bool,
+    needs: Any,
+) -> tuple[Any, Any]:
+    of_solution, of_copy = grads
+    into_b = into_a = None
+    if of_solution is not None:
+        into_b = triangular_row(of_solution, A, upper, not transpose_, unit)[0]
+        if needs["A"]:
+            product = (
+                matmul_of(solution, mt(into_b)) if transpose_ else matmul_of(into_b, mt(solution))
+            )
+            into_a = triu(-product, int(unit)) if upper else tril(-product, -int(unit))
+    if of_copy is not None:
+        into_a = of_copy if into_a is None else into_a + of_copy
+    return into_b if needs["self"] else None, into_a
+
+
+triangular_row = operator(
+    "_triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
+    "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+    node="TriangularSolveBackward0",
+    where="hidden",
+    check=lambda self, *others: check_precision(self, "triangular_solve_cpu", empty=True),
+    forward=lambda xp, self, A, upper, transpose, unitriangular: (
+        column_major(xp, solved(xp, _old_triangle(xp, A, upper, transpose, unitriangular), self)),
+        column_major(xp, A),
+    ),
+    joint={
+        ("self", "A"): lambda grads, self, A, solution, upper, transpose, unitriangular, needs: (
+            _triangular_gradients(grads, A, solution, upper, transpose, unitriangular, needs)
+        )
+    },
+    doc="The solution of a triangular system, and a copy of its matrix.",
+    samples=("torch.triangular_solve(b, a)[0]",),
+)
+
+
+def _old_triangular(self: Any, A: Any, *settings: bool) -> Any:
+    warn(
+        "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be "
+        "removed in a future PyTorch release."
+    )
+    return triangular_row.run(self, A, *settings)
+
+
+composite(
+    "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
+    "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+    lambda self, A, upper, transpose, unitriangular: named_outputs(
+        "triangular_solve",
+        ("solution", "cloned_coefficient"),
+        _old_triangular(self, A, upper, transpose, unitriangular),
+    ),
+    doc="The solution of a triangular system under its older name.",
+    samples=(
+        "torch.triangular_solve(b, a)[0]",
+        "b.triangular_solve(a, upper=False, transpose=True).solution",
+    ),
+)

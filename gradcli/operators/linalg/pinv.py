@@ -1,0 +1,352 @@
+"""Operators: pseudo-inverses, rank, condition, least squares, the matrix exponential."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...engine.operator import catalogue, composite, operator
+from ..shape.constants import zeros_of
+from ..shape.select import slice_
+from ..shape.shape import flatten, reshape, squeeze_dim, unsqueeze
+from ..shape.transposed import moved, mt
+from .contract import check_square
+from .decompose import check_matrix, svd_row, write_over
+from .inverse import check_floating_square, inverse_of, named_outputs, solve
+from .product import matmul_of, product_of
+
+# ---- pseudo-inverses, rank, condition
+
+
+def _check_pinv(self: Any) -> None:
+    if self.ndim < 2 or self.dtype.category < 2 or self.dtype.is_reduced:
+        raise RuntimeError(
+            f"linalg.pinv({self.dtype.word}{{[{', '.join(map(str, self.shape))}]}}): expected a "
+            "tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
+        )
+
+
+def _tolerance(xp: Any, values: Any, shape: Sequence[int], atol: Any, rtol: Any) -> Any:
+    """Below what a singular value counts as zero."""
+    if rtol is None:
+        rtol = xp.finfo(values.dtype).eps * max(shape[-2:])
+        rtol = rtol if atol is None else xp.where(xp.asarray(atol) > 0, 0.0, rtol)
+    largest = values.max(-1, keepdims=True) if values.shape[-1] else values
+    return xp.maximum(0.0 if atol is None else atol, rtol * largest)
+
+
+def _pinv_kernel(xp: Any, self: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+    if hermitian:
+        values, vectors = xp.linalg.eigh(self)
+        left, right, size = vectors, vectors.swapaxes(-1, -2), xp.abs(values)
+    else:
+        left, values, right = xp.linalg.svd(self, full_matrices=False)
+        size = values
+    keep = size > _tolerance(xp, size, self.shape, atol, rtol)
+    inverse = xp.where(keep, 1 / xp.where(keep, values, 1), 0).astype(self.dtype)
+    return (right.swapaxes(-1, -2) * inverse[..., None, :]) @ left.swapaxes(-1, -2)
+
+
+def pinv_gradient(grad: Any, pinv: Any, A: Any) -> Any:
+    rows, columns = A.shape[-2], A.shape[-1]
+    pinv_t, grad_t = mt(pinv), mt(grad)
+    if rows <= columns:
+        k = matmul_of(grad_t, pinv)
+        kp = matmul_of(k, pinv_t)
+        return (
+            -mt(matmul_of(pinv, k))
+            + kp
+            - matmul_of(matmul_of(A, pinv), kp)
+            + matmul_of(matmul_of(pinv_t, pinv), grad_t - matmul_of(k, A))
+        )
+    k = matmul_of(pinv, grad_t)
+    pk = matmul_of(pinv_t, k)
+    return (
+        -mt(matmul_of(k, pinv))
+        + matmul_of(matmul_of(grad_t - matmul_of(A, k), pinv), pinv_t)
+        + pk
+        - matmul_of(matmul_of(pk, pinv), A)
+    )
+
+
+pinv_row = operator(
+    "_linalg_pinv(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> "
+    "Tensor",
+    node="LinalgPinvBackward0",
+    where="hidden",
+    check=lambda self, atol, rtol, hermitian: _check_pinv(self),
+    forward=_pinv_kernel,
+    self=lambda grad, result, self: pinv_gradient(grad, result, self),
+    doc="The pseudo-inverse.",
+    samples=("torch.linalg.pinv(x)",),
+)
+
+pinv = composite(
+    "pinv(Tensor A, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
+    lambda A, atol, rtol, hermitian: pinv_row.run(A, atol, rtol, hermitian),
+    where="linalg",
+    doc="The pseudo-inverse.",
+    samples=(
+        "torch.linalg.pinv(x)", "torch.linalg.pinv(x.t())", "torch.linalg.pinv(a)",
+        "torch.linalg.pinv(a + a.t(), hermitian=True)",
+    ),
+    errors=("torch.linalg.pinv(v)",),
+)  # fmt: skip
+
+composite(
+    "pinv.rcond(Tensor A, float rcond, bool hermitian=False) -> Tensor",
+    lambda A, rcond, hermitian: pinv_row.run(A, None, rcond, hermitian),
+    where="linalg",
+    doc="The pseudo-inverse, with a relative bound below which singular values count as zero.",
+    samples=("torch.linalg.pinv(x, 1e-3)",),
+)
+
+composite(
+    "pinverse(Tensor self, float rcond=1e-15) -> Tensor",
+    lambda self, rcond: pinv_row.run(self, None, rcond, False),
+    doc="The pseudo-inverse under its older name.",
+    samples=("torch.pinverse(x)", "a.pinverse()"),
+)
+
+rank_row = operator(
+    "matrix_rank(Tensor A, *, any atol=None, any rtol=None, bool hermitian=False) -> Tensor",
+    where="linalg",
+    dtype="int64",
+    check=lambda A, atol, rtol, hermitian: _check_rank(A),
+    forward=lambda xp, A, atol, rtol, hermitian: _rank(xp, A, atol, rtol),
+    doc="How many singular values are not zero.",
+    samples=("torch.linalg.matrix_rank(x)", "torch.linalg.matrix_rank(c)"),
+)
+
+
+def _check_rank(A: Any) -> None:
+    if A.ndim > 1 and A.numel():
+        _check_eps(A)
+    if not A.dtype.is_reduced or A.ndim < 2:
+        check_matrix(A, "linalg.matrix_rank")
+
+
+def _rank(xp: Any, A: Any, atol: Any, rtol: Any) -> Any:
+    values = xp.linalg.svd(A, compute_uv=False)
+    atol, rtol = (_column(bound) for bound in (atol, rtol))
+    return (values > _tolerance(xp, values, A.shape, atol, rtol)).sum(-1)
+
+
+def _column(bound: Any) -> Any:
+    """A bound for each matrix of a batch, beside the singular values."""
+    array = getattr(bound, "_data", None)
+    return bound if array is None else array[..., None]
+
+
+def _condition(A: Any, p: Any) -> Any:
+    if A.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if p is None or p in (2, -2):
+        values = svd_row.run(A, False, True, None)[1]
+        count = values.shape[-1]
+        first, last = slice_(values, -1, 0, 1, 1), slice_(values, -1, count - 1, count, 1)
+        return squeeze_dim(last / first if p == -2 else first / last, -1)
+    check_square(A, "linalg.cond")
+    norm = catalogue.functions["linalg.matrix_norm"]
+    return norm(A, p) * norm(inverse_of(A, "linalg.inv"), p)
+
+
+cond = composite(
+    "cond(Tensor A, any p=None) -> Tensor",
+    _condition,
+    where="linalg",
+    doc="The ratio of the largest to the smallest singular value, or that of another norm.",
+    samples=("torch.linalg.cond(a)", "torch.linalg.cond(a, 2)", "torch.linalg.cond(a, -2)"),
+    errors=("torch.linalg.cond(v)",),
+)
+
+# ---- least squares
+
+
+def _lstsq_kernel(
+    xp: Any, self: Any, b: Any, rcond: float | None, driver: str | None
+) -> tuple[Any, Any, Any, Any]:
+    vector = b.ndim == 1 or self.ndim - 1 == b.ndim
+    right = b[..., None] if vector else b
+    solution = xp.linalg.pinv(self.astype("float64")) @ right.astype("float64")
+    solution = solution.astype(self.dtype)
+    rows, columns = self.shape[-2:]
+    nothing = xp.zeros(0, dtype=self.dtype)
+    apart, values = nothing, nothing
+    if rows > columns and driver != "gelsy":
+        apart = ((self @ solution - right) ** 2).sum(-2)
+    rank = xp.zeros(0, dtype="int64")
+    if driver != "gels":
+        rank = xp.asarray(xp.linalg.matrix_rank(self))
+    if driver in ("gelss", "gelsd"):
+        values = xp.linalg.svd(self, compute_uv=False)
+    solution = _first_rows(xp, solution, rows)
+    result = solution[..., 0] if vector else solution
+    return result, apart[..., 0] if vector and apart.size else apart, rank, values
+
+
+def _first_rows(xp: Any, solution: Any, rows: int) -> Any:
+    """Column-major, in the memory of a right-hand side of so many rows: LAPACK writes over it."""
+    *batch, known, columns = solution.shape
+    memory = xp.zeros((*batch, columns, max(rows, known)), dtype=solution.dtype)
+    part = memory.swapaxes(-1, -2)[..., :known, :]
+    part[...] = solution
+    return part
+
+
+def _lstsq_gradients(
+    grads: Sequence[Any], self: Any, b: Any, solution: Any, needs: Any
+) -> tuple[Any, Any]:
+    """Through the solution by the pseudo-inverse; the residuals do not change with the solution."""
+    of_solution, of_residuals = grads[0], grads[1]
+    vector = b.ndim == 1 or self.ndim - 1 == b.ndim
+    right = unsqueeze(b, -1) if vector else b
+    into_a = into_b = None
+    if of_solution is not None:
+        wide = unsqueeze(of_solution, -1) if vector else of_solution
+        inverse = pinv_row(self, None, None, False)
+        into_a = pinv_gradient(matmul_of(wide, mt(right)), inverse, self)
+        into_b = matmul_of(mt(inverse), wide)
+    if of_residuals is not None and 0 not in of_residuals.shape:  # empty where none are computed
+        known = unsqueeze(solution, -1) if vector else solution
+        of_rows = unsqueeze(of_residuals, -1) if vector else of_residuals
+        of_rows, apart = unsqueeze(of_rows, -2), matmul_of(self, known) - right
+        part = matmul_of(of_rows * apart, mt(known)) * 2
+        into_a = part if into_a is None else into_a + part
+        part = (of_rows * -2) * apart
+        into_b = part if into_b is None else into_b + part
+    if into_b is not None and vector:
+        into_b = squeeze_dim(into_b, -1)
+    return into_a if needs["self"] else None, into_b if needs["b"] else None
+
+
+lstsq_row = operator(
+    "_linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> "
+    "(Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
+    node="LinalgLstsqBackward0",
+    where="hidden",
+    undifferentiable="singular_values",
+    check=lambda self, *others: _check_eps(self),
+    forward=_lstsq_kernel,
+    joint={
+        ("self", "b"): lambda grads, self, b, solution, needs: _lstsq_gradients(
+            grads, self, b, solution, needs
+        )
+    },
+    doc="The least-squares solution of a linear system.",
+    samples=("torch.linalg.lstsq(a, b)[0]",),
+)
+
+
+def _check_eps(self: Any) -> None:
+    """The bound below which a singular value counts as zero is known of two types."""
+    if self.dtype.is_reduced:
+        raise RuntimeError("This function doesn't handle types other than float and double")
+
+
+def _lstsq(self: Any, b: Any, rcond: float | None, driver: str | None) -> Any:
+    fields = ("solution", "residuals", "rank", "singular_values")
+    return named_outputs("linalg_lstsq", fields, lstsq_row.run(self, b, rcond, driver or "gelsy"))
+
+
+lstsq = composite(
+    "lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> "
+    "(Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
+    _lstsq,
+    where="linalg",
+    doc="The least-squares solution of a linear system.",
+    samples=("torch.linalg.lstsq(a, b)[0]", "torch.linalg.lstsq(x.t(), a[:, :1]).solution"),
+)
+
+# ---- the matrix exponential
+
+
+def _exponential(xp: Any, self: Any) -> Any:
+    """Scaled until small, a Taylor series in double, squared back."""
+    work = self.astype("float64") if self.dtype.kind == "f" else self
+    size = work.shape[-1]
+    norm = float(xp.abs(work).sum(-2).max()) if work.size else 0.0
+    halvings = 0
+    while norm > 0.5:
+        norm, halvings = norm / 2, halvings + 1
+    small = work / 2**halvings
+    term = result = xp.broadcast_to(xp.eye(size, dtype=work.dtype), work.shape)
+    for order in range(1, 19):
+        term = term @ small / order
+        result = result + term
+    for _ in range(halvings):
+        result = result @ result
+    return result.astype(self.dtype)
+
+
+def _check_exponent(self: Any) -> None:
+    check_square(self, "linalg.matrix_exp")
+    if not self.dtype.is_reduced:
+        check_floating_square(self, "linalg.matrix_exp")
+
+
+def _exponential_gradient(grad: Any, self: Any) -> Any:
+    """The upper right block of the exponential of [[A^T, G], [0, A^T]]."""
+    turned = mt(self)
+    size = self.shape[-1]
+    both = zeros_of(grad, (*self.shape[:-2], 2 * size, 2 * size))
+    for row, column, part in ((0, 0, turned), (size, size, turned), (0, size, grad)):
+        rows = slice_(both, -2, row, row + size, 1)
+        write_over(slice_(rows, -1, column, column + size, 1), part)
+    whole = matrix_exp_row(both)
+    return slice_(slice_(whole, -2, 0, size, 1), -1, size, 2 * size, 1)
+
+
+matrix_exp_row = operator(
+    "matrix_exp(Tensor self) -> Tensor",
+    node="LinalgMatrixExpBackward0",
+    where="torch method linalg",
+    check=lambda self: _check_exponent(self),
+    forward=_exponential,
+    self=lambda grad, self: _exponential_gradient(grad, self),
+    doc="The exponential of square matrices.",
+    samples=("torch.matrix_exp(a)", "a.matrix_exp()", "torch.linalg.matrix_exp(b)"),
+    errors=("torch.linalg.matrix_exp(x)",),
+)
+
+# ---- systems and inverses of tensors
+
+
+def _tensor_inverse(A: Any, ind: int) -> Any:
+    if ind <= 0:
+        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+    first, second = tuple(A.shape[:ind]), tuple(A.shape[ind:])
+    if product_of(first) != product_of(second):
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            f"prod(self.shape[:ind]), but got {product_of(second)} != {product_of(first)}"
+        )
+    flat = reshape(A, (product_of(first), product_of(second)))
+    return reshape(inverse_of(flat, "linalg.inv"), second + first)
+
+
+tensorinv = composite(
+    "tensorinv(Tensor A, int ind=2) -> Tensor",
+    _tensor_inverse,
+    where="linalg",
+    doc="The inverse of a tensor seen as a matrix.",
+    samples=("torch.linalg.tensorinv(a, 1)",),
+)
+
+
+def _tensor_solution(A: Any, B: Any, dims: Sequence[int] | None) -> Any:
+    if dims is not None:
+        A = moved(A, tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
+    size = tuple(A.shape[B.ndim :])
+    rows = product_of(tuple(B.shape))
+    flat = reshape(A, (rows, product_of(size)))
+    return reshape(solve(flat, flatten(B, 0, -1), left=True), size)
+
+
+tensorsolve = composite(
+    "tensorsolve(Tensor A, Tensor B, int[]? dims=None) -> Tensor",
+    _tensor_solution,
+    where="linalg",
+    doc="The solution of a tensor equation.",
+    samples=("torch.linalg.tensorsolve(a, v)",),
+)

@@ -1,0 +1,304 @@
+"""Operators: triangular systems and Cholesky factors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine.errors import _LinAlgError
+from ...engine.operator import composite, operator, warn
+from ..conventions import check_precision
+from ..shape.rearrange import tril, triu
+from ..shape.transposed import mt
+from .contract import check_square
+from .inverse import (
+    batch_clause,
+    check_floating_square,
+    column_major,
+    named_outputs,
+    solved,
+    to_sizes,
+)
+from .product import matmul_of, product_of
+
+# ---- triangular systems
+
+
+def _triangle(xp: Any, A: Any, upper: bool, unitriangular: bool) -> Any:
+    part = xp.triu(A) if upper else xp.tril(A)
+    if unitriangular:
+        eye = xp.eye(A.shape[-1], dtype=A.dtype)
+        part = part * (1 - eye) + eye
+    return part
+
+
+def _triangular_solution(
+    xp: Any, A: Any, B: Any, upper: bool, left: bool, unitriangular: bool
+) -> Any:
+    part = _triangle(xp, A, upper, unitriangular)
+    if left:
+        return column_major(xp, xp.asarray(solved(xp, part, B)))
+    return solved(xp, part.swapaxes(-1, -2), B.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
+def _triangular_gradients(
+    grad: Any, A: Any, result: Any, upper: bool, left: bool, unitriangular: bool, needs: Any
+) -> tuple[Any, Any]:
+    into_b = solve_triangular(mt(A), grad, not upper, left, unitriangular)
+    into_a = None
+    if needs["self"]:
+        product = matmul_of(into_b, mt(result)) if left else matmul_of(mt(result), into_b)
+        part = -product
+        into_a = triu(part, int(unitriangular)) if upper else tril(part, -int(unitriangular))
+    return into_a, into_b if needs["B"] else None
+
+
+def _check_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: bool) -> None:
+    name = "linalg.solve_triangular"
+    check_square(A, name)
+    if B.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
+    if B.shape[-2 if left else -1] != A.shape[-1]:
+        equation = "AX = B" if left else "XA = B"
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation {equation} "
+            f"({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})"
+        )
+    check_precision(B, "triangular_solve_cpu", empty=True)
+
+
+solve_triangular = operator(
+    "solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, "
+    "bool unitriangular=False) -> Tensor",
+    node="LinalgSolveTriangularBackward0",
+    where="linalg",
+    check=_check_triangular,
+    forward=_triangular_solution,
+    joint={
+        (
+            "self",
+            "B",
+        ): lambda grad, self, self_shape, B_shape, result, upper, left, unitriangular, needs: (
+            to_sizes(
+                _triangular_gradients(grad, self, result, upper, left, unitriangular, needs),
+                self_shape,
+                B_shape,
+            )
+        )
+    },
+    doc="The solution of a triangular system.",
+    samples=(
+        "torch.linalg.solve_triangular(a.triu(), b, upper=True)",
+        "torch.linalg.solve_triangular(a, x.t(), upper=False)",
+        "torch.linalg.solve_triangular(a, x, upper=True, left=False)",
+        "torch.linalg.solve_triangular(a, b, upper=True, unitriangular=True)",
+    ),
+    errors=(
+        "torch.linalg.solve_triangular(a, v, upper=True)",
+        "torch.linalg.solve_triangular(x, b, upper=True)",
+    ),
+)
+
+
+# ---- Cholesky factors
+
+
+def _cholesky_kernel(xp: Any, A: Any, upper: bool, check_errors: bool) -> tuple[Any, Any]:
+    lower = xp.tril(A) if not upper else xp.tril(A.swapaxes(-1, -2))
+    flat = lower.reshape((product_of(A.shape[:-2]), *A.shape[-2:])).astype("float64")
+    info = xp.zeros(flat.shape[0], dtype="int32")
+    size = flat.shape[-1]
+    factor = xp.zeros_like(flat)
+    for k in range(size):
+        rest = flat[:, k, k] - (factor[:, k, :k] ** 2).sum(-1)
+        info = xp.where(~(rest > 0) & (info == 0), k + 1, info).astype("int32")
+        root = xp.sqrt(xp.where(rest > 0, rest, 1))
+        factor[:, k, k] = root
+        below = flat[:, k + 1 :, k] - (factor[:, k + 1 :, :k] * factor[:, k, None, :k]).sum(-1)
+        factor[:, k + 1 :, k] = below / root[:, None]
+    result = factor.reshape(A.shape).astype(A.dtype)
+    result = result.swapaxes(-1, -2).copy() if upper else result
+    return column_major(xp, result), info.reshape(A.shape[:-2])
+
+
+def _cholesky_gradient(grad: Any, L: Any, upper: bool) -> Any:
+    """L^-T (tril(L^T gL), symmetric, halved) L^-1."""
+    if upper:
+        L, grad = mt(L), mt(grad)
+    phi = tril(matmul_of(mt(L), grad), 0)
+    phi = (phi + mt(tril(phi, -1))) * 0.5
+    half = solve_triangular(mt(L), phi, True, True, False)
+    return solve_triangular(L, half, False, False, False)
+
+
+cholesky_row = operator(
+    "_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> "
+    "(Tensor L, Tensor info)",
+    node="LinalgCholeskyExBackward0",
+    where="hidden",
+    forward=_cholesky_kernel,
+    self=lambda grads, L, upper: _cholesky_gradient(grads[0], L, upper),
+    doc="The Cholesky factor, and the order of the first minor that is not positive.",
+    samples=("torch.linalg.cholesky(a @ a.t())",),
+)
+
+
+def _refuse_indefinite(info: Any, name: str) -> None:
+    data = info._data
+    if data.size and bool((data != 0).any()):
+        clause, order = batch_clause(data)
+        raise _LinAlgError(
+            f"{name}: {clause}The factorization could not be completed because the input is not "
+            f"positive-definite (the leading minor of order {order} is not positive-definite)."
+        )
+
+
+def _cholesky(self: Any, upper: bool) -> Any:
+    check_floating_square(self, "linalg.cholesky", "cholesky_cpu")
+    factor, info = cholesky_row.run(self, upper, False)
+    _refuse_indefinite(info, "linalg.cholesky")
+    return factor
+
+
+cholesky = composite(
+    "cholesky.linalg(Tensor self, *, bool upper=False) -> Tensor",
+    _cholesky,
+    where="linalg",
+    doc="The triangular L with L L^T = A of a positive-definite matrix.",
+    samples=("torch.linalg.cholesky(a @ a.t())", "torch.linalg.cholesky(a @ a.t(), upper=True)"),
+    errors=("torch.linalg.cholesky(-a)", "torch.linalg.cholesky(x)"),
+)
+
+
+def _cholesky_ex(self: Any, upper: bool, check_errors: bool) -> Any:
+    check_floating_square(self, "linalg.cholesky_ex", "cholesky_cpu")
+    return named_outputs("linalg_cholesky_ex", ("L", "info"), cholesky_row.run(self, upper, False))
+
+
+composite(
+    "cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> "
+    "(Tensor L, Tensor info)",
+    _cholesky_ex,
+    where="linalg",
+    doc="The Cholesky factor, and the order of the first minor that is not positive.",
+    samples=("torch.linalg.cholesky_ex(a @ a.t())[0]", "torch.linalg.cholesky_ex(a @ a.t()).info"),
+)
+
+old_cholesky = operator(
+    "cholesky(Tensor self, bool upper=False) -> Tensor",
+    node="CholeskyBackward0",
+    check=lambda self, upper: _check_old(self),
+    forward=lambda xp, self, upper: _old_cholesky(xp, self, upper),
+    self=lambda grad, result, upper: _cholesky_gradient(grad, result, upper),
+    doc="The Cholesky factor under its older name.",
+    samples=("torch.cholesky(a @ a.t())", "(a @ a.t()).cholesky(upper=True)"),
+)
+
+
+def _check_old(self: Any) -> None:
+    warn(
+        "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a "
+        "future PyTorch release."
+    )
+    check_floating_square(self, "cholesky", "cholesky_cpu")
+
+
+def _old_cholesky(xp: Any, self: Any, upper: bool) -> Any:
+    factor, info = _cholesky_kernel(xp, self, upper, False)
+    if bool((info != 0).any()):
+        clause, order = batch_clause(info)
+        raise _LinAlgError(
+            f"cholesky: {clause}The factorization could not be completed because the input is not "
+            f"positive-definite (the leading minor of order {order} is not positive-definite)."
+        )
+    return factor
+
+
+def _cholesky_solution(xp: Any, self: Any, input2: Any, upper: bool) -> Any:
+    return column_major(xp, solved(xp, _squared(xp, input2, upper), self))
+
+
+def _squared(xp: Any, factor: Any, upper: bool) -> Any:
+    """The matrix of a Cholesky factor; what lies beyond its triangle is not looked at."""
+    factor = xp.triu(factor) if upper else xp.tril(factor)
+    turned = factor.swapaxes(-1, -2).conj()
+    return turned @ factor if upper else factor @ turned
+
+
+def _cholesky_solve_gradients(
+    grad: Any, self: Any, input2: Any, result: Any, upper: bool, needs: Any
+) -> tuple[Any, Any]:
+    into_self = cholesky_solve(grad, input2, upper)
+    into_factor = None
+    if needs["input2"]:
+        common = matmul_of(into_self, mt(result))
+        common = common + mt(common)
+        into_factor = -(matmul_of(input2, common) if upper else matmul_of(common, input2))
+    return into_self if needs["self"] else None, into_factor
+
+
+def _check_system(b: Any, A: Any) -> None:
+    for word, matrix in (("b", b), ("u", A)):
+        if matrix.ndim < 2:
+            raise RuntimeError(
+                f"{word} should have at least 2 dimensions, but has {matrix.ndim} dimensions "
+                "instead"
+            )
+    if b.dtype is not A.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {b.dtype.word} and A "
+            f"of type {A.dtype.word} instead."
+        )
+    (rows, columns), (tall, wide) = A.shape[-2:], b.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            f"A must be batches of square matrices, but they are {rows} by {columns} matrices"
+        )
+    if columns != tall:
+        raise RuntimeError(
+            "Incompatible matrix sizes for cholesky_solve: each A matrix is "
+            f"{rows} by {columns} but each b matrix is {tall} by {wide}"
+        )
+    check_precision(b, "cholesky_solve_cpu", empty=True)
+
+
+def _check_factor(self: Any) -> None:
+    check_square(self, "cholesky_inverse")
+    check_precision(self, "cholesky_inverse_out_cpu", empty=True)
+
+
+cholesky_solve = operator(
+    "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
+    node="CholeskySolveBackward0",
+    check=lambda self, input2, upper: _check_system(self, input2),
+    forward=_cholesky_solution,
+    joint={
+        ("self", "input2"): lambda grad, self, input2, result, upper, needs: (
+            _cholesky_solve_gradients(grad, self, input2, result, upper, needs)
+        )
+    },
+    doc="The solution of a system whose matrix is given by its Cholesky factor.",
+    samples=("torch.cholesky_solve(b, a.tril())", "b.cholesky_solve(a.triu(), upper=True)"),
+    errors=("v.cholesky_solve(a)", "a.cholesky_solve(v)", "d.cholesky_solve(a)",
+            "x.cholesky_solve(a)", "a.cholesky_solve(x)"),
+)  # fmt: skip
+
+
+def _cholesky_inverse_gradient(grad: Any, L: Any, result: Any, upper: bool) -> Any:
+    common = grad + mt(grad)
+    common = matmul_of(result, matmul_of(common, result))
+    return -(matmul_of(L, common) if upper else matmul_of(common, L))
+
+
+cholesky_inverse = operator(
+    "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
+    node="CholeskyInverseBackward0",
+    check=lambda self, upper: _check_factor(self),
+    forward=lambda xp, self, upper: column_major(
+        xp,
+        xp.linalg.inv(_squared(xp, self, upper)),
+    ),
+    self=lambda grad, self, result, upper: _cholesky_inverse_gradient(grad, self, result, upper),
+    doc="The inverse of a matrix that is given by its Cholesky factor.",
+    samples=("torch.cholesky_inverse(a.tril())", "a.triu().cholesky_inverse(upper=True)"),
+    errors=("v.cholesky_inverse()", "x.cholesky_inverse()"),
+)

@@ -1,0 +1,1 @@
+"""Operators: the layers of torch.nn.functional, and the losses."""

@@ -1,0 +1,178 @@
+"""Operators: scaled dot product attention, as PyTorch's mathematical fallback composes it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...engine.operator import Reduced, catalogue, composite, operator, precise
+from ..conventions import native
+from ..reduce.softmax import safe_softmax
+from .dropout import _drop
+
+
+def _mask(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any:
+    """The mask as numbers to add: minus infinity where attention is not allowed."""
+    if is_causal:
+        if attn_mask is not None:
+            raise RuntimeError(
+                "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
+                "is_causal=True"
+            )
+        rows, columns = query.shape[-2], key.shape[-2]
+        attn_mask = catalogue.functions["ones"]((rows, columns)).tril().bool()
+    if attn_mask is not None and attn_mask.dtype.name == "bool":
+        zeros = query.new_zeros(tuple(attn_mask.shape))
+        return zeros.masked_fill(attn_mask.logical_not(), -math.inf)
+    return attn_mask
+
+
+def _attention(
+    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool,
+    scale: float | None, enable_gqa: bool,
+) -> Any:  # fmt: skip
+    narrow = query.dtype
+    if narrow.is_reduced:  # the scores in single precision
+        query, key, value = query.float(), key.float(), value.float()
+    if enable_gqa:
+        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+    mask = _mask(query, key, attn_mask, is_causal)
+    factor = math.sqrt(1.0 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    scores = (query * factor).matmul(key.transpose(-2, -1) * factor)
+    if mask is not None:
+        scores = scores + mask
+    weights = safe_softmax.run(scores, -1, None)
+    if dropout_p > 0.0:
+        weights = _drop(weights, dropout_p, True, False, False, False)
+    result = weights.matmul(value)
+    return result.to(narrow) if narrow.is_reduced else result
+
+
+# ---- the kernel that PyTorch takes for batches of heads on the CPU
+
+
+def _flash_scores(
+    xp: Any, query: Any, key: Any, is_causal: bool, attn_mask: Any, scale: float | None
+) -> Any:
+    factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = query @ key.swapaxes(-2, -1) * factor
+    if attn_mask is not None:
+        scores = scores + attn_mask
+    if is_causal:
+        rows, columns = scores.shape[-2:]
+        scores = xp.where(xp.tri(rows, columns, dtype=bool), scores, -math.inf)
+    return scores
+
+
+def _flash(
+    xp: Any, query: Any, key: Any, value: Any, dropout_p: float, is_causal: bool, attn_mask: Any,
+    scale: float | None, settle: Any = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    scores = _flash_scores(xp, query, key, is_causal, attn_mask, scale)
+    top = scores.max(axis=-1, keepdims=True)
+    top = xp.where(xp.isneginf(top), 0, top)
+    weights = precise(xp.exp, scores - top)
+    total = weights.sum(axis=-1, keepdims=True)
+    weights = weights if settle is None else settle(weights)
+    output = weights @ value / xp.where(total == 0, 1, total)
+    logsumexp = (top + precise(xp.log, total))[..., 0]
+    # In the query's order: where heads were split off a sequence no copy is needed to join them.
+    placed = xp.empty_like(query, shape=output.shape)
+    placed[...] = output
+    return placed, logsumexp.astype(query.dtype)
+
+
+def _flash_backward(
+    xp: Any, grad: Any, query: Any, key: Any, value: Any, out: Any, logsumexp: Any,
+    dropout_p: float, is_causal: bool, attn_mask: Any, scale: float | None, settle: Any = None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = _flash_scores(xp, query, key, is_causal, attn_mask, scale)
+    weights = xp.where(xp.isneginf(scores), 0, precise(xp.exp, scores - logsumexp[..., None]))
+    inner = (grad * out).sum(axis=-1, keepdims=True)
+    slope = weights * (grad @ value.swapaxes(-2, -1) - inner) * factor
+    if settle is not None:
+        slope, weights = settle(slope), settle(weights)
+    to_key = slope.swapaxes(-2, -1) @ query
+    return slope @ key, to_key, weights.swapaxes(-2, -1) @ grad
+
+
+flash_backward = operator(
+    "_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, "
+    "Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, "
+    "Tensor? attn_mask, float? scale) -> (Tensor result0, Tensor result1, Tensor result2)",
+    node="torch::autograd::NotImplemented",
+    where="hidden",
+    forward=_flash_backward,
+    reduced=Reduced(lambda kind, *given: _flash_backward(kind.xp, *given, settle=kind.settle)),
+    doc="The gradients of attention over heads.",
+    samples=(
+        "torch.autograd.grad(F.scaled_dot_product_attention(c[None], c[None], c[None]).sum(), c)",
+    ),
+)
+
+flash = operator(
+    "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, "
+    "float dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) "
+    "-> (Tensor output, Tensor logsumexp)",
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    where="hidden",
+    undifferentiable="logsumexp",
+    forward=_flash,
+    reduced=Reduced(
+        lambda kind, *given: _flash(kind.xp, *given, settle=kind.settle), wide="logsumexp"
+    ),
+    joint={
+        ("query", "key", "value"): (
+            lambda grads, query, key, value, output, logsumexp, dropout_p, is_causal, attn_mask,
+            scale: flash_backward(
+                grads[0], query, key, value, output, logsumexp, dropout_p, is_causal, attn_mask,
+                scale,
+            )
+        )
+    },
+    doc="Attention over batches of heads, in one kernel.",
+    samples=("F.scaled_dot_product_attention(c[None], c[None], c[None])",),
+)  # fmt: skip
+
+
+def _takes_flash(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> bool:
+    """PyTorch's conditions for the kernel over heads."""
+    if query.ndim != 4 or key.ndim != 4 or value.ndim != 4 or dropout_p > 0.0:
+        return False
+    if not query.shape[-1] == key.shape[-1] == value.shape[-1]:
+        return False
+    if not (query.shape[:2] == key.shape[:2] == value.shape[:2]):
+        return False
+    if 0 in (query.shape[-2], key.shape[-2]):
+        return False
+    if mask is None:
+        return True
+    return not mask.requires_grad and mask.ndim in (2, 4)
+
+
+def _scaled_dot_product(
+    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool,
+    scale: float | None, enable_gqa: bool,
+) -> Any:  # fmt: skip
+    if not enable_gqa and _takes_flash(query, key, value, attn_mask, dropout_p):
+        if is_causal and attn_mask is not None:
+            _mask(query, key, attn_mask, is_causal)
+        mask = None if attn_mask is None else _mask(query, key, attn_mask, False)
+        return flash.run(query, key, value, dropout_p, is_causal, mask, scale)[0]
+    return native(_attention)(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+
+
+composite(
+    "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
+    "Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, "
+    "bool enable_gqa=False) -> Tensor",
+    _scaled_dot_product,
+    where="functional",
+    doc="softmax(query @ key.T / sqrt(length)) @ value.",
+    samples=(
+        "F.scaled_dot_product_attention(x, x, y)",
+        "F.scaled_dot_product_attention(x, x, y, is_causal=True)",
+    ),
+)

@@ -1,0 +1,465 @@
+"""Operators: convolution and transposed convolution of one, two and three dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...engine.layout import (
+    channels,
+    element_strides,
+    relaid,
+    row_major,
+    suggests,
+    suggests_channels_last,
+)
+from ...engine.operator import Reduced, composite, operator
+from ..conventions import Late
+from .windows import each, padded, scatter, windows
+
+transpose = Late("transpose.int")
+slice_ = Late("slice.Tensor")
+view = Late("view")
+expand = Late("expand")
+
+
+def _grouped(x: Any, groups: int, dim: int) -> Any:
+    """Splits the channels' dimension into (groups, channels of a group)."""
+    shape = x.shape
+    return x.reshape((*shape[:dim], groups, shape[dim] // groups, *shape[dim + 1 :]))
+
+
+def _correlate(
+    xp: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Any:
+    ndim = len(stride)
+    wide = padded(xp, x, padding, padding)
+    kernel = weight.shape[2:]
+    count = tuple(
+        (size - d * (k - 1) - 1) // s + 1
+        for size, k, s, d in zip(wide.shape[2:], kernel, stride, dilation, strict=True)
+    )
+    view = windows(xp, _grouped(wide, groups, 1), kernel, stride, dilation, count)
+    filters = _grouped(weight, groups, 0)
+    places, inner = "xyz"[:ndim], "uvw"[:ndim]
+    out = xp.einsum(f"bgc{places}{inner},gkc{inner}->bgk{places}", view, filters, optimize=True)
+    return out.reshape((out.shape[0], -1, *out.shape[3:]))
+
+
+def _spread(
+    xp: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, shape: Any, groups: int,
+    settle: Any = None,
+) -> Any:  # fmt: skip
+    """The adjoint: every element of x leaves a scaled kernel; `shape` is that of the result."""
+    ndim = len(stride)
+    places, inner = "xyz"[:ndim], "uvw"[:ndim]
+    filters = _grouped(weight, groups, 0)
+    values = xp.einsum(
+        f"bgk{places},gkc{inner}->bgc{places}{inner}", _grouped(x, groups, 1), filters,
+        optimize=True,
+    )  # fmt: skip
+    wide = tuple(size + 2 * p for size, p in zip(shape, padding, strict=True))
+    reach = tuple(
+        max(w, (n - 1) * s + d * (k - 1) + 1)
+        for w, n, s, d, k in zip(wide, x.shape[2:], stride, dilation, weight.shape[2:], strict=True)
+    )
+    values = values if settle is None else settle(values)
+    out = scatter(xp, values, reach, stride, dilation, settle)
+    cut = tuple(slice(p, p + size) for p, size in zip(padding, shape, strict=True))
+    out = out[(Ellipsis, *cut)]
+    return out.reshape((out.shape[0], -1, *out.shape[3:]))
+
+
+def _weight_gradient(
+    xp: Any, grad: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int,
+    settle: Any = None,
+) -> Any:  # fmt: skip
+    if settle is not None:  # one example after the other
+        total = xp.zeros((), dtype=x.dtype)
+        for place in range(x.shape[0]):
+            part = slice(place, place + 1)
+            total = settle(total + _weight_gradient(
+                xp, grad[part], x[part], kernel, stride, padding, dilation, groups
+            ))  # fmt: skip
+        return total
+    ndim = len(stride)
+    wide = padded(xp, x, padding, padding)
+    view = windows(xp, _grouped(wide, groups, 1), kernel, stride, dilation, grad.shape[2:])
+    places, inner = "xyz"[:ndim], "uvw"[:ndim]
+    out = xp.einsum(
+        f"bgc{places}{inner},bgk{places}->gkc{inner}", view, _grouped(grad, groups, 1),
+        optimize=True,
+    )  # fmt: skip
+    return out.reshape((-1, *out.shape[2:]))
+
+
+def _laid_out(out: Any, input: Any, weight: Any) -> Any:
+    """Channels last where the input or the weight lies so. PyTorch takes a line for an image of
+    one row, once it has made the input row-major."""
+    if input.ndim == 3:
+        sizes, strides = weight.shape, element_strides(weight)
+        image = ((*sizes[:2], 1, sizes[2]), (*strides[:2], sizes[2] * strides[2], strides[2]))
+        if suggests(*image):
+            return relaid(out, (out.shape[1] * out.shape[2], 1, out.shape[1]))
+        return row_major(out)
+    return channels(out, input if suggests_channels_last(input) else weight)
+
+
+def _convolution(
+    xp: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
+    transposed: bool, output_padding: Any, groups: int, settle: Any = None,
+) -> Any:  # fmt: skip
+    if transposed:
+        shape = tuple(
+            (n - 1) * s - 2 * p + d * (k - 1) + o + 1
+            for n, s, p, d, k, o in zip(
+                x.shape[2:],
+                stride,
+                padding,
+                dilation,
+                weight.shape[2:],
+                output_padding,
+                strict=True,
+            )
+        )
+        out = _spread(xp, x, weight, stride, padding, dilation, shape, groups, settle)
+    else:
+        out = _correlate(xp, x, weight, stride, padding, dilation, groups)
+    if bias is not None:
+        out = out + bias.reshape((1, -1) + (1,) * len(stride))
+    return out.astype(x.dtype, copy=False)
+
+
+def _convolution_backward(
+    xp: Any, grad: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any,
+    dilation: Any, transposed: bool, output_padding: Any, groups: int, output_mask: Any,
+    settle: Any = None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    to_input = to_weight = to_bias = None
+    kernel = weight.shape[2:]
+    if output_mask[0]:
+        if transposed:
+            to_input = _correlate(xp, grad, weight, stride, padding, dilation, groups)
+            to_input = to_input[(Ellipsis, *(slice(size) for size in x.shape[2:]))]
+        else:
+            to_input = _spread(
+                xp, grad, weight, stride, padding, dilation, x.shape[2:], groups, settle
+            )
+    if output_mask[1]:
+        pair = (x, grad) if transposed else (grad, x)
+        to_weight = _weight_gradient(xp, *pair, kernel, stride, padding, dilation, groups, settle)
+    if output_mask[2]:
+        to_bias = grad.sum(axis=(0, *range(2, grad.ndim)))
+    return to_input, to_weight, to_bias
+
+
+def _swapped(x: Any) -> Any:
+    return transpose(x, 0, 1)
+
+
+def _double_weight(
+    ggi: Any, grad_output: Any, weight: Any, stride: Any, padding: Any, dilation: Any,
+    transposed: bool,
+) -> Any:  # fmt: skip
+    """The weight's gradient as a convolution itself, stride and dilation exchanged."""
+    zeros = (0,) * len(stride)
+    first, second = (grad_output, ggi) if transposed else (ggi, grad_output)
+    out = convolution(
+        _swapped(first), _swapped(second), None, dilation, padding, stride, False, zeros, 1
+    )
+    out = _swapped(out)
+    for place, size in enumerate(weight.shape[2:], 2):
+        if out.shape[place] > size:
+            out = slice_(out, place, 0, size, 1)
+    return out
+
+
+def _double(
+    grads: Any, grad_output: Any, input: Any, weight: Any, stride: Any, padding: Any,
+    dilation: Any, transposed: bool, output_padding: Any, groups: int, needs: Any,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    ggi, ggw, ggb = grads
+    settings = (stride, padding, dilation, transposed, output_padding, groups)
+    to_grad = to_input = to_weight = None
+    if needs["grad_output"]:
+        if ggi is not None:
+            to_grad = convolution(ggi, weight, None, *settings)
+        if ggw is not None:
+            term = convolution(input, ggw, None, *settings)
+            to_grad = term if to_grad is None else to_grad + term
+        if ggb is not None:
+            shape = (1, ggb.shape[0], *(1,) * len(stride))
+            term = expand(view(ggb, shape), tuple(grad_output.shape), False)
+            to_grad = term if to_grad is None else to_grad + term
+    if needs["weight"] and ggi is not None:
+        if groups == 1:
+            to_weight = _double_weight(
+                ggi, grad_output, weight, stride, padding, dilation, transposed
+            )
+        else:
+            to_weight = convolution_backward(
+                grad_output, ggi, weight, None, *settings, (False, True, False)
+            )[1]
+    if needs["input"] and ggw is not None:
+        to_input = _double_input(ggw, grad_output, input, *settings)
+    return to_grad, to_input, to_weight
+
+
+def _double_input(
+    ggw: Any, grad_output: Any, input: Any, stride: Any, padding: Any, dilation: Any,
+    transposed: bool, output_padding: Any, groups: int,
+) -> Any:  # fmt: skip
+    zeros = (0,) * len(stride)
+    if transposed:
+        out = convolution(grad_output, ggw, None, stride, padding, dilation, False, zeros, groups)
+        for place, size in enumerate(input.shape[2:], 2):
+            if out.shape[place] > size:
+                out = slice_(out, place, 0, size, 1)
+        return out
+    extra = tuple(
+        size - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
+        for size, n, s, p, d, k in zip(
+            input.shape[2:],
+            grad_output.shape[2:],
+            stride,
+            padding,
+            dilation,
+            ggw.shape[2:],
+            strict=True,
+        )
+    )
+    return convolution(grad_output, ggw, None, stride, padding, dilation, True, extra, groups)
+
+
+_SETTINGS = (
+    "int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups"
+)
+
+
+def _steps(kind: Any) -> Any:
+    """float16 is added up column by column; bfloat16 has a library that rounds once."""
+    return kind.settle if kind.dtype.name == "float16" else None
+
+
+convolution_backward = operator(
+    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, "
+    f"{_SETTINGS}, bool[] output_mask) -> (Tensor result0, Tensor result1, Tensor result2)",
+    node="ConvolutionBackwardBackward0",
+    where="hidden",
+    forward=_convolution_backward,
+    reduced=Reduced(
+        lambda kind, *given: _convolution_backward(kind.xp, *given, settle=_steps(kind))
+    ),
+    joint={
+        ("grad_output", "input", "weight"): (
+            lambda grads, grad_output, input, weight, stride, padding, dilation, transposed,
+            output_padding, groups, needs: _double(
+                grads, grad_output, input, weight, stride, padding, dilation, transposed,
+                output_padding, groups, needs,
+            )
+        )
+    },
+    doc="The gradients of convolution.",
+    samples=("torch.autograd.grad(F.conv1d(c, c[:, :, :2]).sum(), c, create_graph=True)",),
+)  # fmt: skip
+
+convolution = operator(
+    f"convolution(Tensor input, Tensor weight, Tensor? bias, {_SETTINGS}) -> Tensor",
+    node="ConvolutionBackward0",
+    where="hidden",
+    forward=lambda xp, input, weight, *settings: _laid_out(
+        _convolution(xp, input, weight, *settings), input, weight
+    ),
+    reduced=Reduced(
+        lambda kind, input, weight, *settings: _laid_out(
+            _convolution(kind.xp, input, weight, *settings, settle=_steps(kind)), input, weight
+        )
+    ),
+    joint={
+        ("input", "weight", "bias"): (
+            lambda grad, input, weight, bias_sym_sizes_opt, stride, padding, dilation, transposed,
+            output_padding, groups, needs: convolution_backward(
+                grad, input, weight, bias_sym_sizes_opt, stride, padding, dilation, transposed,
+                output_padding, groups, (needs["input"], needs["weight"], needs["bias"]),
+            )
+        )
+    },
+    cost=lambda input, weight, bias, stride, *rest: input.numel() * weight.numel()
+    // max(1, weight.shape[1]),
+    doc="Every window of the input times the kernel, summed.",
+    samples=("F.conv1d(c, c[:, :, :2])",),
+)  # fmt: skip
+
+
+# ---- as torch.nn.functional offers it
+
+
+def _check_input(input: Any, weight: Any, name: str, ndim: int) -> None:
+    if input.ndim not in (ndim + 1, ndim + 2):
+        raise RuntimeError(
+            f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {name}, but got "
+            f"input of size: {list(input.shape)}"
+        )
+
+
+def _check_weight(weight: Any, stride: Sequence[int]) -> None:
+    """The weight says how many dimensions are meant."""
+    if weight.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if len(stride) != weight.ndim - 2:
+        raise RuntimeError(
+            f"expected stride to be a single integer value or a list of {weight.ndim - 2} values "
+            f"to match the convolution dimensions, but got stride={list(stride)}"
+        )
+
+
+def _check_sizes(
+    x: Any, weight: Any, bias: Any, padding: Any, dilation: Any, groups: int, transposed: bool
+) -> None:
+    if x.ndim != weight.ndim:
+        raise RuntimeError(
+            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight "
+            f"{list(weight.shape)}, but got {x.ndim}-dimensional input of size {list(x.shape)} "
+            "instead"
+        )
+    if x.dtype is not weight.dtype or x.device != weight.device:
+        either = ""
+        if x.device.type == "cpu" and weight.device.type != "cpu":
+            either = " or input should be a MKLDNN tensor and weight is a dense tensor"
+        raise RuntimeError(
+            f"Input type ({x.type()}) and weight type ({weight.type()}) should be the same{either}"
+        )
+    expected = weight.shape[0] if transposed else weight.shape[1] * groups
+    if x.shape[1] != expected:
+        kind = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
+        raise RuntimeError(
+            f"Given {kind}, weight of size {list(weight.shape)}, expected "
+            f"input{list(x.shape)} to have {expected} channels, but got {x.shape[1]} channels "
+            "instead"
+        )
+    if transposed:
+        return
+    wide = [size + 2 * p for size, p in zip(x.shape[2:], padding, strict=True)]
+    spans = [d * (k - 1) + 1 for k, d in zip(weight.shape[2:], dilation, strict=True)]
+    if any(span > size for span, size in zip(spans, wide, strict=True)):
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({_crossed(wide)}). Kernel size: "
+            f"({_crossed(spans)}). Kernel size can't be greater than actual input size"
+        )
+
+
+def _crossed(sizes: Any) -> str:
+    return " x ".join(str(size) for size in sizes)
+
+
+def _batched(input: Any, ndim: int) -> tuple[Any, bool]:
+    return (input, True) if input.ndim == ndim + 2 else (input.unsqueeze(0), False)
+
+
+def _conv(ndim: int) -> Any:
+    def body(
+        input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    ) -> Any:
+        _check_input(input, weight, f"conv{ndim}d", ndim)
+        stride, dilation = each(stride, ndim), each(dilation, ndim)
+        _check_weight(weight, stride)
+        x, batched = _batched(input, ndim)
+        if isinstance(padding, str):
+            x, padding = _named_padding(x, weight, padding, stride, dilation)
+        padding = each(padding, ndim)
+        _check_sizes(x, weight, bias, padding, dilation, groups, False)
+        out = convolution.run(
+            x, weight, bias, stride, padding, dilation, False, (0,) * ndim, groups
+        )
+        return out if batched else out.squeeze(0)
+
+    return body
+
+
+def _named_padding(x: Any, weight: Any, padding: str, stride: Any, dilation: Any) -> Any:
+    """'same' pads by what the kernel takes away; an odd element goes to the end."""
+    if padding == "valid":
+        return x, (0,) * len(stride)
+    if padding != "same":
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
+    if any(step != 1 for step in stride):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    total = [d * (k - 1) for k, d in zip(weight.shape[2:], dilation, strict=True)]
+    if any(size % 2 for size in total):
+        from .padding import constant_pad_nd
+
+        sides: list[int] = []
+        for size in reversed(total):
+            sides += [0, size % 2]
+        x = constant_pad_nd.run(x, tuple(sides), 0)
+    return x, tuple(size // 2 for size in total)
+
+
+def _check_extra(extra: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> None:
+    """What is added at the far end must be filled by some stride; one dimension is not asked."""
+    if any(size < 0 for size in extra):
+        raise RuntimeError("negative output_padding is not supported")
+    fits = all(e < s or e < d for e, s, d in zip(extra, stride, dilation, strict=True))
+    if fits or len(extra) == 1:
+        return
+    names = ("depth", "height", "width")[-len(extra) :]
+    told = " ".join(
+        f"{word}_{name}: {size}"
+        for word, sizes in (("output_padding", extra), ("stride", stride), ("dilation", dilation))
+        for name, size in zip(names, sizes, strict=True)
+    )
+    raise RuntimeError(
+        f"output padding must be smaller than either stride or dilation, but got {told}"
+    )
+
+
+def _conv_transpose(ndim: int) -> Any:
+    def body(
+        input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any,
+        groups: int, dilation: Any,
+    ) -> Any:  # fmt: skip
+        _check_input(input, weight, f"conv_transpose{ndim}d", ndim)
+        _check_weight(weight, each(stride, ndim))
+        x, batched = _batched(input, ndim)
+        padding, dilation = each(padding, ndim), each(dilation, ndim)
+        _check_sizes(x, weight, bias, padding, dilation, groups, True)
+        stride, extra = each(stride, ndim), each(output_padding, ndim)
+        _check_extra(extra, stride, dilation)
+        out = convolution.run(
+            x, weight, bias, stride, padding, dilation, True, extra, groups
+        )  # fmt: skip
+        return out if batched else out.squeeze(0)
+
+    return body
+
+
+_EXAMPLES = {
+    1: "c, c[:, :, :2]",
+    2: "c[None], c[:2, None, :2, :2].repeat(1, 2, 1, 1)",
+    3: "c[None, None], c[None, None, :1, :2, :2]",
+}
+_TRANSPOSED = {
+    1: "c.permute(0, 2, 1)[:, :2], c[:, :, :2]",
+    2: "c[None], c[:, None, :2, :2], None, 2, output_padding=1",
+    3: "c[None, None], c[None, None, :1, :2, :2], padding=(0, 1, 0)",
+}
+for _ndim, _example in _EXAMPLES.items():
+    composite(
+        f"conv{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, any stride=1, "
+        "any padding=0, any dilation=1, int groups=1) -> Tensor",
+        _conv(_ndim),
+        where="torch functional",
+        doc=f"Convolution over {_ndim} dimension{'s' * (_ndim > 1)}.",
+        samples=(f"F.conv{_ndim}d({_example})", f"F.conv{_ndim}d({_example}, padding=1)"),
+        errors=(f"F.conv{_ndim}d(s, c)", "F.conv1d(c, x)", "F.conv2d(c, c)"),
+    )
+    composite(
+        f"conv_transpose{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, "
+        f"int[{_ndim}] stride=1, int[{_ndim}] padding=0, int[{_ndim}] output_padding=0, "
+        f"int groups=1, int[{_ndim}] dilation=1) -> Tensor",
+        _conv_transpose(_ndim),
+        where="torch functional",
+        doc=f"Transposed convolution over {_ndim} dimension{'s' * (_ndim > 1)}.",
+        samples=(f"F.conv_transpose{_ndim}d({_TRANSPOSED[_ndim]})",),
+        errors=("F.conv_transpose2d(c[None], c[:, None], output_padding=1)",) if _ndim == 2 else (),
+    )

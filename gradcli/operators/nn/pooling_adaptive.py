@@ -1,0 +1,182 @@
+"""Operators: pooling to a given size, whatever the input's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import Any
+
+from ...engine.operator import Reduced, operator
+from ...numerics.summation import sum_of_window
+from ..conventions import floating_only
+from ..shape.constants import zeros_of
+from .pooling import _max_double, _product, _put_back
+
+
+def _bounds(size: int, out: int) -> list[tuple[int, int]]:
+    """The windows that divide `size` elements into `out` parts; neighbours may share an element."""
+    return [(i * size // out, -((-(i + 1) * size) // out)) for i in range(out)]
+
+
+def _cells(
+    xp: Any, sizes: Any, output_size: Any
+) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...], list[int]]]:
+    """Each output element's place, the window that it stands for, and the window's sizes."""
+    bounds = [_bounds(size, out) for size, out in zip(sizes, output_size, strict=True)]
+    for cell in xp.ndindex(*output_size):
+        ends = [bounds[axis][place] for axis, place in enumerate(cell)]
+        window = tuple(slice(*pair) for pair in ends)
+        yield (Ellipsis, *cell), (Ellipsis, *window), [end - start for start, end in ends]
+
+
+def _average(xp: Any, x: Any, output_size: Any, settle: Any = None) -> Any:
+    ndim = len(output_size)
+    out = xp.empty((*x.shape[:-ndim], *output_size), dtype=x.dtype)
+    for cell, window, lengths in _cells(xp, x.shape[-ndim:], output_size):
+        if settle is None:
+            total = sum_of_window(x[window], ndim)
+        else:
+            total = _sum_of_steps(x[window], ndim, settle)
+        for length in lengths:
+            total = total / x.dtype.type(length)
+            total = total if settle is None else settle(total)
+        out[cell] = total
+    return out
+
+
+def _sum_of_steps(window: Any, ndim: int, settle: Any) -> Any:
+    lead = window.shape[: window.ndim - ndim]
+    flat = window.reshape((*lead, prod(window.shape[len(lead) :])))
+    total = flat[..., 0]
+    for place in range(1, flat.shape[-1]):
+        total = settle(total + flat[..., place])
+    return total
+
+
+def _average_backward(xp: Any, grad: Any, x: Any, ndim: int, settle: Any = None) -> Any:
+    out = xp.zeros(x.shape, dtype=grad.dtype)
+    for cell, window, lengths in _cells(xp, x.shape[-ndim:], grad.shape[-ndim:]):
+        share = grad[cell]
+        for length in lengths:
+            share = share / grad.dtype.type(length)
+            share = share if settle is None else settle(share)
+        out[window] += share[(..., *(None,) * ndim)]
+        if settle is not None:
+            out[window] = settle(out[window])
+    return out
+
+
+def _largest(xp: Any, x: Any, output_size: Any) -> tuple[Any, Any]:
+    ndim = len(output_size)
+    sizes = x.shape[-ndim:]
+    values = xp.empty((*x.shape[:-ndim], *output_size), dtype=x.dtype)
+    indices = xp.empty(values.shape, dtype="int64")
+    places = xp.arange(_product(sizes)).reshape(sizes)
+    for cell, window, _ in _cells(xp, sizes, output_size):
+        flat = x[window].reshape((*x.shape[:-ndim], -1))
+        best = flat.argmax(axis=-1)
+        missing = flat != flat
+        if missing.any():  # the last NaN, where NumPy takes the first
+            last = flat.shape[-1] - 1 - missing[..., ::-1].argmax(axis=-1)
+            best = xp.where(missing.any(axis=-1), last, best)
+        values[cell] = xp.take_along_axis(flat, best[..., None], -1)[..., 0]
+        indices[cell] = places[window].reshape(-1)[best]
+    return values, indices
+
+
+def _check(kind: str, ndim: int) -> Any:
+    def check(self: Any, output_size: Any) -> None:
+        if self.ndim not in (ndim + 1, ndim + 2):
+            name, end = ("avg", "") if kind == "average" else ("max", ":")
+            raise RuntimeError(
+                f"adaptive_{name}_pool{ndim}d(): Expected {ndim + 1}D or {ndim + 2}D tensor, but "
+                f"got{end} {list(self.shape)}"
+            )
+
+    return check
+
+
+def _again(average: Callable[..., Any]) -> dict[int, Callable[..., Any]]:
+    """The average of a gradient's gradient. The parameters' names are what nodes show."""
+
+    def of_planes(
+        grad: Any, grad_output_sym_argsize_minus_2: int, grad_output_sym_argsize_minus_1: int
+    ) -> Any:
+        return average(grad, (grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1))
+
+    def of_volumes(
+        grad: Any, grad_output_sym_argsize_minus_3: int, grad_output_sym_argsize_minus_2: int,
+        grad_output_sym_argsize_minus_1: int,
+    ) -> Any:  # fmt: skip
+        sizes = (grad_output_sym_argsize_minus_3, grad_output_sym_argsize_minus_2)
+        return average(grad, (*sizes, grad_output_sym_argsize_minus_1))
+
+    return {2: of_planes, 3: of_volumes}
+
+
+def _declare(ndim: int) -> tuple[Any, Any]:
+    image = "c" if ndim == 2 else "c[None]"
+    again = _again(lambda *sizes: average(*sizes))[ndim]
+    average_backward = operator(
+        f"_adaptive_avg_pool{ndim}d_backward(Tensor grad_output, Tensor self) -> Tensor",
+        node=f"AdaptiveAvgPool{ndim}DBackwardBackward0",
+        where="hidden",
+        forward=lambda xp, grad_output, self: _average_backward(xp, grad_output, self, ndim),
+        reduced=Reduced(
+            lambda kind, grad_output, self: _average_backward(
+                kind.xp, grad_output, self, ndim, kind.settle
+            )
+        ),
+        grad_output=again,
+        self=lambda grad, self_shape: zeros_of(grad, self_shape),
+        doc="Each gradient shared among its window.",
+        samples=(f"torch.autograd.grad(F.adaptive_avg_pool{ndim}d({image}, 2).sum(), c)[0]",),
+    )
+    average = operator(
+        f"_adaptive_avg_pool{ndim}d(Tensor self, int[{ndim}] output_size) -> Tensor",
+        node=f"AdaptiveAvgPool{ndim}DBackward0",
+        where="hidden",
+        layout="channels",
+        forward=_average,
+        reduced=Reduced(
+            lambda kind, self, output_size: _average(
+                kind.xp, self, output_size, kind.settle if ndim == 3 else None
+            )
+        ),
+        self=lambda grad, self: average_backward(grad, self),
+        check=_check("average", ndim),
+        refuse=floating_only(f"adaptive_avg_pool{ndim}d"),
+        doc="The means of windows that divide the input evenly.",
+        samples=(f"F.adaptive_avg_pool{ndim}d({image}, 2)",),
+    )
+    largest_backward = operator(
+        f"adaptive_max_pool{ndim}d_backward(Tensor grad_output, Tensor self, Tensor indices) "
+        "-> Tensor",
+        node=f"AdaptiveMaxPool{ndim}DBackwardBackward0",
+        where="hidden",
+        forward=lambda xp, grad_output, self, indices: _put_back(
+            xp, grad_output, self, indices, ndim
+        ),
+        grad_output=lambda grad, indices: _max_double(grad, indices, ndim),
+        self=lambda grad, self_shape: zeros_of(grad, self_shape),
+        doc="The gradient at the places of the maxima.",
+        samples=(f"torch.autograd.grad(F.adaptive_max_pool{ndim}d({image}, 2).sum(), c)[0]",),
+    )
+    largest = operator(
+        f"adaptive_max_pool{ndim}d.kernel(Tensor self, int[{ndim}] output_size) "
+        "-> (Tensor result0, Tensor result1)",
+        node=f"AdaptiveMaxPool{ndim}DBackward0",
+        where="hidden",
+        layout="channels",
+        forward=_largest,
+        self=lambda grads, self, result1: largest_backward(grads[0], self, result1),
+        check=_check("largest", ndim),
+        refuse=floating_only(f"adaptive_max_pool{ndim}d"),
+        doc="The largest elements of windows that divide the input evenly.",
+        samples=(f"F.adaptive_max_pool{ndim}d({image}, 2)",),
+    )
+    return average, largest
+
+
+adaptive_avg_pool2d, adaptive_max_pool2d = _declare(2)
+adaptive_avg_pool3d, adaptive_max_pool3d = _declare(3)

@@ -1,0 +1,332 @@
+"""Operators: images resized: each dimension is resampled by a matrix of its own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...engine.operator import catalogue, composite, operator, warn
+from ..conventions import Late
+
+# ---- the matrix (out, in) of one dimension
+
+
+def _scale(size: int, out: int, align: bool, given: float | None) -> float:
+    if align:
+        return (size - 1) / (out - 1) if out > 1 else 0.0
+    return 1.0 / given if given is not None and given > 0 else size / out
+
+
+def _nearest(xp: Any, size: int, out: int, given: float | None, exact: bool, dtype: Any) -> Any:
+    scale = _scale(size, out, False, given)
+    matrix = xp.zeros((out, size), dtype=dtype)
+    for row in range(out):
+        place = math.floor((row + 0.5) * scale) if exact else math.floor(row * scale)
+        matrix[row, min(place, size - 1)] = 1
+    return matrix
+
+
+def _linear(xp: Any, size: int, out: int, given: float | None, align: bool, dtype: Any) -> Any:
+    scale = _scale(size, out, align, given)
+    matrix = xp.zeros((out, size), dtype=dtype)
+    for row in range(out):
+        at = row * scale if align else max((row + 0.5) * scale - 0.5, 0.0)
+        low = min(int(at), size - 1)
+        share = min(max(at - low, 0.0), 1.0)
+        matrix[row, low] += 1 - share
+        matrix[row, min(low + 1, size - 1)] += share
+    return matrix
+
+
+def _cubic_weights(t: float) -> list[float]:
+    a = -0.75
+
+    def near(x: float) -> float:
+        return ((a + 2) * x - (a + 3)) * x * x + 1
+
+    def far(x: float) -> float:
+        return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+
+    return [far(t + 1), near(t), near(1 - t), far(2 - t)]
+
+
+def _cubic(xp: Any, size: int, out: int, given: float | None, align: bool, dtype: Any) -> Any:
+    scale = _scale(size, out, align, given)
+    matrix = xp.zeros((out, size), dtype=dtype)
+    for row in range(out):
+        at = row * scale if align else (row + 0.5) * scale - 0.5
+        low = math.floor(at)
+        for offset, weight in enumerate(_cubic_weights(at - low), -1):
+            matrix[row, min(max(low + offset, 0), size - 1)] += weight
+    return matrix
+
+
+def _matrix(
+    xp: Any, kind: str, size: int, out: int, given: float | None, align: bool, dtype: Any
+) -> Any:
+    if kind == "nearest":
+        return _nearest(xp, size, out, given, False, dtype)
+    if kind == "nearest_exact":
+        return _nearest(xp, size, out, given, True, dtype)
+    build = _cubic if kind == "bicubic" else _linear
+    return build(xp, size, out, given, align, dtype)
+
+
+def _resampled(
+    xp: Any, x: Any, kind: str, sizes: Any, outs: Any, scales: Any, align: bool, back: bool
+) -> Any:
+    if x.dtype.kind != "f" and not kind.startswith("nearest"):  # pictures of bytes
+        fine = _resampled(xp, x.astype("float32"), kind, sizes, outs, scales, align, back)
+        return xp.clip(xp.floor(fine + 0.5), 0, 255)
+    for place, (size, out) in enumerate(zip(sizes, outs, strict=True)):
+        axis = x.ndim - len(outs) + place
+        matrix = _matrix(xp, kind, size, out, scales[place], align, x.dtype)
+        applied = xp.tensordot(x, matrix.T if back else matrix, axes=((axis,), (1,)))
+        x = xp.moveaxis(applied, -1, axis)
+    return xp.ascontiguousarray(x)
+
+
+# ---- a row for each kind and number of dimensions, with PyTorch's names of the scales
+
+_SCALES = {1: ("scales",), 2: ("scales_h", "scales_w"), 3: ("scales_d", "scales_h", "scales_w")}
+
+
+def _declare(kind: str, ndim: int, word: str, aligned: bool) -> Any:
+    names = _SCALES[ndim]
+    flag = "bool align_corners, " if aligned else ""
+    scales = ", ".join(f"float? {name}=None" for name in names)
+    label = {"nearest_exact": "NearestExact"}.get(kind, kind.capitalize())
+    base = f"{'_' if kind == 'nearest_exact' else ''}upsample_{kind}{ndim}d"
+    node = f"Upsample{label}{ndim}DBackward"
+
+    def settings(rest: tuple[Any, ...]) -> tuple[bool, tuple[Any, ...]]:
+        return (bool(rest[0]), rest[1:]) if aligned else (False, rest)
+
+    def forward(xp: Any, x: Any, output_size: Any, *rest: Any) -> Any:
+        align, given = settings(rest)
+        return _resampled(xp, x, kind, x.shape[-ndim:], output_size, given, align, False)
+
+    def backward(xp: Any, grad: Any, output_size: Any, input_size: Any, *rest: Any) -> Any:
+        align, given = settings(rest)
+        return _resampled(xp, grad, kind, input_size[-ndim:], output_size, given, align, True)
+
+    there, back = Late(base), Late(base + "_backward")
+    formulas = _FORMULAS[ndim, aligned](there, back)
+    operator(
+        f"{base}_backward(Tensor grad_output, int[] output_size, int[] input_size, "
+        f"{flag}{scales}) -> Tensor",
+        node=node + "Backward0",
+        where="hidden",
+        forward=backward,
+        grad_output=formulas[1],
+        doc="The gradient of resampling: the transposed matrices.",
+        samples=(_example(kind, ndim, "sum()", True),),
+    )
+    return operator(
+        f"{base}(Tensor self, int[] output_size, {flag}{scales}) -> Tensor",
+        node=node + "0",
+        where="hidden",
+        layout="channels",
+        forward=forward,
+        self=formulas[0],
+        cost=lambda self, output_size, *rest: self.shape[0] * self.shape[1] * _product(output_size),
+        doc="An image resampled to another size.",
+        samples=(_example(kind, ndim, "", False),),
+    )
+
+
+def _product(sizes: Any) -> int:
+    count = 1
+    for size in sizes:
+        count *= size
+    return count
+
+
+def _example(kind: str, ndim: int, end: str, grad: bool) -> str:
+    x = {1: "c", 2: "c[None]", 3: "c[None, None]"}[ndim]
+    mode = kind.replace("_", "-")
+    call = f"F.interpolate({x}, scale_factor=2, mode='{mode}')"
+    return f"torch.autograd.grad({call}.sum(), c)[0]" if grad else call
+
+
+def _formulas(ndim: int, aligned: bool) -> Any:
+    """Formulas name what is saved, so each number of dimensions has its own."""
+    if ndim == 1 and not aligned:
+        return lambda there, back: (
+            lambda grad, output_size, self_sym_sizes, scales: back(
+                grad, output_size, self_sym_sizes, scales
+            ),
+            lambda grad, output_size, scales: there(grad, output_size, scales),
+        )
+    if ndim == 1:
+        return lambda there, back: (
+            lambda grad, output_size, self_sym_sizes, align_corners, scales: back(
+                grad, output_size, self_sym_sizes, align_corners, scales
+            ),
+            lambda grad, output_size, align_corners, scales: there(
+                grad, output_size, align_corners, scales
+            ),
+        )
+    if ndim == 2 and not aligned:
+        return lambda there, back: (
+            lambda grad, output_size, self_sym_sizes, scales_h, scales_w: back(
+                grad, output_size, self_sym_sizes, scales_h, scales_w
+            ),
+            lambda grad, output_size, scales_h, scales_w: there(
+                grad, output_size, scales_h, scales_w
+            ),
+        )
+    if ndim == 2:
+        return lambda there, back: (
+            lambda grad, output_size, self_sym_sizes, align_corners, scales_h, scales_w: back(
+                grad, output_size, self_sym_sizes, align_corners, scales_h, scales_w
+            ),
+            lambda grad, output_size, align_corners, scales_h, scales_w: there(
+                grad, output_size, align_corners, scales_h, scales_w
+            ),
+        )
+    return _formulas_of_volumes(aligned)
+
+
+def _formulas_of_volumes(aligned: bool) -> Any:
+    if not aligned:
+        return lambda there, back: (
+            lambda grad, output_size, self_sym_sizes, scales_d, scales_h, scales_w: back(
+                grad, output_size, self_sym_sizes, scales_d, scales_h, scales_w
+            ),
+            lambda grad, output_size, scales_d, scales_h, scales_w: there(
+                grad, output_size, scales_d, scales_h, scales_w
+            ),
+        )
+    return lambda there, back: (
+        lambda grad, output_size, self_sym_sizes, align_corners, scales_d, scales_h, scales_w: back(
+            grad, output_size, self_sym_sizes, align_corners, scales_d, scales_h, scales_w
+        ),
+        lambda grad, output_size, align_corners, scales_d, scales_h, scales_w: there(
+            grad, output_size, align_corners, scales_d, scales_h, scales_w
+        ),
+    )
+
+
+_FORMULAS = {
+    (ndim, aligned): _formulas(ndim, aligned) for ndim in (1, 2, 3) for aligned in (False, True)
+}
+_ROWS: dict[tuple[str, int], Any] = {}
+for _ndim in (1, 2, 3):
+    _ROWS["nearest", _ndim] = _declare("nearest", _ndim, "nearest", False)
+    _ROWS["nearest-exact", _ndim] = _declare("nearest_exact", _ndim, "nearest-exact", False)
+for _kind, _ndim in (("linear", 1), ("bilinear", 2), ("bicubic", 2), ("trilinear", 3)):
+    _ROWS[_kind, _ndim] = _declare(_kind, _ndim, _kind, True)
+
+_MODES = "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact"
+
+
+def _output_sizes(
+    input: Any, size: Any, scale_factor: Any, recompute: Any
+) -> tuple[list[int], list[float | None]]:
+    ndim = input.ndim - 2
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is not None:
+        sizes = list(size) if isinstance(size, tuple | list) else [size] * ndim
+        if len(sizes) != ndim:
+            raise ValueError(
+                "Input and output must have the same number of spatial dimensions, but got input "
+                f"with spatial dimensions of {list(input.shape[2:])} and output size of "
+                f"{size}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and output "
+                "size in (o1, o2, ...,oK) format."
+            )
+        return [int(n) for n in sizes], [None] * ndim
+    if scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    many = isinstance(scale_factor, tuple | list)
+    factors = list(scale_factor) if many else [scale_factor] * ndim
+    if len(factors) != ndim:
+        raise ValueError(
+            "Input and scale_factor must have the same number of spatial dimensions, but got input "
+            f"with spatial dimensions of {list(input.shape[2:])} and scale_factor of shape "
+            f"{scale_factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
+            "scale_factor in (s1, s2, ...,sK) format."
+        )
+    sizes = [
+        math.floor(float(n) * factor) for n, factor in zip(input.shape[2:], factors, strict=True)
+    ]
+    scales = [None] * ndim if recompute else [float(factor) for factor in factors]
+    return sizes, list(scales)
+
+
+def _interpolate(
+    input: Any, size: Any, scale_factor: Any, mode: str, align_corners: bool | None,
+    recompute_scale_factor: bool | None, antialias: bool,
+) -> Any:  # fmt: skip
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError(
+                "align_corners option can only be set with the interpolating modes: linear | "
+                "bilinear | bicubic | trilinear"
+            )
+    elif align_corners is None:
+        align_corners = False
+    if input.ndim < 3 or input.ndim > 5:
+        raise NotImplementedError(
+            "Input Error: Only 3D, 4D and 5D input Tensors supported "
+            f"(got {input.ndim}D) for the modes: {_MODES} (got {mode})"
+        )
+    ndim = input.ndim - 2
+    sizes, scales = _output_sizes(input, size, scale_factor, recompute_scale_factor)
+    if mode == "area":
+        return catalogue.functions[f"nn.functional.adaptive_avg_pool{ndim}d"](input, tuple(sizes))
+    row = _ROWS.get((mode, ndim))
+    if row is None:
+        needed = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}.get(mode, 4)
+        raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs {needed}D input")
+    given = (align_corners,) if mode not in ("nearest", "nearest-exact") else ()
+    return row.run(input, tuple(sizes), *given, *scales)
+
+
+composite(
+    "interpolate(Tensor input, any size=None, any scale_factor=None, str mode='nearest', "
+    "bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",
+    _interpolate,
+    where="functional",
+    doc="An image resampled to a size, or by a factor.",
+    samples=(
+        "F.interpolate(c, scale_factor=2)",
+        "F.interpolate(c[None], (5, 4), mode='bilinear')",
+        "F.interpolate(c[None], scale_factor=2.0, mode='bicubic', align_corners=True)",
+    ),
+    errors=("F.interpolate(x, 2)", "F.interpolate(c)"),
+)
+
+
+def _upsample(input: Any, size: Any, scale_factor: Any, mode: str, align_corners: Any) -> Any:
+    warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.")
+    return _interpolate(input, size, scale_factor, mode, align_corners, None, False)
+
+
+composite(
+    "upsample(Tensor input, any size=None, any scale_factor=None, str mode='nearest', "
+    "bool? align_corners=None) -> Tensor",
+    _upsample,
+    where="functional",
+    doc="The older name of interpolate.",
+    samples=("F.upsample(c, scale_factor=2)",),
+)
+
+
+def _declare_older(name: str, mode: str, align_corners: bool | None) -> None:
+    def body(input: Any, size: Any, scale_factor: Any) -> Any:
+        warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
+        return _interpolate(input, size, scale_factor, mode, align_corners, None, False)
+
+    composite(
+        f"{name}(Tensor input, any size=None, any scale_factor=None) -> Tensor",
+        body,
+        where="functional",
+        doc=f"interpolate in the mode {mode!r}.",
+        samples=(f"F.{name}(c[None], scale_factor=2)",),
+    )
+
+
+_declare_older("upsample_nearest", "nearest", None)
+_declare_older("upsample_bilinear", "bilinear", True)

@@ -1,0 +1,1 @@
+"""Operators: along dimensions: sums, extremes, sorting, softmax, statistics."""

@@ -1,0 +1,247 @@
+"""Operators: how many elements there are of each number, or between edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+from ...engine import dtypes
+from ...engine.operator import Reduced, composite, operator
+from ..conventions import INTEGERS, check_precision, floating_only, unimplemented
+
+# ---- numbers
+
+
+def _check_bincount(self: Any, weights: Any, minlength: int) -> None:
+    if self.dtype.category >= dtypes.FLOATING or self.dtype.category == dtypes.BOOL:
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{self.dtype.word}'")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if self.ndim != 1 or (self.numel() and bool((self < 0).any())):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and tuple(weights.shape) != tuple(self.shape):
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+
+
+def _count_type(self: Any, weights: Any, minlength: int) -> Any:
+    if weights is None:
+        return dtypes.int64
+    return weights.dtype if weights.dtype is dtypes.float32 else dtypes.float64
+
+
+bincount = operator(
+    "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
+    node="torch::autograd::NotImplemented",
+    dtype=_count_type,
+    check=_check_bincount,
+    cost=lambda self, weights, minlength: max(
+        minlength, int(self._data.max()) + 1 if self.numel() else 0
+    ),
+    forward=lambda xp, self, weights, minlength: xp.bincount(
+        self.astype("int64"), weights, minlength
+    ),
+    doc="How often each number from 0 on occurs, or the sum of the weights there.",
+    samples=("torch.bincount(j)", "j.bincount(w.detach())", "torch.bincount(j, minlength=5)",
+             "torch.bincount(j, d[0].detach())", "torch.bincount(j, j)", "torch.bincount(j[:0])"),
+    errors=("torch.bincount(v)", "torch.bincount(i)", "torch.bincount(j - 1)",
+            "torch.bincount(j, x)", "torch.bincount(j, minlength=-1)"),
+)  # fmt: skip
+
+# ---- edges
+
+
+def _outer(self: Any, low: float, high: float, apart: float = 1) -> tuple[Any, Any]:
+    """The first and the last edge: the data's where none are given; never the same."""
+    if low == high and self.size:
+        of_type = self.dtype.type
+        low, high = of_type(self.min().item()), of_type(self.max().item())
+    if low == high:
+        low, high = low - apart, high + apart
+    return low, high
+
+
+def _check_histc(self: Any, bins: int, min: Any, max: Any) -> None:
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if min > max:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    if min == max and self.numel():
+        low, high = float(self.detach().min()), float(self.detach().max())
+        if not isfinite(low) or not isfinite(high):
+            raise RuntimeError(f"torch.histc: range of [{low}, {high}] is not finite")
+
+
+def _histc(xp: Any, self: Any, bins: int, min: Any, max: Any, settle: Any = None) -> Any:
+    flat = self.reshape(-1)
+    low, high = (flat.dtype.type(edge) for edge in _outer(flat, min, max))
+    flat = flat[(flat >= low) & (flat <= high)]
+    if settle is None:
+        part = (flat - low) * flat.dtype.type(bins) / (high - low)
+    else:
+        low, high = settle(low), settle(high)
+        part = settle(settle(settle(flat - low) * bins) / settle(high - low))
+    place = part.astype("int64")
+    place = xp.minimum(place, bins - 1)
+    return xp.bincount(place, minlength=bins).astype(self.dtype)
+
+
+histc = operator(
+    "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+    refuse=floating_only("histogram_cpu"),
+    check=_check_histc,
+    cost=lambda self, bins, min, max: bins,
+    forward=_histc,
+    reduced=Reduced(lambda kind, *given: _histc(kind.xp, *given, settle=kind.settle)),
+    doc="How many elements lie in each of equal bins.",
+    samples=("torch.histc(x, 4)", "x.histc(4, -1, 1)", "torch.histc(x)",
+             "torch.histc(x, bins=3, min=1, max=1)", "torch.histc(d, 5)"),
+    errors=("torch.histc(i, 4)", "torch.histc(x, 0)", "torch.histc(x, 4, 2, 1)"),
+)  # fmt: skip
+
+
+def _edges(xp: Any, line: Any, bins: int, span: Sequence[float] | None) -> Any:
+    """Equal bins over a span or over the data."""
+    given = span is not None and span[0] == span[1]  # an empty span is not the data's
+    low, high = span if span is not None else (0, 0)
+    if not given:
+        low, high = _outer(line, low, high, 0.5)
+    if given:
+        low, high = low - 0.5, high + 0.5
+    if not line.size and span is None:
+        low, high = 0, 1
+    return xp.linspace(low, high, bins + 1).astype(line.dtype)
+
+
+def _binned(xp: Any, points: Any, edges: Sequence[Any], weight: Any, density: bool) -> Any:
+    """Sums of weights in the cells of a grid; the last edge belongs to the last cell."""
+    inside = xp.ones(points.shape[0], dtype=bool)
+    places = []
+    for column, line in enumerate(edges):
+        values = points[:, column]
+        at = xp.searchsorted(line, values, side="right") - 1
+        at = xp.where(values == line[-1], line.size - 2, at)
+        inside &= (values >= line[0]) & (values <= line[-1])
+        places.append(at)
+    shape = tuple(line.size - 1 for line in edges)
+    weights = xp.ones(points.shape[0]) if weight is None else weight.reshape(-1).astype("float64")
+    hist = xp.zeros(shape)
+    xp.add.at(hist, tuple(at[inside] for at in places), weights[inside])
+    if density:
+        hist = hist / hist.sum()
+        for axis, line in enumerate(edges):
+            widths = xp.diff(line).astype("float64")
+            hist = hist / widths.reshape([-1 if d == axis else 1 for d in range(len(edges))])
+    return hist.astype(points.dtype)
+
+
+_NO_HISTOGRAM = unimplemented("histogramdd", *INTEGERS, "Bool")
+
+
+def _one_line(xp: Any, self: Any, edges: Any, weight: Any, density: bool) -> tuple[Any, Any]:
+    return _binned(xp, self.reshape(-1, 1), (edges,), weight, density), edges
+
+
+def _check_bins(self: Any, bins: Any, range: Any, weight: Any, density: bool) -> None:
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    check_precision(self, "histogramdd")
+
+
+operator(
+    "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, "
+    "bool density=False) -> (Tensor hist, Tensor bin_edges)",
+    node="torch::autograd::NotImplemented",
+    outputs_named="histogram",
+    refuse=_NO_HISTOGRAM,
+    check=_check_bins,
+    cost=lambda self, bins, range, weight, density: bins,
+    forward=lambda xp, self, bins, range, weight, density: _one_line(
+        xp, self, _edges(xp, self.reshape(-1), bins, range), weight, density
+    ),
+    doc="How many elements lie in each of equal bins, and the bins' edges.",
+    samples=("torch.histogram(x.detach(), 4)", "torch.histogram(x.detach(), 4, range=(0.0, 1.0))",
+             "x.detach().histogram(3, weight=p.detach(), density=True)"),
+    errors=("torch.histogram(i, 3)", "torch.histogram(x.detach(), 0)"),
+)  # fmt: skip
+
+operator(
+    "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) "
+    "-> (Tensor hist, Tensor bin_edges)",
+    node="torch::autograd::NotImplemented",
+    outputs_named="histogram",
+    refuse=_NO_HISTOGRAM,
+    check=lambda self, *rest: check_precision(self, "histogramdd"),
+    forward=lambda xp, self, bins, weight, density: _one_line(xp, self, bins, weight, density),
+    doc="How many elements lie between given edges.",
+    samples=("torch.histogram(x.detach(), torch.tensor([-1.0, 0.0, 1.0]))",),
+)
+
+_histogramdd_edges = operator(
+    "_histogramdd_edges(Tensor self, int column, int bins, float[]? range=None) -> Tensor",
+    where="hidden",
+    refuse=_NO_HISTOGRAM,
+    check=lambda self, *rest: check_precision(self, "histogramdd"),
+    cost=lambda self, column, bins, range: bins,
+    forward=lambda xp, self, column, bins, range: _edges(
+        xp, self.reshape(-1, self.shape[-1])[:, column], bins, range
+    ),
+    doc="The edges of the bins of one coordinate.",
+    samples=("torch.histogramdd(x.detach(), [2, 2, 2])",),
+)
+
+_histogramdd_cells = operator(
+    "_histogramdd_cells(Tensor self, Tensor[] edges, Tensor? weight, bool density) -> Tensor",
+    where="hidden",
+    refuse=_NO_HISTOGRAM,
+    check=lambda self, *rest: check_precision(self, "histogramdd"),
+    cost=lambda self, edges, weight, density: _cells(edges),
+    forward=lambda xp, self, edges, weight, density: _binned(
+        xp, self.reshape(-1, self.shape[-1]), edges, weight, density
+    ),
+    doc="How many points lie in each cell of a grid.",
+    samples=("torch.histogramdd(x.detach(), [2, 2, 2])",),
+)
+
+
+def _cells(edges: Sequence[Any]) -> int:
+    count = 1
+    for line in edges:
+        count *= max(line.numel() - 1, 0)
+    return count
+
+
+def _histogramdd(self: Any, bins: Any, range: Any, weight: Any, density: bool) -> Any:
+    from ...engine.returns import named
+
+    columns = self.shape[-1]
+    counts = [bins] * columns if isinstance(bins, int) else list(bins)
+    if len(counts) != columns:
+        raise RuntimeError(
+            f"torch.histogramdd(): expected {columns} sequences of bin edges or bin counts, but "
+            f"got {len(counts)}"
+        )
+    edges = [
+        count
+        if hasattr(count, "ndim")
+        else _histogramdd_edges.run(
+            self, place, count, None if range is None else tuple(range[2 * place : 2 * place + 2])
+        )
+        for place, count in enumerate(counts)
+    ]
+    hist = _histogramdd_cells.run(self, edges, weight, density)
+    return named("histogramdd", ("hist", "bin_edges"), (hist, tuple(edges)))
+
+
+composite(
+    "histogramdd(Tensor self, any bins, float[]? range=None, Tensor? weight=None, "
+    "bool density=False) -> (Tensor hist, Tensor bin_edges)",
+    _histogramdd,
+    where="torch",
+    doc="How many points lie in each cell of a grid, and the grid's edges.",
+    samples=("torch.histogramdd(x.detach(), [2, 2, 2])", "torch.histogramdd(x.detach()[:, :2], 3)",
+             "torch.histogramdd(x.detach()[:, :2], [2, 3], range=(-2.0, 2.0, -1.0, 1.0), "
+             "density=True)",
+             "torch.histogramdd(x.detach()[:, :1], [torch.tensor([-1.0, 0.0, 2.0])], "
+             "weight=w.detach()[:2])"),
+)  # fmt: skip

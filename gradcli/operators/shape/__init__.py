@@ -1,0 +1,1 @@
+"""Operators: the same elements in another shape, order or type, and tensors made of numbers."""

@@ -1,0 +1,495 @@
+"""Operators: the same elements under another shape: views, and the copies reshape falls back to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...engine.layout import alike
+from ...engine.operator import Reduced, composite, operator
+from ...numerics.reduced_kernels import bits_of, read_as
+from ..geometry import (
+    broadcast_sizes,
+    contiguous_strides,
+    element_strides,
+    expanded_size,
+    infer_size,
+    is_contiguous,
+    shown,
+    strided,
+    view_strides,
+    viewed,
+    wrap_dim,
+    wrap_dims,
+)
+from ..reduce.sums import sum_all, sum_to
+from ..reduce.sums import sum_to_size as checked_sum_to_size
+
+# ---- copies
+
+clone = operator(
+    "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+    node="CloneBackward0",
+    forward=lambda xp, self, memory_format: _copied(xp, self, memory_format),
+    self=lambda grad: grad,
+    doc="A copy in memory of its own.",
+    samples=("x.clone()", "torch.clone(x)", "x.t().clone()", "i.clone()", "z.expand(2, 3).clone()"),
+    errors=("torch.clone(1.0)",),
+)
+
+
+def _copied(xp: Any, array: Any, memory_format: Any) -> Any:
+    """Dense memory keeps its order of dimensions unless row-major order is asked for."""
+    if "channels_last" in repr(memory_format):
+        return with_channels_last(xp, array)
+    if "contiguous_format" in repr(memory_format):
+        return array.copy(order="C")
+    copy = array.copy()
+    return copy if array.ndim < 2 else alike(copy, array)
+
+
+def with_channels_last(xp: Any, array: Any) -> Any:
+    """A copy whose second dimension lies closest in memory."""
+    return xp.moveaxis(xp.moveaxis(array, 1, -1).copy(order="C"), -1, 1)
+
+
+def is_laid_out(self: Any, memory_format: Any) -> bool:
+    """Do a tensor's elements lie in memory as a format says?"""
+    name = "" if memory_format is None else memory_format.name
+    if not name.startswith("channels_last"):
+        return name != "contiguous_format" or is_contiguous(self)
+    rank = 5 if name.endswith("3d") else 4
+    if self.ndim != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {name} format")
+    expected = 1
+    for place in (1, *range(rank - 1, 1, -1), 0):
+        if self.shape[place] != 1 and self.stride(place) != expected:
+            return False
+        expected *= self.shape[place]
+    return True
+
+
+def _contiguous(self: Any, memory_format: Any = None) -> Any:
+    if memory_format is not None and memory_format.name.startswith("channels_last"):
+        return self if is_laid_out(self, memory_format) else clone(self, memory_format)
+    return self if is_contiguous(self) else clone(self, "torch.contiguous_format")
+
+
+contiguous = composite(
+    "contiguous(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+    lambda self, memory_format: _contiguous(self, memory_format),
+    where="method",
+    doc="The tensor itself if its memory is in row-major order, else a copy that is.",
+    samples=(
+        "x.contiguous()",
+        "x.t().contiguous()",
+        "z.expand(2, 3).contiguous()",
+        "c[None].contiguous(memory_format=torch.channels_last).stride()",
+    ),
+)
+
+# ---- views of the same elements
+
+view = operator(
+    "view(Tensor self, int[] size) -> Tensor",
+    node="ViewBackward0",
+    view=True,
+    where="method",
+    forward=lambda xp, self, size: viewed(xp, self, size),
+    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
+    doc="The same memory under another size.",
+    samples=(
+        "x.view(3, 2)", "x.view(6)", "x.view(-1, 2)", "s.view(1)", "x.view((6,))", "c.view(6, 3)",
+    ),
+    errors=("x.view(4)", "x.view(-1, -1)", "x.t().view(6)", "x.view(-2, 3)", "x.view(4, -1)"),
+)  # fmt: skip
+
+unsafe_view = operator(
+    "_unsafe_view(Tensor self, int[] size) -> Tensor",
+    node="UnsafeViewBackward0",
+    where="hidden",
+    forward=lambda xp, self, size: viewed(xp, self, size),
+    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
+    doc="A view of memory that nobody else holds: what reshape makes of a copy.",
+    samples=("x.t().reshape(6)",),
+)
+
+reshape_alias = operator(
+    "_reshape_alias(Tensor self, int[] size) -> Tensor",
+    node="ReshapeAliasBackward0",
+    view=True,
+    where="hidden",
+    forward=lambda xp, self, size: viewed(xp, self, size),
+    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
+    doc="The view that reshape makes of memory that is not in row-major order.",
+    samples=("x.t()[0:2].reshape(2, 2)",),
+)
+
+
+def _reshaped(self: Any, shape: Sequence[int]) -> Any:
+    """A view where the memory allows it, else a copy."""
+    if is_contiguous(self):
+        return view(self, tuple(shape))
+    size = infer_size(shape, _numel(self))
+    strides = self.stride() if hasattr(self, "stride") else element_strides(self)
+    if view_strides(self.shape, strides, size) is not None:
+        return reshape_alias(self, size)
+    return unsafe_view(clone(self, "torch.contiguous_format"), size)
+
+
+def _numel(self: Any) -> int:
+    count = 1
+    for length in self.shape:
+        count *= length
+    return count
+
+
+reshape = composite(
+    "reshape(Tensor self, int[] shape) -> Tensor",
+    lambda self, shape: _reshaped(self, shape),
+    doc="The same elements under another size; copies only where memory order makes it necessary.",
+    samples=(
+        "x.reshape(3, 2)", "torch.reshape(x, (6,))", "x.reshape(-1)", "x.t().reshape(6)",
+        "x.t()[0:2].reshape(2, 2)", "z.t().reshape(3)", "z.expand(2, 3).reshape(6)",
+        "s.reshape(1, 1)",
+    ),
+    errors=("x.reshape(4)", "torch.reshape(x, 1.0)"),
+)  # fmt: skip
+
+view_as = composite(
+    "view_as(Tensor self, Tensor other) -> Tensor",
+    lambda self, other: view(self, tuple(other.shape)),
+    where="method",
+    doc="view with the size of another tensor.",
+    samples=("x.view_as(y)",),
+    errors=("x.view_as(a)",),
+)
+
+reshape_as = composite(
+    "reshape_as(Tensor self, Tensor other) -> Tensor",
+    lambda self, other: _reshaped(self, tuple(other.shape)),
+    where="method",
+    doc="reshape with the size of another tensor.",
+    samples=("x.reshape_as(y)", "x.t().reshape_as(y)"),
+    errors=("x.reshape_as(a)",),
+)
+
+
+def _check_bytes(self: Any, dtype: Any) -> None:
+    mine, wanted = self.dtype.itemsize, dtype.itemsize
+    if mine == wanted:
+        return
+    what = f"view {self.dtype.word} as {dtype.word} (different element sizes)"
+    if not self.ndim:
+        raise RuntimeError(f"self.dim() cannot be 0 to {what}")
+    if mine < wanted and self.shape[-1] % (wanted // mine):
+        raise RuntimeError(
+            f"self.size(-1) must be divisible by {wanted // mine} to {what}, but got "
+            f"{self.shape[-1]}"
+        )
+    if self.stride(-1) != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 to {what}, but got {self.stride(-1)}")
+
+
+view_dtype = operator(
+    "view.dtype(Tensor self, ScalarType dtype) -> Tensor",
+    where="method",
+    dtype=lambda self, dtype: dtype,
+    check=_check_bytes,
+    forward=lambda xp, self, dtype: read_as(self, dtype),
+    reduced=Reduced(lambda kind, self, dtype: read_as(bits_of(kind, self), dtype)),
+    doc="The same bytes read as another element type.",
+    samples=(
+        "x.view(torch.int32)",
+        "x.half().view(torch.int16)",
+        "x.bfloat16().view(torch.uint8)",
+        "i.view(torch.bfloat16)",
+    ),
+    errors=("x.half().view(torch.float64)", "s.view(torch.int16)"),
+)
+
+
+def _flattened(self: Any, start_dim: int, end_dim: int) -> Any:
+    start, end = wrap_dim(start_dim, self.ndim), wrap_dim(end_dim, self.ndim)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if self.ndim == 0:
+        return _reshaped(self, (1,))
+    if start == end:
+        return self
+    shape = tuple(self.shape)
+    merged = 1
+    for length in shape[start : end + 1]:
+        merged *= length
+    return _reshaped(self, (*shape[:start], merged, *shape[end + 1 :]))
+
+
+flatten = composite(
+    "flatten(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor",
+    _flattened,
+    doc="Merges a range of dimensions into one.",
+    samples=(
+        "c.flatten()", "torch.flatten(c, 1)", "c.flatten(0, 1)", "s.flatten()", "v.flatten()",
+        "x.t().flatten()", "c.flatten(start_dim=-2)",
+    ),
+    errors=("x.flatten(1, 0)", "x.flatten(3)"),
+)  # fmt: skip
+
+ravel = composite(
+    "ravel(Tensor self) -> Tensor",
+    lambda self: view(_contiguous(self), (-1,)),
+    doc="All elements in one dimension.",
+    samples=("c.ravel()", "torch.ravel(x.t())", "s.ravel()"),
+)
+
+
+def _unflattened(self: Any, dim: int, sizes: Sequence[int]) -> Any:
+    dim = wrap_dim(dim, self.ndim)
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    length = self.shape[dim] if self.ndim else 1
+    try:
+        inferred = infer_size(sizes, length)
+    except RuntimeError as error:
+        if str(error).startswith("shape '"):
+            raise RuntimeError(
+                f"unflatten: Provided sizes {shown(sizes)} don't multiply up to the size of dim "
+                f"{dim} ({length}) in the input tensor"
+            ) from None
+        raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
+    shape = tuple(self.shape)
+    return view(self, (*shape[:dim], *inferred, *shape[dim + 1 :]))
+
+
+unflatten = composite(
+    "unflatten(Tensor self, int dim, int[] sizes) -> Tensor",
+    _unflattened,
+    doc="Splits one dimension into several.",
+    samples=("c.unflatten(1, (3, 1))", "torch.unflatten(x, 1, (-1, 1))", "v.unflatten(0, (1, 3))"),
+    errors=("x.unflatten(1, (2, 2))", "x.unflatten(1, (-1, -1))", "x.unflatten(3, (1, 3))"),
+)
+
+alias = operator(
+    "alias(Tensor self) -> Tensor",
+    node="AliasBackward0",
+    view=True,
+    where="hidden",
+    forward=lambda xp, self: self.view() if self.ndim else self.reshape(()),
+    self=lambda grad: grad,
+    doc="The same memory, another tensor: what x[...] is.",
+    samples=("x[...]", "s[...]"),
+)
+
+# ---- dimensions of size 1
+
+
+def _unsqueezed_to(grad: Any, size: Sequence[int], dims: Sequence[int] | None = None) -> Any:
+    """Puts back the dimensions that a squeeze took away."""
+    among = range(len(size)) if dims is None else {wrap_dim(dim, len(size)) for dim in dims}
+    for dim, length in enumerate(size):
+        if length == 1 and dim in among:
+            grad = unsqueeze(grad, dim)
+    return grad
+
+
+def _squeezed(self: Any, dims: Sequence[int]) -> Any:
+    """NumPy refuses to squeeze a longer dimension, PyTorch leaves it."""
+    wrapped = wrap_dims(dims, self.ndim)
+    if not self.ndim:
+        return self.reshape(())
+    return self.squeeze(tuple(dim for dim in wrapped if self.shape[dim] == 1))
+
+
+squeeze = operator(
+    "squeeze(Tensor self) -> Tensor",
+    node="SqueezeBackward0",
+    inplace="squeeze_",
+    inplace_node="SqueezeBackward3",
+    view=True,
+    forward=lambda xp, self: self.squeeze(),
+    self=lambda grad, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes),
+    doc="Without the dimensions of size 1.",
+    samples=("z.squeeze()", "torch.squeeze(x)", "s.squeeze()"),
+)
+
+squeeze_dim = operator(
+    "squeeze.dim(Tensor self, int dim) -> Tensor",
+    node="SqueezeBackward1",
+    inplace="squeeze_",
+    inplace_node="SqueezeBackward4",
+    view=True,
+    forward=lambda xp, self, dim: _squeezed(self, (dim,)),
+    self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, (dim,)),
+    doc="Without one dimension, if its size is 1.",
+    samples=("z.squeeze(0)", "torch.squeeze(z, -2)", "x.squeeze(0)", "s.squeeze(0)"),
+    errors=("x.squeeze(3)", "s.squeeze(1)"),
+)
+
+operator(
+    "squeeze.dims(Tensor self, int[] dim) -> Tensor",
+    node="SqueezeBackward2",
+    inplace="squeeze_",
+    inplace_node="SqueezeBackward5",
+    view=True,
+    forward=lambda xp, self, dim: _squeezed(self, dim),
+    self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, dim),
+    doc="Without those of some dimensions whose size is 1.",
+    samples=("z.squeeze((0, 1))", "torch.squeeze(x, dim=(0, 1))"),
+    errors=("x.squeeze((0, 0))",),
+)
+
+squeezed_away = operator(
+    "_squeezed_away(Tensor self, int dim) -> Tensor",
+    node="SqueezeBackward4",
+    where="hidden",
+    forward=lambda xp, self, dim: _squeezed(self, (dim,)),
+    self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, (dim,)),
+    doc="squeeze_ of a product that nobody else has seen, as matmul does it.",
+    samples=("v @ a",),
+)
+
+
+def _unsqueezed(xp: Any, self: Any, dim: int) -> Any:
+    """PyTorch gives the new dimension the stride of what lies behind it."""
+    dim = wrap_dim(dim, self.ndim + 1)
+    index = (*(slice(None),) * dim, None, ...)
+    shape, strides = self.shape, element_strides(self)
+    if strides == contiguous_strides(shape):
+        return self[index]
+    new = shape[dim] * strides[dim] if dim < self.ndim else 1
+    return strided(xp, self, (*shape[:dim], 1, *shape[dim:]), (*strides[:dim], new, *strides[dim:]))
+
+
+unsqueeze = operator(
+    "unsqueeze(Tensor self, int dim) -> Tensor",
+    node="UnsqueezeBackward0",
+    inplace="unsqueeze_",
+    inplace_node="UnsqueezeBackward1",
+    view=True,
+    check=lambda self, dim: wrap_dim(dim, self.ndim + 1),
+    forward=_unsqueezed,
+    self=lambda grad, dim: squeeze_dim(grad, dim),
+    doc="With a new dimension of size 1.",
+    samples=("x.unsqueeze(0)", "torch.unsqueeze(v, -1)", "s.unsqueeze(0)", "x.t().unsqueeze(1)"),
+    errors=("x.unsqueeze(3)", "x.unsqueeze()"),
+)
+
+
+def at_least(self: Any, ndim: int) -> Any:
+    if self.ndim >= ndim:
+        return self
+    if self.ndim == 0:
+        return _reshaped(self, (1,) * ndim)
+    self = unsqueeze(self, 0) if self.ndim == 1 else self
+    return unsqueeze(self, -1) if ndim == 3 else self
+
+
+for _count in (1, 2, 3):
+    composite(
+        f"atleast_{_count}d(Tensor self) -> Tensor",
+        lambda self, count=_count: at_least(self, count),
+        where="torch",
+        doc=f"At least {_count}-dimensional.",
+        samples=tuple(f"torch.atleast_{_count}d({name})" for name in "svxc"),
+    )
+    composite(
+        f"atleast_{_count}d.Sequence(Tensor[] tensors) -> Tensor[]",
+        lambda tensors, count=_count: tuple(at_least(tensor, count) for tensor in tensors),
+        where="torch",
+        doc=f"Each of several tensors at least {_count}-dimensional.",
+        samples=(f"torch.atleast_{_count}d([s, v])[0]", f"torch.atleast_{_count}d(s, v)[1]"),
+    )
+
+# ---- one element seen in many places
+
+
+def _kind_word(self: Any) -> str:
+    return f"torch.{self.dtype.word}Tensor"
+
+
+def _expanded(xp: Any, self: Any, size: Sequence[int]) -> Any:
+    if not self.ndim and min(size, default=0) > 0 and xp.__name__ == "numpy":  # one number
+        array = xp.asarray(self)
+        return xp.ndarray(size, array.dtype, array, 0, (0,) * len(size))
+    size = expanded_size(self.shape, size, "")
+    lead = len(size) - self.ndim
+    shape, own = self.shape, element_strides(self)
+    strides = [0] * len(size)
+    for place in range(len(size) - 1, -1, -1):
+        if place >= lead:
+            have, stride = shape[place - lead], own[place - lead]
+        else:  # a new dimension of size 1 steps over what lies behind it
+            have, stride = 1, size[place + 1] * strides[place + 1] if place + 1 < len(size) else 0
+        strides[place] = stride if have == size[place] else 0
+    return strided(xp, self, size, strides)
+
+
+expand = operator(
+    "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor",
+    node="ExpandBackward0",
+    view=True,
+    where="method",
+    check=lambda self, size, implicit: expanded_size(self.shape, size, _kind_word(self)),
+    forward=lambda xp, self, size, implicit: _expanded(xp, self, size),
+    # A tensor without dimensions gets the sum of all, even where there is but one element.
+    self=lambda grad, self_sym_sizes: (
+        sum_to(grad, self_sym_sizes) if self_sym_sizes else sum_all(grad)
+    ),
+    doc="Dimensions of size 1 seen as longer ones, without a copy.",
+    samples=(
+        "z.expand(2, 3)", "z.expand(2, -1)", "v.expand(2, 3)", "x.expand(2, 3)", "s.expand(2, 2)",
+        "z.expand(4, 2, 3)",
+    ),
+    errors=("x.expand(2)", "x.expand(2, 4)", "x.expand(-1, 2, 3)", "x.expand(-1, -2)"),
+)  # fmt: skip
+
+expand_as = composite(
+    "expand_as(Tensor self, Tensor other) -> Tensor",
+    lambda self, other: expand(self, tuple(other.shape), False),
+    where="method",
+    doc="expand to the size of another tensor.",
+    samples=("z.expand_as(x)", "s.expand_as(x)"),
+    errors=("x.expand_as(v)",),
+)
+
+broadcast_to = composite(
+    "broadcast_to(Tensor self, int[] size) -> Tensor",
+    lambda self, size: expand(self, tuple(size), False),
+    doc="expand under the name that NumPy has for it.",
+    samples=("torch.broadcast_to(z, (2, 3))", "v.broadcast_to((2, 3))"),
+    errors=("torch.broadcast_to(x, (3, 3))",),
+)
+
+
+def _broadcast_all(tensors: Sequence[Any]) -> tuple[Any, ...]:
+    size = broadcast_sizes(*(tuple(tensor.shape) for tensor in tensors))
+    return tuple(
+        tensor if tuple(tensor.shape) == size else expand(tensor, size, False) for tensor in tensors
+    )
+
+
+broadcast_tensors = composite(
+    "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
+    _broadcast_all,
+    where="torch",
+    doc="Several tensors expanded to their common size.",
+    samples=("torch.broadcast_tensors(z, x)[0]", "torch.broadcast_tensors(z, x)[1]"),
+    errors=("torch.broadcast_tensors(x, r)",),
+)
+
+sum_to_size = composite(
+    "sum_to_size(Tensor self, int[] size) -> Tensor",
+    lambda self, size: checked_sum_to_size(self, size),
+    where="method",
+    doc="Summed over the dimensions that an expand from this size would have added.",
+    samples=("x.sum_to_size(1, 3)", "x.sum_to_size(3)", "x.sum_to_size(2, 1)"),
+    errors=("x.sum_to_size(3, 3)",),
+)
+
+composite(
+    "broadcast_tensors.one(Tensor tensor) -> Tensor",
+    lambda tensor: _broadcast_all([tensor]),
+    where="torch",
+    doc="broadcast_tensors of one tensor.",
+    samples=("torch.broadcast_tensors(x)[0]",),
+)

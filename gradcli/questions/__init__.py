@@ -1,0 +1,1 @@
+"""Questions: each is asked of a run and answered in facts."""

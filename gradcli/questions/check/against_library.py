@@ -1,0 +1,258 @@
+"""Questions: PyTorch itself, made known to the language: its objects behind the names of a program.
+
+What a program may reach of PyTorch is what it may reach of gradcli: the same closed lists of names.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from operator import attrgetter
+from typing import Any
+
+from ... import namespace
+from ...engine.tensor import METHODS, PROPERTIES
+from ...language import classes, instances
+from ...language.adoption import KNOWN, adopt, adopting
+from ...language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, missing
+from ...language.calls import call
+from ...language.libraries import HOMES, PUBLISHED, TENSORS, Library, published, publishes
+from ...language.members import BUILDERS, TABLES, Members
+from ...opening import NotThere
+from ...operators import catalogue
+
+# What would change the process and not the answer stays gradcli's.
+OURS = ("__version__", "set_num_threads", "get_num_threads")
+INSTALL = "pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
+
+
+def require_torch() -> Any:
+    """PyTorch's module; NotThere says how it is installed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return import_module("torch")
+    except ImportError:
+        raise NotThere("--against torch: PyTorch is not installed", INSTALL) from None
+
+
+@functools.cache
+def torch_library() -> Library:
+    """PyTorch as a library of the language."""
+    torch = require_torch()
+    torch.set_num_threads(1)
+    HOMES.append("torch.")
+    TENSORS.update((torch.Tensor, torch.nn.Parameter))
+    members = _tensor_members(torch.Tensor)
+    TABLES[torch.Tensor] = TABLES[torch.nn.Parameter] = members
+    TABLES[torch.dtype] = Members(
+        {}, {name: attrgetter(name) for name in
+             ("is_floating_point", "itemsize", "is_complex", "is_signed")},
+    )  # fmt: skip
+    TABLES[torch.device] = Members({}, {name: attrgetter(name) for name in ("type", "index")})
+    TABLES[torch.utils.hooks.RemovableHandle] = Members(
+        {"remove": torch.utils.hooks.RemovableHandle.remove}, {"id": attrgetter("id")}
+    )
+    BUILDERS.append(functools.partial(_members, torch))
+    REGISTRARS[torch.nn.Module] = functools.partial(_registered, torch)
+    KNOWN.append(lambda kind: kind in TABLES or _members(torch, kind) is not None)
+    _know_classes(torch)
+    return Library("torch", functools.partial(_resolve, torch))
+
+
+def _resolve(torch: Any, path: str) -> Any:
+    """The object of a name; a class publishes what ours of this name does."""
+    if path in OURS:
+        return namespace.resolve(path)
+    try:
+        found = attrgetter(path)(torch)
+    except AttributeError:
+        import_module(f"torch.{path.rpartition('.')[0]}")
+        found = attrgetter(path)(torch)
+    if path == "utils.data.DataLoader":
+        found = _here(torch.utils.data)
+    kind, twin = _class_of(found), _class_of(namespace.resolve(path))
+    if kind not in TABLES and kind not in PUBLISHED and publishes(twin):
+        PUBLISHED[kind] = frozenset(published(twin))
+    return found
+
+
+@functools.cache
+def _here(data: Any) -> Any:
+    """PyTorch's DataLoader, which loads in this process: a program starts no other."""
+
+    class DataLoader(data.DataLoader):  # type: ignore[misc, name-defined]
+        def _get_iterator(self) -> Any:
+            asked = {name: self.__dict__[name] for name in ("num_workers", "timeout")}
+            self.__dict__.update(num_workers=0, timeout=0)
+            try:
+                return super()._get_iterator()
+            finally:
+                self.__dict__.update(asked)
+
+        def __iter__(self) -> Any:
+            return self._get_iterator()
+
+    DataLoader.__module__, DataLoader.__qualname__ = data.DataLoader.__module__, "DataLoader"
+    return DataLoader
+
+
+def _class_of(found: Any) -> type:
+    return found if isinstance(found, type) else type(found)
+
+
+def _tensor_members(kind: Any) -> Members:
+    """The methods and properties that our own tensors have."""
+    own = TABLES[_own_tensor()]
+    methods: dict[str, Callable[..., Any]] = {}
+    for name in METHODS | set(catalogue.methods):
+        found = getattr(kind, name, None)
+        if callable(found) and not name.startswith("__"):
+            methods[name] = found
+    methods["data_ptr"] = own.methods["data_ptr"]
+    methods["numpy"] = lambda *args, **kwargs: adopt(kind.numpy(*args, **kwargs))
+    methods["__len__"] = len
+    properties = {name: attrgetter(name) for name in PROPERTIES | set(catalogue.properties)}
+    return Members(methods, dict(properties), own.settable)
+
+
+def _own_tensor() -> Any:
+    return namespace.resolve("Tensor")
+
+
+def _members(torch: Any, kind: type) -> Members | None:
+    """The table of a type that PyTorch makes by itself: nodes, several results, contexts."""
+    if not kind.__module__.startswith("torch") and kind.__module__ != "builtins":
+        return None if not _is_context(torch, kind) else _context(kind)
+    if _is_context(torch, kind):
+        return _context(kind)
+    if kind.__module__ == "torch.return_types":
+        names = getattr(kind, "__match_args__", ())
+        return Members(dict(TABLES[tuple].methods), {name: attrgetter(name) for name in names})
+    if _is_node(torch, kind):
+        return _node(kind)
+    return _published(kind) if publishes(kind) else None
+
+
+def _is_node(torch: Any, kind: type) -> bool:
+    return kind.__name__ in ("AccumulateGrad", "Node") or bool(
+        issubclass(kind, torch.autograd.graph.Node)
+    )
+
+
+def _node(kind: type) -> Members:
+    methods: dict[str, Callable[..., Any]] = {
+        name: functools.partial(_method, name)
+        for name in ("name", "register_hook", "register_prehook")
+    }
+    properties: dict[str, Any] = {
+        name: attrgetter(name) for name in ("next_functions", "metadata", "variable")
+        if name != "variable" or hasattr(kind, "variable")
+    }  # fmt: skip
+    for name in dir(kind):
+        if name.startswith(("_saved_", "_raw_saved_")):
+            properties[name] = attrgetter(name)
+    return Members(methods, properties)
+
+
+def _published(kind: type) -> Members:
+    """Methods are asked of the object: an optimiser's own may have been wrapped by a scheduler."""
+    names = sorted(published(kind))
+    methods = [name for name in names if callable(getattr(kind, name, None))]
+    data = [name for name in names if name not in methods]
+    return Members(
+        {name: functools.partial(_method, name) for name in methods},
+        {name: adopting(attrgetter(name)) for name in data},
+        {name: functools.partial(_put, name) for name in data},
+        keeps=True,
+    )
+
+
+def _put(name: str, value: Any, new: Any) -> None:
+    setattr(value, name, new)
+
+
+def _registered(torch: Any, value: Any, members: Members, name: str, new: Any) -> bool:
+    """What PyTorch's module puts into a table of its own."""
+    nn = torch.nn
+    held = (value._parameters, value._buffers, value._modules)
+    part = isinstance(new, (nn.Module, nn.Parameter, nn.Buffer))
+    if part or any(name in table for table in held):
+        setattr(value, name, new)
+        return True
+    return False
+
+
+def _method(name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
+    return adopt(getattr(value, name)(*args, **kwargs))
+
+
+def _is_context(torch: Any, kind: type) -> bool:
+    return issubclass(kind, torch.autograd.function.BackwardCFunction)
+
+
+KEPT = "what the program keeps"  # no name that PyTorch or a program could write
+_CONTEXT = (
+    "save_for_backward", "mark_non_differentiable", "mark_dirty", "set_materialize_grads",
+)  # fmt: skip
+
+
+def _context(kind: Any) -> Members:
+    """The context of a function: what the program keeps there is where PyTorch never looks."""
+    names = ("saved_tensors", "needs_input_grad", "next_functions", "metadata")
+
+    def kept(value: Any) -> dict[str, Any]:
+        found: dict[str, Any] = value.__dict__.setdefault(KEPT, {})
+        return found
+
+    def read(value: Any, name: str) -> Any:
+        if name in kept(value):
+            return kept(value)[name]
+        raise missing(value, name)
+
+    def write(value: Any, name: str, new: Any) -> None:
+        if name.startswith("_") or name in _CONTEXT or name in names:
+            raise AttributeError(f"'{name}' belongs to the context")
+        kept(value)[name] = new
+
+    SPECIAL[kind], SPECIAL_SET[kind] = read, write
+    methods: dict[str, Callable[..., Any]] = {n: functools.partial(_method, n) for n in _CONTEXT}
+    methods |= {n: functools.partial(_method, n)
+                for n in ("name", "register_hook", "register_prehook")}  # fmt: skip
+    return Members(methods, {name: attrgetter(name) for name in names})
+
+
+def _know_classes(torch: Any) -> None:
+    """What programs build on, and what functions give before a program has named its class."""
+    PUBLISHED[torch.nn.Module] = frozenset(published(namespace.resolve("nn.Module")))
+    PUBLISHED[torch.Generator] = frozenset(published(namespace.resolve("Generator")))
+    instances.BASES.extend((torch.nn.Module, torch.optim.Optimizer))
+    classes.FUNCTIONS[torch.autograd.Function] = functools.partial(_applied, torch)
+
+
+def _applied(torch: Any, kind: classes.ClassValue) -> Callable[..., Any]:
+    """The apply of a real class with the program's functions."""
+    made: Any = _MADE.get(kind)
+    if made is None:
+        body: dict[str, Any] = {}
+        for name in ("forward", "backward", "setup_context"):
+            found = kind.find(name)
+            if found is not MISSING:
+                plain = getattr(found, "function", found)
+                body[name] = staticmethod(functools.partial(_called, plain))
+        made = types.new_class(
+            kind.name, (torch.autograd.Function,), exec_body=lambda space: space.update(body)
+        )
+        _MADE[kind] = made
+    apply: Callable[..., Any] = made.apply
+    return apply
+
+
+def _called(function: Any, *args: Any) -> Any:
+    return call(function, args, {})
+
+
+_MADE: dict[Any, Any] = {}

@@ -1,0 +1,139 @@
+"""Questions: what a program prints against the answer that is recorded beside it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import stat
+from typing import TYPE_CHECKING
+
+from ...diagnostics import ExitStatus
+from ...opening import Unusable, at_once_without_links
+from ...output import put_in_place
+from ...pipeline.request import Ran
+from ...recording.facts.check import FileCheck, Problem
+from ...render.escape import Terminal, block
+
+if TYPE_CHECKING:
+    from . import Wishes
+
+CONTEXT = 3
+MOST_SHOWN = 60  # lines of a difference
+HUNK = re.compile(r"([-+])(\d+)")  # where a hunk begins, in its head
+MOST_COMPARED = 2000  # lines, from the first that differs on
+WIDEST = 2000  # characters of such a line
+DEVICE = re.compile(r",\s+device='cuda:\d+'")
+
+
+def compared(
+    fact: FileCheck, ran: Ran, path: str | None, wishes: Wishes, raises: str | None
+) -> FileCheck:
+    """The recorded answer, compared or, with --update, written."""
+    if path is None:
+        return fact
+    place = recorded_path(path)
+    fact = fact._replace(recorded_file=place)
+    answer = block(ran.output)
+    if raises is not None and ran.error is not None:
+        gap = "" if not answer or answer.endswith("\n") else "\n"
+        answer = Terminal(f"{answer}{gap}{block(ran.error.type)}: {block(ran.error.message)}\n")
+    before = _read(place, wishes.limits.max_output)
+    if wishes.update:
+        return _updated(fact, place, before, answer)
+    if before is None:
+        return fact._replace(notes=(*fact.notes, "no recorded answer; --update writes one"))
+    if before == answer or (wishes.device != "cpu" and _same_elsewhere(before, answer)):
+        return fact._replace(recorded="equal")
+    problem = _problem(fact.file, place, before, answer)
+    return fact._replace(
+        recorded="different", status="failed", exit_code=int(ExitStatus.CHECK_FAILED),
+        problems=(*fact.problems, problem),
+    )  # fmt: skip
+
+
+def _same_elsewhere(before: str, answer: str) -> bool:
+    """An answer recorded on the CPU holds on other devices; the device's name moves line ends."""
+    return before.split() == DEVICE.sub("", answer).split()
+
+
+def recorded_path(path: str) -> str:
+    """Where the recorded answer of a program lies."""
+    root, suffix = os.path.splitext(path)
+    return (root if suffix == ".expr" else path) + ".out"
+
+
+def _read(place: str, most: int) -> str | None:
+    """The recorded answer; a link is not followed, since it could lead anywhere."""
+    try:
+        with open(place, "rb", opener=at_once_without_links) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise Unusable(f"{place} is not a file")
+            data = file.read(most + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if os.path.islink(place):
+            message = f"{place} is a link; a recorded answer is a file beside its program"
+            raise Unusable(message) from None
+        raise Unusable(f"{place} can't be read: {error.strerror}") from None
+    if len(data) > most:
+        raise Unusable(f"{place} has more than {most:,} bytes", "--max-output raises the limit")
+    return data.decode("utf-8", "replace")
+
+
+def _updated(fact: FileCheck, place: str, before: str | None, answer: Terminal) -> FileCheck:
+    if fact.problems:  # what failed is no answer
+        return fact
+    if before == answer:
+        return fact._replace(recorded="unchanged")
+    try:
+        put_in_place(place, [answer])
+    except OSError as error:
+        raise Unusable(f"{place} can't be written: {error.strerror}") from None
+    return fact._replace(recorded="written")
+
+
+def _problem(file: str, place: str, before: str, answer: str) -> Problem:
+    """The difference, line by line, the way patches have it."""
+    old, new = _lines(before), _lines(answer)
+    pairs = enumerate(zip(old, new, strict=False))
+    first = next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
+    return Problem(
+        "output", f"the output differs from {place} in line {first + 1}",
+        shown=_difference(old, new, first, (place, f"{file} prints")),
+        advice=("do: gradcli check --update, if the new output is right",),
+    )  # fmt: skip
+
+
+def _difference(
+    old: list[str], new: list[str], first: int, names: tuple[str, str]
+) -> tuple[str, ...]:
+    """From the first line that differs on; of what is very long, the beginning.
+
+    What is compared is bounded: the time that it takes grows with the square of the lines.
+    """
+    start = max(0, first - CONTEXT)
+    end = start + MOST_COMPARED
+    lines = difflib.unified_diff(
+        old[start:end], new[start:end], *names, lineterm="", n=CONTEXT
+    )  # fmt: skip
+    shown = [_moved(line, start) if line.startswith("@@ ") else line for line in lines]
+    left = len(shown) - MOST_SHOWN
+    if left > 0:
+        shown[MOST_SHOWN:] = [f"... {left} more lines"]
+    return tuple(line if len(line) <= WIDEST else f"{line[:WIDEST]}..." for line in shown)
+
+
+def _moved(head: str, start: int) -> str:
+    """The head of a hunk, counted from the first line of all."""
+    return HUNK.sub(lambda found: f"{found[1]}{int(found[2]) + start}", head)
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    elif lines:
+        lines[-1] += "  (no line end)"
+    return lines

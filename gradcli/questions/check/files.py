@@ -1,0 +1,148 @@
+"""Questions: many programs in one call: which they are, and each checked within its limits."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...deadline import deadline
+from ...defects import message_of
+from ...diagnostics import ExitStatus, LimitReached
+from ...opening import SUFFIX, NotThere, Unusable, opened
+from ...recording.facts.check import FileCheck
+from . import Wishes, check, defect
+
+MOST_LINKS = 5  # that are told one by one
+
+
+class Place(NamedTuple):
+    """A program to check: how it is told, where it lies, its bytes if they were read already.
+
+    `refused` says why there is nothing to check.
+    """
+
+    name: str
+    path: str | None
+    data: bytes | None = None
+    refused: str = ""
+
+
+class Found(NamedTuple):
+    """The programs, in order, and what is to be said of the folders."""
+
+    programs: list[Place]
+    notes: tuple[str, ...]
+
+
+def places(given: Sequence[str], most: int) -> Found:
+    """Files as they are, folders as the programs below them, in order; each program once."""
+    found: dict[str, Place] = {}
+    notes: list[str] = []
+    for path in given or (None,):
+        if path is None or path == "-":
+            program = opened(path, most)
+            found.setdefault(program.name, Place(program.name, program.path, program.data))
+        elif os.path.isdir(path):
+            folder = Folder(path)
+            for place in folder.programs or [Place(path, None, None, f"{path} {NOTHING}")]:
+                found.setdefault(place.name, place)
+            notes.extend(folder.left_out())
+        else:
+            found.setdefault(path, Place(path, path))
+    return Found(list(found.values()), tuple(notes))
+
+
+NOTHING = f"holds no {SUFFIX} file"
+
+
+class Folder:
+    """The programs of a folder and of the folders in it; hidden folders are left out.
+
+    No link is followed: it may have come with the folder, and lead anywhere.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.programs: list[Place] = []
+        self.links: list[str] = []
+        for here, folders, files in os.walk(path, onerror=self._unread):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in folders:
+                if os.path.islink(os.path.join(here, name)):
+                    self.links.append(os.path.join(here, name))
+            for name in sorted(files):
+                if name.endswith(SUFFIX):
+                    self._take(os.path.join(here, name))
+
+    def _take(self, path: str) -> None:
+        name = path.replace(os.sep, "/")
+        try:
+            mode = os.lstat(path).st_mode
+        except OSError:
+            mode = stat.S_IFREG  # gone since: the check says so
+        if stat.S_ISLNK(mode):
+            self.links.append(path)
+        elif stat.S_ISREG(mode):
+            self.programs.append(Place(name, path))
+        else:
+            self.programs.append(Place(name, None, None, f"{name} is not a file"))
+
+    def _unread(self, error: OSError) -> None:
+        name = str(error.filename)
+        why = f"{name} can't be read: {(error.strerror or 'unknown').lower()}"
+        self.programs.append(Place(name, None, None, why))
+
+    def left_out(self) -> list[str]:
+        """The links that lead to something which is not checked in its own place."""
+        root = os.path.realpath(self.path)
+        known = {os.path.realpath(place.path) for place in self.programs if place.path}
+        said = []
+        for link in self.links:
+            target = os.path.realpath(link)
+            if target in known or (os.path.isdir(target) and _is_walked(root, target)):
+                continue
+            where = "" if _within(root, target) else f" that leads out of {self.path}"
+            said.append(f"{link} is a link{where}, which is not followed")
+        left = len(said) - MOST_LINKS
+        return said if left <= 1 else [*said[:MOST_LINKS], f"... and {left} more links"]
+
+
+def _within(root: str, target: str) -> bool:
+    return target == root or target.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _is_walked(root: str, target: str) -> bool:
+    """A folder below the root with no hidden one on the way."""
+    inside = os.path.relpath(target, root).split(os.sep) if _within(root, target) else [".."]
+    return not any(name.startswith(".") for name in inside if name != ".")
+
+
+def checked_within(place: Place, wishes: Wishes) -> FileCheck:
+    """One program; whatever comes up becomes part of the answer."""
+    limits = wishes.limits
+    try:
+        if place.refused:
+            raise Unusable(place.refused)
+        with deadline(limits.timeout):
+            data = place.data
+            if data is None:
+                data = opened(place.path, limits.max_source).data
+            return check(place.path, place.name, data, wishes)
+    except NotThere as error:
+        return _unusable(place, error, ExitStatus.MISSING_DEVICE)
+    except Unusable as error:
+        return _unusable(place, error, ExitStatus.USAGE)
+    except LimitReached as error:
+        return defect(place.name, f"LimitReached: {error}", ExitStatus.LIMIT_REACHED)
+    except MemoryError:
+        message = f"LimitReached: the limit of {limits.max_memory:,} bytes is reached; --max-memory"
+        return defect(place.name, f"{message} raises it", ExitStatus.LIMIT_REACHED)
+    except Exception as error:
+        return defect(place.name, f"InternalError: {message_of(error)}", ExitStatus.DEFECT)
+
+
+def _unusable(place: Place, error: Unusable, status: ExitStatus) -> FileCheck:
+    kind = "DeviceError" if status is ExitStatus.MISSING_DEVICE else "UsageError"
+    return defect(place.name, f"{kind}: {error}", status, advice=error.advice)

@@ -1,0 +1,111 @@
+"""Questions: the gates of `check --fail-on`: gradients that are nan, inf, none, zero, stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...engine.tensor import Tensor
+from ...pipeline.request import Ran
+from ...recording import collect as collecting
+from ...recording.collect import Collected
+from ...recording.facts.check import FileCheck, Problem
+from ..ledger import line_of, stale_gradients
+from ..watching import Binder
+from .numeric.points import words_of
+from .results import Result
+
+
+def gates(
+    fact: FileCheck, ran: Ran, found: Collected, results: list[Result], asked: frozenset[str]
+) -> Iterator[Problem]:
+    """What is not let through."""
+    if not asked:
+        return
+    for result in results:
+        for word in words_of(result.tensor._data):
+            if word in asked and word != "zero":
+                yield Problem(word, f"{result.name} is {word}", result.line,
+                              advice=(_why(fact, result.name),))  # fmt: skip
+    told = _stored(ran, found) if _called_backward(ran) else _computed(fact, found)
+    for name, line, words in told:
+        for word in words:
+            if word in asked:
+                said = "None" if word == "none" else f"all {word}" if word == "zero" else word
+                yield Problem(word, f"{name}.grad is {said}", line, advice=(_why(fact, name),))
+    if "stale" in asked:
+        yield from _stale(ran)
+
+
+def _why(fact: FileCheck, name: str) -> str:
+    return f"do: gradcli why {fact.file} {name}"
+
+
+def _called_backward(ran: Ran) -> bool:
+    """Whether the program stored gradients; autograd.grad answers them."""
+    binder = ran.seen(Binder)
+    if binder is None:
+        return False
+    return any(not told.captured for told in binder.watch.book.pass_facts(line_of))
+
+
+def _leaves(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, Tensor]]:
+    """Every named leaf that requires grad, parameters of modules among them; each once."""
+    seen: set[int] = set()
+    named = [
+        (fact.name, fact.line, tensor)
+        for fact, tensor in zip(found.tensors, found.held, strict=True)
+        if fact.requires_grad and fact.is_leaf
+    ]
+    if ran.outcome is not None:
+        inner = collecting.parameters(ran.outcome.bindings, Tensor)
+        named += [(name, None, t) for name, t in inner if t.requires_grad and t.is_leaf]
+    for name, line, tensor in named:
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            yield name, line, tensor
+
+
+def _stored(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, tuple[str, ...]]]:
+    """What arrived at each leaf last, whether or not it was reset since."""
+    binder = ran.seen(Binder)
+    assert binder is not None
+    accounts = binder.watch.book.accounts
+    for name, line, tensor in _leaves(ran, found):
+        account = accounts.get(id(tensor))
+        added: list[Any] = []
+        if account is not None:
+            added = [e for e in (*account.first, *account.last) if e.kind in ("added", "assigned")]
+        if not added and tensor.grad is None:
+            yield name, line, ("none",)
+            continue
+        last = added[-1].amount if added else None
+        gradient = last if last is not None else tensor.grad
+        if gradient is not None:
+            yield name, line, words_of(gradient._data)
+
+
+def _computed(
+    fact: FileCheck, found: Collected
+) -> Iterator[tuple[str, int | None, tuple[str, ...]]]:
+    """The same where the program only computes: the gradients of its results."""
+    words: dict[str, tuple[int | None, set[str]]] = {}
+    for leaf in fact.leaves:
+        line, held = words.setdefault(leaf.leaf, (leaf.line, set(leaf.words)))
+        held &= set(leaf.words)  # of several results one is enough
+    for tensor in found.tensors:
+        if tensor.requires_grad and tensor.is_leaf and tensor.name not in words and fact.leaves:
+            words[tensor.name] = (tensor.line, {"none"})
+    for name, (line, held) in words.items():
+        yield name, line, tuple(sorted(held))
+
+
+def _stale(ran: Ran) -> Iterator[Problem]:
+    for stale in stale_gradients(ran):
+        times = f", {stale.times} times" if stale.times > 1 else ""
+        message = (
+            f"{stale.name}.grad is stale: line {stale.again} adds to what line {stale.first} left, "
+            f"although line {stale.update} changed {stale.name} in between{times}"
+        )
+        advice = f"do: {stale.name}.grad = None behind line {stale.update}"
+        yield Problem("stale", message, stale.again, advice=(advice,))

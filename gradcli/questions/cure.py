@@ -1,0 +1,150 @@
+"""Questions: a counterfactual run: the program with a piece of its text replaced, run once more.
+
+An advice is worth more when it was tried. An edit is a span of the source and the text that comes
+in its place; an empty span is a place to insert. `attempt` applies edits to a program that ran and
+runs what comes out under the same inputs, options and limits, and answers with the new `Ran`:
+
+    again = attempt(ran, [(span, "x")])
+    if again is None: ...              # nobody can say: no program, out of time, a limit
+    elif again.error is None: ...      # it passes
+    held = tensor_of(again, "a")       # what a name holds at its end
+
+The same program gives the same numbers: the random stream and the engine's switches start anew.
+Nothing is printed, hooks of the command line are not set, and what the first run left stays as it
+is. An edited program that can't be parsed, which would be a mistake of the advice, is None too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..diagnostics import ExitStatus, Span
+from ..engine.mode import state
+from ..engine.tensor import Tensor
+from ..language.source import Source
+from ..numerics import random
+from ..pipeline.request import Ran
+from ..recording.collect import parameters, tensors_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .why.chronicle import Chronicle
+
+Edit: TypeAlias = tuple[Span, str]
+
+SHARE = 0.5  # of the time limit: a trial gets no more than this part of what is left
+LEAST = 0.05  # seconds that a trial needs to be worth a start
+
+
+class Clock:
+    """The seconds that trials may still take, counted from the start of the first run."""
+
+    def __init__(self, timeout: float, started: float | None = None) -> None:
+        self.end = (time.process_time() if started is None else started) + timeout
+
+    def share(self) -> float:
+        """What the next trial gets."""
+        return (self.end - time.process_time()) * SHARE
+
+
+def edited(source: Source, edits: Iterable[Edit]) -> str | None:
+    """The text with the edits done; None where two of them touch the same piece."""
+    pieces = sorted(
+        (_offset(source, span.line, span.column), _offset(source, span.end_line, span.end_column),
+         place, text)
+        for place, (span, text) in enumerate(edits)
+    )  # fmt: skip
+    out: list[str] = []
+    at = 0
+    for start, end, _, text in pieces:
+        if start < at or end < start:
+            return None
+        out += (source.text[at:start], text)
+        at = end
+    return "".join(out) + source.text[at:]
+
+
+def _offset(source: Source, line: int, column: int) -> int:
+    starts = source.line_starts
+    return len(source.text) if line > len(starts) else starts[line - 1] + column - 1
+
+
+def attempt(
+    ran: Ran,
+    edits: Sequence[Edit],
+    clock: Clock | None = None,
+    chronicle: Chronicle | None = None,
+) -> Ran | None:
+    """The edited program's run; None when it tells nothing (see above)."""
+    if ran.program is None or not edits:
+        return None
+    text = edited(ran.program.source, edits)
+    if text is None:
+        return None
+    limits = ran.request.limits
+    seconds = limits.timeout * SHARE if clock is None else min(clock.share(), limits.timeout)
+    if seconds < LEAST:
+        return None
+    request = ran.request._replace(
+        data=text.encode("utf-8", "surrogatepass"),
+        limits=limits._replace(timeout=seconds, max_source=max(limits.max_source, len(text) * 4)),
+        placeholders=False,
+    )  # fmt: skip
+    from ..pipeline.run import execute
+
+    with fresh():
+        again = execute(request, None, *(chronicle.spectators if chronicle else ()))
+    if again.outcome is None:
+        return None
+    if again.error is not None and again.error.exit_status is ExitStatus.LIMIT_REACHED:
+        return None
+    return again
+
+
+@contextmanager
+def fresh() -> Iterator[None]:
+    """The random stream from its start, the engine's switches off; afterwards as before."""
+    before = random.default_generator.get_state()
+    switches = state.anomaly, state.anomaly_check_nan, state.grad_enabled, state.inference
+    hooks = list(state.saved_hooks)
+    random.default_generator.seed()
+    state.anomaly, state.anomaly_check_nan = False, True
+    state.grad_enabled, state.inference = True, False
+    state.saved_hooks.clear()
+    try:
+        yield
+    finally:
+        random.default_generator.set_state(before)
+        state.anomaly, state.anomaly_check_nan, state.grad_enabled, state.inference = switches
+        state.saved_hooks[:] = hooks
+
+
+def tensor_of(ran: Ran, name: str) -> Tensor | None:
+    """The tensor that a name (`x`, `weights[0]`, `net.0.weight`) holds at a program's end."""
+    if ran.outcome is None:
+        return None
+    return find(ran.outcome.bindings, name)
+
+
+def find(bindings: Mapping[str, Any], name: str) -> Tensor | None:
+    """The same among given names."""
+    first = name.partition("[")[0]
+    if first in bindings:
+        for known, tensor in tensors_in(first, bindings[first], Tensor):
+            if known == name:
+                return tensor  # type: ignore[no-any-return]
+    for known, tensor in parameters(bindings, Tensor):
+        if known == name:
+            return tensor  # type: ignore[no-any-return]
+    return None
+
+
+def gradient_of(tensor: Tensor | None) -> Tensor | None:
+    """The .grad of a tensor, without the warning of one that is no leaf."""
+    if tensor is None or tensor._meta is None:
+        return None
+    return tensor._meta.grad

@@ -1,0 +1,368 @@
+"""Questions: two reports side by side: tensors by name, nodes by their place in the graph.
+
+Nodes are paired from the tensors that have the same name on both sides, down along the edges. So a
+graph that is the same but for one operation differs in that operation and not in all that follow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..recording.facts import FlowFact, NodeFact, Report, TensorFact
+from ..recording.facts.diff import DifferenceFact, SameFact, StepFact
+from .compare import close
+
+LONGEST = 40  # characters of a value that is told
+FLAGS = ("requires_grad", "is_leaf", "retains_grad")
+
+
+class Tolerance(NamedTuple):
+    """How far numbers may be apart; `types` and `devices` are compared too, or not."""
+
+    rtol: float = 1e-5
+    atol: float = 1e-7
+    types: bool = True
+    devices: bool = True
+
+    def close(self, a: Any, b: Any) -> bool:
+        return close(a, b, self.rtol, self.atol)
+
+
+class Comparison:
+    """The differences of two reports, counted as they are found."""
+
+    def __init__(self, a: Report, b: Report, tolerance: Tolerance) -> None:
+        self.a, self.b, self.tolerance = a, b, tolerance
+        self.values = self.gradients = 0
+        self.largest = 0.0
+        self.unlike: set[str] = set()  # tensors that differ in something
+        self.pairs: dict[int, int] = {}
+        self.names: dict[int, str] = {}  # of nodes of the first
+        self.parted: list[tuple[int, DifferenceFact]] = []
+        self._pair_nodes()
+        self.order = _order(a.nodes)
+
+    def same(self) -> SameFact:
+        """What is equal, once all differences were asked for."""
+        other = {fact.name for fact in self.b.tensors}
+        shared = sum(fact.name in other for fact in self.a.tensors)
+        nodes = sum(self.a.nodes[i].name == self.b.nodes[j].name for i, j in self.pairs.items())
+        return SameFact(shared - len(self.unlike), nodes, self.values, self.gradients, self.largest)
+
+    # ---- what is told
+
+    def differences(self) -> Iterator[DifferenceFact]:
+        """The graph where it parts, then tensor by tensor."""
+        for _, difference in sorted(self.parted, key=lambda pair: self.order[pair[0]]):
+            yield difference
+        known = {fact.name: fact for fact in self.b.tensors}
+        for fact in self.a.tensors:
+            other = known.pop(fact.name, None)
+            if other is None:
+                yield DifferenceFact("tensor", fact.name, "only in A", _shape(fact), None,
+                                     fact.line, None)  # fmt: skip
+            else:
+                for difference in self._tensor(fact, other):
+                    self.unlike.add(fact.name)
+                    yield difference
+        for fact in known.values():
+            yield DifferenceFact("tensor", fact.name, "only in B", None, _shape(fact), None,
+                                 fact.line)  # fmt: skip
+
+    def first(self, differences: tuple[DifferenceFact, ...]) -> DifferenceFact | None:
+        """What differs first in the order of the work: an error in the program's first lines, an
+        operation, a value, then a gradient on the way back."""
+        found = [*self._forward(differences)]
+        if found:
+            return min(found, key=lambda pair: pair[0])[1]
+        back = self._backward()
+        if back is not None:
+            return back
+        return differences[0] if differences else None
+
+    def _forward(
+        self, differences: tuple[DifferenceFact, ...]
+    ) -> Iterator[tuple[tuple[int, int], DifferenceFact]]:
+        """Candidates with their place in the order: leaves first."""
+        for node, difference in self.parted:
+            yield (self.order[node], 0), difference
+        by_name = {fact.name: fact for fact in self.a.tensors}
+        for difference in differences:
+            fact = by_name.get(difference.name)
+            if difference.kind in ("value", "shape", "dtype") and fact is not None:
+                place = -1 if fact.node is None or fact.is_leaf else self.order[fact.node]
+                yield (place, 1 if place >= 0 else fact.line or 0), difference
+        yield from self._flowing()
+
+    def _flowing(self) -> Iterator[tuple[tuple[int, int], DifferenceFact]]:
+        """Values that no name holds."""
+        ours, theirs = _flows(self.a), _flows(self.b)
+        for node, other in self.pairs.items():
+            mine, yours = ours.get((node, 0)), theirs.get((other, 0))
+            if mine is None or yours is None or mine.value is None or yours.value is None:
+                continue
+            if self.tolerance.close(mine.value, yours.value):
+                continue
+            yield (self.order[node], 2), self._numbers(
+                "value", self._name(node), mine.value, yours.value, self.a.nodes[node],
+                self.b.nodes[other],
+            )  # fmt: skip
+
+    def _backward(self) -> DifferenceFact | None:
+        """The first operation on the way back that was given the same and hands on another."""
+        ours, theirs = _arrived(self.a), _arrived(self.b)
+        apart = {
+            node for node, other in self.pairs.items()
+            if node in ours and other in theirs
+            and not self.tolerance.close(ours[node], theirs[other])
+        }  # fmt: skip
+        for node, other in sorted(self.pairs.items(), key=lambda pair: -self.order[pair[0]]):
+            if node in apart:  # the gradient to begin with
+                return self._handed(node, other, ours[node], theirs[other], "gradient")
+            for edge in self.a.nodes[node].next:
+                if edge is not None and edge[0] in apart:
+                    words = f"gradient that it hands to {self._name(edge[0])}"
+                    mine, yours = ours[edge[0]], theirs[self.pairs[edge[0]]]
+                    return self._handed(node, other, mine, yours, words)
+        return None
+
+    def _handed(self, node: int, other: int, a: Any, b: Any, words: str) -> DifferenceFact:
+        told = self._numbers("gradient", self.a.nodes[node].name, a, b, self.a.nodes[node],
+                             self.b.nodes[other])  # fmt: skip
+        return told._replace(name=self._name(node), words=words)
+
+    # ---- tensors
+
+    def _tensor(self, fact: TensorFact, other: TensorFact) -> Iterator[DifferenceFact]:
+        where = (fact.line, other.line)
+        if fact.shape != other.shape:
+            yield DifferenceFact("shape", fact.name, "shape", str(list(fact.shape)),
+                                 str(list(other.shape)), *where)  # fmt: skip
+        if self.tolerance.types and fact.dtype != other.dtype:
+            yield DifferenceFact("dtype", fact.name, "dtype", fact.dtype, other.dtype, *where)
+        if self.tolerance.devices and fact.device != other.device:
+            yield DifferenceFact("dtype", fact.name, "device", fact.device, other.device, *where)
+        for flag in FLAGS:
+            mine, yours = getattr(fact, flag), getattr(other, flag)
+            if mine != yours:
+                yield DifferenceFact("flag", fact.name, flag, str(mine), str(yours), *where)
+        if fact.shape == other.shape:
+            yield from self._number(fact, other, "value", fact.value, other.value)
+            yield from self._number(fact, other, "gradient", fact.grad, other.grad)
+
+    def _number(
+        self, fact: TensorFact, other: TensorFact, kind: str, mine: Any, yours: Any
+    ) -> Iterator[DifferenceFact]:
+        if mine is None and yours is None:
+            return
+        if mine is None or yours is None:
+            yield DifferenceFact(kind, fact.name, kind, _told(mine), _told(yours), fact.line,
+                                 other.line)  # fmt: skip
+        elif self.tolerance.close(mine, yours):
+            self.largest = max(self.largest, _distance(mine, yours))
+            if kind == "value":
+                self.values += 1
+            else:
+                self.gradients += 1
+        else:
+            nodes = [
+                None if f.node is None or f.is_leaf else report.nodes[f.node]
+                for f, report in ((fact, self.a), (other, self.b))
+            ]
+            told = self._numbers(kind, fact.name, mine, yours, *nodes)
+            yield told._replace(line_a=fact.line, line_b=other.line)
+
+    def _numbers(
+        self, kind: str, name: str, mine: Any, yours: Any,
+        node: NodeFact | None, other: NodeFact | None,
+    ) -> DifferenceFact:  # fmt: skip
+        """Two values that differ: the element with the largest difference."""
+        element, a, b, count, total = _worst(mine, yours)
+        distance = abs(a - b) if a is not None and b is not None else None
+        words = kind if total <= 1 else f"{kind}, {count} of {total}"
+        shown = name + (f"[{', '.join(map(str, element))}]" if element else "")
+        return DifferenceFact(
+            kind, shown if total > 1 else name, words, _told(a), _told(b), _line(node),
+            _line(other), _text(node), _text(other),
+            distance=distance if distance is None or math.isfinite(distance) else None,
+        )  # fmt: skip
+
+    # ---- nodes
+
+    def _pair_nodes(self) -> None:
+        """Nodes that hold the same place, from the tensors of the same name downwards."""
+        known = {fact.name: fact for fact in self.b.tensors}
+        pending: list[tuple[int, int]] = []
+        for fact in self.a.tensors:
+            other = known.get(fact.name)
+            if fact.node is None or other is None or other.node is None:
+                continue
+            self.names.setdefault(fact.node, fact.name)
+            pending.append((fact.node, other.node))
+        taken: set[int] = set()
+        for node, other_node in pending:  # what has a name is paired by that name
+            if node not in self.pairs and other_node not in taken:
+                self.pairs[node] = other_node
+                taken.add(other_node)
+        seen: set[int] = set()
+        pending = list(self.pairs.items())
+        while pending:
+            node, other_node = pending.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            pending.extend(self._below(node, other_node, taken))
+
+    def _below(self, node: int, other: int, taken: set[int]) -> Iterator[tuple[int, int]]:
+        mine, yours = self.a.nodes[node], self.b.nodes[other]
+        if mine.name != yours.name or len(mine.next) != len(yours.next):
+            self._part(node, other, "node", mine.name, yours.name)
+            return
+        for place, (edge, edge_b) in enumerate(zip(mine.next, yours.next, strict=True)):
+            if (edge is None) != (edge_b is None):
+                a, b = (_edge(self.a, edge), _edge(self.b, edge_b))
+                self._part(node, other, "edge", a, b, f"input {place + 1} of {mine.name}")
+            elif edge is not None and edge_b is not None and edge[0] not in self.pairs:
+                if edge_b[0] not in taken:
+                    self.pairs[edge[0]] = edge_b[0]
+                    taken.add(edge_b[0])
+                    yield edge[0], edge_b[0]
+
+    def _part(
+        self, node: int, other: int, kind: str, a: str, b: str, words: str = "operation"
+    ) -> None:
+        mine, yours = self.a.nodes[node], self.b.nodes[other]
+        self.parted.append((node, DifferenceFact(
+            kind, self._name(node), words, a, b, _line(mine), _line(yours), _text(mine),
+            _text(yours),
+        )))  # fmt: skip
+
+    def _name(self, node: int) -> str:
+        """The name that holds what a node made, else the node's own."""
+        return self.names.get(node) or self.a.nodes[node].name
+
+
+Steps = tuple[StepFact, ...]
+
+
+def parting(a: Steps, b: Steps, tolerance: Tolerance) -> DifferenceFact | None:
+    """Where two runs of one shape part; None where they do not, or have another shape."""
+    if [step.node for step in a] != [step.node for step in b]:
+        return None
+    for number, (mine, yours) in enumerate(zip(a, b, strict=True), 1):
+        if tolerance.close(mine.value, yours.value):
+            continue
+        if not _alike(mine.value, yours.value):
+            return None  # of another shape: the tensors tell it better
+        _, x, y, _, _ = _worst(mine.value, yours.value)
+        words = f"value of operation {number} of {len(a)}"
+        return DifferenceFact(
+            "value", mine.node, words, _told(x), _told(y), mine.line, yours.line, mine.text,
+            yours.text, distance=abs(x - y) if math.isfinite(abs(x - y)) else None,
+        )  # fmt: skip
+    return None
+
+
+def _order(nodes: tuple[NodeFact, ...]) -> list[int]:
+    """For every node its place in an order in which inputs come before what is made of them."""
+    place = [-1] * len(nodes)
+    count = 0
+    for start in range(len(nodes)):
+        stack = [start]
+        while stack:
+            node = stack[-1]
+            if place[node] >= 0:
+                stack.pop()
+                continue
+            waiting = [e[0] for e in nodes[node].next if e is not None and place[e[0]] < 0]
+            if waiting:
+                stack.extend(reversed(waiting))
+            else:
+                place[node] = count
+                count += 1
+                stack.pop()
+    return place
+
+
+def _flows(report: Report) -> dict[tuple[int, int], FlowFact]:
+    return {(flow.node, flow.output_nr): flow for flow in report.flows}
+
+
+def _arrived(report: Report) -> dict[int, Any]:
+    """The gradient that arrived at each node, at the ends of the graph the one in .grad."""
+    found = {f.node: f.grad for f in report.flows if f.output_nr == 0 and f.grad is not None}
+    found.update({
+        fact.node: fact.grad for fact in report.tensors
+        if fact.is_leaf and fact.node is not None and fact.grad is not None
+    })  # fmt: skip
+    return found
+
+
+def _edge(report: Report, edge: tuple[int, int] | None) -> str:
+    return "no gradient" if edge is None else report.nodes[edge[0]].name
+
+
+def _line(node: NodeFact | None) -> int | None:
+    return None if node is None or node.place is None else node.place.line
+
+
+def _text(node: NodeFact | None) -> str:
+    if node is None or node.place is None:
+        return ""
+    place = node.place
+    return f"{place.target} = {place.text}" if place.target else place.text
+
+
+def _shape(fact: TensorFact) -> str:
+    return f"{fact.dtype}{list(fact.shape)}" if fact.shape else fact.dtype
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, tuple):
+        text = "[" + ", ".join(map(_told, value)) + "]"
+    else:
+        text = f"{value:.7g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def _alike(mine: Any, yours: Any) -> bool:
+    """Nested the same way."""
+    while isinstance(mine, tuple) and isinstance(yours, tuple):
+        if len(mine) != len(yours) or not mine:
+            return len(mine) == len(yours)
+        mine, yours = mine[0], yours[0]
+    return isinstance(mine, tuple) is isinstance(yours, tuple)
+
+
+def _distance(mine: Any, yours: Any) -> float:
+    """The largest difference of two numbers."""
+    _, a, b, _, _ = _worst(mine, yours)
+    distance = 0.0 if a is None else abs(a - b)
+    return distance if math.isfinite(distance) else 0.0
+
+
+def _worst(mine: Any, yours: Any) -> tuple[tuple[int, ...], Any, Any, int, int]:
+    """The element that differs most, both numbers, how many differ, of how many."""
+    best: tuple[float, tuple[int, ...], Any, Any] | None = None
+    count = total = 0
+    pending: list[tuple[tuple[int, ...], Any, Any]] = [((), mine, yours)]
+    while pending:
+        place, a, b = pending.pop()
+        if isinstance(a, tuple):
+            if isinstance(b, tuple):
+                both = zip(a, b, strict=False)
+                pending.extend(((*place, i), x, y) for i, (x, y) in enumerate(both))
+            continue
+        total += 1
+        if a == b or (a != a and b != b):
+            continue
+        count += 1
+        distance = abs(a - b)
+        distance = math.inf if distance != distance else distance
+        if best is None or (distance, [-i for i in place]) > (best[0], [-i for i in best[1]]):
+            best = distance, place, a, b
+    if best is None:
+        return (), None, None, 0, total
+    return best[1], best[2], best[3], count, total

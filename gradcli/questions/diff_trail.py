@@ -1,0 +1,63 @@
+"""Questions: the trail of a run: what its operations gave, in the order in which they ran.
+
+Two runs of programs of one shape part where their trails part: in the second round of a loop, say,
+long before what is left at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..recording.collect import frozen
+from ..recording.facts import Nested, Place
+from ..recording.facts.diff import StepFact
+
+MOST = 100_000  # operations that are followed
+SMALL = 64  # elements of a value that is kept as it is
+
+
+class Trail:
+    """Give it to the engine as its recorder while a program runs."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[str, object, Nested]] = []
+
+    def operation(self, node: Any, outs: Any, arguments: Any, before: Any) -> None:
+        """An operation entered the graph."""
+        if len(self.steps) < MOST and outs and outs[0] is not None:
+            name = node.name().rpartition("::")[2]
+            self.steps.append((name, node.origin, _summary(outs[0]._data)))
+
+    def facts(self, place: Callable[[Any], Place | None]) -> tuple[StepFact, ...]:
+        """The steps with their places."""
+        found = []
+        for name, origin, value in self.steps:
+            where = place(_Made(origin))
+            text, line = "", None
+            if where is not None:
+                line = where.line
+                text = f"{where.target} = {where.text}" if where.target else where.text
+            found.append(StepFact(name, line, text, value))
+        return tuple(found)
+
+
+class _Made:
+    """What places() asks of a node."""
+
+    __slots__ = ("origin",)
+
+    def __init__(self, origin: object) -> None:
+        self.origin = origin
+
+
+def _summary(data: Any) -> Nested:
+    """The value; of a large one its mean, its mean square and its ends."""
+    if data.size <= SMALL:
+        return frozen(data.tolist())
+    flat = data.reshape(-1)
+    if data.dtype.kind not in "fc":
+        return frozen(flat[:SMALL].tolist())
+    square = (flat * flat.conj()).real
+    return (complex(flat.mean()).real, float(square.mean()), frozen(flat[:4].tolist()),
+            frozen(flat[-4:].tolist()))  # fmt: skip

@@ -1,0 +1,103 @@
+"""Questions: what an error advises, tried: the program is changed in that place and runs again.
+
+Only where that is cheap, and within what is left of the command's time. Advice that does not help
+is not given; advice that can't be tried is given without a word about trying.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..diagnostics import Cure, Diagnostic, ExitStatus, Span
+from ..engine.tensor import Tensor
+from ..language.budget import memory_in_use
+from ..pipeline.request import Ran
+from ..recording.collect import named_tensors, parameters
+from .cure import Clock, attempt, gradient_of
+
+MOST_STEPS = 200_000  # of a run that is worth another one
+MOST_SOURCE = 200_000  # bytes
+MOST_MEMORY = 1 << 30  # bytes that the process holds: what the first run left is among them
+MOST_SECONDS = 4.0  # for all trials together; each gets half of what is left
+MOST_CURES = 4
+TRIED = "      tried: "
+
+
+def with_trials(ran: Ran, started: float) -> Ran:
+    """The same run, whose error tells which of its advice helps."""
+    error, outcome = ran.error, ran.outcome
+    if error is None or outcome is None or not error.cures:
+        return ran
+    if outcome.steps > MOST_STEPS or len(ran.request.data) > MOST_SOURCE:
+        return ran
+    if error.exit_status is not ExitStatus.PROGRAM_ERROR or memory_in_use()[0] > MOST_MEMORY:
+        return ran
+    clock = Clock(ran.request.limits.timeout, started)
+    clock.end = min(clock.end, started + MOST_SECONDS)
+    answers: dict[str, str | None] = {}
+    for cure in sorted(error.cures, key=lambda cure: cure.last_resort)[:MOST_CURES]:
+        if not cure.last_resort or not any(answers.values()):
+            answers[cure.note] = _answer(error, cure, attempt(ran, cure.edits, clock))
+    resorts = [note for note in answers if note not in error.notes and answers[note]]
+    notes = []
+    for note in (*error.notes, *resorts):
+        answer = answers.get(note)
+        if answer:
+            notes.append(f"{note}{TRIED}{answer}")
+        elif answer is None and not (resorts and note.startswith("do: ")):
+            notes.append(note)
+    return ran._replace(error=error._replace(notes=tuple(notes), cures=()))
+
+
+def _answer(error: Diagnostic, cure: Cure, again: Ran | None) -> str | None:
+    """What trying showed; empty if it does not help, None if nobody can say."""
+    if again is None or again.outcome is None:
+        return None
+    if again.error is None:
+        return f"passes; {cure.added}" if cure.added and _adds(again) else "passes"
+    before, after = error.span, again.error.span
+    if before is None or after is None:
+        return ""
+    line = _moved(before, cure)
+    if after.line <= line:
+        return ""  # it fails in the same place, or even earlier
+    return f"line {before.line} passes; {again.error.type} on line {_back(after.line, cure)} then"
+
+
+def _moved(span: Span, cure: Cure) -> int:
+    """The line that a place has after the edits."""
+    return span.line + sum(
+        more for at, more in _grown(cure) if (at.line, at.column) <= (span.line, span.column)
+    )
+
+
+def _back(line: int, cure: Cure) -> int:
+    """The line of the program that a line of the changed one was."""
+    for at, more in sorted(_grown(cure), key=lambda grown: grown[0].line, reverse=True):
+        if line > at.line:
+            line -= more
+    return line
+
+
+def _grown(cure: Cure) -> Iterator[tuple[Span, int]]:
+    """Where lines came in, and how many."""
+    for span, text in cure.edits:
+        more = text.count("\n") - (span.end_line - span.line)
+        if more:
+            yield span, more
+
+
+def _adds(again: Ran) -> bool:
+    """Whether a leaf's .grad was added to: stored once and changed by a backward call since."""
+    assert again.outcome is not None
+    bindings = again.outcome.bindings
+    tensors: list[Any] = [tensor for _, tensor in named_tensors(bindings, Tensor)]
+    tensors += [tensor for _, tensor in parameters(bindings, Tensor)]
+    grads = (gradient_of(tensor) for tensor in tensors)
+    return any(grad is not None and grad._version and _by_backward(grad) for grad in grads)
+
+
+def _by_backward(grad: Tensor) -> bool:
+    function = getattr(getattr(grad._storage, "changed_at", None), "func", None)
+    return getattr(function, "attr", getattr(function, "id", "")) == "backward"

@@ -1,0 +1,220 @@
+"""Questions: `gradcli grad`: one result, differentiated after the program has run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..autograd import grad as autograd_grad
+from ..diagnostics import Diagnostic, Label, ProgramError, Span
+from ..engine.mode import state
+from ..engine.tensor import Tensor
+from ..opening import Unusable
+from ..pipeline.request import Ran, Request
+from ..pipeline.run import execute
+from ..pipeline.values import grad_output
+from ..recording import collect as collecting
+from ..recording.collect import Collected, numbers
+from ..recording.facts import GradientFact, GradReport, TensorFact
+from .trace import collected, error_fact, index_of, names_of
+from .watching import Binder, Wishes, watching
+
+NOTHING_REQUIRES_GRAD = (
+    "do: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"
+)
+
+
+# Of the engine, or of a function of the program that it called.
+FAILURES = (ProgramError, RuntimeError, ValueError, TypeError, NotImplementedError)
+
+
+class Wanted(NamedTuple):
+    """A name, and the tensor that it stands for in the graph."""
+
+    name: str
+    tensor: Any
+    line: int | None
+    reason: str | None = None
+
+
+class Options(NamedTuple):
+    """What is differentiated, with respect to what; with `all` intermediate values too."""
+
+    of: tuple[str, ...] = ()
+    wrt: tuple[str, ...] = ()
+    grad_output: str | None = None
+    create_graph: bool = False
+    all: bool = False
+
+
+def recorded(request: Request, write: Callable[[str], None] | None, wishes: Wishes) -> Ran:
+    """The run whose result is differentiated."""
+    return execute(request, write, *watching(wishes))
+
+
+def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
+    """The gradients that were asked for; an error on the way ends up in what is returned."""
+    report = GradReport(ran.request.name, ran.request.device, None, "", output=ran.output,
+                        warnings=ran.warnings)  # fmt: skip
+    binder = ran.seen(Binder)
+    if ran.outcome is None or ran.error is not None or binder is None:
+        return ran, report._replace(error=error_fact(ran.error))
+    found = collected(ran.outcome, texts=False)
+    at = result_of(found, options.of)
+    if at is None:
+        message = "no result: nothing that requires grad was computed and bound to a name"
+        error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), ran.request.name)
+        return ran._replace(error=error), report._replace(error=error_fact(error))
+    fact, result = found.tensors[at], found.held[at]
+    report = report._replace(of=fact, of_text=repr(result))
+    wanted = _wanted(ran, found, fact, options)
+    try:
+        gradients = _differentiated(ran, result, wanted, options)
+    except FAILURES as raised:
+        error = failure(raised, fact.name, fact.shape, fact.line, ran)
+        return ran._replace(error=error), report._replace(error=error_fact(error))
+    binder.complain()
+    facts = tuple(
+        _fact(item, gradient, fact) for item, gradient in zip(wanted, gradients, strict=True)
+    )
+    events = binder.watch.told(names_of(found, ran.outcome.bindings))
+    return ran, report._replace(gradients=facts, events=events, output=ran.output)
+
+
+def result_of(found: Collected, of: tuple[str, ...]) -> int | None:
+    """What --of names; else, of what nothing else uses, what was assigned last."""
+    if len(of) > 1:
+        raise Unusable("--of: one result at a time", "gradcli grad FILE --of " + of[-1])
+    if of:
+        return index_of(of[0], found.tensors, "--of")
+    chosen = collecting.results(found.tensors, found.nodes)
+    if not chosen:
+        leaves = [i for i, fact in enumerate(found.tensors) if fact.requires_grad]
+        return leaves[-1] if leaves else None
+    return max(chosen, key=lambda i: (found.tensors[i].line or 0, i))
+
+
+def _wanted(ran: Ran, found: Collected, of: TensorFact, options: Options) -> list[Wanted]:
+    """The names of --wrt, else every named leaf behind the result; with --all everything named."""
+    if options.wrt:
+        return [_named(name, ran, found, of) for name in options.wrt]
+    below = _below(found, of)
+    # Of several names for one tensor the plain one speaks.
+    plain = {(fact.node, fact.output_nr) for fact in found.tensors if "[" not in fact.name}
+    wanted = [
+        Wanted(fact.name, tensor, fact.line)
+        for fact, tensor in zip(found.tensors, found.held, strict=True)
+        if fact.requires_grad and fact.node in below and (fact.is_leaf or options.all)
+        and ("[" not in fact.name or (fact.node, fact.output_nr) not in plain)
+        and fact.name != of.name
+    ]  # fmt: skip
+    assert ran.outcome is not None
+    leaves = collecting.leaves_of(found)
+    taken = {id(item.tensor) for item in wanted}
+    for name, tensor in collecting.parameters(ran.outcome.bindings, Tensor):
+        if leaves.get(id(tensor)) in below and id(tensor) not in taken:
+            wanted.append(Wanted(name, tensor, None))
+    if not wanted and of.is_leaf:
+        wanted.append(Wanted(of.name, found.held[found.tensors.index(of)], of.line))
+    return wanted
+
+
+def _below(found: Collected, of: TensorFact) -> set[int]:
+    """The nodes that the result's gradient reaches."""
+    seen: set[int] = set() if of.node is None else {of.node}
+    pending = list(seen)
+    for node in pending:
+        for edge in found.nodes[node].next:
+            if edge is not None and edge[0] not in seen:
+                seen.add(edge[0])
+                pending.append(edge[0])
+    return seen
+
+
+def _named(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
+    """The tensor of a name; of those that it was bound to, the last one in the result's graph."""
+    binder = ran.seen(Binder)
+    assert binder is not None and ran.outcome is not None
+    below = _below(found, of)
+    ids = {id(found.alive[node]) for node in below}
+    leaves = {id(found.alive[node].variable) for node in below
+              if not found.nodes[node].next and hasattr(found.alive[node], "variable")}  # fmt: skip
+    line = ran.outcome.lines.get(name)
+    for tensor in reversed(binder.history.get(name, ())):
+        if id(tensor) in leaves or (tensor.grad_fn is not None and id(tensor.grad_fn) in ids):
+            return Wanted(name, tensor, line)
+    for known, tensor in collecting.parameters(ran.outcome.bindings, Tensor):
+        if known == name:
+            return Wanted(name, tensor, None)
+    value = ran.outcome.bindings.get(name)
+    if value is not None and not isinstance(value, Tensor):
+        kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
+        raise Unusable(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
+    i = index_of(name, found.tensors, "--wrt")
+    tensor = found.held[i]
+    reason = None
+    if not tensor.requires_grad:
+        reason = f"{name} does not require grad"
+    elif found.tensors[i].node not in below:
+        reason = f"{of.name} does not depend on {name}"
+    return Wanted(name, tensor, line, reason)
+
+
+def _differentiated(ran: Ran, result: Tensor, wanted: list[Wanted], options: Options) -> list[Any]:
+    """torch.autograd.grad for what can have a gradient; None for the rest."""
+    asked = [item for item in wanted if item.tensor.requires_grad]
+    if not asked:
+        return [None] * len(wanted)
+    text = options.grad_output
+    seed = None if text is None else grad_output(text, result)
+    before, binder = state.observer, ran.seen(Binder)
+    assert binder is not None and ran.outcome is not None
+    binder.watch.hooks.runs.clear()  # told are the hooks of these gradients
+    state.observer = binder.watch
+    try:
+        with ran.outcome.again():
+            found = autograd_grad(
+                result, [item.tensor for item in asked], seed, retain_graph=True,
+                create_graph=options.create_graph, allow_unused=True,
+            )  # fmt: skip
+    finally:
+        state.observer = before
+    answers = iter(found)
+    return [next(answers) if item.tensor.requires_grad else None for item in wanted]
+
+
+def _fact(item: Wanted, gradient: Any, of: TensorFact) -> GradientFact:
+    tensor = item.tensor
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    if gradient is None:
+        reason = item.reason or f"{of.name} does not depend on {item.name}"
+        return GradientFact(item.name, item.line, tuple(tensor.shape), dtype, None, None, reason)
+    return GradientFact(item.name, item.line, tuple(gradient.shape), dtype, numbers(gradient),
+                        repr(gradient))  # fmt: skip
+
+
+def failure(
+    raised: Exception, name: str, shape: tuple[int, ...], line: int | None, ran: Ran
+) -> Diagnostic:
+    """PyTorch's error about a result that can't be differentiated, with the result's line."""
+    if isinstance(raised, ProgramError):
+        return raised.diagnostic
+    message = str(raised)
+    labels: tuple[Label, ...] = ()
+    if line is not None and ran.program is not None:
+        text = ran.program.source.line(line)
+        start = len(text) - len(text.lstrip()) + 1
+        span = Span(line, start, line, max(start + 1, len(text.rstrip()) + 1))
+        labels = (Label(span, f"{name}, of shape {list(shape)}", True),)
+    notes: tuple[str, ...] = ()
+    if "scalar outputs" in message:
+        ones = (
+            "1.0" if len(shape) != 1 or shape[0] > 4 else "[" + ",".join(["1.0"] * shape[0]) + "]"
+        )
+        notes = (f"do: --grad-output {ones}, or --of a single number such as {name}.sum()",)
+    if "inplace operation" in message:
+        notes = (
+            f"note: the program went on and changed in place what {name} was computed from",
+            "do: gradcli trace shows the gradients of the program's own backward calls",
+        )
+    return Diagnostic(type(raised).__name__, message, labels, notes, ran.request.name)

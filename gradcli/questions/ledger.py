@@ -1,0 +1,77 @@
+"""Questions: the ledger of a run: gradients by name, stale ones, what passes gave up or keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..engine.tensor import Tensor
+from ..pipeline.request import Ran
+from ..recording import collect as collecting
+from ..recording.buffers import Heaps
+from ..recording.collect import Collected
+from ..recording.facts.ledger import BufferFact, LedgerFact, StaleFact
+from .trace import collected
+from .watching import Binder, memory
+
+Names = Callable[[Any], "tuple[str, int | None]"]
+NAMELESS = "(a tensor without a name)"
+
+
+def ledger(ran: Ran, found: Collected, *, full: bool = False) -> LedgerFact:
+    """Everything that is told of `.grad` and of buffers; `full` asks for numbers, not for texts."""
+    binder = ran.seen(Binder)
+    if binder is None:
+        return LedgerFact()
+    book = binder.watch.book
+    names = tensor_names(ran, found)
+    passes = book.pass_facts(line_of)
+    kept = any(fact.retained for fact in passes)
+    return LedgerFact(
+        book.facts(names, full=full), book.stale(names), passes, _alive(found) if kept else ()
+    )
+
+
+def stale_gradients(ran: Ran) -> tuple[StaleFact, ...]:
+    """Gradients that grew although their tensor had changed since, in a run that was watched."""
+    binder = ran.seen(Binder)
+    if binder is None or ran.outcome is None or not binder.watch.book.is_stale:
+        return ()
+    return binder.watch.book.stale(tensor_names(ran, collected(ran.outcome, texts=False)))
+
+
+def tensor_names(ran: Ran, found: Collected) -> Names:
+    """What a tensor is called at the end, else what it was called when a name was bound to it."""
+    known: dict[int, tuple[str, int | None]] = {}
+    binder = ran.seen(Binder)
+    if binder is not None:
+        known.update((id(tensor), (name, line)) for name, line, tensor in binder.leaves)
+    if ran.outcome is not None:
+        inner = collecting.parameters(ran.outcome.bindings, Tensor)
+        known.update((id(tensor), (name, None)) for name, tensor in inner)
+    pairs = list(zip(found.tensors, found.held, strict=True))
+    for is_plain in (False, True):  # a name of its own wins over a place in a list
+        for fact, tensor in reversed(pairs):
+            if ("[" not in fact.name) is is_plain:
+                known[id(tensor)] = fact.name, fact.line
+    return lambda tensor: known.get(id(tensor), (NAMELESS, None))
+
+
+def line_of(origin: object) -> int | None:
+    """The line of what a node's origin is."""
+    line = getattr(origin, "lineno", None)
+    return line if isinstance(line, int) else None
+
+
+def _alive(found: Collected) -> tuple[BufferFact, ...]:
+    """What the graph keeps beyond what the names hold anyway, line by line."""
+    held = Heaps(memory)
+    for tensor in found.held:
+        held.put(None, (("", tensor._data),))
+    heaps = Heaps(memory)
+    heaps.seen = held.seen
+    for node in found.alive:
+        kept = node.kept()
+        if kept:
+            heaps.put(node.origin, kept)
+    return heaps.facts(line_of)

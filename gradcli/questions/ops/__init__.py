@@ -1,0 +1,1 @@
+"""Questions: `gradcli ops`: what the rows of operators say, and what a run adds."""

@@ -1,0 +1,277 @@
+"""Questions: `gradcli paths`: the chain rule between two names, after the program has run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ...diagnostics import Diagnostic
+from ...engine.mode import state
+from ...engine.tensor import Tensor, from_array, plain
+from ...opening import Unusable
+from ...pipeline.request import Ran, Request
+from ...pipeline.run import execute
+from ...recording import collect as collecting
+from ...recording.facts.paths import PathsReport
+from ...symbols.text import latex_name
+from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
+from ..trace import collector_held, error_fact
+from ..watching import Binder, Wishes, watching
+from .chain import Chain, number_of
+from .equal import equal
+from .facts import Facts, Seeds
+from .formula import formula_of
+from .graph import Position, Ways
+from .labels import Labels, Spot, shown
+from .names import Naming
+from .nodes import run_node
+
+
+class Asked(NamedTuple):
+    """Between which two names, and what of the paths is wanted."""
+
+    of: tuple[str, ...] = ()
+    wrt: tuple[str, ...] = ()
+    grad_output: str | None = None
+    top: int = 20
+    edges: bool = False
+    formula: bool = False
+    jacobian: bool = False
+    element: tuple[int, ...] | None = None
+
+
+class Ends(NamedTuple):
+    """The two tensors, and the graph between them. `end` is None where no way leads."""
+
+    of: Spot
+    wrt: Spot
+    of_label: str
+    wrt_label: str
+    ways: Ways | None
+    end: Position | None
+    others: tuple[str, ...]
+
+
+def recorded(request: Request, write: Callable[[str], None] | None, asked: Asked) -> Ran:
+    """The run whose graph is walked: all names are kept, those in functions too."""
+    naming = Naming(name.partition("#")[0] for name in (*asked.of, *asked.wrt))
+    return execute(request, write, *watching(Wishes(leaves=asked.wrt)), naming)
+
+
+def paths_report(ran: Ran, asked: Asked) -> tuple[Ran, PathsReport]:
+    """Every path between --of and --wrt; an error on the way ends up in what is returned."""
+    request = ran.request
+    report = PathsReport(
+        request.name, request.device, by_edges=asked.edges, symbolic=asked.formula,
+        output=ran.output, warnings=ran.warnings, missing=ran.missing,
+    )  # fmt: skip
+    if ran.outcome is None or ran.error is not None or ran.seen(Naming) is None:
+        return ran, report._replace(error=error_fact(ran.error))
+    with collector_held():
+        return _reported(ran, asked, report)
+
+
+def _reported(ran: Ran, asked: Asked, report: PathsReport) -> tuple[Ran, PathsReport]:
+    request = ran.request
+    labels = Labels(ran)
+    of = _result(labels, ran, asked)
+    if of is None:
+        message = "no result: nothing that requires grad was computed and bound to a name"
+        error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), request.name)
+        return ran._replace(error=error), report._replace(error=error_fact(error))
+    before = state.grad_enabled, state.origin
+    state.grad_enabled = False
+    assert ran.outcome is not None
+    try:
+        with ran.outcome.again():
+            report = _answered(labels, ran, asked, of, report)
+    except FAILURES as raised:
+        error = failure(raised, of.name, tuple(_tensor(of).shape), _line(of, ran), ran)
+        return ran._replace(error=error), report._replace(of=of.name, error=error_fact(error))
+    finally:
+        state.grad_enabled, state.origin = before
+    binder = ran.seen(Binder)
+    if binder is not None:
+        binder.complain()
+    return ran, report._replace(output=ran.output)
+
+
+# ---------------------------------------------------------------- which tensors
+
+
+def _result(labels: Labels, ran: Ran, asked: Asked) -> Spot | None:
+    """What --of names; else, of what nothing else uses, what was assigned last."""
+    outcome = ran.outcome
+    assert outcome is not None
+    if len(asked.of) > 1:
+        raise Unusable("--of: one result at a time", "gradcli paths FILE --of " + asked.of[-1])
+    if asked.of:
+        found = labels.named(asked.of[0], "--of")
+        return next((spot for spot in reversed(found) if spot.tensor is not None), found[-1])
+    facts = collecting.collect(outcome.bindings, Tensor, lines=outcome.lines, values=False)
+    chosen = collecting.results(facts.tensors, facts.nodes)
+    if not chosen:
+        return None
+    best = max(chosen, key=lambda i: (facts.tensors[i].line or 0, i))
+    return labels.named(facts.tensors[best].name, "--of")[-1]
+
+
+def _ends(labels: Labels, options: Asked, of: Spot) -> Ends:
+    """The tensor of --wrt, and what lies between; of several with one name the last one below."""
+    if len(options.wrt) > 1:
+        name = options.wrt[-1]
+        raise Unusable("--wrt: one name at a time", f"gradcli paths FILE --wrt {name}")
+    ways = None if of.node is None else Ways(of.node, of.output_nr)
+    asked = options.wrt[0] if options.wrt else _only_leaf(labels, ways, of)
+    found = labels.named(asked, "--wrt")
+    below = [
+        spot
+        for spot in found
+        if spot.key == of.key or (ways is not None and spot.position(ways) is not None)
+    ]
+    inner = [spot for spot in below if spot.key != of.key]
+    if inner and len(inner) < len(below):  # the result's own name: what the result was made of
+        inner = [spot for spot in inner if spot.node is None] or inner
+    wrt = (inner or below or found)[-1]
+    of_label = options.of[0] if options.of else of.name
+    wrt_label = asked
+    others: tuple[str, ...] = ()
+    if "#" not in asked:
+        wrt_label = shown(wrt, len(below) > 1)
+        others = tuple(shown(spot, True) for spot in inner if spot is not wrt)
+    if of.name == wrt.name and of.key != wrt.key:
+        of_label = shown(of, True)
+    end = None
+    if ways is not None:
+        end = ways.start if wrt.key == of.key else wrt.position(ways)
+        if end is not None and not ways.lead_to(end):
+            end = None
+    return Ends(of, wrt, of_label, wrt_label, ways, end, others)
+
+
+def _only_leaf(labels: Labels, ways: Ways | None, of: Spot) -> str:
+    """Without --wrt: the one leaf there is."""
+    leaves = [spot for spot in labels.spots if spot.node is None
+              and ways is not None and spot.position(ways) is not None]  # fmt: skip
+    names = list(dict.fromkeys(spot.name for spot in leaves))
+    if len({spot.key for spot in leaves}) == 1:
+        return names[0]
+    listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    advice = f"gradcli paths FILE --of {of.name} --wrt {names[0]}" if names else ""
+    known = f"; the leaves behind {of.name} are {listed}" if names else ""
+    raise Unusable(f"--wrt NAME is missing{known}", advice)
+
+
+def _tensor(spot: Spot, model: Any = None) -> Tensor:
+    """The tensor itself; for one that is gone, another at the same place of the graph."""
+    if spot.tensor is not None:
+        return spot.tensor
+    if model is None:
+        raise Unusable(f"{spot.name} is gone: a function made it, and no name holds it any more",
+                       "return it from the function, or ask for what was made of it")  # fmt: skip
+    made = plain(model, from_array(model)._kind)
+    made._requires_grad, made._grad_fn, made._output_nr = True, spot.node, spot.output_nr
+    return made
+
+
+def _line(spot: Spot, ran: Ran) -> int | None:
+    assert ran.outcome is not None
+    return ran.outcome.lines.get(spot.name.partition("[")[0])
+
+
+# ---------------------------------------------------------------- the answer
+
+
+def _answered(labels: Labels, ran: Ran, asked: Asked, of: Spot, report: PathsReport) -> PathsReport:
+    ends = _ends(labels, asked, of)
+    tensor = _tensor(of)
+    report = report._replace(
+        of=ends.of_label, wrt=ends.wrt_label, of_shape=tuple(tensor.shape),
+        dtype=str(tensor.dtype).removeprefix("torch."), others=ends.others,
+    )  # fmt: skip
+    if ends.wrt.key == of.key:
+        one = 1.0 if tensor.numel() == 1 else None
+        reason = "it is the result itself" if one else f"{of.name} itself"
+        return report._replace(
+            wrt_shape=tuple(tensor.shape), path_count=1, edge_count=1, sum=one, reverse=one,
+            equal=True, reason=reason,
+        )  # fmt: skip
+    if ends.end is None or ends.ways is None:
+        wrt = ends.wrt.tensor
+        return report._replace(
+            wrt_shape=() if wrt is None else tuple(wrt.shape), equal=True,
+            reason=f"{ends.of_label} does not depend on {ends.wrt_label}",
+        )  # fmt: skip
+    return _walked(labels, ran, asked, ends, report)
+
+
+def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsReport) -> PathsReport:
+    ways = ends.ways
+    assert ways is not None and ends.end is not None
+    of = _tensor(ends.of)
+    kind = of._kind
+    names = labels.of(ways, {ways.start: ends.of_label, ends.end: ends.wrt_label})
+    model = kind.xp.ones(tuple(of.shape), dtype=kind.array_dtype)
+    ones = Ones(kind.xp)
+    chain = Chain(ways, None if asked.edges else names, run_node, model, ones)
+    words = labels.texts(ways, names) if asked.edges else names
+    listed = chain
+    if asked.edges:
+        chain = Chain(ways, names, run_node, model, ones)
+    wrt = _tensor(ends.wrt, chain.models[-1])
+    seeds = Seeds(of, wrt, asked.grad_output, asked.jacobian, asked.element)
+    reverse, reverse_text = seeds.reverse()
+    found = Facts(listed, words, seeds, ran, asked.top).all()
+    dtype = str(wrt.dtype).removeprefix("torch.")
+    report = report._replace(
+        single=found.single, wrt_shape=tuple(wrt.shape), jacobian=asked.jacobian, dtype=dtype,
+        element=asked.element, path_count=chain.count(), edge_count=ways.count(), paths=found.paths,
+        by_estimate=found.by_estimate, hooked=_hooked(ways, names), of=names[ways.start],
+        wrt=names[ends.end],
+    )  # fmt: skip
+    if asked.formula:
+        shown_names = {name: latex_name(name) for path in found.paths for name in path.names}
+        shown_names |= {name: latex_name(name) for name in (report.of, report.wrt)}
+        report = report._replace(page_names=tuple(shown_names.items()))
+    if not found.unknown:
+        report = report._replace(
+            sum=found.total, sum_text=found.total_text, reverse=reverse, reverse_text=reverse_text,
+            equal=equal(found.total, reverse, found.scale, listed.longest(), dtype),
+        )  # fmt: skip
+    rows = seeds.arrays
+    if asked.jacobian or asked.element is not None:
+        why = "no formula: ask for it without --jacobian and --element" if asked.formula else ""
+        return report._replace(no_formula=why)
+    expected = chain.total()[0] * number_of(rows[0]) if found.single else found.raw
+    formula, why = formula_of(labels, chain, names, rows[0], expected, report, asked.formula)
+    return report._replace(formula=formula, no_formula=why)
+
+
+class Ones:
+    """A gradient of ones in the shape of another; one array for each type and shape."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+        self.made: dict[Any, Any] = {}
+
+    def __call__(self, like: Any) -> Any:
+        key = like.dtype, like.shape
+        found = self.made.get(key)
+        if found is None:
+            found = self.made[key] = self.library.ones_like(like)
+        return found
+
+
+def _hooked(ways: Ways, names: dict[Position, str]) -> tuple[str, ...]:
+    """The places on a way where hooks may have changed the gradient."""
+    found = []
+    for number in ways.order:
+        node = ways.graph.alive[number]
+        hooks = node.hooks
+        leaf = getattr(node, "variable", None)
+        meta = None if leaf is None else leaf._meta
+        if (hooks is not None and (hooks.tensor or hooks.pre or hooks.post)) or (
+            meta is not None and meta.hooks
+        ):
+            found.append(names.get((number, 0)) or collecting.short_name(node))
+    return tuple(found)

@@ -1,0 +1,76 @@
+"""Questions: the paths with the largest products, without listing the others."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from math import inf, log
+
+ZERO, INFINITE, NAN = 1e9, -1e9, -2e9  # a factor of zero costs more than anything finite
+
+
+def cost(factor: float | None) -> float:
+    """The smaller, the more a factor of this size brings; what is not a number comes first."""
+    if factor is None:
+        return 0.0
+    size = abs(factor)
+    if size != size:
+        return NAN
+    if size == inf:
+        return INFINITE
+    return -log(size) if size else ZERO
+
+
+class Best:
+    """A graph of stops in topological order, the last one the end; edges as (stop, cost) each.
+
+    Every path is the best one from some stop on: it leaves the path that it resembles at one edge,
+    and what the detour costs is known beforehand. So the paths come out in order, and only as many
+    are made as are asked for.
+    """
+
+    def __init__(self, edges: Sequence[Sequence[tuple[int, float]]]) -> None:
+        self.edges = edges
+        last = len(edges) - 1
+        rest = [0.0] * len(edges)
+        # For each stop its edges from the best to the worst: (what more it costs, edge).
+        self.detours: list[list[tuple[float, int]]] = [[] for _ in edges]
+        for stop in range(last - 1, -1, -1):
+            costs = [price + rest[to] for to, price in edges[stop]]
+            rest[stop] = min(costs)
+            self.detours[stop] = sorted(
+                (price - rest[stop], place) for place, price in enumerate(costs)
+            )
+        self.least = rest[0] if rest else 0.0
+
+    def paths(self, most: int) -> list[list[int]]:
+        """Up to `most` paths, each as the numbers of the edges taken, best first."""
+        found: list[list[int]] = []
+        heap: list[tuple[float, int, int, int, int]] = [(self.least, 0, -1, 0, 0)]
+        serial = 0
+        while heap and len(found) < most:
+            total, _, parent, at, choice = heapq.heappop(heap)
+            path, stops = self._followed([] if parent < 0 else found[parent][:at], choice)
+            number = len(found)
+            found.append(path)
+            for place in range(at, len(path)):
+                nth = choice + 1 if place == at else 1
+                detours = self.detours[stops[place]]
+                if nth < len(detours):
+                    serial += 1
+                    more = detours[nth][0] - detours[nth - 1][0]
+                    heapq.heappush(heap, (total + more, serial, number, place, nth))
+        return found
+
+    def _followed(self, path: list[int], choice: int) -> tuple[list[int], list[int]]:
+        """A beginning, one detour, and from there on the best edges; with the stops passed."""
+        stops = [0]
+        for place in path:
+            stops.append(self.edges[stops[-1]][place][0])
+        last = len(self.edges) - 1
+        while stops[-1] != last:
+            place = self.detours[stops[-1]][choice][1]
+            choice = 0
+            path.append(place)
+            stops.append(self.edges[stops[-1]][place][0])
+        return path, stops

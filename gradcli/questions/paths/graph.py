@@ -1,0 +1,173 @@
+"""Questions: everything between a result and a tensor below it: what lies on a way, how many.
+
+A position is one output of one backward node: (number of the node, number of the output). Nothing
+recurses, and ways are counted, never walked one by one.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from ...recording.collect import Graph
+
+Position: TypeAlias = tuple[int, int]
+Run: TypeAlias = Callable[[Any, dict[int, Any]], Sequence[Any]]
+
+
+class Ways:
+    """The part of a graph that lies between two positions, in topological order."""
+
+    def __init__(self, root: Any, output_nr: int) -> None:
+        self.graph = Graph()
+        number = self.graph.add(root)
+        assert number is not None
+        self.start: Position = (number, output_nr)
+        self.end: Position | None = None
+        self.order: list[int] = []  # the nodes on a way, the result's first, the end's last
+        self.rank: dict[int, int] = {}
+        self._known: dict[int, list[tuple[int, Position]]] = {}
+
+    def leaf(self, variable: Any) -> Position | None:
+        """The position of a leaf, where this graph ends in it."""
+        number = self.graph.leaves.get(id(variable))
+        return None if number is None else (number, 0)
+
+    def inner(self, node: Any, output_nr: int) -> Position | None:
+        """The position of a result, where this graph holds it."""
+        number = self.graph.ids.get(id(node))
+        return None if number is None else (number, output_nr)
+
+    def lead_to(self, end: Position) -> bool:
+        """Finds what lies on a way to this position; False where nothing does."""
+        self.end = end
+        if end == self.start:
+            self.order, self.rank = [end[0]], {end[0]: 0}
+            return True
+        kept = self._kept(end)
+        if self.start[0] not in kept:
+            return False
+        self.order = self._sorted(kept)
+        self.order.append(end[0])
+        self.rank = {number: place for place, number in enumerate(self.order)}
+        return True
+
+    def _kept(self, end: Position) -> set[int]:
+        """The nodes from which a way leads to the end."""
+        edges = self.graph.next
+        users: list[list[int]] = [[] for _ in edges]
+        first: list[int] = []
+        for number, inputs in enumerate(edges):
+            for edge in inputs:
+                if edge is not None:
+                    users[edge[0]].append(number)
+                    if edge == end:
+                        first.append(number)
+        kept = set(first)
+        pending = list(kept)
+        while pending:
+            for user in users[pending.pop()]:
+                if user not in kept:
+                    kept.add(user)
+                    pending.append(user)
+        kept.discard(end[0])
+        return kept
+
+    def _sorted(self, kept: set[int]) -> list[int]:
+        """Every node before those that it hands gradients to."""
+        edges = self.graph.next
+        waiting = dict.fromkeys(kept, 0)
+        for number in kept:
+            for edge in edges[number]:
+                if edge is not None and edge[0] in waiting:
+                    waiting[edge[0]] += 1
+        order = [self.start[0]]
+        for number in order:
+            for edge in edges[number]:
+                if edge is not None and edge[0] in waiting:
+                    waiting[edge[0]] -= 1
+                    if not waiting[edge[0]]:
+                        order.append(edge[0])
+        return order
+
+    def inputs(self, number: int) -> list[tuple[int, Position]]:
+        """The edges of a node that lie on a way: (which of its inputs, where it leads)."""
+        known = self._known.get(number)
+        if known is None:
+            rank, end = self.rank, self.end
+            assert end is not None
+            last = end[0]
+            known = self._known[number] = [
+                (place, edge)
+                for place, edge in enumerate(self.graph.next[number])
+                if edge is not None and (edge == end if edge[0] == last else edge[0] in rank)
+            ]
+        return known
+
+    def count(self) -> int:
+        """How many ways lead over the graph's own edges, parallel edges apart."""
+        end = self.end
+        assert end is not None
+        counts: dict[Position, int] = {self.start: 1}
+        outputs: dict[int, list[Position]] = {self.start[0]: [self.start]}
+        for number in self.order[:-1]:
+            total = sum(counts[position] for position in outputs[number])
+            for _, edge in self.inputs(number):
+                if edge in counts:
+                    counts[edge] += total
+                else:
+                    counts[edge] = total
+                    outputs.setdefault(edge[0], []).append(edge)
+        return counts[end]
+
+    # ---- stops
+
+    def region(
+        self, position: Position, stops: Mapping[Position, int], seed: Any, run: Run
+    ) -> dict[int, Any]:
+        """What arrives at the next stops when `seed` starts at this one; None for no gradient."""
+        near = self.inputs(position[0])
+        if all(edge in stops for _, edge in near):
+            return self._step(position, near, stops, seed, run)
+        grads: dict[int, dict[int, Any]] = {position[0]: {position[1]: seed}}
+        pending = [self.rank[position[0]]]
+        alive = self.graph.alive
+        found: dict[int, Any] = {}
+        while pending:
+            number = self.order[heapq.heappop(pending)]
+            given = {nr: grad for nr, grad in grads.pop(number).items() if grad is not None}
+            results: Sequence[Any] = run(alive[number], given) if given else ()
+            for place, edge in self.inputs(number):
+                value = results[place] if place < len(results) else None
+                stop = stops.get(edge)
+                if stop is not None:
+                    found[stop] = _added(found.get(stop), value)
+                    continue
+                held = grads.get(edge[0])
+                if held is None:
+                    held = grads[edge[0]] = {}
+                    heapq.heappush(pending, self.rank[edge[0]])
+                held[edge[1]] = _added(held.get(edge[1]), value)
+        return found
+
+    def _step(
+        self, position: Position, near: list[tuple[int, Position]],
+        stops: Mapping[Position, int], seed: Any, run: Run,
+    ) -> dict[int, Any]:  # fmt: skip
+        """The same where one node lies between the stops."""
+        found: dict[int, Any] = {}
+        results = () if seed is None else run(
+            self.graph.alive[position[0]], {position[1]: seed})  # fmt: skip
+        count = len(results)
+        for place, edge in near:
+            value = results[place] if place < count else None
+            stop = stops[edge]
+            found[stop] = _added(found[stop], value) if stop in found else value
+        return found
+
+
+def _added(held: Any, value: Any) -> Any:
+    if held is None:
+        return value
+    return held if value is None else held + value

@@ -1,0 +1,203 @@
+"""Questions: from the names of a program to places in its graph, and back."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from ...engine.tensor import Tensor
+from ...language.names import Scope
+from ...opening import Unusable
+from ...pipeline.request import Ran
+from ...recording.collect import parameters, short_name
+from ..trace import places
+from .graph import Position, Ways
+from .names import Bound, Naming
+
+LONGEST = 30  # characters of an expression that serves as a name
+
+
+class Spot(NamedTuple):
+    """What a name stood for: a leaf, or one output of a node; `tensor` is None when it is gone."""
+
+    name: str
+    scope: Scope | None
+    number: int
+    node: Any
+    output_nr: int
+    tensor: Tensor | None
+    clock: int
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """The same for the same tensor."""
+        return id(self.tensor if self.node is None else self.node), self.output_nr
+
+    def position(self, ways: Ways) -> Position | None:
+        """Where it lies in a graph, or None."""
+        if self.node is None:
+            return ways.leaf(self.tensor)
+        return ways.inner(self.node, self.output_nr)
+
+
+class Labels:
+    """The names of a run, in the order in which they were bound."""
+
+    def __init__(self, ran: Ran) -> None:
+        naming = ran.seen(Naming)
+        assert naming is not None and ran.outcome is not None
+        self.naming = naming
+        self.ran = ran
+        bindings = ran.outcome.bindings
+        for name, value in bindings.items():
+            self.naming.bound(name, value)  # what was changed in place, and items of lists
+        for name, tensor in parameters(bindings, Tensor):
+            self.naming.bound(_indexed(name), tensor)
+        self.by_name: dict[str, list[Spot]] = {}
+        self.spots: list[Spot] = []
+        seen: set[tuple[str, tuple[int, int]]] = set()
+        for bound in self.naming.entries():
+            spot = _spot(bound, self.by_name.get(bound.name, ()))
+            if spot is not None and (spot.name, spot.key) not in seen:
+                seen.add((spot.name, spot.key))
+                self.by_name.setdefault(spot.name, []).append(spot)
+                self.spots.append(spot)
+
+    # ---- from a name to a place
+
+    def named(self, text: str, option: str) -> list[Spot]:
+        """The tensors with a gradient that a name stood for; `y#2` is the second one."""
+        name, mark, number = text.rpartition("#")
+        if not mark:
+            name, number = text, ""
+        found = self.by_name.get(name) or self.by_name.get(_indexed(name), [])
+        if not found and option == "--wrt":
+            self._refuse_constant(name)
+        if not found:
+            raise Unusable(f"{option} {text}: no tensor that requires grad has this name",
+                           self._near(name))  # fmt: skip
+        outer = [spot for spot in found if spot.scope is None]
+        if not number:
+            return outer or found
+        if not number.isdigit() or not 0 < int(number) <= len(found):
+            known = f"{name}#1" + (f" to {name}#{len(found)}" if len(found) > 1 else "")
+            raise Unusable(f"{option} {text}: {name} stood for {len(found)} tensors", known)
+        return [found[int(number) - 1]]
+
+    def _refuse_constant(self, name: str) -> None:
+        assert self.ran.outcome is not None
+        if name not in self.ran.outcome.bindings:
+            return
+        value = self.ran.outcome.bindings[name]
+        if isinstance(value, Tensor):
+            kind = str(value.dtype).removeprefix("torch.")
+            raise Unusable(f"--wrt {name}: it does not require grad ({kind})")
+        kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
+        raise Unusable(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
+
+    def _near(self, name: str) -> str:
+        names = list(self.by_name)
+        near = get_close_matches(name, names, 1, 0.5)
+        if near:
+            return f"did you mean {near[0]}?"
+        listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        return f"the tensors that require grad are {listed}" if names else ""
+
+    # ---- from a place to a name
+
+    def of(self, ways: Ways, own: dict[Position, str]) -> dict[Position, str]:
+        """The name of every named position of a graph; `own` are those that the user gave.
+
+        A global name goes before a local one, the first one before later ones. Names that stand
+        for several tensors of this graph are numbered.
+        """
+        chosen: dict[Position, Spot] = {}
+        stands: dict[str, set[Position]] = {}
+        for outer in (True, False):
+            for spot in self.spots:
+                position = spot.position(ways)
+                if position is None:
+                    continue
+                stands.setdefault(spot.name, set()).add(position)
+                if (spot.scope is None) is outer:
+                    chosen.setdefault(position, spot)
+        labels = {
+            position: shown(spot, len(stands[spot.name]) > 1) for position, spot in chosen.items()
+        }
+        taken = {label: position for position, label in labels.items()}
+        for position, label in own.items():
+            if "#" not in label and taken.get(label, position) != position:
+                continue
+            if "#" in label or len(stands.get(label, ())) < 2:
+                labels[position] = label
+        return labels
+
+    def texts(self, ways: Ways, named: dict[Position, str]) -> dict[Position, str]:
+        """A label for every position on a way: its name, its expression, its node."""
+        assert self.ran.program is not None
+        place_of = places(self.ran.program)
+        alive = ways.graph.alive
+        words: dict[Position, str] = {}
+        outputs: dict[int, set[int]] = {ways.start[0]: {ways.start[1]}}
+        for number in ways.order[:-1]:
+            for _, (to, nr) in ways.inputs(number):
+                outputs.setdefault(to, set()).add(nr)
+        for number in reversed(ways.order):
+            for nr in sorted(outputs[number]):
+                if (number, nr) in named:
+                    continue
+                place = place_of(alive[number])
+                text = " ".join(place.text.split()) if place is not None else ""
+                if not text or len(text) > LONGEST or (place is not None and place.statement):
+                    text = short_name(alive[number])
+                words[number, nr] = text
+        total: dict[str, int] = {}
+        for text in words.values():
+            total[text] = total.get(text, 0) + 1
+        labels, count = dict(named), dict.fromkeys(total, 0)
+        for position, text in words.items():
+            count[text] += 1
+            if total[text] > 1:
+                whole = text if text.isidentifier() or text.endswith(")") else f"({text})"
+                text = f"{whole}#{count[text]}"
+            labels[position] = text
+        return labels
+
+
+def shown(spot: Spot, several: bool) -> str:
+    """The name, numbered where it stands for several tensors."""
+    return f"{spot.name}#{spot.number}" if several else spot.name
+
+
+def _spot(bound: Bound, earlier: Any) -> Spot | None:
+    """What a binding stands for at the end, where a gradient can reach it."""
+    thing = bound.alive
+    number = len(earlier) + 1
+    if isinstance(thing, Tensor):
+        if not thing.requires_grad:
+            return None
+        node, output_nr = grad_fn_of(thing), thing.output_nr
+        return Spot(bound.name, bound.scope, number, node, output_nr, thing, bound.clock)
+    if bound.key is None:
+        return None
+    tensor = bound.tensor()
+    if tensor is not None and grad_fn_of(tensor) is not thing:
+        tensor = None  # changed in place since
+    return Spot(bound.name, bound.scope, number, thing, bound.output_nr, tensor, bound.clock)
+
+
+def grad_fn_of(tensor: Tensor) -> Any:
+    """The node that made it; None too for a view whose base was changed in a forbidden way."""
+    try:
+        return tensor.grad_fn
+    except RuntimeError:
+        return None
+
+
+def _indexed(name: str) -> str:
+    """`net.0.weight` as a program writes it: net[0].weight."""
+    parts = name.split(".")
+    return "".join(
+        f"[{part}]" if part.isdigit() else f".{part}" if place else part
+        for place, part in enumerate(parts)
+    )

@@ -1,0 +1,143 @@
+"""Questions: which names the program gave to which tensors, in order; local names too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+from weakref import ref
+
+from ...engine.mode import next_sequence
+from ...engine.tensor import Tensor
+from ...language.interpreter import Machine
+from ...language.names import Scope
+from ...recording.collect import tensors_in
+from ...recording.spectator import Spectator
+
+HELD = 1000  # tensors of names that were asked for
+PRUNED = 4096  # bindings of one name, after which those of dead tensors are dropped
+
+
+class Bound(NamedTuple):
+    """A name was bound.
+
+    `clock` lies between the sequence numbers of the nodes made before and after. `key` is the
+    node (or the leaf, or the constant) behind a weak reference, and `tensor` what was bound, in
+    the same way; a Python number is its own.
+    """
+
+    name: str
+    scope: Scope | None
+    clock: int
+    output_nr: int
+    key: Any
+    tensor: Any = None
+    number: float | int | None = None
+
+    @property
+    def alive(self) -> Any:
+        """What the name stood for, while it lives: a node, a leaf, a constant, a number."""
+        return self.number if self.key is None else self.key()
+
+
+class History:
+    """All that one name stood for, in order; what died without being asked for is forgotten."""
+
+    __slots__ = ("entries", "limit")
+
+    def __init__(self) -> None:
+        self.entries: list[Bound] = []
+        self.limit = PRUNED
+
+    def add(self, bound: Bound) -> None:
+        self.entries.append(bound)
+        if len(self.entries) > self.limit:
+            self.entries = [one for one in self.entries if one.alive is not None]
+            self.limit = max(PRUNED, 2 * len(self.entries))
+
+
+class Naming(Spectator):
+    """Hears of every binding while a program runs.
+
+    Tensors of the `asked` names are held, so that one which only a function knew can be asked for;
+    other names that start with an underscore are nobody's business.
+    """
+
+    def __init__(self, asked: Iterable[str] = ()) -> None:
+        self.asked = frozenset(asked)
+        self.held: list[Tensor] = []
+        self.histories: dict[tuple[Scope | None, str], History] = {}
+
+    def begin(self, machine: Machine) -> None:
+        """The inputs are bound."""
+        for name, value in machine.globals.values.items():
+            self.bound(name, value)
+
+    def bound(self, name: str, value: Any) -> None:
+        """A global name."""
+        if not name.startswith("_") or name in self.asked:
+            self._heard(None, name, value)
+
+    def bound_inside(self, scope: Scope, name: str, value: Any) -> None:
+        """A name inside a function."""
+        if not name.startswith("_") or name in self.asked:
+            self._heard(scope, name, value)
+
+    def _heard(self, scope: Scope | None, name: str, value: Any) -> None:
+        kind = type(value)
+        if isinstance(value, Tensor):
+            self._tensor(scope, name, value)
+        elif kind is int or kind is float:
+            bound = Bound(name, scope, next_sequence(), 0, None, None, value)
+            self._history(scope, name).add(bound)
+        elif kind is list or kind is tuple or kind is dict:
+            for inner, tensor in tensors_in(name, value, Tensor):
+                self._tensor(scope, inner, tensor)
+
+    def _history(self, scope: Scope | None, name: str) -> History:
+        key = (scope, name)
+        history = self.histories.get(key)
+        if history is None:
+            history = self.histories[key] = History()
+        return history
+
+    def _tensor(self, scope: Scope | None, name: str, tensor: Tensor) -> None:
+        history = self._history(scope, name)
+        try:
+            node = tensor.grad_fn
+        except RuntimeError:  # a view whose base was changed: asking is an error of its own
+            return
+        last = history.entries[-1] if history.entries else None
+        if last is not None and last.key is not None:
+            known = last.alive
+            if known is tensor or (node is not None and known is node
+                                   and last.output_nr == tensor.output_nr):  # fmt: skip
+                return
+        if name in self.asked and len(self.held) < HELD:
+            self.held.append(tensor)
+        key = tensor if node is None else node
+        history.add(Bound(name, scope, next_sequence(), tensor.output_nr, ref(key),
+                          ref(tensor)))  # fmt: skip
+
+    # ---- once the program has run
+
+    def entries(self) -> Iterator[Bound]:
+        """Everything that was bound and lives, in order."""
+        alive = [
+            bound
+            for history in self.histories.values()
+            for bound in history.entries
+            if bound.alive is not None
+        ]
+        return iter(sorted(alive, key=lambda bound: bound.clock))
+
+    def last(self, scope: Scope | None, name: str, before: int) -> Bound | None:
+        """What a name stood for when the node with this sequence number was made."""
+        history = self.histories.get((scope, name))
+        if history is None:
+            return None
+        found = None
+        for bound in history.entries:
+            if bound.clock > before:
+                break
+            found = bound
+        return found

@@ -1,0 +1,349 @@
+"""Questions: the steps of a pass as facts, each made when it is read."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
+
+from ...engine.tensor import Tensor
+from ...pipeline.request import Ran
+from ...recording.collect import numbers, range_of, short_name, text_of
+from ...recording.facts import EventFact, NodeFact, Place
+from ...recording.facts.steps import (
+    EdgeFact,
+    LocalFact,
+    PartFact,
+    RootFact,
+    StepFact,
+    ValueFact,
+    WalkFact,
+)
+from ...recording.hook_log import HookLog
+from ...recording.operands import reader
+from ...recording.steps import Dropped, Local, Step, StepWatch, Walk
+from ..ledger import NAMELESS
+from ..ledger import Names as TensorNames
+from ..trace import module_names, places
+from ..watching import Binder, as_tensor
+
+SHORT = 14  # characters of a factor that stands before its value
+_INNER = re.compile(r"Backward\d*$")
+
+
+class Namer:
+    """What nodes and tensors are called."""
+
+    def __init__(self, ran: Ran, tensor_names: TensorNames) -> None:
+        binder, watch = ran.seen(Binder), ran.seen(StepWatch)
+        assert binder is not None and watch is not None
+        assert ran.program is not None and ran.outcome is not None
+        self.values, self.source = ran.outcome.bindings, ran.program.source
+        self.modules = module_names(self.values)
+        self.nodes = binder.names
+        self.counts = binder.counts
+        self.tensor_names = tensor_names
+        self.place_of = places(ran.program)
+        self.operands = reader()
+        self.hooks: HookLog = watch.hooks
+        self.derived = watch.derived
+
+    def name(self, node: Any, user: Any = None) -> str:
+        """The name of the tensor that a node made, else the words that made it; of a node inside
+        the expression of the one that uses its result, what it does."""
+        variable = getattr(node, "variable", None)
+        if variable is not None:
+            name = self.tensor_names(variable)[0]
+            return "a leaf" if name == NAMELESS else name
+        bound = self.nodes.get(node)
+        if bound is not None:
+            name, number = bound
+            return f"{name}#{number}" if self.counts[name] > 1 else name
+        place = self.place(node)
+        inner = user is not None and user.origin is node.origin
+        if place is None or inner or self.is_derived(node):
+            return _INNER.sub("", short_name(node))
+        return place.target or " ".join(place.text.split())
+
+    def is_derived(self, node: Any) -> bool:
+        """Whether a backward pass made this node: it stands where the node stands that ran."""
+        return node in self.derived
+
+    def place(self, node: Any) -> Place | None:
+        return None if hasattr(node, "variable") else self.place_of(node)
+
+    def constant(self, node: Any, at: int) -> str:
+        """The name of an input of a node that requires no gradient, where the text tells it."""
+        place = self.place(node)
+        if place is None or self.is_derived(node):
+            return ""
+        edges = tuple(None for _ in node.next_functions)
+        words = self.operands(NodeFact(0, "", edges, place))
+        name = words[at] if at < len(words) else ""
+        value = self.values.get(name)
+        return name if isinstance(value, Tensor) and not value.requires_grad else ""
+
+    def factor(self, node: Any, place: int) -> str:
+        """Of a product of two tensors the text of the other factor: it is the derivative."""
+        origin = node.origin
+        if not isinstance(origin, ast.BinOp) or not isinstance(origin.op, ast.Mult):
+            return ""
+        if self.is_derived(node):
+            return ""
+        if getattr(getattr(node, "row", None), "name", "") != "mul" or len(node.edges) != 2:
+            return ""
+        if node.edges[1] is None:
+            return ""  # x * k and k * x alike: a number that Python multiplied by
+        span = self.source.span_of(origin.left if place else origin.right)
+        text = " ".join(self.source.text_of(span).split())
+        return text if len(text) <= SHORT else ""
+
+    def root(self, tensor: Any) -> str:
+        if tensor.grad_fn is None:
+            return self.tensor_names(tensor)[0]
+        return self.name(tensor.grad_fn)
+
+
+class Told(Sequence[StepFact]):
+    """The steps of a pass. `texts`: values as PyTorch prints them, else as numbers."""
+
+    def __init__(self, walk: Walk, namer: Namer, *, texts: bool) -> None:
+        self.walk, self.namer, self.texts = walk, namer, texts
+
+    def __len__(self) -> int:
+        return len(self.walk.steps)
+
+    @overload
+    def __getitem__(self, at: int) -> StepFact: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[StepFact]: ...
+    def __getitem__(self, at: int | slice) -> StepFact | Sequence[StepFact]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        number = at if at >= 0 else at + len(self)
+        return self._fact(number + 1, self.walk.steps[number])
+
+    def _fact(self, number: int, step: Step) -> StepFact:
+        node, namer = step.node, self.namer
+        is_leaf = step.variable is not None
+        place = namer.place(node)
+        line = place.line if place is not None else None
+        if is_leaf:
+            line = namer.tensor_names(step.variable)[1]
+        hooks = self._hooks(step)
+        return StepFact(
+            number, namer.name(node, self._user(step)), short_name(node), is_leaf, place, line,
+            self._incoming(step), self._parts(step), self._used(step), self._edges(number, step),
+            hooks, self._outcome(number, step), self._value(step.before), self._value(step.after),
+            step.retained, () if self.walk.retained else tuple(dict.fromkeys(step.kept)),
+            namer.is_derived(node),
+        )  # fmt: skip
+
+    def _user(self, step: Step) -> Any:
+        """The node that handed on to this one first."""
+        first = step.parts[0] if step.parts else ()
+        return self.walk.steps[first[0][0] - 1].node if first and first[0][0] else None
+
+    def name(self, at: int) -> str:
+        """What the step at this place is called."""
+        step = self.walk.steps[at]
+        return self.namer.name(step.node, self._user(step))
+
+    def node_name(self, at: int) -> str:
+        """What its node is called."""
+        return short_name(self.walk.steps[at].node)
+
+    # ---- the incoming gradient
+
+    def _incoming(self, step: Step) -> tuple[ValueFact | None, ...]:
+        """What came, before any hook: the sum of its parts."""
+        if step.first_hook == step.last_hook or not step.parts:
+            return tuple(map(self._value, step.grads))
+        return tuple(self._value(self._sum(parts)) for parts in step.parts)
+
+    def _sum(self, parts: tuple[tuple[int, int], ...]) -> Any:
+        total: Any = None
+        for at, edge in parts:
+            value = self._handed(at, edge)
+            if value is None or isinstance(value, Dropped):
+                return value
+            total = value if total is None else total + value
+        return total
+
+    def _handed(self, at: int, edge: int) -> Any:
+        return self.walk.seeds[edge] if at == 0 else self.walk.steps[at - 1].results[edge]
+
+    def _parts(self, step: Step) -> tuple[tuple[PartFact, ...], ...]:
+        found = []
+        for parts in step.parts:
+            facts = []
+            for at, edge in parts:
+                value = self._value(self._handed(at, edge))
+                if value is not None:
+                    facts.append(PartFact(at, value))
+            found.append(tuple(facts))
+        return tuple(found)
+
+    def _used(self, step: Step) -> tuple[ValueFact | None, ...] | None:
+        """What the node was given, if a hook changed it."""
+        given = step.grads if step.variable is not None else step.used
+        if given is None or step.first_hook == step.last_hook:
+            return None
+        used = tuple(map(self._value, given))
+        return None if used == self._incoming(step) else used
+
+    # ---- what was handed on
+
+    def _edges(self, number: int, step: Step) -> tuple[EdgeFact, ...]:
+        node = step.node
+        children = node.next_functions
+        if not children:
+            return ()
+        found = []
+        for place, (child, _) in enumerate(children):
+            if child is not None:
+                found.append(self._edge(number, step, place, child))
+            elif word := self.namer.constant(node, place):
+                found.append(EdgeFact(word, "", None, None, "constant"))
+        return tuple(found)
+
+    def _edge(self, number: int, step: Step, place: int, child: Any) -> EdgeFact:
+        walk = self.walk
+        name = self.namer.name(child, step.node)
+        is_leaf = hasattr(child, "variable")
+        result = step.results[place] if place < len(step.results) else None
+        at = walk.numbers.get(id(child))
+        if not step.has_run:
+            then, at = "nothing", None
+        elif at is None and walk.restricted:
+            then = "kept back"
+        elif result is None or at is None:
+            then, at = "nothing", None
+        elif not is_leaf or walk.steps[at - 1].is_captured:
+            then = "handed on"
+        else:
+            parts = walk.steps[at - 1].parts
+            then = "stored" if not parts or parts[0][-1] == (number, place) else "waits"
+        local = step.locals[place] if place < len(step.locals) else None
+        return EdgeFact(
+            name, short_name(child), self._local(local, step.node, place), self._value(result),
+            then, at, is_leaf,
+        )  # fmt: skip
+
+    def _local(self, local: Local | None, node: Any, place: int) -> LocalFact | None:
+        if local is None:
+            return None
+        text = "" if local.value is None else self.namer.factor(node, place)
+        return LocalFact(local.kind, self._value(local.value), local.words, text)
+
+    def _outcome(self, number: int, step: Step) -> str:
+        if step.is_captured:
+            return "captured"
+        if step.is_stored:
+            return "stored"
+        if step.has_run:
+            return "ran" if any(grad is not None for grad in step.grads) else "no gradient"
+        if self.walk.failed and number == len(self.walk.steps):
+            return "failed"
+        return "skipped" if step.variable is not None else "reached"
+
+    def _hooks(self, step: Step) -> tuple[EventFact, ...]:
+        runs = self.namer.hooks.runs[step.first_hook : step.last_hook]
+        return tuple(
+            EventFact(run.name or self._hook_name(run.node), run.words, run.before, run.after,
+                      run.kind, run.line, run.backward)
+            for run in runs
+        )  # fmt: skip
+
+    def _hook_name(self, node: Any) -> str:
+        named = getattr(node, "_get_name", None)
+        if named is None:
+            return self.namer.name(node)
+        return self.namer.modules.get(id(node)) or str(named())
+
+    # ---- values
+
+    def _value(self, value: Any) -> ValueFact | None:
+        if value is None:
+            return None
+        if isinstance(value, Dropped):
+            return ValueFact(value.shape, _dtype(value.dtype))
+        tensor = value if isinstance(value, Tensor) else as_tensor(value)
+        shape, dtype = tuple(tensor.shape), _dtype(tensor.dtype)
+        if not self.texts:
+            return ValueFact(shape, dtype, value=numbers(tensor))
+        return ValueFact(shape, dtype, text_of(tensor), range=range_of(tensor))
+
+
+def _dtype(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def walk_fact(
+    number: int, walk: Walk, ran: Ran, namer: Namer, *, texts: bool, same_as: int | None
+) -> WalkFact:
+    """A pass as it is reported."""
+    told = Told(walk, namer, texts=texts)
+    line, text = None, ""
+    origin = walk.origin
+    if ran.program is not None and hasattr(origin, "lineno"):
+        span = ran.program.source.span_of(origin)
+        line, text = span.line, " ".join(ran.program.source.text_of(span).split())
+    roots = []
+    for root, seed in zip(walk.roots, walk.seeds, strict=True):
+        value = told._value(seed)
+        if value is not None:
+            roots.append(RootFact(namer.root(root), value))
+    return WalkFact(
+        number, line, text, walk.is_grad, walk.retained, walk.created, walk.failed, tuple(roots),
+        _kinds(walk), told, Names(told.name, len(told)),
+        Names(told.node_name, len(told)), walk.bytes, walk.freed, same_as,
+    )  # fmt: skip
+
+
+def _kinds(walk: Walk) -> tuple[int, ...]:
+    """Equal numbers for nodes of one name that one expression made; hooks make a difference."""
+    known: dict[object, int] = {}
+    kinds = []
+    for step in walk.steps:
+        hooked = step.first_hook != step.last_hook
+        key: tuple[object, ...] = (step.node.name(), id(step.node.origin), len(step.parts), hooked)
+        if step.variable is not None:
+            key = ("leaf", hooked)
+        kinds.append(known.setdefault(key, len(known)))
+    return tuple(kinds)
+
+
+def same_passes(walks: Mapping[int, Walk]) -> dict[int, int | None]:
+    """For each pass, the number of the first that went over nodes of the same places."""
+    first: dict[object, int] = {}
+    found: dict[int, int | None] = {}
+    for number, walk in walks.items():
+        steps = tuple(
+            (id(step.node.origin), step.node.name()) if step.variable is None else id(step.variable)
+            for step in walk.steps
+        )
+        key = (id(walk.origin), walk.failed, steps)
+        known = first.setdefault(key, number)
+        found[number] = None if known == number else known
+    return found
+
+
+class Names(Sequence[str]):
+    """The names of the steps, each looked up when it is asked for."""
+
+    def __init__(self, name: Callable[[int], str], count: int) -> None:
+        self.name, self.total = name, count
+
+    def __len__(self) -> int:
+        return self.total
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        return self.name(at)

@@ -1,0 +1,67 @@
+"""Questions: values in the middle of a pass: the program is run again, up to that step.
+
+The same file does the same on every run, so what an expression is worth behind step 3 of a pass is
+found by going there once more; nothing has to be kept of values that nobody asks for.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...diagnostics import ProgramError
+from ...engine.mode import state
+from ...language.formatting import quoted
+from ...language.interpreter import Machine
+from ...recording.steps import StepWatch, Walk
+
+
+class Pause(NamedTuple):
+    """Behind which step of which pass the run stops, and the expression that is wanted there."""
+
+    walk: int
+    step: int
+    text: str
+
+
+class Reached(BaseException):
+    """The run is where it was to go. Not an Exception: no `except` of a program matches it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class PausingWatch(StepWatch):
+    """A StepWatch that stops the run behind a step."""
+
+    pause: Pause
+    machine: Machine | None = None
+
+    def begin(self, machine: Machine) -> None:
+        self.machine = machine
+
+    def begun(self, walk: Walk) -> None:
+        self._look(walk)
+
+    def _end(self, *, failed: bool) -> None:
+        if self.walk is not None:
+            self._look(self.walk)
+        super()._end(failed=failed)
+
+    def _look(self, walk: Walk) -> None:
+        pause = self.pause
+        if walk.number == pause.walk and len(walk.steps) == pause.step:
+            assert self.machine is not None
+            raise Reached(_evaluated(self.machine, pause.text))
+
+
+def _evaluated(machine: Machine, text: str) -> str:
+    """What Python's prompt would print for the expression, or the error."""
+    before = state.observer, state.grad_enabled
+    state.observer, state.grad_enabled = None, True
+    try:
+        return quoted(machine.evaluate(text, "show"))
+    except ProgramError as error:
+        return f"{error.diagnostic.type}: {error.diagnostic.message}"
+    finally:
+        state.observer, state.grad_enabled = before

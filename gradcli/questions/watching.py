@@ -1,0 +1,180 @@
+"""Questions: what is done to tensors when a name is bound: hooks, retained gradients, leaves."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from ..engine.mode import state
+from ..engine.node import Node
+from ..engine.observer import memory_of
+from ..engine.tensor import Tensor, from_array
+from ..language.interpreter import Machine
+from ..opening import Unusable
+from ..pipeline.request import current_line
+from ..recording.hook_log import Registration
+from ..recording.spectator import Spectator
+from ..recording.watch import Watch
+
+WORDS = {
+    "print": "lambda grad: print({name!r}, grad)",
+    "norm": "lambda grad: print({name!r}, 'norm', grad.norm().item())",
+}
+KEPT = 1000  # tensors that one asked-for name was bound to
+
+
+class Wishes(NamedTuple):
+    """What is done to the tensors that names are bound to: --hook, --retain-grad, --wrt."""
+
+    hooks: tuple[str, ...] = ()
+    retain_grad: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()  # gradients are asked for with respect to these
+
+
+NO_WISHES = Wishes()
+
+
+class Binder(Spectator):
+    """Hears of every global name that a program binds."""
+
+    def __init__(self, wishes: Wishes, watch: Watch) -> None:
+        self.hooks = dict(map(_split_hook, wishes.hooks))
+        self.served: set[str] = set()
+        self.kept: set[str] = set()  # names of tensors that may have a gradient
+        self.is_hooking = False
+        self.wrt = frozenset(wishes.leaves)
+        self.history: dict[str, list[Tensor]] = {}
+        # What a node's result was called, and how many of that name there were: y#2, the second y.
+        self.names: WeakKeyDictionary[Any, tuple[str, int]] = WeakKeyDictionary()
+        self.counts: dict[str, int] = {}
+        self.words: dict[int, str] = {}
+        self.functions: list[Any] = []
+        self.machine: Machine | None = None
+        self.complaint: Unusable | None = None
+        self.leaves: list[tuple[str, int | None, Tensor]] = []
+        self.watch = watch
+        watch.hooks.words = self.hook_words
+        watch.hooks.name_of = self._name_of
+        watch.hooks.registration = self._registration
+        every = "all" in wishes.retain_grad
+        self.retained = None if every else frozenset(wishes.retain_grad)
+
+    def begin(self, machine: Machine) -> None:
+        """The program is about to run; its inputs are bound already."""
+        self.machine = machine
+        for name, value in machine.globals.values.items():
+            self.bound(name, value)
+
+    def bound(self, name: str, value: Any) -> None:
+        """A global name was bound."""
+        if type(value) is not Tensor and not isinstance(value, Tensor):
+            return
+        if name in self.wrt:
+            self._wanted(name, value)
+        if not value.requires_grad:
+            return
+        self.kept.add(name)
+        node = value.grad_fn
+        if node is not None:
+            count = self.counts[name] = self.counts.get(name, 0) + 1
+            self.names[node] = name, count
+            if self.retained is None or name in self.retained:
+                value.retain_grad()
+        elif len(self.leaves) < KEPT:
+            self.leaves.append((name, current_line(), value))
+        if name in self.hooks:
+            self._hook(name, value)
+
+    def _wanted(self, name: str, value: Tensor) -> None:
+        """Gradients are asked for with respect to it, so it requires grad from here on."""
+        held = self.history.setdefault(name, [])
+        if not value.requires_grad and value.is_floating_point() and not value.is_inference():
+            value.requires_grad_()
+        if len(held) < KEPT and not (held and held[-1] is value):
+            held.append(value)
+
+    def _hook(self, name: str, value: Tensor) -> None:
+        assert self.machine is not None
+        text = self.hooks[name]
+        source = WORDS[text].format(name=name) if text in WORDS else text
+        function = self.machine.evaluate(source, f"--hook {name}")
+        if not callable(function):
+            advice = f"--hook '{name}=lambda g: g * 2'"
+            self.complaint = Unusable(f"--hook {name}={text}: not a function", advice)
+            return
+        self.functions.append(function)  # its identity must stay its own
+        self.words[id(function)] = text
+        self.served.add(name)
+        self.is_hooking = True
+        value.register_hook(function)
+        self.is_hooking = False
+
+    def _name_of(self, node: Any) -> str | None:
+        known = self.names.get(node) if isinstance(node, Node) else None
+        return None if known is None else known[0]
+
+    def _registration(self) -> Registration:
+        """Where a hook is being registered, and the text of the lambda in that call."""
+        if self.is_hooking:
+            return Registration(None)  # an option's hook stands on no line
+        origin: Any = state.origin
+        if not isinstance(origin, ast.Call) or self.machine is None:
+            return Registration(current_line())
+        source = self.machine.program.source
+        words = next(
+            (source.text_of(source.span_of(argument))
+             for argument in origin.args if isinstance(argument, ast.Lambda)),
+            "",
+        )  # fmt: skip
+        return Registration(origin.lineno, words)
+
+    def hook_words(self, hook: Any) -> str:
+        """How a hook is called: the words of the option, or its name in the program."""
+        return self.words.get(id(hook)) or str(getattr(hook, "name", "") or "a hook")
+
+    def text_of(self, file: str) -> str | None:
+        """The function of a --hook."""
+        return self.hooks.get(file.removeprefix("--hook "))
+
+    def complain(self) -> None:
+        """Raises what is wrong with the hooks that were asked for, once the program has run."""
+        if self.complaint is not None:
+            raise self.complaint
+        for name in self.hooks:
+            if name not in self.served:
+                raise Unusable(f"--hook {name}: no tensor that requires grad was bound to {name}")
+        for name in self.retained or ():
+            if name not in self.kept:
+                words = f"no tensor that requires grad was bound to {name}"
+                raise Unusable(f"--retain-grad {name}: {words}")
+
+
+def watching(wishes: Wishes = NO_WISHES, *, values: bool = False) -> tuple[Binder, Watch]:
+    """The spectators that tell what hooks, gradients and backward calls did, of everything with
+    `values`."""
+    watch = Watch(current_line, as_tensor, memory=memory, values=values)
+    return Binder(wishes, watch), watch
+
+
+def _split_hook(text: str) -> tuple[str, str]:
+    name, equals, function = text.partition("=")
+    if not equals or not name.strip().isidentifier() or not function.strip():
+        raise Unusable(
+            f"--hook {text}: expected NAME=FUNCTION",
+            "--hook b=print, --hook b=norm, --hook 'b=lambda g: g * 2'",
+        )
+    return name.strip(), function.strip()
+
+
+def as_tensor(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value
+    import numpy
+
+    return from_array(value if hasattr(value, "strides") else numpy.asarray(value))
+
+
+def memory(value: Any) -> Any:
+    """Whose memory a tensor or an array shares; None for a number on its own."""
+    return memory_of(value._data if isinstance(value, Tensor) else value)

@@ -1,0 +1,251 @@
+"""Questions: `gradcli why`: a run is kept in a chronicle, a verdict found, its advice tried."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ...diagnostics import Label, Span
+from ...engine.tensor import Tensor
+from ...opening import Unusable
+from ...pipeline.request import Ran, Request
+from ...pipeline.run import execute
+from ...recording.collect import numbers
+from ...recording.facts import LabelFact
+from ...recording.facts.reasons import TrialFact, WhyReport
+from ..cure import Clock, attempt, gradient_of
+from ..trace import error_fact
+from .case import Case, Finding, Remark, Trial
+from .chronicle import Chronicle
+from .names import Asked, asked_of, names_in
+from .none import none_finding
+from .number import number_finding
+from .present import present_finding
+
+MOST_TRIALS = 3
+LONGEST = 60  # characters of a gradient in the outcome of a trial
+
+
+def why_report(
+    request: Request, question: str, write: Callable[[str], None] | None, *, trials: bool = True
+) -> tuple[Ran, WhyReport]:
+    """Runs the program, says why a gradient is what it is, and tries the advice."""
+    clock = Clock(request.limits.timeout, time.process_time())
+    chronicle = Chronicle()
+    ran = execute(request, write, *chronicle.spectators)
+    report = WhyReport(request.name, request.device, question, output=ran.output,
+                       warnings=ran.warnings, error=error_fact(ran.error))  # fmt: skip
+    if ran.outcome is None:
+        return ran, report
+    asked = _asked(ran, chronicle, question)
+    if asked is None:
+        return ran, report
+    report = report._replace(name=asked.name, element=asked.element)
+    if not isinstance(asked.value, Tensor):
+        finding = number_finding(ran, chronicle, asked)
+    else:
+        case = Case(ran, chronicle, asked.name, asked.value, asked.element)
+        finding = none_finding(case) if case.gradient is None else present_finding(case)
+        report = _with_gradient(report, case)
+    if trials:
+        finding, trial = _proven(ran, asked, finding, clock)
+        _untried(finding, trial)
+    else:
+        advice = finding.trials[0].advice if finding.trials else finding.advice
+        trial = TrialFact(advice, None) if advice else None
+    return ran, _told(report, ran, finding, trial)
+
+
+def _asked(ran: Ran, chronicle: Chronicle, question: str) -> Asked | None:
+    """What is asked for; None where the program failed before the name was bound."""
+    assert ran.outcome is not None and ran.program is not None
+    bindings = ran.outcome.bindings
+    others = {name: tensor for name, (tensor, _) in chronicle.flow.locals.items()}
+    try:
+        asked = asked_of(question, bindings, others)
+    except Unusable:
+        first = question.partition(".")[0].partition("[")[0].strip()
+        if ran.error is not None and first in (*ran.program.bindings, *ran.program.inputs):
+            return None
+        raise
+    value = asked.value
+    if isinstance(value, Tensor) or type(value) in (int, float, bool):
+        return asked
+    inner = [name for name in names_in(bindings, others) if name.startswith(asked.name)]
+    kind = "a list" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
+    advice = f"the tensors in it are {', '.join(inner[:8])}" if inner else ""
+    raise Unusable(f"{question}: {asked.name} is {kind}, not a tensor", advice)
+
+
+def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
+    """The gradient that was asked for, as numbers and as PyTorch prints it."""
+    tensor, gradient = case.tensor, case.gradient
+    report = report._replace(
+        shape=tuple(tensor.shape), dtype=str(tensor.dtype).removeprefix("torch.")
+    )
+    if gradient is None:
+        return report
+    held: Any = gradient.detach()
+    for place in case.element or ():
+        held = held[place]
+    return report._replace(grad=numbers(held), grad_text=repr(held))
+
+
+# ---------------------------------------------------------------- trials
+
+# Why nothing was tried, by verdict. These need no cure, or say themselves what is missing.
+WELL = frozenset({"fine", "large", "tiny", "unexplained"})
+UNTRIED = {
+    "unused": "nothing was tried: which part of the result should use it, no program can say",
+    "masked": "nothing was tried: which elements are taken is what the program is about",
+    "comparison": "nothing was tried: a way that is taken or not has no slope",
+    "integer": "nothing was tried: a number of a place has no slope",
+    "function-returned-none": "nothing was tried: the derivative is the function's own",
+}
+UNKNOWN = "nothing was tried: no change of the text is known that would help"
+NO_ROOM = "the change could not be tried: it failed, or the limits left no room for it"
+
+
+def _untried(finding: Finding, trial: TrialFact | None) -> None:
+    """Says in one sentence why an advice stands there without a proof."""
+    if finding.verdict in WELL or (
+        trial is not None and (trial.helped is not None or trial.outcome)
+    ):
+        return
+    untold = UNTRIED.get(finding.verdict, UNKNOWN)
+    finding.facts.append(NO_ROOM if finding.trials else untold)
+
+
+def _proven(
+    ran: Ran, asked: Asked, finding: Finding, clock: Clock
+) -> tuple[Finding, TrialFact | None]:
+    """Of several possible causes the first whose cure helps; else the first."""
+    trial = _tried(ran, asked, finding, clock)
+    if trial is None or not trial.helped:
+        for other in finding.instead[:MOST_TRIALS]:
+            told = _tried(ran, asked, other, clock)
+            if told is not None and told.helped:
+                return other, told
+    return finding, trial
+
+
+def _tried(ran: Ran, asked: Asked, finding: Finding, clock: Clock) -> TrialFact | None:
+    """The first advice that helps; else what came of the first one."""
+    failed: TrialFact | None = None
+    for trial in finding.trials[:MOST_TRIALS]:
+        told = _try(ran, asked, trial, finding, clock)
+        if told.helped:
+            return told
+        failed = failed or told
+    if finding.advice and (failed is None or not failed.outcome):
+        return TrialFact(finding.advice, None)
+    return failed
+
+
+def _try(ran: Ran, asked: Asked, trial: Trial, finding: Finding, clock: Clock) -> TrialFact:
+    assert ran.outcome is not None
+    local = asked.name.partition(".")[0].partition("[")[0] not in ran.outcome.bindings
+    chronicle = Chronicle() if local else None  # which knows the names in functions
+    again = attempt(ran, trial.edits, clock, chronicle)
+    if again is None or again.outcome is None:
+        return TrialFact(trial.advice, None)
+    value = _value(again, chronicle, asked)
+    gradient = gradient_of(value) if isinstance(value, Tensor) else None
+    helped = _holds(gradient, asked.element, trial.goal)
+    if gradient is None:
+        if again.error is not None:
+            return TrialFact(trial.advice, None)
+        return _stays(ran, asked, trial, finding, clock)
+    shown: Any = gradient.detach()
+    for place in asked.element or ():
+        shown = shown[place]
+    inside = "" if asked.element is None else f"[{','.join(map(str, asked.element))}]"
+    word = "becomes" if helped else "is then"
+    return TrialFact(trial.advice, helped, f"{asked.name}.grad{inside} {word} {_shown(shown)}")
+
+
+def _value(again: Ran, chronicle: Chronicle | None, asked: Asked) -> Any:
+    """What the name means in a trial."""
+    assert again.outcome is not None
+    held = {} if chronicle is None else chronicle.flow.locals
+    others = {name: tensor for name, (tensor, _) in held.items()}
+    try:
+        return asked_of(asked.name, again.outcome.bindings, others).value
+    except Unusable:
+        return None
+
+
+def _stays(ran: Ran, asked: Asked, trial: Trial, finding: Finding, clock: Clock) -> TrialFact:
+    """The gradient is not there yet: for the same reason, or for another one behind it."""
+    chronicle = Chronicle()
+    again = attempt(ran, trial.edits, clock, chronicle)
+    outcome = f"{asked.name}.grad stays None"
+    if again is None or again.outcome is None:
+        return TrialFact(trial.advice, None)
+    value = _value(again, chronicle, asked)
+    if isinstance(value, Tensor) and gradient_of(value) is None:
+        other = none_finding(Case(again, chronicle, asked.name, value, None))
+        if other.verdict != finding.verdict:
+            why = other.sentence.partition(" is None: ")[2].rstrip(".")
+            return TrialFact(trial.advice, None, f"{outcome}, for another reason: {why}")
+    return TrialFact(trial.advice, False, outcome)
+
+
+def _shown(tensor: Tensor) -> str:
+    """A gradient as PyTorch prints it, or its shape and norm where that would fill the page."""
+    text = " ".join(repr(tensor).split())
+    if len(text) <= LONGEST:
+        return text
+    norm = float((tensor._data.astype("float64") ** 2).sum()) ** 0.5
+    return f"a tensor of shape {list(tensor.shape)} with norm {norm:.4g}"
+
+
+def _holds(gradient: Tensor | None, element: tuple[int, ...] | None, goal: str) -> bool:
+    """Whether a trial's gradient is what its advice promises."""
+    if gradient is None:
+        return False
+    data = gradient._data
+    data = data[element] if element else data
+    xp = gradient._kind.xp
+    if goal == "there":
+        return True
+    if goal == "nonzero":
+        return bool(xp.isfinite(data).all()) and bool((data != 0).any())
+    return bool(xp.isfinite(data).all())
+
+
+# ---------------------------------------------------------------- words
+
+
+def _told(report: WhyReport, ran: Ran, finding: Finding, trial: TrialFact | None) -> WhyReport:
+    """The finding with its places as plain facts."""
+    assert ran.program is not None
+    labels: list[LabelFact] = []
+    lines: list[int] = []
+    for place, remark in enumerate((*finding.causes, *finding.others)):
+        span = _span(ran, remark)
+        if span is None:
+            continue
+        cause = place < len(finding.causes)
+        if cause and span.line not in lines:
+            lines.append(span.line)
+        label = Label(span, remark.text, primary=cause and not labels)
+        labels.append(
+            LabelFact(span.line, span.column, span.end_line, span.end_column, label.text,
+                      label.primary)
+        )  # fmt: skip
+    return report._replace(
+        verdict=finding.verdict, sentence=finding.sentence, labels=tuple(labels),
+        lines=tuple(sorted(lines)), facts=tuple(finding.facts), trial=trial,
+    )  # fmt: skip
+
+
+def _span(ran: Ran, remark: Remark) -> Span | None:
+    assert ran.program is not None
+    node = remark.node
+    if isinstance(node, Span):
+        return node
+    if not hasattr(node, "lineno") or hasattr(node, "of_option"):
+        return None
+    return ran.program.source.span_of(node)

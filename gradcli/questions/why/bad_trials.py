@@ -1,0 +1,115 @@
+"""Questions: what can be tried against NaN and infinity: the double where, a bounded operand."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .case import Case, Trial
+from .edits import advised, replace
+from .values import name_of
+
+SMALL = "1e-6"
+BELOW = frozenset("sqrt log log2 log10 rsqrt log1p pow reciprocal".split())
+OUTSIDE = frozenset("acos asin arccos arcsin atanh arctanh".split())
+LARGE = frozenset("exp exp2 expm1 cosh sinh square pow".split())
+SPACES = ("torch", "F", "nn", "math")
+
+
+def double_where(case: Case, origin: Any, where: Any) -> list[Trial]:
+    """where(c, f(where(c, x, 1.0)), y): what is dropped is computed from a harmless number."""
+    if not isinstance(where, ast.Call):
+        return []
+    condition, chosen = _condition(case, origin, where)
+    operand = dangerous(origin)
+    if condition is None:
+        return []
+    if operand is None or not case.is_here(operand):
+        return _all_names(case, origin, condition, chosen)
+    sides = (case.whole(operand), "1.0") if chosen else ("1.0", case.whole(operand))
+    safe = f"torch.where({case.whole(condition)}, {sides[0]}, {sides[1]})"
+    edits = [replace(case, operand, safe)]
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
+
+
+def _all_names(case: Case, origin: Any, condition: ast.expr, chosen: bool) -> list[Trial]:
+    """The same for each name that the condition is about, within the expression."""
+    asked = {part.id for part in ast.walk(condition) if isinstance(part, ast.Name)}
+    text = case.whole(condition)
+    edits = []
+    for part in ast.walk(origin):
+        if isinstance(part, ast.Name) and part.id in asked and part.id not in SPACES:
+            sides = (part.id, "1.0") if chosen else ("1.0", part.id)
+            edits.append(replace(case, part, f"torch.where({text}, {sides[0]}, {sides[1]})"))
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")] if edits else []
+
+
+def _condition(case: Case, origin: Any, where: ast.Call) -> tuple[ast.expr | None, bool]:
+    """The condition of a mask, and whether the dangerous branch is the one that it chooses."""
+    word = name_of(where)
+    function = where.func
+    method = isinstance(function, ast.Attribute) and not (
+        isinstance(function.value, ast.Name) and function.value.id in SPACES
+    )
+    if word == "where" and len(where.args) == 3:
+        inside = any(part is where.args[2] for part in case.ancestors(origin))
+        named = isinstance(where.args[2], ast.Name) and _made_by(case, where.args[2].id, origin)
+        return where.args[0], not (inside or named)
+    if word == "where" and method and where.args:
+        return where.args[0], True
+    if word.startswith("masked_fill"):
+        arguments = where.args if method else where.args[1:]
+        return (arguments[0] if arguments else None), False
+    return None, True
+
+
+def _made_by(case: Case, name: str, origin: Any) -> bool:
+    statement = case.statement(origin)
+    return isinstance(statement, ast.Assign) and any(
+        isinstance(target, ast.Name) and target.id == name for target in statement.targets
+    )
+
+
+def dangerous(origin: Any) -> ast.expr | None:
+    """The operand from which an operation makes NaN: that of sqrt and log, the second of /."""
+    if isinstance(origin, ast.BinOp):
+        if isinstance(origin.op, (ast.Div, ast.Mod, ast.FloorDiv)):
+            return origin.right
+        return origin.left if isinstance(origin.op, ast.Pow) else None
+    if not isinstance(origin, ast.Call):
+        return None
+    function, word = origin.func, name_of(origin)
+    own: list[ast.expr] = list(origin.args)
+    if isinstance(function, ast.Attribute):
+        root: Any = function.value
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not (isinstance(root, ast.Name) and root.id in SPACES):
+            own.insert(0, function.value)
+    if word in ("div", "divide", "true_divide", "atan2"):
+        return own[1] if len(own) > 1 else None
+    return own[0] if own else None
+
+
+def bounded(case: Case, origin: Any) -> list[Trial]:
+    """The operand kept away from where the operation is not finite."""
+    operand = dangerous(origin)
+    if operand is None or not case.is_here(operand):
+        return []
+    text, word = case.whole(operand), name_of(origin)
+    if isinstance(origin, ast.BinOp) and isinstance(origin.op, ast.Div):
+        safe = f"({text} + {SMALL})"
+    elif word in BELOW or isinstance(origin, ast.BinOp):
+        safe = f"({text}).clamp(min={SMALL})"
+        if isinstance(operand, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)):
+            safe = f"{text}.clamp(min={SMALL})"
+    elif word in OUTSIDE:
+        safe = f"({text}).clamp(-1 + {SMALL}, 1 - {SMALL})"
+    elif word in LARGE:
+        safe = f"({text}).clamp(max=80.0)"
+    elif word in ("norm", "vector_norm"):
+        safe = f"({text} + {SMALL})"
+    else:
+        return []
+    edits = [replace(case, operand, safe)]
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")]

@@ -1,0 +1,245 @@
+"""Questions: what a verdict is made of: the tensor in question, the run, the places in its text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ...diagnostics import Span
+from ...engine.tensor import Tensor
+from ...pipeline.request import Ran
+from ...recording.collect import named_tensors, parameters
+from ..cure import Edit, gradient_of
+from .chronicle import Chronicle
+from .flow import Flow
+from .passes import Entry, Pass, Passes
+from .values import Mark, Step
+
+SHORT = 40  # characters of a piece of code in a sentence
+_NUMBERED = re.compile(r"\.(\d+)(?=\.|$)")
+
+
+class Remark(NamedTuple):
+    """A place of the program and what is said of it."""
+
+    node: Any
+    text: str
+
+
+class Trial(NamedTuple):
+    """An advice, and the edits that try it; `shown` is False where the trial only proves the cause.
+
+    `goal` is what the gradient must be then: "there", "nonzero", "finite".
+    """
+
+    advice: str
+    edits: tuple[Edit, ...]
+    goal: str = "there"
+    shown: bool = True
+
+
+@dataclass(eq=False)
+class Finding:
+    """A verdict, before it is put into words for a reader."""
+
+    verdict: str
+    sentence: str
+    causes: list[Remark] = field(default_factory=list)
+    others: list[Remark] = field(default_factory=list)
+    facts: list[str] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
+    advice: str = ""
+    instead: list[Finding] = field(default_factory=list)  # other causes, where this is not proven
+
+
+class Case:
+    """One question about one run."""
+
+    def __init__(
+        self, ran: Ran, chronicle: Chronicle, name: str, tensor: Tensor,
+        element: tuple[int, ...] | None,
+    ) -> None:  # fmt: skip
+        assert ran.program is not None and ran.outcome is not None
+        self.ran, self.name, self.tensor, self.element = ran, name, tensor, element
+        self.flow: Flow = chronicle.flow
+        self.passes: Passes = chronicle.passes
+        self.source = ran.program.source
+        self.program = ran.program
+        self.value = self.flow.value_of(tensor)
+
+    @property
+    def code(self) -> str:
+        """The name as the program would write it: net[0].weight for net.0.weight."""
+        return _NUMBERED.sub(r"[\1]", self.name)
+
+    def none(self, why: str) -> str:
+        """The sentence of a verdict on a gradient that is not there."""
+        return f"{self.name}.grad is None: {why}"
+
+    # ------------------------------------------------------------ the tensor
+
+    @property
+    def gradient(self) -> Tensor | None:
+        return gradient_of(self.tensor)
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        return self.passes.entries_of(self.tensor)
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        return [mark for mark in self.flow.marks if mark.tensor() is self.tensor]
+
+    @cached_property
+    def made(self) -> Step | None:
+        """The expression that made the tensor, before any change in place."""
+        for step in self.flow.steps:
+            reference = self.flow.values[step.out].tensor
+            if reference is not None and reference() is self.tensor:
+                return step
+        return None
+
+    def step_of(self, value: int) -> Step | None:
+        place = self.flow.values[value].step
+        return None if place is None else self.flow.steps[place]
+
+    # ------------------------------------------------------------ the flow
+
+    @cached_property
+    def users(self) -> dict[int, list[Step]]:
+        """For each value the steps that used it."""
+        found: dict[int, list[Step]] = {}
+        for step in self.flow.steps:
+            for source in (*step.live, *step.dead):
+                found.setdefault(source, []).append(step)
+        return found
+
+    def along(self, start: Iterable[int], live_only: bool) -> set[int]:
+        """All values that came of these."""
+        seen = set(start)
+        pending = list(seen)
+        for value in pending:
+            for step in self.users.get(value, ()):
+                if step.out not in seen and (not live_only or value in step.live):
+                    seen.add(step.out)
+                    pending.append(step.out)
+        return seen
+
+    def behind(self, ends: Iterable[int]) -> set[int]:
+        """All values that these came of."""
+        seen = set(ends)
+        pending = list(seen)
+        for value in pending:
+            step = self.step_of(value)
+            if step is not None:
+                for source in (*step.live, *step.dead):
+                    if source not in seen:
+                        seen.add(source)
+                        pending.append(source)
+        return seen
+
+    def reached(self, one: Pass) -> bool:
+        """Whether a pass could have come to the tensor."""
+        target = self.tensor
+        pending = [node for node, _ in one.nodes if node is not None]
+        if any(leaf is target for _, leaf in one.nodes):
+            return True
+        own = target._grad_fn
+        if own is not None and any(node is own for node in pending):
+            return True
+        seen = {id(node) for node in pending}
+        for node in pending:
+            for edge in node.edges:
+                if edge is None or id(edge) in seen:
+                    continue
+                if getattr(edge, "variable", None) is target or edge is own:
+                    return True
+                seen.add(id(edge))
+                pending.append(edge)
+        return False
+
+    # ------------------------------------------------------------ the text
+
+    @cached_property
+    def parents(self) -> dict[int, ast.AST]:
+        found: dict[int, ast.AST] = {}
+        pending: list[ast.AST] = list(self.program.body)
+        for node in pending:
+            for child in ast.iter_child_nodes(node):
+                found[id(child)] = node
+                pending.append(child)
+        return found
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        current: ast.AST | None = node
+        while current is not None:
+            yield current
+            current = self.parents.get(id(current))
+
+    def statement(self, node: Any) -> ast.stmt | None:
+        if not isinstance(node, ast.AST):
+            return None
+        return next((part for part in self.ancestors(node) if isinstance(part, ast.stmt)), None)
+
+    def bound_by(self) -> ast.stmt | None:
+        """The statement that gave the asked name this tensor."""
+        for number, node, tensor in reversed(self.flow.bindings.get(self.name, [])):
+            if tensor is self.tensor:
+                return self.statement(node)
+            del number
+        made = self.made
+        statement = None if made is None else self.statement(made.node)
+        if isinstance(statement, ast.Assign):
+            if any(self.whole(target) == self.name for target in statement.targets):
+                return statement
+        return None
+
+    def is_here(self, node: Any) -> bool:
+        """Whether it is a place of the program's text."""
+        return hasattr(node, "lineno") and not hasattr(node, "of_option")
+
+    def span(self, node: Any) -> Span:
+        return self.source.span_of(node)
+
+    def line(self, node: Any) -> int:
+        return self.source.span_of(node).line if self.is_here(node) else 0
+
+    def text(self, node: Any, most: int = SHORT) -> str:
+        """The text of a piece of the program, shortened."""
+        if not self.is_here(node):
+            return ""
+        text = " ".join(self.source.text_of(self.span(node)).split())
+        return text if len(text) <= most else text[: most - 3] + "..."
+
+    def whole(self, node: Any) -> str:
+        """The text of a piece of the program as it stands."""
+        return self.source.text_of(self.span(node))
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """What the tensors are called at the end, by identity."""
+        assert self.ran.outcome is not None
+        bindings = self.ran.outcome.bindings
+        found: dict[int, str] = {}
+        for name, tensor in (*named_tensors(bindings, Tensor), *parameters(bindings, Tensor)):
+            found.setdefault(id(tensor), name)
+        return found
+
+    def called(self, value: int) -> str:
+        """What a value is called: its name, else the text that made it."""
+        reference = self.flow.values[value].tensor
+        tensor = None if reference is None else reference()
+        if tensor is not None and id(tensor) in self.names:
+            return self.names[id(tensor)]
+        step = self.step_of(value)
+        if step is None:
+            return "it"
+        statement = self.statement(step.node)
+        if isinstance(statement, ast.Assign) and statement.value is step.node:
+            if isinstance(statement.targets[0], ast.Name):
+                return statement.targets[0].id
+        return self.text(step.node, 24)

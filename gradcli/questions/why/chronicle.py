@@ -1,0 +1,32 @@
+"""Questions: which value came of which in a run, and which passes went back over them."""
+
+from __future__ import annotations
+
+from ...language.interpreter import Machine
+from ...language.tracing import TracingCompiler
+from ...recording.spectator import Spectator
+from .flow import Flow
+from .passes import Passes
+
+
+class Chronicle(Spectator):
+    """Give its spectators to a run; ordinary runs have none and pay nothing."""
+
+    def __init__(self) -> None:
+        self.flow = Flow()
+        self.passes = Passes(self.flow)
+        self.flow.passes = self.passes
+
+    @property
+    def spectators(self) -> tuple[Spectator, ...]:
+        return self, self.passes
+
+    def begin(self, machine: Machine) -> None:
+        """Its closures shall tell what they do."""
+        compiler = TracingCompiler(machine.program, machine.globals, machine.overrides, self.flow)
+        compiler.dynamic.update(machine.globals.values)
+        machine.compiler = compiler
+        for name, value in machine.globals.values.items():
+            node = machine.globals.nodes.get(name)
+            if node is not None:
+                self.flow.stored(node, name, None, value)

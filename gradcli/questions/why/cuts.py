@@ -1,0 +1,278 @@
+"""Questions: where a way from one value to another leaves the graph, and what that is called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from ...diagnostics import Span
+from ..cure import Edit
+from .case import Case, Finding, Remark, Trial
+from .edits import advised, replace, without_call
+from .smooth import soft_place
+from .values import Step, name_of
+
+COPIES = frozenset(
+    "tensor Tensor FloatTensor DoubleTensor HalfTensor asarray new_tensor Parameter from_numpy "
+    "deepcopy scalar_tensor array".split()
+)
+ITEMS = frozenset("item tolist numpy float int round complex bool".split())
+COMPARED = frozenset(
+    "gt ge lt le eq ne greater greater_equal less less_equal not_equal isnan isinf isfinite "
+    "isclose allclose equal logical_and logical_or logical_not logical_xor signbit isposinf "
+    "isneginf any all".split()
+)
+DERIVATIVES = frozenset("grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd".split())
+SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}
+WEAK = ("comparison", "integer")
+MOST = 6  # places of one verdict
+ADVICE = {
+    "integer": "compute with what was chosen, or with softmax weights, not with its place",
+    "comparison": "a smooth function such as sigmoid instead of the comparison",
+    "copied": "torch.stack or the tensor itself instead of a copy",
+    "no-grad": "move the line out of the part without gradients",
+    "grad-call": "create_graph=True in the call",
+}
+
+WORDS = {
+    "detached": "leaves the graph here",
+    "data": ".data is outside of the graph",
+    "item": "a Python number has no graph",
+    "copied": "copies the numbers into a new leaf, without the graph",
+    "integer": "an integer has no gradient",
+    "comparison": "a comparison has no gradient",
+    "no-grad": "computed while gradients were off",
+    "grad-call": "made without create_graph=True, so no graph leads to it",
+}
+TOLD = {
+    "detached": "{cut} takes it out of the graph",
+    "data": "{cut} is outside of the graph",
+    "item": "{cut} makes it a Python number, which has no graph",
+    "copied": "{cut} copies the numbers and leaves the graph behind",
+    "integer": "{cut} is an integer, and integers have no gradient",
+    "comparison": "{cut} is a comparison, which has no gradient",
+    "no-grad": "{cut} was computed while gradients were off",
+    "grad-call": "{cut} was made without create_graph=True",
+}
+
+
+def verdict_of(step: Step) -> str:
+    """What a dead way is called, by the expression that it leads through."""
+    node, word = step.node, name_of(step.node)
+    if word in ("detach", "detach_"):
+        return "detached"
+    if isinstance(node, ast.Attribute) and word == "data":
+        return "data"
+    if step.kind == "number":
+        return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
+    if step.kind == "bool":
+        compared = isinstance(node, (ast.Compare, ast.BoolOp)) or word in COMPARED
+        return "comparison" if compared else "integer"
+    if step.kind == "integer":
+        return "integer"
+    if word in COPIES:
+        return "copied"
+    if word in DERIVATIVES:
+        return "grad-call"
+    return "detached" if step.enabled else "no-grad"
+
+
+def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:
+    """The steps on the ways from some values to others where the graph ends, in their order."""
+    alive = case.along(start, live_only=True)
+    # A way that joins the graph again, as the condition of a where does, cuts nothing off.
+    leading, pending = set(ends), [end for end in ends if end not in alive]
+    for value in pending:
+        step = case.step_of(value)
+        for source in () if step is None else (*step.live, *step.dead):
+            if source not in leading and source not in alive:
+                leading.add(source)
+                pending.append(source)
+    return [
+        step
+        for step in case.flow.steps
+        if step.out in leading
+        and step.out not in alive
+        and any(source in alive for source in step.dead)
+    ]
+
+
+def cut_behind(case: Case, value: int) -> Step | None:
+    """The nearest step behind a value at which something that required grad lost it."""
+    seen, pending = {value}, [value]
+    for current in pending:
+        step = case.step_of(current)
+        if step is None or step.tracked:
+            continue
+        for source in step.dead:
+            if case.flow.values[source].required:
+                return step
+            if source not in seen:
+                seen.add(source)
+                pending.append(source)
+    return None
+
+
+def further(case: Case, found: list[Step], start: Iterable[int], ends: list[int]) -> list[Step]:
+    """The cuts that come behind these: x.item() makes a number, and tensor() copies it."""
+    alive = case.along(start, live_only=True) | {step.out for step in found}
+    leading = case.behind(ends)
+    behind: list[Step] = []
+    for step in case.flow.steps:
+        if step.out in leading and any(source in alive for source in (*step.live, *step.dead)):
+            alive.add(step.out)
+            known = any(step is other for other in found)
+            if not known and not any(source in alive for source in step.live):
+                if verdict_of(step) != "detached" or name_of(step.node).startswith("detach"):
+                    behind.append(step)
+    return behind[:MOST]
+
+
+def by_strength(found: list[Step]) -> list[list[Step]]:
+    """Cuts of one kind each: the deliberate ones first. A comparison may only choose a branch."""
+    groups: dict[str, list[Step]] = {}
+    for step in found:
+        groups.setdefault(verdict_of(step), []).append(step)
+    return sorted(groups.values(), key=lambda steps: verdict_of(steps[0]) in WEAK)
+
+
+def cut_finding(
+    case: Case, found: list[Step], beginning: str, behind: Iterable[Step] = ()
+) -> Finding:
+    """The verdict for cuts: that of the first, with all places of its kind; `behind` come later."""
+    verdict = verdict_of(found[0])
+    same: list[Step] = []
+    for step in found:
+        known = any(step.node is other.node for other in same)
+        if verdict_of(step) == verdict and not known and len(same) < MOST:
+            same.append(step)
+    cut = case.text(same[0].node)
+    sentence = f"{beginning}{TOLD[verdict].format(cut=cut)}."
+    finding = Finding(verdict, sentence)
+    edits: list[Edit] = []
+    for step in same:
+        finding.causes.append(Remark(step.node, WORDS[verdict]))
+        edits += _edits(case, verdict, step)
+    if not edits and verdict != "no-grad":
+        _advise(case, verdict, same[0], finding, [])
+        return finding
+    if verdict == "no-grad":
+        for step in same:
+            _switched(case, step, finding, edits)
+    for step in behind:
+        if any(step.node is remark.node for remark in (*finding.causes, *finding.others)):
+            continue
+        finding.others.append(Remark(step.node, f"and then: {WORDS[verdict_of(step)]}"))
+        more = _edits(case, verdict_of(step), step)
+        edits += [edit for edit in more if not _overlaps(edit, edits)]
+    _advise(case, verdict, same[0], finding, edits)
+    return finding
+
+
+def _switched(case: Case, step: Step, finding: Finding, edits: list[Edit]) -> None:
+    """What had switched gradients off: a `with`, a decorator, a call."""
+    switch = decorator_of(case, step.node) or step.switch
+    if switch is None or switch is step.node or not case.is_here(switch):
+        return
+    if any(remark.node is switch for remark in finding.causes):
+        return
+    finding.causes.append(Remark(switch, "switches gradients off"))
+    text = case.whole(switch)
+    for word, other in (
+        ("no_grad", "enable_grad"), ("inference_mode", "enable_grad"),
+        ("set_grad_enabled(False)", "set_grad_enabled(True)"),
+    ):  # fmt: skip
+        if word in text:
+            edits.append(replace(case, switch, text.replace(word, other)))
+            break
+
+
+def decorator_of(case: Case, node: ast.AST) -> ast.AST | None:
+    """@torch.no_grad() on a function around a place."""
+    for part in case.ancestors(node):
+        if isinstance(part, ast.FunctionDef):
+            for item in part.decorator_list:
+                word = name_of(item)
+                if word in ("no_grad", "inference_mode", "set_grad_enabled"):
+                    return item
+    return None
+
+
+def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
+    """The step as it would be within the graph, where that can be written."""
+    node = step.node
+    if verdict == "item" and isinstance(node, ast.Call) and name_of(node) not in ITEMS:
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        return [replace(case, owner, "torch")] if isinstance(owner, ast.Name) else []
+    if verdict in ("detached", "data", "item"):
+        outer = case.parents.get(id(node))
+        if isinstance(outer, ast.Attribute) and outer.attr == "numpy":
+            return []  # an array would still be outside
+        return without_call(case, node)
+    if verdict == "integer" and name_of(node) in (
+        "long", "int", "short", "byte", "char", "to", "type", "bool"
+    ):  # fmt: skip
+        return without_call(case, node)
+    if verdict == "integer":
+        return soft_place(case, step)
+    if verdict == "copied" and isinstance(node, ast.Call) and node.args:
+        inner = node.args[0]
+        if isinstance(inner, (ast.List, ast.Tuple, ast.ListComp)) or len(step.dead) > 1:
+            return _around(case, node, inner, f"torch.stack({'list(' * _is_tuple(inner)}", ")")
+        return _around(case, node, inner, "(", ")")
+    if verdict == "comparison" and isinstance(node, ast.Compare) and len(node.ops) == 1:
+        order = SMOOTH.get(type(node.ops[0]))
+        if order is not None:
+            sides = (case.whole(node.left), case.whole(node.comparators[0]))
+            text = f"(({sides[order[0]]}) - ({sides[order[1]]})).sigmoid()"
+            outer = case.parents.get(id(node))
+            if isinstance(outer, ast.Call) and name_of(outer) == "where" and len(outer.args) == 3:
+                one, other = case.whole(outer.args[1]), case.whole(outer.args[2])
+                return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
+            return [replace(case, node, text)]
+    return []
+
+
+def _is_tuple(node: ast.expr) -> bool:
+    return isinstance(node, ast.Tuple)
+
+
+def _around(case: Case, node: ast.expr, inner: ast.expr, before: str, after: str) -> list[Edit]:
+    """Other words around a part of an expression, which itself may be edited too."""
+    outer, own = case.span(node), case.span(inner)
+    start = Span(outer.line, outer.column, own.line, own.column)
+    end = Span(own.end_line, own.end_column, outer.end_line, outer.end_column)
+    return [(start, before), (end, after + ")" * (before.count("(") - 1))]
+
+
+def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[Edit]) -> None:
+    finding.advice = ADVICE.get(verdict, "compute it with tensors that stay in the graph")
+    if not edits:
+        return
+    if verdict == "no-grad":
+        advice = "move the line out of the part without gradients"
+    else:
+        advice = advised(case, step.node, [e for e in edits if _inside(case, step, e)] or edits)
+    finding.trials.append(Trial(advice, tuple(edits)))
+
+
+def _overlaps(edit: Edit, others: list[Edit]) -> bool:
+    """Whether an edit touches what another one changes."""
+    start, end = _ends(edit)
+    return any(start < theirs[1] and theirs[0] < end for theirs in map(_ends, others))
+
+
+def _ends(edit: Edit) -> tuple[tuple[int, int], tuple[int, int]]:
+    span = edit[0]
+    return (span.line, span.column), (span.end_line, span.end_column)
+
+
+def _inside(case: Case, step: Step, edit: Edit) -> bool:
+    """Whether an edit lies in the statement of a step."""
+    statement = case.statement(step.node)
+    if statement is None:
+        return False
+    span = case.span(statement)
+    return (span.line, span.column) <= (edit[0].line, edit[0].column) and (
+        (edit[0].end_line, edit[0].end_column) <= (span.end_line, span.end_column)
+    )

@@ -1,0 +1,158 @@
+"""Questions: edits of a program's text that try an advice, and the line that they leave."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ...diagnostics import Span
+from ..cure import Edit, edited
+from .case import Case
+
+# Functions that make a leaf, which requires grad when requires_grad=True is said.
+MAKERS = frozenset(
+    "tensor ones zeros full rand randn randint randperm arange linspace logspace eye empty "
+    "ones_like zeros_like rand_like randn_like full_like empty_like normal".split()
+)
+SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Delete)
+
+
+def replace(case: Case, node: Any, text: str) -> Edit:
+    return case.span(node), text
+
+
+def insert_before(case: Case, node: Any, text: str) -> Edit:
+    span = case.span(node)
+    return Span(span.line, span.column, span.line, span.column), text
+
+
+def insert_after(case: Case, node: Any, text: str) -> Edit:
+    span = case.span(node)
+    return Span(span.end_line, span.end_column, span.end_line, span.end_column), text
+
+
+def wrap(case: Case, node: Any, before: str, after: str) -> list[Edit]:
+    """Text around an expression."""
+    return [insert_before(case, node, before), insert_after(case, node, after)]
+
+
+def call_on(case: Case, node: ast.AST, text: str) -> list[Edit]:
+    """A method called on an expression, with brackets where it needs them."""
+    if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.List)):
+        return [insert_after(case, node, text)]
+    return wrap(case, node, "(", f"){text}")
+
+
+def then(case: Case, statement: ast.stmt | None, text: str) -> list[Edit]:
+    """A further statement behind a simple one, on the same line."""
+    if statement is None or not isinstance(statement, SIMPLE):
+        return []
+    return [insert_after(case, statement, f"; {text}")]
+
+
+def first(case: Case, statement: ast.stmt | None, text: str) -> list[Edit]:
+    """A further statement in front of a simple one, on the same line."""
+    if statement is None or not isinstance(statement, SIMPLE):
+        return []
+    return [insert_before(case, statement, f"{text}; ")]
+
+
+def without(case: Case, statement: ast.stmt | None) -> list[Edit]:
+    """The program without a simple statement."""
+    if statement is None or not isinstance(statement, (*SIMPLE, ast.Assert)):
+        return []
+    return [replace(case, statement, "pass")]
+
+
+def without_call(case: Case, node: Any) -> list[Edit]:
+    """x for x.detach() and torch.detach(x), x for x.data."""
+    if isinstance(node, ast.Attribute):
+        return [_from_dot(case, node, node)]
+    if not isinstance(node, ast.Call):
+        return []
+    function = node.func
+    if len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
+        if not isinstance(function, ast.Attribute) or _is_space(function.value):
+            return [replace(case, node, f"({case.whole(node.args[0])})")]
+    if isinstance(function, ast.Attribute) and not _is_space(function.value):
+        return [_from_dot(case, function, node)]
+    return []
+
+
+def _is_space(node: ast.AST) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in ("torch", "F", "nn", "math", "np")
+
+
+def _from_dot(case: Case, attribute: ast.Attribute, node: ast.AST) -> Edit:
+    """Removes what begins at the dot of an attribute and ends with a node."""
+    end, whole = case.span(attribute), case.span(node)
+    text = case.source.line(end.end_line)
+    start = end.end_column - len(attribute.attr)
+    while start > 1 and text[start - 2 : start - 1] != ".":
+        start -= 1
+    return Span(end.end_line, max(start - 1, 1), whole.end_line, whole.end_column), ""
+
+
+def with_keyword(case: Case, node: ast.Call, name: str, text: str) -> list[Edit]:
+    """A call with a keyword argument, in place of the one that is there."""
+    for keyword in node.keywords:
+        if keyword.arg == name:
+            return [replace(case, keyword.value, text)]
+    span = case.span(node)
+    before = case.whole(node)[:-1].rstrip()
+    comma = "" if before.endswith("(") else " " if before.endswith(",") else ", "
+    place = Span(span.end_line, span.end_column - 1, span.end_line, span.end_column - 1)
+    return [(place, f"{comma}{name}={text}")]
+
+
+def floating(case: Case, node: ast.Call) -> list[Edit]:
+    """tensor([1, 2]) with floats."""
+    return [
+        replace(case, part, f"{case.whole(part)}.0")
+        for argument in node.args
+        for part in ast.walk(argument)
+        if isinstance(part, ast.Constant) and type(part.value) is int
+    ]
+
+
+def requiring(case: Case, node: ast.AST, differentiable: bool) -> list[Edit]:
+    """An expression that makes a leaf, so that the leaf requires grad."""
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        text = case.whole(node)
+        dot = ".0" if type(node.value) is int else ""
+        return [replace(case, node, f"torch.tensor({text}{dot}, requires_grad=True)")]
+    if isinstance(node, ast.Call):
+        function = node.func
+        word = function.attr if isinstance(function, ast.Attribute) else ""
+        word = function.id if isinstance(function, ast.Name) else word
+        has = any(keyword.arg == "requires_grad" for keyword in node.keywords)
+        if (word in MAKERS or word == "Parameter") or has:
+            if not differentiable and any(k.arg == "dtype" for k in node.keywords):
+                return []
+            edits = with_keyword(case, node, "requires_grad", "True")
+            return edits if differentiable else [*floating(case, node), *edits]
+    if not differentiable or not isinstance(node, ast.expr):
+        return []
+    return call_on(case, node, ".requires_grad_()")
+
+
+def rewritten(case: Case, node: Any, edits: Iterable[Edit]) -> str:
+    """The text of a piece of the program after edits within it."""
+    own, span = list(edits), case.span(node)
+    text = edited(case.source, own)
+    if text is None:
+        return case.whole(node)
+    starts = case.source.line_starts
+    start = starts[span.line - 1] + span.column - 1
+    end = starts[span.end_line - 1] + span.end_column - 1
+    return text[start : end + len(text) - len(case.source.text)]
+
+
+def advised(case: Case, node: Any, edits: Sequence[Edit]) -> str:
+    """The statement around a node, with the edits done, on one line."""
+    statement = case.statement(node)
+    target: Any = statement if isinstance(statement, (*SIMPLE, ast.Assert)) else node
+    return " ".join(rewritten(case, target, edits).split())

@@ -1,0 +1,415 @@
+"""Questions: which value came of which: every tensor, and every number that came out of one.
+
+A value has a number of its own, and so has what an operation in place makes of a tensor. A step
+tells the expression that made a value, and where it came from: along the graph (`live`), or without
+the graph's knowledge (`dead`). A gradient stops where a way is dead.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+from ...engine.mode import state
+from ...engine.node import AccumulateGrad
+from ...engine.tensor import Tensor
+from ...language.adoption import ArrayValue
+from ...language.names import Scope
+from ...language.tracing import Listener
+from ...language.values import Lazy
+from ...nn.module import Module
+from ...recording.modules import named_parameters
+from .values import (
+    MARKS,
+    NUMBERS,
+    Known,
+    Mark,
+    Sources,
+    Step,
+    Value,
+    bad,
+    callee,
+    is_shape,
+    items,
+    name_of,
+)
+
+if TYPE_CHECKING:
+    from .passes import Passes
+
+MOST_STEPS = 2_000_000
+WALKED = 100_000  # nodes between a value and those it came of
+KEPT = 64  # tensors that one name was bound to
+
+
+class Flow(Listener):
+    """Hears of every expression while a program runs."""
+
+    __slots__ = (
+        "values", "steps", "known", "nodes", "floats", "stack", "shadow", "last", "withs",
+        "switch", "enabled", "pending", "marks", "bindings", "locals", "aliases", "passes",
+        "last_return", "refused",
+    )  # fmt: skip
+    passes: Passes
+
+    def __init__(self) -> None:
+        self.values: list[Value] = []
+        self.steps: list[Step] = []
+        self.known: dict[int, Known] = {}
+        self.nodes: dict[int, tuple[Any, dict[int, int]]] = {}
+        self.floats: dict[int, tuple[Any, int]] = {}  # held, so that an identity stays one
+        self.stack: list[list[Any] | None] = []
+        self.shadow: dict[str, int] = {}
+        self.last: tuple[Any, Any] = (None, None)
+        self.withs: list[tuple[ast.AST, bool, bool]] = []
+        self.switch: ast.AST | None = None
+        self.enabled = True
+        self.pending: list[Tensor] = []
+        self.marks: list[Mark] = []
+        self.bindings: dict[str, list[tuple[int, ast.AST, Tensor]]] = {}
+        self.locals: dict[str, tuple[Tensor, ast.AST]] = {}
+        self.aliases: dict[int, tuple[Any, Any]] = {}
+        self.last_return: ast.Return | None = None
+        self.refused: list[tuple[ast.AST, Any, str]] = []
+
+    # ------------------------------------------------------------ what the compiler tells
+
+    def enter(self) -> None:
+        self.stack.append([])
+
+    def leave(self, node: ast.AST, value: Any) -> None:
+        children = self.stack.pop() or []
+        if self.passes.running:
+            return
+        if state.grad_enabled is not self.enabled:
+            self.enabled = state.grad_enabled
+            self.switch = None if self.enabled else node
+        if type(node) is ast.Call and children and isinstance(children[0], Module):
+            children[0] = callee(node, children[0])
+        child = self._result(node, value, children)
+        if self.pending:
+            self._changed(node, children)
+            if type(value) is Tensor:
+                child = self.value_of(value)
+        if type(node) is ast.Call:
+            self._mark(node, value, children)
+        self.last = (value, child)
+        if self.stack and self.stack[-1] is not None:
+            self.stack[-1].append(child)
+
+    def fail(self, node: ast.AST, error: BaseException) -> None:
+        self.stack.pop()
+        self.pending.clear()
+        causes = getattr(error, "causes", ())
+        if (
+            causes
+            and type(node) is ast.Call
+            and not (self.refused and self.refused[-1][1] is error)
+        ):
+            for cause in causes:
+                if cause.kind in ("constant", "root"):
+                    self.refused.append((node, error, ""))
+                    self.passes.refuse(node, cause.detail["tensor"], cause.kind == "root")
+                    break
+
+    def begin(self) -> None:
+        self.stack.append(None)
+
+    def end(self) -> None:
+        self.stack.pop()
+        self.pending.clear()
+
+    def loaded(self, node: ast.AST, name: str, scope: Scope, value: Any) -> None:
+        if self.passes.running:
+            return
+        kind = type(value)
+        if kind in NUMBERS:
+            child: Any = self.shadow.get(name)
+        else:
+            child = self.child_of(value)
+        self.last = (value, child)
+        if self.stack and self.stack[-1] is not None:
+            self.stack[-1].append(child)
+
+    def stored(self, node: ast.AST, name: str, scope: Scope | None, value: Any) -> None:
+        kind = type(value)
+        if kind in NUMBERS:
+            child = self.last[1] if self.last[0] is value else None
+            if isinstance(child, int):
+                self.shadow[name] = child
+            else:
+                self.shadow.pop(name, None)
+        elif kind is Tensor and not self.passes.running:
+            if not self._is_known(value) and value._grad_fn is None and value._base is not None:
+                self._made(node, value, (self.value_of(value._base),))  # a part, unpacked
+            number = self.value_of(value)
+            if scope is None:
+                held = self.bindings.setdefault(name, [])
+                if not held or held[-1][2] is not value or held[-1][0] != number:
+                    held.append((number, node, value))
+                if len(held) > KEPT:
+                    del held[1]
+            else:
+                self.locals[name] = (value, node)
+
+    def written(self, node: ast.AST, owner: Any, value: Any) -> None:
+        if self.passes.running:
+            return
+        if type(node) is ast.Attribute and node.attr == "requires_grad" and type(owner) is Tensor:
+            self._note("requires_grad_", node, owner, bool(value))
+        self._changed(node, [self.child_of(value)])
+
+    def replaced(self, node: ast.AST, old: Any, operand: Any, new: Any) -> None:
+        if self.passes.running:
+            return
+        children = [self.child_of(old), self.child_of(operand)]
+        child = self._result(node, new, children)
+        self._changed(node, children)
+        self.last = (new, self.value_of(new) if type(new) is Tensor else child)
+
+    def returned(self, node: ast.Return, value: Any) -> None:
+        self.last_return = node
+
+    def entered(self, node: ast.AST, before: bool) -> None:
+        self.withs.append((node, before, state.grad_enabled))
+
+    def left(self) -> None:
+        self.withs.pop()
+
+    # ------------------------------------------------------------ values
+
+    def child_of(self, value: Any) -> Any:
+        """What stands for a value among the parts of an expression."""
+        kind = type(value)
+        if kind is Tensor:
+            return self.value_of(value)
+        if kind is float or kind is ArrayValue:
+            held = self.floats.get(id(value))
+            return held[1] if held is not None and held[0] is value else None
+        return value if kind in (list, tuple, dict) or isinstance(value, (Module, tuple)) else None
+
+    def value_of(self, tensor: Tensor) -> int:
+        """The number of what a tensor is at this moment; one that nobody told of gets one."""
+        known = self.known.get(id(tensor))
+        node = tensor._grad_fn
+        if known is not None and known.tensor() is tensor:
+            if known.node is node and known.output_nr == tensor._output_nr:
+                return known.value
+            origin = getattr(node, "origin", None)
+            if node is not None and isinstance(origin, ast.AST):
+                return self._made(origin, tensor, [known.value])
+        return self._made(None, tensor, [])
+
+    def _made(self, node: ast.AST | None, tensor: Tensor, sources: Iterable[int]) -> int:
+        function = tensor._grad_fn
+        live = self._ancestors(function) if function is not None else ()
+        dead = [source for source in dict.fromkeys(sources) if source not in live]
+        base = tensor._base
+        if node is None and function is None and base is not None and base is not tensor:
+            dead.append(self.value_of(base))
+        if node is None:
+            origin = getattr(function, "origin", None)
+            node = origin if isinstance(origin, ast.AST) else None
+        kind = tensor._kind.dtype.category
+        word = "tensor" if tensor._kind.differentiable else "bool" if kind == 0 else "integer"
+        number = len(self.values)
+        step = None
+        if len(self.steps) < MOST_STEPS and node is not None:
+            step = len(self.steps)
+            self.steps.append(
+                Step(node, number, live, tuple(dead), word, tensor.requires_grad,
+                     self._culprit(), state.grad_enabled, bad(tensor))
+            )  # fmt: skip
+        self.values.append(Value(ref(tensor), tensor.requires_grad, step))
+        self.known[id(tensor)] = Known(ref(tensor), number, function, tensor._output_nr)
+        if function is not None:
+            held = self.nodes.get(id(function))
+            if held is None or held[0]() is not function:
+                held = self.nodes[id(function)] = (ref(function), {})
+            held[1][tensor._output_nr] = number
+        return number
+
+    def _ancestors(self, function: Any) -> tuple[int, ...]:
+        """The values known already from which a node's gradient path starts."""
+        found: dict[int, None] = {}
+        pending, nodes, seen = [function], self.nodes, set[int]()
+        for node in pending:
+            numbers = node.numbers
+            for place, edge in enumerate(node.edges):
+                if edge is None:
+                    continue
+                held = nodes.get(id(edge))
+                if held is not None and held[0]() is edge:
+                    value = held[1].get(0 if numbers is None else numbers[place])
+                    if value is not None:
+                        found[value] = None
+                        continue
+                if edge.__class__ is AccumulateGrad:
+                    found[self.value_of(edge.variable)] = None
+                elif id(edge) not in seen and len(pending) < WALKED:
+                    seen.add(id(edge))
+                    pending.append(edge)
+        return tuple(found)
+
+    def _culprit(self) -> ast.AST | None:
+        """What has switched gradients off."""
+        if state.grad_enabled:
+            return None
+        for node, before, inside in reversed(self.withs):
+            if before and not inside:
+                return node
+        return self.switch
+
+    # ------------------------------------------------------------ expressions
+
+    def _result(self, node: ast.AST, value: Any, children: list[Any]) -> Any:
+        """Notes what an expression made; what stands for its value in the one around."""
+        kind = type(value)
+        if is_shape(node):
+            if kind is Tensor:
+                return (
+                    self.value_of(value) if self._is_known(value) else self._made(node, value, ())
+                )
+            return None
+        if kind is Tensor:
+            if self._is_known(value):
+                return self.value_of(value)
+            number = self._made(node, value, self.flat(children))
+            self._alias(node, value)
+            return number
+        if kind is float or kind is ArrayValue:
+            held = self.floats.get(id(value))
+            if held is not None and held[0] is value:
+                return held[1]
+            return self._number(node, value, children)
+        if kind in NUMBERS:
+            return self._number(node, value, children)
+        if isinstance(value, (tuple, list, dict)):
+            self._container(node, value, children)
+            return value
+        if isinstance(value, Module):
+            if type(node) is ast.Call:
+                for _, parameter in named_parameters(value):
+                    if not self._is_known(parameter):
+                        self._made(node, parameter, ())
+            return value
+        if kind is Lazy and type(node) is ast.Call:
+            return Sources(self.flat(children))
+        return None  # what a generator expression gives is told by whoever asks it
+
+    def _is_known(self, tensor: Tensor) -> bool:
+        known = self.known.get(id(tensor))
+        if known is None or known.tensor() is not tensor:
+            return False
+        return known.node is tensor._grad_fn and known.output_nr == tensor._output_nr
+
+    def _number(self, node: ast.AST, value: Any, children: list[Any]) -> int | None:
+        """A number that came out of tensors."""
+        sources = tuple(dict.fromkeys(self.flat(children)))
+        if not sources or len(self.steps) >= MOST_STEPS:
+            return None
+        number = len(self.values)
+        self.steps.append(Step(node, number, (), sources, "number", False, None, True, 0))
+        self.values.append(Value(None, False, len(self.steps) - 1))
+        if type(value) is float or type(value) is ArrayValue:
+            self.floats[id(value)] = (value, number)
+        return number
+
+    def _container(self, node: ast.AST, value: Any, children: list[Any]) -> None:
+        """New tensors in a list or tuple; the numbers of tolist()."""
+        fresh: list[Any] = []
+        for item in items(value):
+            if type(item) is Tensor and not self._is_known(item):
+                fresh.append(item)
+            elif type(item) is float and type(node) is ast.Call and id(item) not in self.floats:
+                fresh.append(item)
+        if not fresh:
+            return
+        sources = list(dict.fromkeys(self.flat(children)))
+        for item in fresh:
+            if type(item) is Tensor:
+                self._made(node, item, sources)
+            elif sources:
+                self._number(node, item, sources)
+
+    def flat(self, children: Iterable[Any]) -> Iterator[int]:
+        """The numbers of the values in an expression's parts."""
+        for child in children:
+            if type(child) is int:
+                yield child
+            elif type(child) is Sources:
+                yield from child
+            elif isinstance(child, Module):
+                for _, parameter in named_parameters(child):
+                    yield self.value_of(parameter)
+            elif child is not None:
+                for item in items(child):
+                    if type(item) is Tensor:
+                        yield self.value_of(item)
+                    elif type(item) is float:
+                        found = self.child_of(item)
+                        if found is not None:
+                            yield found
+
+    # ------------------------------------------------------------ changes in place, marks
+
+    def changed(self, tensor: Tensor) -> None:
+        """The engine gave a tensor new values; the expression that did is in progress."""
+        self.pending.append(tensor)
+
+    def _changed(self, node: ast.AST, children: list[Any]) -> None:
+        if not self.pending:
+            return
+        tensors, self.pending = self.pending, []
+        sources = list(self.flat(children))
+        for tensor in tensors:
+            if tensor.requires_grad and tensor._grad_fn is None:
+                continue  # a leaf stays one, whatever its numbers
+            self._renew(node, tensor, sources)
+            base = tensor._base
+            if base is not None and not (base.requires_grad and base._grad_fn is None):
+                self._renew(node, base, sources)
+            alias = self.aliases.get(id(tensor))
+            if alias is not None and alias[0]() is tensor:
+                source = alias[1]()
+                if source is not None and not (source.requires_grad and source._grad_fn is None):
+                    self._renew(node, source, sources)
+
+    def _renew(self, node: ast.AST, tensor: Tensor, sources: list[int]) -> None:
+        known = self.known.get(id(tensor))
+        old = [known.value] if known is not None and known.tensor() is tensor else []
+        self._made(node, tensor, [*old, *sources])
+
+    def _alias(self, node: ast.AST, tensor: Tensor) -> None:
+        """x.data and x.detach() share memory with x."""
+        word = name_of(node)
+        if word in ("data", "detach"):
+            step = self.steps[-1] if self.steps else None
+            if step is not None and len(step.dead) == 1:
+                source = self.values[step.dead[0]].tensor
+                if source is not None:
+                    self.aliases[id(tensor)] = (ref(tensor), source)
+
+    def _mark(self, node: ast.Call, value: Any, children: list[Any]) -> None:
+        word = name_of(node)
+        if word not in MARKS:
+            return
+        owner = children[0] if children else None
+        on = not any(type(a) is ast.Constant and a.value is False for a in
+                     (*node.args, *(k.value for k in node.keywords)))  # fmt: skip
+        if isinstance(owner, Module):
+            for _, parameter in named_parameters(owner):
+                self._note(word, node, parameter, parameter.requires_grad)
+        elif type(value) is Tensor:
+            self._note(word, node, value, value.requires_grad)
+        elif type(owner) is int and self.values[owner].tensor is not None:
+            tensor = self.values[owner].tensor()
+            if tensor is not None:
+                self._note(word, node, tensor, on)
+
+    def _note(self, kind: str, node: ast.AST, tensor: Tensor, on: bool) -> None:
+        if len(self.marks) < MOST_STEPS:
+            mark = Mark(kind, node, ref(tensor), on, self.passes.count, len(self.steps))
+            self.marks.append(mark)

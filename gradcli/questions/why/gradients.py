@@ -1,0 +1,159 @@
+"""Questions: one pass over the graph as numbers: what came to a node, from where, what went on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy
+
+from ...engine.device import module_of, placed, to_numpy
+from ...engine.node import AccumulateGrad
+from ...engine.tensor import Tensor
+from .case import Case
+from .passes import Applied, Hooked, Pass
+
+# What only moves elements: each comes from one place or from none.
+INDEXED = frozenset(
+    "Slice Select Index IndexSelect Gather View Reshape UnsafeView Permute Transpose T Squeeze "
+    "Unsqueeze Flip Roll Diagonal Narrow AsStrided Clone Alias Take TakeAlongDim Stack Cat".split()
+)
+
+
+class Share(NamedTuple):
+    """What a node handed to one of its inputs."""
+
+    applied: Applied
+    place: int
+    value: Any
+
+
+class Gradients:
+    """The shares of a pass, by the node that they went to."""
+
+    def __init__(self, case: Case, one: Pass) -> None:
+        self.case, self.one = case, one
+        self.shares: dict[tuple[int, int], list[Share]] = {}
+        for applied in (one.applied or {}).values():
+            numbers = applied.node.numbers
+            for place, edge in enumerate(applied.node.edges):
+                if edge is None or place >= len(applied.results):
+                    continue
+                value = array_of(applied.results[place])
+                if value is not None:
+                    key = (id(edge), 0 if numbers is None else numbers[place])
+                    self.shares.setdefault(key, []).append(Share(applied, place, value))
+
+    def target(self) -> tuple[int, int]:
+        """Where the gradient of the tensor in question arrives."""
+        tensor = self.case.tensor
+        if tensor._grad_fn is not None:
+            return id(tensor._grad_fn), tensor._output_nr
+        for applied in (self.one.applied or {}).values():
+            for edge in applied.node.edges:
+                if getattr(edge, "variable", None) is tensor:
+                    return id(edge), 0
+        return 0, 0
+
+    def to_target(self) -> list[Share]:
+        return self.shares.get(self.target(), [])
+
+    def to_node(self, node: Any) -> list[Share]:
+        """Everything that came to any output of a node."""
+        outputs = max(int(node.outputs), len(node.extra) if isinstance(node.extra, list) else 1)
+        return [share for number in range(outputs)
+                for share in self.shares.get((id(node), number), ())]  # fmt: skip
+
+    def hooks_of(self, node: Any) -> Iterator[Hooked]:
+        for hooked in self.one.hooks:
+            if hooked.node is node:
+                yield hooked
+
+    def leaf_hooks(self) -> Iterator[Hooked]:
+        """Hooks of the tensor itself, where it is a leaf."""
+        for hooked in self.one.hooks:
+            node = hooked.node
+            if node.__class__ is AccumulateGrad and node.variable is self.case.tensor:
+                yield hooked
+
+    def is_root(self, node: Any) -> bool:
+        return any(root is node for root, _ in self.one.nodes)
+
+    def upwards(self, node: Any) -> Iterator[Applied]:
+        """The nodes between this one and the roots, the nearest first."""
+        pending, seen = [node], {id(node)}
+        for current in pending:
+            for share in self.to_node(current):
+                above = share.applied.node
+                if id(above) not in seen:
+                    seen.add(id(above))
+                    pending.append(above)
+                    yield share.applied
+
+
+def array_of(value: Any) -> Any:
+    """A gradient as an array of the host, whatever the engine holds on the way."""
+    data = value._data if isinstance(value, Tensor) else value
+    if data is None or isinstance(data, (numpy.ndarray, numpy.generic)):
+        return data
+    return to_numpy(data) if hasattr(data, "dtype") else data
+
+
+def is_zero(value: Any, chosen: Any = None) -> bool:
+    """All zeros, or those that are chosen: by an index, or by an array of truth of this shape."""
+    array = array_of(value)
+    if array is None:
+        return True
+    if isinstance(chosen, tuple):
+        fits = len(chosen) == array.ndim
+        if fits and all(a < size for a, size in zip(chosen, array.shape, strict=True)):
+            array = array[chosen]
+    elif chosen is not None and chosen.shape == array.shape:
+        array = array[chosen]
+    return not bool((array != 0).any())
+
+
+def node_name(node: Any) -> str:
+    """MulBackward0"""
+    return str(node.name().rpartition("::")[2])
+
+
+def kind_of(node: Any) -> str:
+    """Mul for MulBackward0, without its overload."""
+    return node_name(node).partition("Backward")[0]
+
+
+def saved_value(applied: Applied, key: str) -> Any:
+    """What a node had saved under a name: an array, a number, None."""
+    row = getattr(applied.node, "row", None)
+    if row is None or not isinstance(applied.saved, tuple) or key not in row.saved_keys:
+        return None
+    place = row.saved_keys.index(key)
+    value = applied.saved[place] if place < len(applied.saved) else None
+    if isinstance(value, Tensor):
+        return value._data
+    return getattr(value, "data", value)
+
+
+def chosen_before(share: Share, grad: Any, chosen: Any) -> Any:
+    """Which elements of what came to a node that only moves elements became the chosen ones.
+
+    None where the node can't be run once more.
+    """
+    node, held = share.applied.node, share.applied.node.saved
+    codes = numpy.arange(1, grad.size + 1, dtype="float64").reshape(grad.shape)
+    came = next((g for g in share.applied.grads if g is not None), codes)
+    codes = placed(codes, module_of(came._data if isinstance(came, Tensor) else came))
+    node.saved = share.applied.saved  # a pass gives them up
+    try:
+        moved = to_numpy(node.apply((codes,), False)[share.place])
+    except Exception:  # what a node needs may be gone: then nothing is known
+        return None
+    finally:
+        node.saved = held
+    if chosen is not None and chosen.shape == moved.shape:
+        moved = moved[chosen]
+    found = numpy.zeros(grad.size, dtype=bool)
+    places = moved[moved != 0].astype(int) - 1
+    found[places[places < grad.size]] = True
+    return found.reshape(grad.shape)

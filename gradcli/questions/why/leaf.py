@@ -1,0 +1,385 @@
+"""Questions: why a tensor that could have a gradient got none: which passes came by."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ...engine.node import AccumulateGrad
+from .case import Case, Finding, Remark, Trial
+from .cuts import DERIVATIVES, by_strength, cut_finding, cuts, further, verdict_of
+from .edits import advised, call_on, first, replace, then, without
+from .flow import MOST_STEPS
+from .passes import Applied, Pass
+from .values import Mark, Step, name_of
+
+
+def leaf_finding(case: Case) -> Finding:
+    """A tensor that requires grad and has none."""
+    passes, refusals = case.passes.passes, case.passes.refusals
+    if not passes and not refusals:
+        return uncalled(case)
+    off = _turned_off(case)
+    if off is not None:
+        return off
+    reached = [one for one in passes if case.reached(one)]
+    stored = [one for one in reached if not one.capture]
+    for one in reversed(stored):
+        finding = _excluded(case, one) or _stopped(case, one)
+        if finding is not None:
+            return finding
+    captured = [one for one in reached if one.capture]
+    if captured:
+        from .none import captured_finding
+
+        return captured_finding(case, *(one.origin for one in captured[-4:]))
+    broken = [one for one in stored if one.failed]
+    if broken:
+        return _broken(case, broken[-1])
+    return _apart(case)
+
+
+# ---------------------------------------------------------------- no pass at all
+
+
+def uncalled(case: Case) -> Finding:
+    """Nothing went back through the graph."""
+    name = case.name
+    finding = Finding("backward-not-called", case.none("backward was never called."))
+    if case.passes.shapeless:
+        return _shapeless(case, *case.passes.shapeless[-1])
+    error = case.ran.error
+    if error is not None and error.span is not None:
+        finding.sentence = case.none(
+            f"the program failed on line {error.span.line}, before any backward."
+        )
+        finding.causes.append(Remark(error.span, "fails here"))
+        return finding
+    result = _result(case)
+    if result is None:
+        finding.causes += [Remark(s.node, f"{name} is made here") for s in [case.made] if s]
+        finding.advice = "call backward() on what you computed"
+        return finding
+    called = case.called(result.out)
+    finding.causes.append(Remark(result.node, f"{called} depends on {name}; no backward from it"))
+    reference = case.flow.values[result.out].tensor
+    tensor = None if reference is None else reference()
+    if tensor is None or not called.isidentifier():
+        finding.advice = "call backward() on the result"
+        return finding
+    text = f"{called}.backward()" if tensor.numel() == 1 else f"{called}.sum().backward()"
+    last = case.program.body[-1]
+    span = case.span(last)
+    edit = (type(span)(span.end_line, span.end_column, span.end_line, span.end_column), f"\n{text}")
+    finding.trials.append(Trial(text, (edit,)))
+    return finding
+
+
+def _shapeless(case: Case, call: Any, root: int) -> Finding:
+    """backward() of something with several elements."""
+    line = case.line(call)
+    sentence = case.none(f"backward on line {line} failed: {case.called(root)} is not a scalar.")
+    finding = Finding("backward-not-called", sentence, [Remark(call, "fails")])
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        if name_of(call) == "backward" and not call.args:
+            edits = call_on(case, call.func.value, ".sum()")
+            text = advised(case, call, edits)
+            finding.trials.append(Trial(text, tuple(edits)))
+    return finding
+
+
+def _result(case: Case) -> Step | None:
+    """The last thing that came of the tensor along the graph, which nothing else used."""
+    reach = case.along([case.value], live_only=True)
+    used = {source for step in case.flow.steps for source in step.live}
+    ends = [
+        s for s in case.flow.steps if s.out in reach and s.out not in used and s.out != case.value
+    ]
+    named = [s for s in ends if case.called(s.out).isidentifier()]
+    found = named or ends
+    return found[-1] if found else None
+
+
+# ---------------------------------------------------------------- turned off for the pass
+
+
+def _turned_off(case: Case) -> Finding | None:
+    """requires_grad was off while a pass came by, although it is on now."""
+    off: Mark | None = None
+    for mark in case.marks:
+        if mark.kind != "requires_grad_":
+            continue
+        if not mark.on:
+            off = mark
+        elif off is not None:
+            between = [p for p in case.passes.passes if off.passes <= p.number < mark.passes]
+            if between and any(case.reached(p) for p in between):
+                line = case.line(off.node)
+                sentence = case.none(
+                    f"its requires_grad was off, from line {line} on, when backward came."
+                )
+                finding = Finding("turned-off", sentence, [Remark(off.node, "turns it off")])
+                statement = case.statement(off.node)
+                advice = f"leave out: {case.text(statement or off.node)}"
+                finding.trials.append(Trial(advice, tuple(without(case, statement))))
+                return finding
+            off = None
+    return None
+
+
+# ---------------------------------------------------------------- reached, and yet nothing
+
+
+def _excluded(case: Case, one: Pass) -> Finding | None:
+    """backward(inputs=...) without it."""
+    if one.inputs is None or one.capture:
+        return None
+    if any(reference() is case.tensor for reference in one.inputs):
+        return None
+    name, call = case.name, one.origin
+    sentence = case.none(f"backward was asked for other inputs only, and {name} is none of them.")
+    finding = Finding("left-out", sentence)
+    if not case.is_here(call):
+        return finding
+    given = next((k.value for k in call.keywords if k.arg == "inputs"), None)
+    finding.causes.append(Remark(given or call, f"without {name}"))
+    if given is not None:
+        if isinstance(given, (ast.List, ast.Tuple)) and given.elts:
+            inner = ", ".join(case.whole(item) for item in given.elts)
+            text = f"[{inner}, {case.code}]"
+        else:
+            star = "" if len(one.inputs) == 1 and isinstance(given, ast.Name) else "*"
+            text = f"[{star}{case.whole(given)}, {case.code}]"
+        for words in dict.fromkeys((text, text.replace("[", "[*", 1).replace("**", "*"))):
+            edits = [replace(case, given, words)]
+            finding.trials.append(Trial(advised(case, given, edits), tuple(edits)))
+    return finding
+
+
+def _stopped(case: Case, one: Pass) -> Finding | None:
+    """A node on the way gave no gradient on: a user's function that returned None."""
+    if one.applied is None:
+        return None
+    ways = _towards(case, one)
+    for applied in one.applied.values():
+        for place, edge in enumerate(applied.node.edges):
+            if edge is None or id(edge) not in ways or place >= len(applied.results):
+                continue
+            if applied.results[place] is None and any(g is not None for g in applied.grads):
+                return _returned_none(case, applied, place)
+    return None
+
+
+def _towards(case: Case, one: Pass) -> set[int]:
+    """The nodes of a pass from which the tensor can be reached, its own end among them."""
+    order: list[Any] = [node for node, _ in one.nodes if node is not None]
+    seen = {id(node) for node in order}
+    ways: set[int] = set()
+    for node in order:
+        for edge in node.edges:
+            if edge is not None and id(edge) not in seen:
+                seen.add(id(edge))
+                order.append(edge)
+        if getattr(node, "variable", None) is case.tensor or node is case.tensor._grad_fn:
+            ways.add(id(node))
+    inner = [node for node in order if node.__class__ is not AccumulateGrad]
+    for node in sorted(inner, key=lambda node: node.sequence):
+        if any(edge is not None and id(edge) in ways for edge in node.edges):
+            ways.add(id(node))
+    return ways
+
+
+def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
+    name = case.name
+    node = str(applied.node.name()).rpartition("::")[2]
+    sentence = case.none(f"{node} gave no gradient on to it.")
+    finding = Finding("function-returned-none", sentence)
+    origin = applied.node.origin
+    returned = applied.returned or _last_statement(case, applied.node)
+    if returned is None:
+        if case.is_here(origin):
+            finding.causes.append(Remark(origin, "gives no gradient on"))
+        return finding
+    owner = str(applied.node.owner.__name__)
+    finding.sentence = case.none(f"{owner}.backward returned None for it.")
+    value: Any = getattr(returned, "value", None) if isinstance(returned, ast.Return) else None
+    if isinstance(value, ast.Tuple) and place < len(value.elts):
+        value = value.elts[place]
+    finding.causes.append(Remark(value or returned, "no gradient is returned here"))
+    if case.is_here(origin):
+        finding.others.append(Remark(origin, f"{name} goes through here"))
+    given = _incoming(case, returned)
+    if value is None and given is not None and not isinstance(returned, ast.Return):
+        edits = then(case, case.statement(returned), f"return {given}")
+        finding.trials.append(Trial("return a gradient for each input", tuple(edits)))
+    if value is not None and given is not None:
+        edits = [replace(case, value, given)]
+        advice = f"return a gradient there, such as {given} times the local derivative"
+        finding.trials.append(Trial(advice, tuple(edits)))
+    return finding
+
+
+def _last_statement(case: Case, node: Any) -> ast.stmt | None:
+    """The end of a user's backward: its only return, or where one is missing."""
+    owner = getattr(getattr(node, "owner", None), "__name__", None)
+    for part in ast.walk(ast.Module(list(case.program.body), [])):
+        if isinstance(part, ast.ClassDef) and part.name == owner:
+            for inner in part.body:
+                if isinstance(inner, ast.FunctionDef) and inner.name == "backward":
+                    return inner.body[-1]
+    return None
+
+
+def _incoming(case: Case, node: ast.AST) -> str | None:
+    """What a user's backward calls the gradient that it is given."""
+    for part in case.ancestors(node):
+        if isinstance(part, ast.FunctionDef):
+            names = [argument.arg for argument in part.args.args]
+            return names[1] if len(names) > 1 else None
+    return None
+
+
+def _broken(case: Case, one: Pass) -> Finding:
+    """A pass that ended in an error before it came here."""
+    sentence = case.none(f"backward on line {case.line(one.origin)} failed before it came there.")
+    finding = Finding("backward-not-called", sentence)
+    finding.causes.append(Remark(one.origin, "fails"))
+    return finding
+
+
+# ---------------------------------------------------------------- not reached
+
+
+def _apart(case: Case) -> Finding:
+    """No graph leads from any root to the tensor: cut on the way, or not used."""
+    name = case.name
+    passes, refusals = case.passes.passes, case.passes.refusals
+    roots = [root for one in passes for root in one.roots] + [root for _, root in refusals]
+    late = _required_late(case)
+    if late is not None:
+        return late
+    asked = [s for s in case.users.get(case.value, ()) if name_of(s.node) in DERIVATIVES]
+    if asked:
+        from .none import captured_finding
+
+        return captured_finding(case, asked[-1].node)
+    found = cuts(case, [case.value], roots)
+    if found:
+        begin = case.none(f"on the way into {_goal(case)}, ")
+        first_one, *others = [
+            cut_finding(case, group, begin, further(case, group, [case.value], roots))
+            for group in by_strength(found)
+        ]
+        first_one.instead = others
+        return first_one
+    tested = _only_tested(case)
+    if tested:
+        node = tested[0].node
+        sentence = case.none(f"{name} only decides which way the program takes.")
+        finding = Finding("comparison", sentence, [Remark(node, "a comparison has no gradient")])
+        finding.advice = "a smooth function such as sigmoid or torch.where with both branches"
+        return finding
+    return _unused(case)
+
+
+def _goal(case: Case) -> str:
+    """What the last pass went back from, or would have."""
+    if case.passes.passes:
+        return _root_name(case, case.passes.passes[-1])
+    return case.called(case.passes.refusals[-1][1])
+
+
+def _required_late(case: Case) -> Finding | None:
+    """requires_grad_() came after the tensor was used."""
+    marks = [m for m in case.marks if m.kind == "requires_grad_" and m.on]
+    if not marks or case.flow.values[case.value].required:
+        return None
+    mark = marks[-1]
+    uses = [s for s in case.users.get(case.value, ()) if case.value in s.dead]
+    early = [s for s in uses if case.flow.steps.index(s) < mark.steps]
+    if not early:
+        return None
+    name, line = case.name, case.line(mark.node)
+    used = case.line(early[-1].node)
+    sentence = case.none(f"{name} did not require grad yet when line {used} used it.")
+    finding = Finding("not-requires-grad", sentence)
+    finding.causes.append(Remark(mark.node, "requires grad from here on"))
+    finding.causes.append(Remark(early[-1].node, f"used {name} before"))
+    edits = first(case, case.statement(early[0].node), case.whole(mark.node))
+    advice = f"{case.text(mark.node)} before line {case.line(early[0].node)}, not on line {line}"
+    finding.trials.append(Trial(advice, tuple(edits)))
+    return finding
+
+
+def _only_tested(case: Case) -> list[Step]:
+    """Comparisons that decide an `if`, where the tensor's numbers do nothing else."""
+    alive = case.along([case.value], live_only=False)
+    found = []
+    for step in case.flow.steps:
+        if step.out not in alive or verdict_of(step) not in ("comparison", "item") or step.tracked:
+            continue
+        for part in case.ancestors(step.node):
+            parent = case.parents.get(id(part))
+            if isinstance(parent, (ast.If, ast.While, ast.IfExp)) and parent.test is part:
+                found.append(step)
+                break
+    return found
+
+
+def _unused(case: Case) -> Finding:
+    name, made = case.name, case.made
+    if len(case.flow.steps) >= MOST_STEPS:
+        sentence = case.none("the program made more values than are kept, so nobody can say why.")
+        return Finding("unexplained", sentence)
+    passes = [p for p in case.passes.passes if case.is_here(p.origin)]
+    call = (
+        passes[-1].origin
+        if passes
+        else case.passes.refusals[-1][0]
+        if case.passes.refusals
+        else None
+    )
+    root = _root_name(case, passes[-1]) if passes else "the result"
+    finding = Finding("unused", case.none(f"{root} was not computed from {name}."))
+    if made is not None:
+        finding.causes.append(Remark(made.node, f"{name} is made here"))
+    if call is not None:
+        finding.causes.append(Remark(call, f"goes back from {root}, which does not use {name}"))
+    result = _result(case)
+    if result is not None:
+        finding.others.append(Remark(result.node, f"the furthest that {name} came"))
+        finding.trials += _added(case, call, result)
+    finding.advice = f"use {name} in what {root} is computed from, or leave it out"
+    return finding
+
+
+def _added(case: Case, call: Any, result: Step) -> list[Trial]:
+    """What came of the tensor, added to what backward is called on: a part that was forgotten."""
+    part = case.called(result.out)
+    reference = case.flow.values[result.out].tensor
+    tensor = None if reference is None else reference()
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)) or call.args:
+        return []
+    assert case.ran.outcome is not None
+    held: Any = case.ran.outcome.bindings.get(part)
+    if tensor is None or held is not tensor:
+        return []  # the name means something else by now
+    if not part.isidentifier() or name_of(call) != "backward":
+        return []
+    if not tensor._kind.differentiable or case.line(result.node) > case.line(call):
+        return []
+    root = call.func.value
+    summed = part if tensor.numel() == 1 else f"{part}.sum()"
+    text = f"({case.whole(root)} + {summed})"
+    edits = [replace(case, root, text)]
+    return [Trial(f"{advised(case, call, edits)}, if {part} belongs to it", tuple(edits))]
+
+
+def _root_name(case: Case, one: Pass) -> str:
+    call = one.origin
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        if name_of(call) == "backward":
+            text = case.text(call.func.value, 24)
+            if text not in ("torch.autograd", "autograd"):
+                return text
+    return case.called(one.roots[0]) if one.roots else "the result"

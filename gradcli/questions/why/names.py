@@ -1,0 +1,132 @@
+"""Questions: what a question asks for: `x`, `x.grad[1, 0]`, `net.0.weight`, `weights[0].grad`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ...engine.tensor import Tensor
+from ...language.attributes import MissingAttribute, get_attribute
+from ...language.classes import is_instance
+from ...nn.module import Module
+from ...opening import Unusable
+from ...recording.collect import named_tensors, parameters
+
+_WORD = re.compile(r"\s*([^\W\d]\w*)")
+_PART = re.compile(r"\s*(?:\.\s*(\w+)|\[\s*([^\]]*?)\s*\])")
+_NUMBER = re.compile(r"[+-]?\d+$")
+LISTED = 8
+
+
+class Asked(NamedTuple):
+    """A value by its name, and an element of its gradient."""
+
+    name: str
+    value: Any
+    element: tuple[int, ...] | None
+
+
+def asked_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> Asked:
+    """The value that a question names; Unusable says which names there are.
+
+    `others` are names inside functions, which count where no global name is meant.
+    """
+    match = _WORD.match(text)
+    if match is None:
+        raise Unusable(f"{text}: not a name", "gradcli why FILE x")
+    first = match[1]
+    if first not in bindings and first not in others:
+        raise Unusable(f"{text}: the program has no name {first}", _near(text, bindings, others))
+    value = bindings[first] if first in bindings else others[first]
+    name, at = first, match.end()
+    element: tuple[int, ...] | None = None
+    graded = False
+    while at < len(text.rstrip()):
+        part = _PART.match(text, at)
+        if part is None:
+            raise Unusable(f"{text}: not a name", "gradcli why FILE x, or x.grad[0], net.0.weight")
+        at = part.end()
+        if isinstance(value, Tensor):
+            if part[1] == "grad" and not graded:
+                graded = True
+                continue
+            if part[2] is None:
+                raise Unusable(f"{text}: {name} is a tensor; ask for {name} or {name}.grad[0]")
+            element = (*(element or ()), *_places(part[2], text))
+            continue
+        value, name = _inner(value, name, part, text, bindings, others)
+    if isinstance(value, Tensor) and element is not None:
+        element = _checked(value, name, element)
+    return Asked(name, value, element)
+
+
+def _inner(
+    value: Any, name: str, part: re.Match[str], text: str, bindings: Mapping[str, Any],
+    others: Mapping[str, Any],
+) -> tuple[Any, str]:  # fmt: skip
+    """One step further: an attribute, a module's child, an item."""
+    if part[1] is not None:
+        word = part[1]
+        if word.isdigit() and isinstance(value, Module):
+            inner = value._modules.get(word, value._parameters.get(word))
+            if inner is not None:
+                return inner, f"{name}.{word}"
+        elif isinstance(value, Module) or is_instance(value):
+            try:
+                return get_attribute(value, word), f"{name}.{word}"
+            except (MissingAttribute, AttributeError):
+                pass
+        raise Unusable(f"{text}: {name} has no {word}", _near(text, bindings, others))
+    key: Any = part[2]
+    if _NUMBER.match(key):
+        key = int(key)
+    elif len(key) > 1 and key[0] == key[-1] and key[0] in "'\"":
+        key = key[1:-1]
+    shown = f"{name}[{key!r}]"
+    try:
+        if isinstance(value, (list, tuple, dict)):
+            return value[key], shown
+        if isinstance(value, Module) and isinstance(key, int):
+            return list(value)[key], shown  # type: ignore[call-overload]
+    except (KeyError, IndexError, TypeError):
+        pass
+    raise Unusable(f"{text}: {name} has no item {part[2]}", _near(text, bindings, others))
+
+
+def _places(key: str, text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in key.split(",")]
+    if not all(_NUMBER.match(part) for part in parts):
+        raise Unusable(f"{text}: an element is asked for by whole numbers", "x.grad[1,0]")
+    return tuple(map(int, parts))
+
+
+def _checked(tensor: Tensor, name: str, element: tuple[int, ...]) -> tuple[int, ...]:
+    """The element's place counted from the beginning."""
+    shape = tuple(tensor.shape)
+    fits = len(element) == len(shape) and all(
+        -size <= place < size for place, size in zip(element, shape, strict=True)
+    )
+    if not fits:
+        inside = ", ".join(map(str, element))
+        raise Unusable(f"{name}.grad[{inside}]: the shape of {name} is {list(shape)}")
+    return tuple(place % size for place, size in zip(element, shape, strict=True))
+
+
+def names_in(bindings: Mapping[str, Any], others: Mapping[str, Any]) -> list[str]:
+    """All names of tensors that can be asked for."""
+    found = [name for name, _ in named_tensors(bindings, Tensor)]
+    found += [name for name, _ in parameters(bindings, Tensor)]
+    return list(dict.fromkeys([*found, *others]))
+
+
+def _near(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> str:
+    from difflib import get_close_matches
+
+    names = names_in(bindings, others)
+    wanted = text.partition(".grad")[0]
+    near = get_close_matches(wanted, names, 1, 0.5)
+    if near:
+        return f"did you mean {near[0]}?"
+    listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
+    return f"the tensors are {listed}" if names else ""

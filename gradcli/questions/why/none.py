@@ -1,0 +1,284 @@
+"""Questions: why a gradient is None: what the run did, or did not do, with this tensor."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ...engine.tensor import Tensor
+from .case import Case, Finding, Remark, Trial
+from .cuts import cut_behind, cut_finding
+from .edits import advised, first, floating, replace, requiring, then, without
+from .leaf import leaf_finding, uncalled
+from .rebound import rebound_finding, update_trial
+from .values import Mark, name_of
+
+
+def none_finding(case: Case) -> Finding:
+    """The one cause that counts most."""
+    cleared = cleared_finding(case)
+    if cleared is not None:
+        return cleared
+    if not case.tensor.requires_grad:
+        return constant_finding(case)
+    if case.tensor.grad_fn is None:
+        return leaf_finding(case)
+    return inner_finding(case)
+
+
+# ---------------------------------------------------------------- cleared
+
+
+def cleared_finding(case: Case) -> Finding | None:
+    """There was a gradient, and it was set to None; nothing was added since."""
+    entries = case.entries
+    if not entries or entries[-1].kind != "clear" or not case.is_here(entries[-1].origin):
+        return None
+    added = next((e for e in reversed(entries[:-1]) if e.kind != "clear"), None)
+    node = entries[-1].origin
+    sentence = case.none(f"it was set to None on line {case.line(node)}.")
+    finding = Finding("cleared", sentence, [Remark(node, f"sets {case.name}.grad to None")])
+    if added is not None and case.is_here(added.origin):
+        finding.others.append(Remark(added.origin, "had given it a value"))
+    statement = case.statement(node)
+    if statement is not None:
+        advice = f"read {case.name}.grad before line {case.line(node)}"
+        finding.trials.append(Trial(advice, tuple(without(case, statement))))
+    return finding
+
+
+# ---------------------------------------------------------------- no grad required
+
+
+def constant_finding(case: Case) -> Finding:
+    """A tensor that does not require grad: turned off, cut off, or never asked to."""
+    name = case.name
+    off = next((m for m in reversed(case.marks) if not m.on or m.kind == "detach_"), None)
+    if off is not None and _was_on(case, off):
+        return _off_finding(case, off)
+    cut = cut_behind(case, case.value)
+    if cut is not None:
+        finding = cut_finding(case, [cut], case.none(f"{name} does not require grad, for "))
+        finding.trials = [_kept(case, trial) for trial in finding.trials]
+        update = update_trial(case, case.statement(cut.node), bare=finding.verdict == "no-grad")
+        if update is not None:
+            finding.trials.insert(0, update)
+        return finding
+    return _never(case)
+
+
+def _kept(case: Case, trial: Trial) -> Trial:
+    """Without the cut it is an inner tensor, which has to be asked to keep its gradient."""
+    statement = case.bound_by()
+    edits = then(case, statement, f"{case.code}.retain_grad()")
+    return trial._replace(edits=(*trial.edits, *edits))
+
+
+def _was_on(case: Case, mark: Mark) -> bool:
+    """Whether the tensor required grad before it was turned off."""
+    if mark.kind == "detach_" or case.flow.values[case.value].required:
+        return True
+    return case.tensor.is_parameter or any(m.on for m in case.marks if m.steps <= mark.steps)
+
+
+def _off_finding(case: Case, mark: Mark) -> Finding:
+    name, node = case.name, mark.node
+    statement = case.statement(node)
+    if mark.kind == "detach_":
+        sentence = case.none(f"detach_() took {name} out of the graph.")
+        finding = Finding("detached", sentence, [Remark(node, "leaves the graph here")])
+        if isinstance(statement, ast.Expr):
+            edits = (replace(case, statement, f"{case.code}.retain_grad()"),)
+            finding.trials.append(Trial(f"{name}.detach() where it is used", edits))
+            return finding
+    else:
+        line = case.line(node)
+        sentence = case.none(f"its requires_grad was turned off on line {line}.")
+        finding = Finding("turned-off", sentence, [Remark(node, "turns it off")])
+    finding.trials.append(
+        Trial(f"leave out: {case.text(statement or node)}", tuple(without(case, statement)))
+    )
+    return finding
+
+
+def _never(case: Case) -> Finding:
+    """Made without requires_grad=True, like everything that it was computed from."""
+    name = case.name
+    makers = _makers(case)
+    sentence = case.none(f"{name} does not require grad, so backward had nothing to store there.")
+    own = case.made
+    node = own.node if own is not None else makers[0] if makers else None
+    if node is None:
+        finding = Finding("not-requires-grad", sentence)
+        if name in case.ran.request.no_grad:
+            finding.sentence = case.none(f"--no-grad {name} was given.")
+            finding.advice = f"leave out --no-grad {name}"
+            return finding
+        finding.advice = f"{name}.requires_grad_() before it is used"
+        return finding
+    behind = [maker for maker in makers if maker is not node]
+    if behind:
+        sentence = case.none(f"{name} does not require grad, for it was computed from constants.")
+    whole = "False" in case.whole(node) and "requires_grad" in case.whole(node)
+    said = "made with requires_grad=False" if whole else "made without requires_grad=True"
+    finding = Finding("not-requires-grad", sentence)
+    finding.causes.append(Remark(node, "computed from constants" if behind else said))
+    finding.causes += [Remark(maker, "made without requires_grad=True") for maker in behind[:3]]
+    if ".grad" in case.whole(node):
+        finding.sentence = case.none(f"{name} is a gradient itself, and requires none.")
+        return finding
+    value = _value(case, node)
+    differentiable = case.tensor._kind.differentiable
+    edits = requiring(case, value, differentiable)
+    if edits:
+        finding.trials.append(Trial(advised(case, value, edits), tuple(edits)))
+    elif differentiable:
+        finding.advice = f"{name}.requires_grad_() before it is used"
+    else:
+        kind = str(case.tensor.dtype).removeprefix("torch.")
+        finding.advice = f"a floating type: {name} is {kind}, and only floats can require grad"
+        edits = floating(case, value) if isinstance(value, ast.Call) else []
+    return finding
+
+
+def _value(case: Case, node: ast.AST) -> ast.AST:
+    """The maker itself, for an input or a name the statement's value."""
+    statement = case.statement(node)
+    if isinstance(node, ast.Name) and isinstance(statement, ast.Assign):
+        if node in statement.targets:
+            return statement.value
+    return node
+
+
+def _makers(case: Case) -> list[Any]:
+    """The expressions without sources that the tensor's numbers came from."""
+    found: list[Any] = []
+    seen, pending = {case.value}, [case.value]
+    for value in pending:
+        step = case.step_of(value)
+        if step is None:
+            continue
+        sources = (*step.live, *step.dead)
+        if not sources and not any(step.node is other for other in found):
+            found.append(step.node)
+        for source in sources:
+            if source not in seen:
+                seen.add(source)
+                pending.append(source)
+    return found
+
+
+# ---------------------------------------------------------------- inner tensors
+
+
+def inner_finding(case: Case) -> Finding:
+    """A tensor that was computed: no leaf, so it keeps a gradient only when asked to."""
+    name = case.name
+    asked = [p for p in case.passes.passes if p.capture and _among(p.inputs, case.tensor)]
+    if asked:
+        return captured_finding(case, *(one.origin for one in asked))
+    retained = [mark for mark in case.marks if mark.kind == "retain_grad"]
+    if not case.tensor.retains_grad or not retained:
+        found = rebound_finding(case)
+        return found if found is not None else _plain(case)
+    mark = retained[0]
+    reached = [p for p in case.passes.passes if case.reached(p)]
+    early = [p for p in reached if p.number < mark.passes]
+    if early and len(early) == len(reached):
+        return _late(case, mark, early[-1].origin)
+    if not case.passes.passes and not case.passes.refusals:
+        return uncalled(case)
+    if not reached:
+        return leaf_finding(case)
+    finding = leaf_finding(case)
+    finding.sentence = finding.sentence or f"{name}.grad is None."
+    return finding
+
+
+def _late(case: Case, mark: Mark, backward: Any) -> Finding:
+    name, line = case.name, case.line(mark.node)
+    sentence = case.none(f"retain_grad() on line {line} came after the backward pass.")
+    finding = Finding("retained-too-late", sentence, [Remark(mark.node, "too late for it")])
+    if case.is_here(backward):
+        finding.causes.append(Remark(backward, f"passed {name} before"))
+    made = case.made
+    statement = None if made is None else case.statement(made.node)
+    edits = then(case, statement, f"{case.code}.retain_grad()")
+    if not edits or not name.isidentifier():
+        edits = first(case, case.statement(backward), f"{case.code}.retain_grad()")
+    finding.trials.append(
+        Trial(f"{case.code}.retain_grad() before line {case.line(backward)}", tuple(edits))
+    )
+    return finding
+
+
+def _plain(case: Case) -> Finding:
+    """Nobody asked it to keep its gradient."""
+    name, made = case.name, case.made
+    sentence = case.none(f"{name} is no leaf, and only leaves keep their gradient.")
+    finding = Finding("non-leaf", sentence)
+    if made is not None:
+        assert case.tensor.grad_fn is not None
+        kind = str(case.tensor.grad_fn.name()).rpartition("::")[2]
+        statement = case.bound_by()
+        value = statement.value if isinstance(statement, ast.Assign) else made.node
+        finding.causes.append(Remark(value, f"computed, by {kind}"))
+        if value is not made.node and case.line(value) != case.line(made.node):
+            finding.others.append(Remark(made.node, "by this"))
+        edits = then(case, statement, f"{case.code}.retain_grad()") or _before_backward(case)
+        advice = f"{case.code}.retain_grad() after line {case.line(value)}"
+        finding.trials.append(Trial(advice, tuple(edits)))
+    if not case.passes.passes and not case.passes.refusals:
+        finding.facts.append("no backward was called either")
+    elif not any(case.reached(one) for one in case.passes.passes):
+        other = leaf_finding(case)  # two causes: asking it to keep its gradient alone gives none
+        finding.trials.clear()
+        finding.advice = f"{case.code}.retain_grad(), once a gradient comes to it"
+        why = other.sentence.partition(" is None")[2]
+        finding.facts.append(f"no backward came to it either{why}")
+        finding.others += other.causes[:2]
+    return finding
+
+
+def _before_backward(case: Case) -> list[Any]:
+    """Asks right before the backward call."""
+    for one in case.passes.passes:
+        statement = case.statement(one.origin)
+        if statement is not None and not one.capture:
+            return first(case, statement, f"{case.code}.retain_grad()")
+    return []
+
+
+def captured_finding(case: Case, *calls: Any) -> Finding:
+    """torch.autograd.grad answers gradients and leaves .grad alone."""
+    *_, call = calls
+    sentence = case.none(f"{name_of(call) or 'grad'}() answers gradients and stores none in .grad.")
+    finding = Finding("grad-call", sentence)
+    for one in {id(call): call for call in calls}.values():
+        finding.causes.append(Remark(one, "answers the gradient here"))
+    roots = _root_text(call)
+    statement = case.statement(call)
+    if roots is not None:
+        root = case.whole(roots) if isinstance(roots, ast.Name) else f"({case.whole(roots)})"
+        kept = "" if case.tensor.grad_fn is None else f"{case.code}.retain_grad(); "
+        text = f"{kept}{root}.backward(retain_graph=True)"
+        edits = first(case, statement, text)
+        finding.trials.append(Trial(f"{root}.backward(), which stores it", tuple(edits)))
+    else:
+        finding.advice = "take what the call answers, or call backward()"
+    return finding
+
+
+def _root_text(call: Any) -> ast.expr | None:
+    """L in torch.autograd.grad(L, x)."""
+    if not isinstance(call, ast.Call) or name_of(call) != "grad":
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == "outputs":
+            return keyword.value
+    root = call.args[0] if call.args else None
+    return root if root is not None and not isinstance(root, (ast.List, ast.Tuple)) else None
+
+
+def _among(inputs: list[Any] | None, tensor: Tensor) -> bool:
+    return inputs is not None and any(reference() is tensor for reference in inputs)

@@ -1,0 +1,56 @@
+"""Questions: why a plain number has no gradient."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ...language.interpreter import Outcome
+from ...pipeline.request import Ran
+from .case import Finding, Remark, Trial
+from .chronicle import Chronicle
+from .names import Asked
+from .values import name_of
+
+
+def number_finding(ran: Ran, chronicle: Chronicle, asked: Asked) -> Finding:
+    """A Python number: written as one, or read off a tensor."""
+    assert ran.outcome is not None
+    kind = {int: "an int", float: "a float", bool: "a bool"}[type(asked.value)]
+    sentence = f"{asked.name} is {kind}, not a tensor, so it has no gradient."
+    node: Any = ran.outcome.nodes.get(asked.name)
+    value = _value(ran.outcome, node)
+    flow = chronicle.flow
+    held = flow.floats.get(id(asked.value))
+    number = held[1] if held is not None and held[0] is asked.value else flow.shadow.get(asked.name)
+    if number is not None:
+        place = flow.values[number].step
+        step = None if place is None else flow.steps[place]
+        while step is not None and step.dead:
+            source = flow.values[step.dead[0]]
+            if source.tensor is not None or source.step is None:
+                break
+            step = flow.steps[source.step]
+        if step is not None:
+            sentence = f"{asked.name} is {kind}: {name_of(step.node) or 'it'} left the graph."
+            finding = Finding("item", sentence, [Remark(step.node, "a Python number has no graph")])
+            finding.advice = f"keep the tensor: leave out {name_of(step.node) or 'the conversion'}"
+            return finding
+    finding = Finding("not-requires-grad", sentence)
+    if value is not None:
+        finding.causes.append(Remark(value, f"{kind[2:].strip()} and no tensor"))
+        if isinstance(value, ast.Constant):
+            leaf = f"torch.tensor({float(asked.value)}, requires_grad=True)"
+            edit = (ran.program.source.span_of(value), leaf)  # type: ignore[union-attr]
+            finding.trials.append(Trial(f"{asked.name} = {leaf}", (edit,)))
+    elif node is not None:
+        finding.causes.append(Remark(node, "no tensor"))
+    return finding
+
+
+def _value(outcome: Outcome, node: Any) -> Any:
+    """The expression that gave a name its number."""
+    for statement in ast.walk(ast.Module(list(outcome.program.body), [])):
+        if isinstance(statement, ast.Assign) and node in statement.targets:
+            return statement.value
+    return None

@@ -1,0 +1,208 @@
+"""Questions: the passes over the graph in a run: what each node was given and what it gave on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ref
+
+from ...engine.mode import state
+from ...engine.tensor import Tensor
+from ...nn.module import Module
+from ...recording.spectator import Spectator
+from .values import bad
+
+if TYPE_CHECKING:
+    from .flow import Flow
+
+FIRST, LAST = 8, 32  # passes that are kept, at each end
+DETAILED = 32  # of the last ones, those whose gradients are kept at every node, as far as
+HEAVY = 512 * 2**20  # so many bytes hold them
+RECORD = 400  # bytes for a node
+ENTRIES = 256  # of one tensor's .grad
+SMALL = 65_536  # elements of a gradient that is copied
+
+
+class Applied(NamedTuple):
+    """A node in a pass: gradients of its outputs, and of its inputs, and what it had saved.
+
+    `returned` is the return statement of a user's function that was reached last.
+    """
+
+    node: Any
+    grads: tuple[Any, ...]
+    results: Sequence[Any]
+    returned: ast.AST | None
+    saved: Any
+
+
+class Hooked(NamedTuple):
+    """A hook that ran: where it was registered, the gradient before and after."""
+
+    node: Any
+    origin: Any
+    hook: Any
+    before: Any
+    after: Any
+
+
+class Entry(NamedTuple):
+    """What happened to a tensor's .grad: "add", "clear" or "assign"."""
+
+    kind: str
+    tensor: Any
+    origin: Any
+    number: int
+    grad: Any
+    bad: int
+
+
+class Pass:
+    """One backward call, or one of autograd.grad."""
+
+    __slots__ = (
+        "number", "origin", "roots", "nodes", "gradients", "inputs", "capture", "failed",
+        "applied", "hooks", "bytes", "step",
+    )  # fmt: skip
+
+    def __init__(self, number: int, origin: Any, roots: Sequence[int], step: int) -> None:
+        self.number, self.origin, self.roots, self.step = number, origin, tuple(roots), step
+        self.nodes: list[tuple[Any, Any]] = []  # (node or None, leaf or None) of each root
+        self.gradients: list[Any] = []
+        self.inputs: list[Any] | None = None
+        self.capture = False
+        self.failed = False
+        self.applied: dict[int, Applied] | None = {}
+        self.hooks: list[Hooked] = []
+        self.bytes = 0
+
+
+class Passes(Spectator):
+    """Watches the engine while a program runs."""
+
+    __slots__ = (
+        "flow", "passes", "count", "running", "entries", "registered_at", "first_bad", "refusals",
+        "saved", "shapeless", "bytes",
+    )  # fmt: skip
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.passes: list[Pass] = []
+        self.count = 0
+        self.running = 0
+        self.entries: dict[int, list[Entry]] = {}
+        self.registered_at: dict[int, Any] = {}
+        self.first_bad: Pass | None = None
+        self.refusals: list[tuple[ast.AST, int]] = []
+        self.shapeless: list[tuple[ast.AST, int]] = []
+        self.saved: Any = None
+        self.bytes = 0
+
+    def refuse(self, node: ast.AST, root: Tensor, shaped: bool) -> None:
+        """A call that would have begun a pass, had its root required grad, or been a scalar."""
+        (self.shapeless if shaped else self.refusals).append((node, self.flow.value_of(root)))
+
+    # ------------------------------------------------------------ what the engine tells
+
+    def changed(self, tensor: Any) -> None:
+        if not self.running:
+            self.flow.changed(tensor)
+
+    def registered(self, number: int, hook: Any) -> None:
+        self.registered_at[number] = state.origin
+
+    def assigned(self, tensor: Any, value: Any) -> None:
+        held = None if tensor._meta is None else tensor._meta.grad
+        if value is None and held is None:
+            return
+        self._enter("clear" if value is None else "assign", tensor, value)
+
+    def accumulated(self, variable: Any, grad: Any) -> None:
+        self._enter("add", variable, grad)
+
+    def started(
+        self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
+        inputs: Sequence[Any] | None, capture: bool,
+    ) -> None:  # fmt: skip
+        flow = self.flow
+        made = Pass(
+            self.count, state.origin, [flow.value_of(root) for root in roots], len(flow.steps)
+        )
+        made.nodes = [(root._grad_fn, root if root._grad_fn is None else None) for root in roots]
+        made.gradients = list(gradients)
+        made.inputs = None if inputs is None else [ref(tensor) for tensor in inputs]
+        made.capture = capture
+        self.count += 1
+        self.running += 1
+        self.passes.append(made)
+        if len(self.passes) > DETAILED:
+            self._forget(self.passes[-DETAILED - 1])
+        if len(self.passes) > FIRST + LAST and self.passes[FIRST] is not self.first_bad:
+            del self.passes[FIRST]
+
+    def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
+        self.flow.last_return = None
+        self.saved = node.saved
+
+    def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
+        current = self.passes[-1]
+        if current.applied is None:
+            return
+        size = RECORD
+        for value in results:
+            size += getattr(value, "nbytes", 0)
+        current.bytes += size
+        self.bytes += size
+        if self.bytes > HEAVY:
+            for old in self.passes:
+                self._forget(old)
+                if self.bytes <= HEAVY:
+                    break
+            if current.applied is None:
+                return
+        returned = self.flow.last_return if hasattr(node, "owner") else None
+        current.applied[id(node)] = Applied(node, grads, list(results), returned, self.saved)
+
+    def _forget(self, one: Pass) -> None:
+        """The gradients of a pass are given up."""
+        if one.applied is not None and one is not self.first_bad:
+            self.bytes -= one.bytes
+            one.applied = None
+
+    def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
+        current = self.passes[-1]
+        if len(current.hooks) < ENTRIES:
+            origin = self.registered_at.get(number)
+            last = current.hooks[-1] if current.hooks else None
+            if last is not None and isinstance(last.node, Module) and hasattr(hook, "__self__"):
+                origin, hook = last.origin, last.hook  # how a module's hook reaches the node
+            current.hooks.append(Hooked(node, origin, hook, before, after))
+
+    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
+        self.running -= 1
+
+    def failed(self, freed: list[Any]) -> None:
+        self.running -= 1
+        self.passes[-1].failed = True
+
+    # ------------------------------------------------------------ .grad
+
+    def _enter(self, kind: str, tensor: Tensor, grad: Any) -> None:
+        held = self.entries.setdefault(id(tensor), [])
+        if held and held[0].tensor() is not tensor:
+            held.clear()
+        wrong = 0 if grad is None else bad(grad)
+        origin = self.passes[-1].origin if kind == "add" and self.passes else state.origin
+        copy = grad.detach().clone() if grad is not None and grad.numel() <= SMALL else None
+        number = self.passes[-1].number if self.passes else -1
+        held.append(Entry(kind, ref(tensor), origin, number, copy, wrong))
+        if wrong and self.first_bad is None and self.passes:
+            self.first_bad = self.passes[-1]
+        if len(held) > ENTRIES:
+            del held[ENTRIES // 2]
+
+    def entries_of(self, tensor: Tensor) -> list[Entry]:
+        """What happened to this tensor's .grad, in order."""
+        held = self.entries.get(id(tensor), [])
+        return held if held and held[0].tensor() is tensor else []

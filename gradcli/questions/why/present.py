@@ -1,0 +1,72 @@
+"""Questions: why a gradient has the numbers that it has: zero, NaN, large, or fine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine.device import to_numpy
+from .bad import INF, NAN, bad_finding, root_finding
+from .case import Case, Finding, Remark
+from .size import size_finding
+from .zero import zero_finding
+
+SHORT = 40  # characters of a gradient that the sentence says
+
+
+def present_finding(case: Case) -> Finding:
+    """The one thing that is remarkable about it."""
+    gradient = case.gradient
+    assert gradient is not None
+    data: Any = to_numpy(gradient._data)
+    if case.element is not None:
+        data = data[case.element]
+    finding = None
+    if (data != data).any():
+        finding = bad_finding(case, NAN) or _unexplained(case, "has NaN")
+    elif (abs(data) == float("inf")).any():
+        finding = bad_finding(case, INF) or _unexplained(case, "has infinities")
+    else:
+        finding = root_finding(case)
+        if finding is None and not (data != 0).any() and data.size:
+            finding = zero_finding(case) or _unexplained(case, "is zero")
+        elif finding is None:
+            finding = size_finding(case, data)
+    return finding if finding is not None else _fine(case)
+
+
+def _unexplained(case: Case, what: str) -> Finding:
+    """Better than a guess."""
+    sentence = f"{case.name}.grad {what}, and what is known of the run does not say why."
+    return Finding("unexplained", sentence)
+
+
+def _fine(case: Case) -> Finding:
+    """Nothing is wrong; the calls that brought the gradient."""
+    inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
+    gradient = case.gradient
+    assert gradient is not None
+    shown: Any = gradient.detach()
+    for place in case.element or ():
+        shown = shown[place]
+    text = repr(shown)
+    is_short = "\n" not in text and len(text) <= SHORT
+    said = f"is {text}" if is_short else "is as it should be"
+    finding = Finding("fine", f"{case.name}.grad{inside} {said}: nothing is wrong.")
+    whole = to_numpy(gradient._data)
+    if case.element is not None and not bool((abs(whole) < float("inf")).all()):
+        finding.facts.append(f"other elements of {case.name}.grad are not finite")
+    since: list[Any] = []
+    for entry in case.entries:
+        if entry.kind == "clear":
+            since.clear()
+        else:
+            since.append(entry)
+    for entry in since:
+        if case.is_here(entry.origin):
+            known = any(remark.node is entry.origin for remark in finding.others)
+            if not known and len(finding.others) < 4:
+                word = "assigned here" if entry.kind == "assign" else "brought it"
+                finding.others.append(Remark(entry.origin, word))
+    if len(since) > 1:
+        finding.facts.append(f"{len(since)} backward calls added to it")
+    return finding

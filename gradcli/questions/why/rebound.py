@@ -1,0 +1,149 @@
+"""Questions: names that stood for a leaf once: rebound to something computed, or cast."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ..cure import Edit
+from .case import Case, Finding, Remark, Trial
+from .edits import advised, call_on, insert_before, replace, then
+from .values import Step, name_of
+
+CASTS = frozenset(
+    "to type double float half bfloat16 cuda cpu type_as cfloat cdouble float64 float32".split()
+)
+
+
+def rebound_finding(case: Case) -> Finding | None:
+    """The name means something computed now: by a cast, or from what it meant before."""
+    made = case.made
+    if made is None or case.tensor.retains_grad:
+        return None
+    cast = _cast(case, made)
+    before = _before(case)
+    if cast is not None:
+        return _cast_finding(case, cast)
+    if before is None:
+        return None
+    return _rebound_finding(case, *before)
+
+
+def _cast(case: Case, made: Step) -> Step | None:
+    """The conversion that made the tensor of a leaf; of anything else it is just computed."""
+    if name_of(made.node) not in CASTS or len(made.live) != 1:
+        return None
+    return made
+
+
+def _before(case: Case) -> tuple[Any, list[Any]] | None:
+    """(what bound the name to a leaf, the statements that have rebound it since)."""
+    held = case.flow.bindings.get(case.name.partition("[")[0], [])
+    if case.name.isidentifier():
+        place = next((i for i, one in enumerate(held) if one[2] is case.tensor), None)
+        if place is None:
+            return None
+        behind = case.behind([case.value])
+        for number, node, tensor in reversed(held[:place]):
+            if number in behind and tensor.requires_grad and tensor.grad_fn is None:
+                later = held[held.index((number, node, tensor)) + 1 : place + 1]
+                return node, list({id(one[1]): _statement(case, one[1]) for one in later}.values())
+        return None
+    made = case.made
+    statement = None if made is None else case.statement(made.node)
+    if isinstance(statement, ast.Assign):
+        target, value = case.whole(statement.targets[0]), case.whole(statement.value)
+        if target == case.name and target in value:
+            return None, [statement]
+    return None
+
+
+def _statement(case: Case, node: ast.AST) -> ast.AST:
+    return case.statement(node) or node
+
+
+def _cast_finding(case: Case, made: Step) -> Finding:
+    called = name_of(made.node)
+    sentence = case.none(f"{called}() made a new tensor, which is no leaf.")
+    finding = Finding("cast", sentence, [Remark(made.node, "a copy of another type, computed")])
+    source = case.flow.values[made.live[0]]
+    leaf = source.tensor() if source.tensor is not None else None
+    if leaf is not None and leaf.grad_fn is None and id(leaf) in case.names:
+        finding.facts.append(f"the leaf is {case.names[id(leaf)]}")
+    maker = case.step_of(made.live[0])
+    if maker is not None and case.is_here(maker.node):
+        finding.others.append(Remark(maker.node, "the leaf"))
+    edits = call_on(case, made.node, ".detach().requires_grad_()")
+    finding.trials.append(Trial(advised(case, made.node, edits), tuple(edits)))
+    return finding
+
+
+def _rebound_finding(case: Case, leaf: Any, statements: list[Any]) -> Finding:
+    name, statement = case.name, statements[0]
+    line = case.line(statement)
+    sentence = case.none(f"since line {line} {name} means a computed tensor, no leaf.")
+    finding = Finding("rebound", sentence)
+    for one in statements[:4]:
+        finding.causes.append(Remark(one, f"{name} is bound again"))
+    if leaf is not None:
+        finding.others.append(Remark(leaf, "the leaf that it meant before"))
+    for trial in (update_trial(case, statement), _renamed(case, statement)):
+        if trial is not None:
+            finding.trials.append(trial)
+    if not finding.trials:
+        edits = then(case, statement, f"{case.code}.retain_grad()")
+        if edits:
+            advice = f"{case.code}.retain_grad() after line {line}"
+            finding.trials.append(Trial(advice, tuple(edits)))
+    return finding
+
+
+def update_trial(case: Case, statement: Any, bare: bool = False) -> Trial | None:
+    """x = x - lr * x.grad is an update: in place, and under no_grad (where `bare` is not)."""
+    if not isinstance(statement, ast.Assign) or f"{case.name}.grad" not in case.whole(statement):
+        return None
+    value = statement.value
+    signs = {ast.Sub: "-=", ast.Add: "+="}
+    if not isinstance(value, ast.BinOp) or type(value.op) not in signs:
+        return None
+    if case.whole(value.left) != case.name:
+        return None
+    update = f"{case.name} {signs[type(value.op)]} {case.whole(value.right)}"
+    if bare:
+        return Trial(update, (replace(case, statement, update),))
+    indent = " " * (case.span(statement).column - 1)
+    text = f"with torch.no_grad():\n{indent}    {update}"
+    edits = (replace(case, statement, text),)
+    return Trial(f"with torch.no_grad(): {update}", edits)
+
+
+def _renamed(case: Case, statement: Any) -> Trial | None:
+    """What is computed under a name of its own, from the first rebinding on."""
+    if not isinstance(statement, ast.Assign) or not case.name.isidentifier():
+        return None
+    top = next((part for part in case.program.body if part in case.ancestors(statement)), None)
+    target = statement.targets[0]
+    if top is None or not isinstance(target, ast.Name):
+        return None
+    fresh = _fresh(case)
+    later: list[ast.AST] = list(case.program.body[case.program.body.index(top) + 1 :])
+    if top is statement:
+        edits: list[Edit] = [replace(case, target, fresh)]
+        advice = f"{advised(case, statement, edits)}, and {fresh} below"
+    else:
+        edits = [insert_before(case, top, f"{fresh} = {case.name}\n")]
+        advice = f"{fresh} = {case.name} before line {case.line(top)}, and {fresh} from there on"
+        later.insert(0, top)
+    for part in later:
+        for node in ast.walk(part):
+            if isinstance(node, ast.Name) and node.id == case.name:
+                edits.append(replace(case, node, fresh))
+    return Trial(advice, tuple(edits))
+
+
+def _fresh(case: Case) -> str:
+    taken = set(case.program.bindings) | set(case.program.inputs)
+    number = 2
+    while f"{case.name}{number}" in taken:
+        number += 1
+    return f"{case.name}{number}"

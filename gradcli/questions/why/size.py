@@ -1,0 +1,104 @@
+"""Questions: gradients out of proportion: the node at which the norm jumps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from .case import Case, Finding, Remark
+from .gradients import Gradients, array_of, kind_of, node_name
+from .passes import Applied
+
+LARGE, TINY = 1e6, 1e-6
+ROUNDING = 1e-6
+LEAST = 4.0  # a factor that is worth a mark
+MARKED = 3
+
+
+def size_finding(case: Case, data: Any) -> Finding | None:
+    """Large or tiny, measured against the gradient that the pass began with."""
+    most = float(numpy.abs(data).max()) if getattr(data, "size", 0) else 0.0
+    if not TINY > most > 0 and most < LARGE:
+        return None
+    added = [entry.number for entry in case.entries if entry.kind == "add"]
+    one = next((p for p in case.passes.passes if added and p.number == added[-1]), None)
+    verdict = "large" if most >= LARGE else "tiny"
+    inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
+    if one is None or one.applied is None:
+        return Finding(verdict, f"{case.name}.grad{inside} is {verdict}: at most {most:.3g}.")
+    began = max((_norm(gradient) for gradient in one.gradients), default=1.0)
+    if (verdict == "large" and most < LARGE * began) or (verdict == "tiny" and most > TINY * began):
+        return None
+    gradients = Gradients(case, one)
+    jumps = _jumps(case, gradients, verdict == "large")
+    if verdict == "tiny":
+        rest = _rest(case, gradients, jumps)
+        if rest is not None:
+            return rest
+    finding = Finding(verdict, f"{case.name}.grad{inside} is {verdict}: at most {most:.3g}.")
+    if jumps:
+        factor, applied = jumps[0]
+        place = case.text(applied.node.origin) or node_name(applied.node)
+        finding.sentence = (
+            f"{case.name}.grad{inside} is {verdict}, at most {most:.3g}: "
+            f"the largest step is at {place}."
+        )
+    for factor, applied in jumps[:MARKED]:
+        origin = applied.node.origin
+        if case.is_here(origin) and not any(r.node is origin for r in finding.causes):
+            finding.causes.append(Remark(origin, f"the norm times {factor:.3g}, on the way back"))
+    finding.advice = (
+        "torch.nn.utils.clip_grad_norm_, a smaller scale, or log space"
+        if verdict == "large"
+        else "a larger scale, normalisation, or a function that does not saturate"
+    )
+    return finding
+
+
+def _rest(case: Case, gradients: Gradients, jumps: list[tuple[float, Applied]]) -> Finding | None:
+    """What rounding leaves of shares that add up to 0."""
+    shares = gradients.to_target()
+    total = sum((share.value.astype("float64") for share in shares), numpy.zeros(()))
+    sizes = [float(numpy.abs(share.value).max()) for share in shares if share.value.size]
+    places = [share.applied.node.origin for share in shares]
+    if len(shares) < 2 or float(numpy.abs(total).max()) > ROUNDING * max(sizes, default=0.0):
+        applied = jumps[0][1] if jumps else None
+        if applied is None or kind_of(applied.node) not in ("Softmax", "LogSoftmax"):
+            return None
+        came = array_of(applied.grads[0])
+        if came is None or float(numpy.ptp(came)) > ROUNDING * float(numpy.abs(came).max()):
+            return None
+        places = [applied.node.origin]
+    finding = Finding("cancelled", f"{case.name}.grad is zero but for rounding: shares cancel out.")
+    for place in dict.fromkeys(places):
+        if case.is_here(place):
+            finding.causes.append(Remark(place, "shares that add up to 0"))
+    return finding
+
+
+def _norm(value: Any) -> float:
+    array = array_of(value)
+    if array is None or getattr(array, "size", 0) == 0 or array.dtype.kind not in "fc":
+        return 0.0
+    return float(numpy.sqrt((numpy.abs(array.astype("float64")) ** 2).sum()))
+
+
+def _jumps(case: Case, gradients: Gradients, upwards: bool) -> list[tuple[float, Applied]]:
+    """(factor between what came and what went on, node), the largest change first."""
+    found: list[tuple[float, Applied]] = []
+    ways = {gradients.target()[0]}
+    for one in reversed(list((gradients.one.applied or {}).values())):
+        leading = [place for place, edge in enumerate(one.node.edges)
+                   if edge is not None and id(edge) in ways]  # fmt: skip
+        if not leading:
+            continue
+        ways.add(id(one.node))
+        came = max((_norm(grad) for grad in one.grads), default=0.0)
+        went = max(_norm(one.results[p]) for p in leading if p < len(one.results))
+        if came > 0 and went > 0:
+            factor = went / came
+            if (factor if upwards else 1 / factor) >= LEAST:
+                found.append((factor, one))
+    found.sort(key=lambda item: -item[0] if upwards else item[0])
+    return found

@@ -1,0 +1,113 @@
+"""Questions: what has a gradient in the place of what has none, or gives it to one element only."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ..cure import Edit
+from .case import Case, Trial
+from .edits import advised, replace, with_keyword
+from .values import Step, name_of
+
+SPACES = ("torch", "F", "nn")
+
+
+def operands(node: ast.Call) -> list[ast.expr]:
+    """x and 1 of torch.argmax(x, 1) and of x.argmax(1)."""
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        root: ast.expr = function.value
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not (isinstance(root, ast.Name) and root.id in SPACES):
+            return [function.value, *node.args]
+    return list(node.args)
+
+
+def argument(node: ast.Call, place: int, name: str) -> ast.expr | None:
+    """An argument of a call, by its place or its name."""
+    for keyword in node.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    given = operands(node)
+    return given[place] if place < len(given) else None
+
+
+# ---------------------------------------------------------------- the place of the largest
+
+
+def soft_place(case: Case, step: Step) -> list[Edit]:
+    """argmax with a slope: the mean of the places, or of what stands there, under softmax."""
+    node = step.node
+    if not isinstance(node, ast.Call) or name_of(node) not in ("argmax", "argmin"):
+        return []
+    given, dim = operands(node), argument(node, 1, "dim")
+    if not given or any(keyword.arg != "dim" for keyword in node.keywords):
+        return []
+    values = case.whole(given[0])
+    along = "-1" if dim is None else case.whole(dim)
+    if dim is None and not _one_dimension(case, step):
+        values = f"({values}).flatten()"
+    sign = "-" if name_of(node) == "argmin" else ""
+    weights = f"torch.softmax({sign}{f'({values})' if sign else values}, {along})"
+    outer = case.parents.get(id(node))
+    if isinstance(outer, ast.Subscript) and outer.slice is node:
+        return [replace(case, outer, f"({weights} * {case.whole(outer.value)}).sum({along})")]
+    if isinstance(outer, ast.Call) and name_of(outer) == "one_hot" and outer.args[:1] == [node]:
+        return [replace(case, outer, weights)]
+    if along not in ("-1", "0"):
+        return []
+    places = f"torch.arange(float({values}.shape[{along}]))"
+    return [replace(case, node, f"({weights} * {places}).sum({along})")]
+
+
+def _one_dimension(case: Case, step: Step) -> bool:
+    for source in (*step.dead, *step.live):
+        reference = case.flow.values[source].tensor
+        tensor = None if reference is None else reference()
+        if tensor is not None:
+            return bool(tensor.dim() == 1)
+    return False
+
+
+# ---------------------------------------------------------------- one element takes all
+
+
+def shared_out(case: Case, origin: Any) -> list[Trial]:
+    """A maximum that every element has a part in; no dropout."""
+    if not isinstance(origin, ast.Call):
+        return []
+    word, given = name_of(origin), operands(origin)
+    if word in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"):
+        edits = with_keyword(case, origin, "training", "False")
+        return [Trial(f"without dropout: {advised(case, origin, edits)}", tuple(edits), "nonzero")]
+    text = _smooth_text(case, word, given) if not origin.keywords else ""
+    if not text:
+        return []
+    edits = [replace(case, origin, text)]
+    return [Trial(f"a share for all: {advised(case, origin, edits)}", tuple(edits), "nonzero")]
+
+
+def _smooth_text(case: Case, word: str, given: list[ast.expr]) -> str:
+    texts = [case.whole(part) for part in given]
+    if word in ("max", "maximum", "fmax") and len(texts) == 2 and not _number(given[1]):
+        return f"torch.logaddexp({texts[0]}, {texts[1]})"
+    if word in ("min", "minimum", "fmin") and len(texts) == 2 and not _number(given[1]):
+        return f"-torch.logaddexp(-({texts[0]}), -({texts[1]}))"
+    if word in ("max", "amax") and len(texts) == 1:
+        return f"torch.logsumexp(({texts[0]}).flatten(), 0)"
+    if word in ("min", "amin") and len(texts) == 1:
+        return f"-torch.logsumexp(-({texts[0]}).flatten(), 0)"
+    if word == "amax" and len(texts) == 2:
+        return f"torch.logsumexp({texts[0]}, {texts[1]})"
+    if word == "amin" and len(texts) == 2:
+        return f"-torch.logsumexp(-({texts[0]}), {texts[1]})"
+    if word in ("median", "nanmedian") and len(texts) == 1:
+        return f"({texts[0]}).mean()"
+    return ""
+
+
+def _number(node: ast.expr) -> bool:
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(inner, ast.Constant)

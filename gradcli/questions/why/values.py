@@ -1,0 +1,131 @@
+"""Questions: what a chronicle is made of: values, the steps that made them, marks on tensors."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy
+
+from ...engine.device import to_numpy
+from ...engine.tensor import Tensor
+from ...nn.module import Module
+
+FLATTENED = 256  # elements of a container that are looked at
+NESTING = 4
+# What is read off a tensor without its values: a flow of shapes, not of numbers.
+SHAPES = frozenset(
+    "shape dtype device ndim requires_grad is_leaf grad_fn grad retains_grad _version layout "
+    "size dim numel nelement stride element_size data_ptr is_contiguous is_floating_point "
+    "zeros_like ones_like empty_like rand_like randn_like randint_like full_like new_zeros "
+    "new_ones new_empty new_full len isinstance type print id requires_grad_ register_hook "
+    "retain_grad backward itemsize nbytes output_nr zero_grad is_tensor".split()
+)
+MARKS = frozenset({"requires_grad_", "retain_grad", "detach_"})
+NUMBERS = frozenset({int, bool, str, complex})
+
+
+class Value(NamedTuple):
+    """A tensor (behind a weak reference) or a number, as it was at one moment."""
+
+    tensor: Any
+    required: bool
+    step: int | None
+
+
+class Step(NamedTuple):
+    """An expression that made a value. `kind`: tensor, integer, bool, number, changed.
+
+    `switch` is what had switched gradients off, `bad` tells NaN (1) and infinity (2).
+    """
+
+    node: ast.AST
+    out: int
+    live: tuple[int, ...]
+    dead: tuple[int, ...]
+    kind: str
+    tracked: bool
+    switch: ast.AST | None
+    enabled: bool
+    bad: int
+
+
+class Mark(NamedTuple):
+    """requires_grad_, retain_grad or detach_ of a tensor: how many passes and steps came before."""
+
+    kind: str
+    node: ast.AST
+    tensor: Any
+    on: bool
+    passes: int
+    steps: int
+
+
+class Sources(tuple[int, ...]):
+    """The values behind a generator, which is no container yet."""
+
+    __slots__ = ()
+
+
+class Known(NamedTuple):
+    """What is known of a tensor by its identity, valid while its place in the graph is this."""
+
+    tensor: Any
+    value: int
+    node: Any
+    output_nr: int
+
+
+def callee(node: ast.Call, owner: Module) -> Module | None:
+    """What self.layer(x) calls: the layer; a method of the program's own tells of itself."""
+    function = node.func
+    if not isinstance(function, ast.Attribute):
+        return owner
+    inner = owner._modules.get(function.attr)
+    if inner is not None:
+        return inner
+    return owner if function.attr in ("forward", "__call__", *MARKS) else None
+
+
+def name_of(node: ast.AST) -> str:
+    """The last word of what an expression calls or reads."""
+    while isinstance(node, ast.Call):
+        node = node.func
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_shape(node: ast.AST) -> bool:
+    return type(node) in (ast.Call, ast.Attribute) and name_of(node) in SHAPES
+
+
+def items(value: Any, depth: int = 0) -> Iterator[Any]:
+    """The elements of a container, as far as is worth looking."""
+    if isinstance(value, dict):
+        value = value.values()
+    for place, item in enumerate(value):
+        if place >= FLATTENED:
+            return
+        if isinstance(item, (list, tuple, dict)) and depth < NESTING:
+            yield from items(item, depth + 1)
+        else:
+            yield item
+
+
+def bad(tensor: Tensor) -> int:
+    """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
+    data: Any = tensor._data
+    if not tensor._kind.differentiable:
+        return 0
+    if isinstance(data, numpy.generic):
+        if data - data == 0:  # type: ignore[operator]  # NaN and infinity are not
+            return 0
+    elif not data.size:
+        return 0
+    elif not isinstance(data, numpy.ndarray):
+        data = to_numpy(data)
+    if numpy.isfinite(data.sum()):
+        return 0
+    return int(bool(numpy.isnan(data).any())) + 2 * int(bool(numpy.isinf(data).any()))

@@ -1,0 +1,380 @@
+"""Questions: why a gradient is zero: the node at which it died, and what killed it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .case import Case, Finding, Remark
+from .gradients import (
+    INDEXED,
+    Gradients,
+    Share,
+    array_of,
+    chosen_before,
+    is_zero,
+    kind_of,
+    node_name,
+    saved_value,
+)
+from .passes import Hooked, Pass
+from .values import name_of
+from .zero_trials import zero_trials
+
+FLAT = frozenset("Round Floor Ceil Trunc Sign Sgn Heaviside Fix FloorDivide Nextafter".split())
+RELUS = frozenset("Relu Threshold Relu6 LeakyRelu Rrelu Prelu Hardtanh".split())
+CLAMPS = frozenset(
+    "Clamp ClampMin ClampMax Hardshrink Softshrink Hardsigmoid Hardswish HardtanhBackward".split()
+)
+SATURATED = frozenset(
+    "Sigmoid Tanh Softmax LogSoftmax Erf Erfc Exp Exp2 Expm1 Softplus Gelu Silu Elu LogSigmoid "
+    "Mish Atan Celu LogSigmoidForward Selu".split()
+)
+MASKS = frozenset(
+    "Where MaskedFill MaskedSelect MaskedScatter IndexPut CopySlices Index Select Slice Gather Max "
+    "Min Amax Amin Maximum Minimum MaxPool1D MaxPool2D MaxPool3D MaxPool2DWithIndices "
+    "MaxPool3DWithIndices Median Nanmedian Kthvalue Topk Tril Triu Fill Zero Copy IndexSelect "
+    "IndexFill IndexCopy Scatter Embedding NativeDropout FusedDropout Dropout Diagonal Narrow "
+    "Fmax Fmin Take TakeAlongDim Unfold Mode AdaptiveMaxPool2D AdaptiveMaxPool1D Cummax Cummin "
+    "NanToNum".split()
+)
+MOVING = frozenset("Mm Bmm Sort Cumsum Softmax LogSoftmax".split())
+SUMMED = frozenset(
+    "Mm Mv Bmm Dot Addmm Addmv Baddbmm Addbmm Linear Convolution Sum Mean Expand Repeat "
+    "NativeLayerNorm NativeBatchNorm NativeGroupNorm LayerNorm BatchNorm Cumsum "
+    "Logsumexp Einsum Outer Addr".split()
+)
+FACTORS = {("Mul", 0): "other", ("Mul", 1): "self", ("Mm", 0): "mat2", ("Mm", 1): "self",
+           ("Mv", 0): "vec", ("Mv", 1): "self", ("Dot", 0): "tensor", ("Dot", 1): "self",
+           ("Bmm", 0): "mat2", ("Bmm", 1): "self", ("Addmm", 1): "mat2", ("Addmm", 2): "mat1",
+           ("Addmv", 1): "vec", ("Addmv", 2): "mat"}  # fmt: skip
+
+LABELS = {
+    "flat": "flat here: its slope is 0",
+    "dead-relu": "passes nothing on where its input is negative",
+    "masked": "does not take it from here",
+    "zero-factor": "the gradient is multiplied by 0 here",
+    "cancelled": "shares that add up to 0",
+}
+REASONS = {
+    "flat": "{place} has the slope 0 there",
+    "dead-relu": "{place} passes no gradient on where its input is negative",
+    "masked": "{place} takes its numbers from elsewhere",
+    "zero-factor": "{place} multiplies the gradient by 0",
+    "cancelled": "its shares add up to 0",
+}
+
+
+def zero_finding(case: Case) -> Finding | None:
+    """The verdict on a gradient whose numbers (or the one asked for) are all 0."""
+    added = _added(case)
+    if _was_there(case, added):
+        return _zeroed(case, added)
+    if len(added) > 1 and any(
+        e.grad is not None and not is_zero(e.grad, case.element) for e in added
+    ):
+        finding = Finding("cancelled", _sentence(case, "what the backward calls added cancels out"))
+        for entry in added:
+            if case.is_here(entry.origin) and not is_zero(entry.grad, case.element):
+                known = any(remark.node is entry.origin for remark in finding.causes)
+                if not known:
+                    finding.causes.append(Remark(entry.origin, "adds its share"))
+        if finding.causes:
+            finding.trials += zero_trials(case, "hook", finding.causes[-1].node, None)
+        return finding
+    one = _pass(case, added)
+    if one is None or one.applied is None:
+        return None
+    return _died(case, Gradients(case, one))
+
+
+def _added(case: Case) -> list[Any]:
+    """What was added to .grad since it was cleared last."""
+    found: list[Any] = []
+    for entry in case.entries:
+        if entry.kind == "clear":
+            found.clear()
+        else:
+            found.append(entry)
+    return found
+
+
+def _pass(case: Case, added: list[Any]) -> Pass | None:
+    number = added[-1].number if added else -1
+    return next((one for one in case.passes.passes if one.number == number), None)
+
+
+def _sentence(case: Case, why: str) -> str:
+    inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
+    return f"{case.name}.grad{inside} is zero: {why}."
+
+
+def _was_there(case: Case, added: list[Any]) -> bool:
+    """Whether what was added makes a gradient other than the 0 that is there now."""
+    total: Any = None
+    for entry in added:
+        if entry.grad is None:
+            return False
+        value = array_of(entry.grad)
+        if entry.kind == "assign" and is_zero(value, case.element):
+            continue  # x.grad *= 0 and its like
+        total = value if total is None or entry.kind == "assign" else total + value
+    return total is not None and not is_zero(total, case.element)
+
+
+def _zeroed(case: Case, added: list[Any]) -> Finding:
+    """x.grad.zero_(), zero_grad(set_to_none=False), a hook after the gradient was stored."""
+    gradient = case.gradient
+    assert gradient is not None
+    late = next(
+        (hooked for one in case.passes.passes for hooked in reversed(one.hooks)
+         if hooked.before is case.tensor and case.is_here(hooked.origin)), None,
+    )  # fmt: skip
+    if late is not None:
+        return _hook_finding(case, late)
+    origin = getattr(gradient._storage, "changed_at", None)
+    if added[-1].kind == "assign":
+        origin = added[-1].origin
+    made = case.step_of(case.flow.value_of(gradient))
+    if made is not None and (origin is None or name_of(origin) == "backward"):
+        origin = made.node
+    if not case.is_here(origin):
+        origin = added[-1].origin
+    finding = Finding("cleared", _sentence(case, f"line {case.line(origin)} set it to 0"))
+    finding.causes.append(Remark(origin, "sets it to 0"))
+    finding.trials += zero_trials(case, "cleared", origin, None)
+    return finding
+
+
+# ---------------------------------------------------------------- where it died
+
+
+def _died(case: Case, gradients: Gradients) -> Finding | None:
+    element: Any = case.element
+    for hooked in gradients.leaf_hooks():
+        if _killed(hooked, element):
+            return _hook_finding(case, hooked)
+    shares = gradients.to_target()
+    if not shares:
+        return None
+    alive = [share for share in shares if not is_zero(share.value, element)]
+    if alive:
+        return _cancelled(case, alive)
+    if element is not None:
+        element = numpy.zeros(tuple(case.tensor.shape), dtype=bool)
+        element[case.element] = True
+    pending = [(share, element) for share in shares]
+    seen = {(id(share.applied.node), share.place) for share in shares}
+    found: list[tuple[str, Share]] = []
+    dropped: list[tuple[str, Share]] = []
+    for share, inside in pending:
+        node = share.applied.node
+        incoming = [g for g in share.applied.grads if g is not None]
+        above = _carried(share, inside)
+        if above is not None and above.size and not above.any():
+            dropped.append(("masked", share))  # takes other elements; nobody may take these
+            continue
+        hook = next((h for h in gradients.hooks_of(node) if _killed(h, above)), None)
+        if hook is not None:
+            return _hook_finding(case, hook)
+        if incoming and all(array_of(g).size == 0 for g in incoming):
+            found.append(("masked", share))  # nothing was chosen
+            continue
+        if any(not is_zero(g, above) for g in incoming):
+            found.append((_verdict(case, share, inside), share))
+            continue
+        came = gradients.to_node(node)
+        living = [one for one in came if not is_zero(one.value, above)]
+        if living:
+            return _cancelled(case, living)
+        for one in came:
+            key = (id(one.applied.node), one.place)
+            if key not in seen:
+                seen.add(key)
+                pending.append((one, above))
+        if not came and gradients.is_root(node):
+            finding = Finding("zero-factor", _sentence(case, "backward was given zeros"))
+            finding.causes.append(Remark(gradients.one.origin, "goes back with a gradient of 0"))
+            return finding
+    return _death_finding(case, found or dropped)
+
+
+def _carried(share: Share, chosen: Any) -> Any:
+    """The chosen elements in what came to a node; None for all of them."""
+    grads = [array_of(g) for g in share.applied.grads if g is not None]
+    if len(grads) != 1:
+        return None
+    if kind_of(share.applied.node) in INDEXED:
+        return chosen_before(share, grads[0], chosen)
+    if kind_of(share.applied.node) in MOVING or grads[0].shape != share.value.shape:
+        return None
+    return chosen
+
+
+def _killed(hooked: Hooked, element: Any) -> bool:
+    """Whether a hook made zeros of something."""
+    before, after = hooked.before, hooked.after
+    if after is None or before is after:
+        return False
+    pairs = (
+        zip(before, after, strict=False)
+        if isinstance(before, tuple) and isinstance(after, tuple)
+        else [(before, after)]
+    )
+    return any(
+        hasattr(a, "shape") and hasattr(b, "shape") and not is_zero(a, element)
+        and is_zero(b, element)
+        for a, b in pairs
+    )  # fmt: skip
+
+
+def _hook_finding(case: Case, hooked: Hooked) -> Finding:
+    words = str(getattr(hooked.hook, "name", "")) or "a hook"
+    told = "a hook" if words in ("<lambda>", "a hook") else f"the hook {words}"
+    finding = Finding("hook", _sentence(case, f"{told} made zeros of it"))
+    if case.is_here(hooked.origin):
+        finding.causes.append(Remark(hooked.origin, "registered here"))
+    definition = _definition(case, words)
+    if definition is not None:
+        finding.causes.append(Remark(definition, "gives zeros on"))
+    finding.trials += zero_trials(case, "hook", hooked.origin, None)
+    return finding
+
+
+def _definition(case: Case, name: str) -> ast.AST | None:
+    """The return of a function of the program, by its name."""
+    for part in ast.walk(ast.Module(list(case.program.body), [])):
+        if isinstance(part, ast.FunctionDef) and part.name == name:
+            returns = [s for s in ast.walk(part) if isinstance(s, ast.Return)]
+            return returns[-1] if returns else part.body[-1]
+    return None
+
+
+def _cancelled(case: Case, shares: list[Share]) -> Finding:
+    finding = Finding("cancelled", _sentence(case, REASONS["cancelled"]))
+    told: list[str] = []
+    for share in shares:
+        origin = share.applied.node.origin
+        told.append(_number(share.value))
+        if case.is_here(origin) and not any(r.node is origin for r in finding.causes):
+            finding.causes.append(Remark(origin, "a share comes from here"))
+    if all(told) and len(told) <= 6:
+        finding.sentence = _sentence(case, "its shares cancel out, " + " + ".join(told))
+    if finding.causes:
+        finding.trials += zero_trials(case, "cancelled", finding.causes[0].node, None)
+    return finding
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):g}" if value.size == 1 else ""
+
+
+def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None:
+    if not found:
+        return None
+    verdict = found[0][0]
+    same = [share for word, share in found if word == verdict]
+    origin = same[0].applied.node.origin
+    place = _place(case, same[0])
+    finding = Finding(verdict, _sentence(case, REASONS[verdict].format(place=place)))
+    for share in same[:6]:
+        node = share.applied.node
+        if case.is_here(node.origin) and not any(r.node is node.origin for r in finding.causes):
+            label = f"{LABELS[verdict]} ({node_name(node)})"
+            finding.causes.append(Remark(node.origin, label))
+    finding.trials += zero_trials(case, verdict, origin, same[0])
+    return finding
+
+
+def _place(case: Case, share: Share) -> str:
+    """The expression, with the operation in it where a call of a module hides that."""
+    node = share.applied.node
+    text, kind = case.text(node.origin), kind_of(node)
+    if text and isinstance(node.origin, ast.Call) and kind in RELUS | CLAMPS | SATURATED | FLAT:
+        if not set(kind.lower().split()) & {name_of(node.origin).lower().rstrip("_")}:
+            return f"{kind} in {text}"
+    return text or node_name(node)
+
+
+# ---------------------------------------------------------------- what killed it
+
+
+def _verdict(case: Case, share: Share, element: Any) -> str:
+    """By the kind of the node at which something came in and zeros went out."""
+    node = share.applied.node
+    kind = kind_of(node)
+    if name_of(node.origin) in ("dropout", "dropout_", "dropout2d", "alpha_dropout"):
+        return "masked"
+    for known, verdict in KINDS:
+        if known(kind, node_name(node)):
+            if kind in ("Softmax", "LogSoftmax") and _even(share) and not _hard(share):
+                return "cancelled"
+            if kind in ("Clamp", "ClampMin") and _is_relu(share):
+                return "dead-relu"
+            return verdict
+    factor = saved_value(share.applied, FACTORS.get((kind, share.place), ""))
+    if factor is not None and _is_zero_factor(factor, element):
+        return "masked" if _is_mask(case, share) else "zero-factor"
+    if kind == "Mul" and factor is not None and _product_dies(share, factor):
+        return "masked" if _is_mask(case, share) else "zero-factor"
+    grads = [array_of(g) for g in share.applied.grads if g is not None]
+    smaller = any(g.size > share.value.size for g in grads)
+    if kind in SUMMED or (kind in ("Mul", "Add", "Sub", "Div") and smaller):
+        return "cancelled"
+    return "zero-factor"
+
+
+KINDS: tuple[tuple[Callable[[str, str], bool], str], ...] = (
+    (lambda kind, name: kind in FLAT or name in ("DivBackward2", "DivBackward3"), "flat"),
+    (lambda kind, name: kind in RELUS, "dead-relu"),
+    (lambda kind, name: kind in CLAMPS or kind in SATURATED, "flat"),
+    (lambda kind, name: kind in MASKS, "masked"),
+)
+
+
+def _even(share: Share) -> bool:
+    """Whether softmax was given the same gradient everywhere: its outputs add up to 1."""
+    grad = array_of(share.applied.grads[0])
+    return grad is not None and grad.size > 0 and bool((grad == grad.reshape(-1)[0]).all())
+
+
+def _hard(share: Share) -> bool:
+    """Whether softmax gave nothing but 0 and 1: of one element, or far out."""
+    result = saved_value(share.applied, "result")
+    return hasattr(result, "shape") and bool(((result == 0) | (result == 1)).all())
+
+
+def _is_relu(share: Share) -> bool:
+    """clamp(min=0)"""
+    least, most = saved_value(share.applied, "min"), saved_value(share.applied, "max")
+    return not hasattr(least, "shape") and least == 0 and most is None
+
+
+def _is_zero_factor(factor: Any, element: Any) -> bool:
+    if not hasattr(factor, "shape"):
+        return bool(factor == 0)
+    return is_zero(factor, element)
+
+
+def _product_dies(share: Share, factor: Any) -> bool:
+    """Whether 0 meets every part of the gradient, element by element."""
+    grad = array_of(share.applied.grads[0])
+    try:
+        return not bool((grad * factor != 0).any())
+    except (ValueError, TypeError):
+        return False
+
+
+def _is_mask(case: Case, share: Share) -> bool:
+    """Whether a factor was made by a comparison: a mask."""
+    origin = share.applied.node.origin
+    for step in case.flow.steps:
+        if step.node is origin:
+            for value in case.behind(step.dead):
+                made = case.step_of(value)
+                if made is not None and made.kind == "bool":
+                    return True
+    return False

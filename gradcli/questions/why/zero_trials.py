@@ -1,0 +1,152 @@
+"""Questions: what can be tried against a zero gradient, to heal it or to prove its cause."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ..cure import Edit
+from .case import Case, Trial
+from .edits import advised, replace, without, wrap
+from .gradients import Share
+from .smooth import shared_out
+from .values import name_of
+
+LEAKY = {"relu": "leaky_relu", "relu_": "leaky_relu_", "relu6": "leaky_relu", "ReLU": "LeakyReLU",
+         "ReLU6": "LeakyReLU"}  # fmt: skip
+
+
+def zero_trials(case: Case, verdict: str, origin: Any, share: Share | None) -> list[Trial]:
+    """The advice for a verdict at one place."""
+    if not case.is_here(origin):
+        return []
+    make = _MAKERS.get(verdict)
+    return [] if make is None else make(case, origin)
+
+
+def _left_out(case: Case, origin: Any) -> list[Trial]:
+    statement = case.statement(origin)
+    edits = without(case, statement)
+    advice = f"leave out: {case.text(statement or origin)}"
+    return [Trial(advice, tuple(edits), "nonzero")] if edits else []
+
+
+def _straight(case: Case, origin: Any) -> list[Trial]:
+    """The straight-through form: the rounded value forward, the plain slope backward."""
+    inner = _operand(origin)
+    if inner is None:
+        return []
+    text, own = case.whole(inner), case.whole(origin)
+    through = f"({text} + ({own} - ({text})).detach())"
+    edits = [replace(case, origin, through)]
+    return [Trial(f"let the gradient pass: {through[1:-1]}", tuple(edits), "nonzero")]
+
+
+def _leaky(case: Case, origin: Any) -> list[Trial]:
+    """leaky_relu for relu."""
+    word = name_of(origin)
+    if isinstance(origin, ast.Call) and word in ("relu", "relu_", "relu6", "clamp", "clamp_min"):
+        inner = _operand(origin)
+        if inner is not None:
+            edits = [replace(case, origin, f"torch.nn.functional.leaky_relu({case.whole(inner)})")]
+            advice = advised(case, origin, edits).replace("torch.nn.functional", "F")
+            return [Trial(advice, tuple(edits), "nonzero"), *_straight(case, origin)]
+    edits = [
+        replace(case, part, "LeakyReLU" if isinstance(part, ast.Name) else _owner(case, part))
+        for statement in case.program.body
+        for part in ast.walk(statement)
+        if isinstance(part, (ast.Name, ast.Attribute)) and _word(part) in ("ReLU", "ReLU6")
+    ]
+    return [Trial("nn.LeakyReLU() instead of nn.ReLU()", tuple(edits), "nonzero")] if edits else []
+
+
+def _word(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _owner(case: Case, node: ast.AST) -> str:
+    assert isinstance(node, ast.Attribute)
+    return f"{case.whole(node.value)}.LeakyReLU"
+
+
+def _other_branch(case: Case, origin: Any) -> list[Trial]:
+    """The mask turned over: not a cure, but a proof."""
+    if isinstance(origin, ast.Call) and name_of(origin) == "where" and len(origin.args) == 3:
+        condition = origin.args[0]
+    elif isinstance(origin, ast.Call) and name_of(origin).startswith("masked_fill"):
+        condition = origin.args[0]
+    elif isinstance(origin, ast.Call):
+        return shared_out(case, origin)
+    else:
+        compared = [p for p in ast.walk(origin) if isinstance(p, ast.Compare)]
+        compared = compared or _compared(case, origin)
+        if len(compared) != 1:
+            return []
+        condition = compared[0]
+    edits = wrap(case, condition, "~(", ")")
+    return [Trial(f"~({case.text(condition, 24)}) takes the other side", tuple(edits), "nonzero")]
+
+
+def _compared(case: Case, origin: Any) -> list[ast.Compare]:
+    """The comparisons that made an operand, on lines of their own."""
+    found: dict[int, ast.Compare] = {}
+    for step in case.flow.steps:
+        if step.node is origin:
+            for value in case.behind(step.dead):
+                made = case.step_of(value)
+                if made is not None and isinstance(made.node, ast.Compare):
+                    found[id(made.node)] = made.node
+    return list(found.values())
+
+
+def _other_factor(case: Case, origin: Any) -> list[Trial]:
+    """A factor other than 0."""
+    found: list[tuple[str, list[Edit]]] = []
+    if isinstance(origin, ast.BinOp) and isinstance(origin.op, (ast.Mult, ast.MatMult)):
+        for side in (origin.right, origin.left):
+            if isinstance(side, ast.Constant):
+                found.append((f"a factor other than {case.whole(side)}",
+                              [replace(case, side, "1.0")]))  # fmt: skip
+            else:
+                found.append((f"a factor other than 0 for {case.text(side, 24)}",
+                              wrap(case, side, "(", " + 1.0)")))  # fmt: skip
+    elif isinstance(origin, ast.BinOp) and isinstance(origin.op, ast.Pow):
+        if isinstance(origin.right, ast.Constant) and origin.right.value == 0:
+            found.append(("an exponent other than 0", [replace(case, origin.right, "2")]))
+        found.append((f"another value of {case.text(origin.left, 24)}: its slope is 0 there",
+                      wrap(case, origin.left, "(", " + 1.0)")))  # fmt: skip
+    return [Trial(advice, tuple(edits), "nonzero") for advice, edits in found]
+
+
+def _one_share(case: Case, origin: Any) -> list[Trial]:
+    """One of the shares alone."""
+    named = [p for p in ast.walk(origin) if isinstance(p, ast.Name) and p.id == case.name]
+    if named:
+        edits = [replace(case, named[-1], f"{case.name}.detach()")]
+        place = f" of line {case.line(origin)}" if len(named) == 1 else ""
+        return [Trial(f"without the share{place or ' of ' + case.name}", tuple(edits), "nonzero")]
+    if not isinstance(origin, ast.BinOp):
+        return []
+    edits = wrap(case, origin.right, "(", ").detach()")
+    advice = f"without the share of {case.text(origin.right, 24)}"
+    return [Trial(advice, tuple(edits), "nonzero")]
+
+
+def _operand(origin: Any) -> ast.expr | None:
+    """x of torch.round(x), x.round(), round(x)."""
+    if not isinstance(origin, ast.Call):
+        return None
+    function = origin.func
+    if isinstance(function, ast.Attribute):
+        root: ast.expr = function.value
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not (isinstance(root, ast.Name) and root.id in ("torch", "F", "nn")):
+            return function.value
+    return origin.args[0] if origin.args else None
+
+
+_MAKERS = {
+    "cleared": _left_out, "hook": _left_out, "flat": _straight, "dead-relu": _leaky,
+    "masked": _other_branch, "zero-factor": _other_factor, "cancelled": _one_share,
+}  # fmt: skip

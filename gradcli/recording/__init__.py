@@ -1,0 +1,1 @@
+"""Recording: what happened in a run, as frozen facts of plain Python types."""

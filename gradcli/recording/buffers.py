@@ -1,0 +1,111 @@
+"""Recording: what a pass over the graph gave up, and what is alive at the end, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .facts.ledger import BufferFact, PassFact
+
+LINES = 1000  # places whose buffers are told apart
+NAMES = 8
+
+Place = Callable[[object], "int | None"]  # the line of an origin
+
+
+class _Heap:
+    """What the nodes made at one place had saved."""
+
+    __slots__ = ("origin", "nodes", "names", "bytes")
+
+    def __init__(self, origin: object) -> None:
+        self.origin = origin
+        self.nodes = self.bytes = 0
+        self.names: dict[str, None] = {}
+
+
+class Heaps:
+    """Saved tensors by the place that made their nodes; memory that several share counts once."""
+
+    def __init__(self, memory: Callable[[Any], Any]) -> None:
+        self.memory = memory
+        self.heaps: dict[int, _Heap] = {}
+        self.seen: set[int] = set()  # of arrays that the graph held when the pass began
+        self.bytes = 0
+
+    def put(self, origin: object, kept: Iterable[tuple[str, Any]]) -> None:
+        """Adds what one node keeps."""
+        heap = self.heaps.get(id(origin))
+        if heap is None:
+            if len(self.heaps) >= LINES:
+                origin = None
+            heap = self.heaps.setdefault(id(origin), _Heap(origin))
+        heap.nodes += 1
+        for name, array in kept:
+            if len(heap.names) < NAMES:
+                heap.names.setdefault(name)
+            memory = self.memory(array)
+            memory = array if memory is None else memory
+            if id(memory) not in self.seen:
+                self.seen.add(id(memory))
+                size = int(getattr(memory, "nbytes", array.nbytes))
+                heap.bytes += size
+                self.bytes += size
+
+    def facts(self, line: Place) -> tuple[BufferFact, ...]:
+        """By line, the first line first."""
+        by_line: dict[int | None, BufferFact] = {}
+        for heap in self.heaps.values():
+            at = line(heap.origin)
+            known = by_line.get(at, BufferFact(at, 0, (), 0))
+            names = dict.fromkeys((*known.names, *heap.names))
+            by_line[at] = BufferFact(
+                at, known.nodes + heap.nodes, tuple(names), known.bytes + heap.bytes
+            )
+        return tuple(sorted(by_line.values(), key=lambda fact: fact.line or 0))
+
+
+class Pass:
+    """One pass, while it runs and afterwards."""
+
+    def __init__(
+        self, line: int | None, retained: bool, created: bool, captured: bool, heaps: Heaps
+    ) -> None:
+        self.line, self.retained, self.created, self.captured = line, retained, created, captured
+        self.heaps = heaps
+        self.nodes = self.freed = 0
+        self.failed = False
+        self._kept: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def kept_names(self) -> tuple[str, ...]:
+        """What the node that is about to run has saved."""
+        return tuple(name for name, _ in self._kept)
+
+    @property
+    def saving(self) -> int:
+        """How many of the nodes that ran had saved tensors."""
+        return sum(heap.nodes for heap in self.heaps.heaps.values())
+
+    def arrived(self, node: Any) -> None:
+        """A node is about to run: what it saved is still there."""
+        self._kept = node.kept()
+
+    def applied(self, node: Any) -> None:
+        """It has run."""
+        self.nodes += 1
+        if self._kept:
+            self.heaps.put(node.origin, self._kept)
+            self._kept = ()
+
+    def end(self, freed: list[Any], failed: bool) -> None:
+        """The pass is over."""
+        self.failed = failed
+        if freed:
+            self.freed = self.saving
+
+    def fact(self, line: Place) -> PassFact:
+        return PassFact(
+            self.line, self.retained, self.created, self.captured, self.failed, self.nodes,
+            self.freed, self.heaps.bytes, self.heaps.facts(line),
+        )  # fmt: skip

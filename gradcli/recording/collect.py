@@ -1,0 +1,294 @@
+"""Recording: reads tensors and nodes, through PyTorch's public attributes only, into facts.
+
+So the same inspector reads the tensors of any library that has PyTorch's face. Nothing recurses:
+a chain of a million nodes is as welcome as one of ten.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from .facts import AliasFact, ConstantFact, Nested, NodeFact, Place, TensorFact
+from .modules import named_parameters
+
+NESTING = 4  # lists within lists within lists: deeper ones are not looked into
+UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
+TEXTS = 1000  # so many tensors get the text that PyTorch prints for them
+
+Places = Callable[[Any], "Place | None"]
+
+
+class Collected(NamedTuple):
+    """The facts, and the objects they came from, in the same order."""
+
+    tensors: tuple[TensorFact, ...]
+    nodes: tuple[NodeFact, ...]
+    held: list[Any]
+    alive: list[Any]
+
+
+def tensors_in(name: str, value: Any, kind: type, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """The tensors that a value holds, named as a reader would reach them."""
+    if isinstance(value, kind):
+        yield name, value
+    elif depth < NESTING and isinstance(value, (list, tuple)):
+        for i, item in enumerate(value):
+            yield from tensors_in(f"{name}[{i}]", item, kind, depth + 1)
+    elif depth < NESTING and isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, (kind, list, tuple, dict)):
+                yield from tensors_in(f"{name}[{key!r}]", item, kind, depth + 1)
+
+
+def named_tensors(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any]]:
+    """All of them, in the order of first binding; names that start with _ are private."""
+    for name, value in bindings.items():
+        if not name.startswith("_"):
+            yield from tensors_in(name, value, kind)
+
+
+class Graph:
+    """Numbers the nodes that tensors lead to. Holds them, so that an identity stays one."""
+
+    __slots__ = ("ids", "alive", "next", "leaves")
+
+    def __init__(self) -> None:
+        self.ids: dict[int, int] = {}
+        self.alive: list[Any] = []
+        self.next: list[tuple[tuple[int, int] | None, ...]] = []
+        self.leaves: dict[int, int] = {}
+
+    def add(self, root: Any) -> int | None:
+        """The number of this node; everything behind it is numbered too."""
+        if root is None:
+            return None
+        ids, alive = self.ids, self.alive
+        known = ids.get(id(root))
+        if known is not None:
+            return known
+        first = ids[id(root)] = len(alive)
+        alive.append(root)
+        self.next.append(())
+        stack = [(root, first)]
+        while stack:
+            node, number = stack.pop()
+            edges: list[tuple[int, int] | None] = []
+            fresh = []
+            for child, output_nr in node.next_functions:
+                if child is None:
+                    edges.append(None)
+                    continue
+                at = ids.get(id(child))
+                if at is None:
+                    at = ids[id(child)] = len(alive)
+                    alive.append(child)
+                    self.next.append(())
+                    fresh.append((child, at))
+                edges.append((at, output_nr))
+            if edges:
+                self.next[number] = tuple(edges)
+            elif hasattr(node, "variable"):
+                self.leaves[id(node.variable)] = number
+            fresh.reverse()
+            stack.extend(fresh)
+        return first
+
+
+def short_name(node: Any) -> str:
+    """Node.name() without the C++ namespace that a few carry."""
+    return str(node.name().rpartition("::")[2])
+
+
+def frozen(value: Any) -> Nested:
+    """What tolist() gave, with tuples for lists."""
+    if not isinstance(value, list):
+        return value
+    if value and isinstance(value[0], list):
+        return tuple(map(frozen, value))
+    return tuple(value)
+
+
+def numbers(tensor: Any) -> Nested:
+    """The numbers of a tensor, as nested tuples."""
+    return frozen(tensor.detach().tolist())
+
+
+def text_of(tensor: Any) -> str:
+    """What PyTorch prints for the values alone."""
+    return repr(tensor.detach())
+
+
+def range_of(tensor: Any, most: int = 100_000) -> tuple[float, float] | None:
+    """The least and the greatest of several numbers; nothing for one, for very many, for NaN."""
+    if not 1 < tensor.numel() <= most or str(tensor.dtype).removeprefix("torch.") in UNORDERED:
+        return None
+    found: list[Any] = tensor.detach().reshape(-1).tolist()
+    if any(number != number for number in found):
+        return None
+    return min(found), max(found)
+
+
+def collect(
+    bindings: Mapping[str, Any],
+    kind: type,
+    *,
+    lines: Mapping[str, int] | None = None,
+    place: Places | None = None,
+    values: bool = True,
+    texts: bool = False,
+    roots: tuple[Any, ...] = (),
+) -> Collected:
+    """Facts about every tensor that a global name holds and every node that it leads to.
+
+    `place` says where in the program a node was made; `lines` where a name was bound; `roots` are
+    more nodes to number.
+    """
+    graph = Graph()
+    held: list[Any] = []
+    facts: list[TensorFact] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the .grad of an inner tensor warns: here nobody is misled
+        for name, tensor in named_tensors(bindings, kind):
+            written = texts and len(facts) < TEXTS
+            facts.append(_tensor_fact(name, tensor, graph, lines or {}, values, written))
+            held.append(tensor)
+    for node in roots:
+        graph.add(node)
+    leaves = graph.leaves
+    tensors = tuple(
+        fact._replace(node=leaves.get(id(tensor)))
+        if fact.is_leaf and fact.requires_grad and id(tensor) in leaves
+        else fact
+        for fact, tensor in zip(facts, held, strict=True)
+    )
+    return Collected(tensors, _node_facts(graph, place), held, graph.alive)
+
+
+def _tensor_fact(
+    name: str, tensor: Any, graph: Graph, lines: Mapping[str, int], values: bool, texts: bool
+) -> TensorFact:
+    try:
+        function, is_leaf = tensor.grad_fn, tensor.is_leaf
+    except RuntimeError:  # a view that PyTorch lets nobody use any more
+        function, is_leaf = None, False
+    grad = tensor.grad
+    return TensorFact(
+        name,
+        tuple(tensor.shape),
+        str(tensor.dtype).removeprefix("torch."),
+        str(tensor.device),
+        tensor.requires_grad,
+        is_leaf,
+        bool(tensor.retains_grad),
+        None if function is None else short_name(function),
+        graph.add(function),
+        0 if function is None else tensor.output_nr,
+        lines.get(name.partition("[")[0]),
+        numbers(tensor) if values else None,
+        numbers(grad) if values and grad is not None else None,
+        grad is not None,
+        text_of(tensor) if texts else None,
+        text_of(grad) if texts and grad is not None else None,
+        range_of(tensor) if texts else None,
+        range_of(grad) if texts and grad is not None else None,
+    )
+
+
+def _node_facts(graph: Graph, place: Places | None) -> tuple[NodeFact, ...]:
+    short: dict[str, str] = {}
+    facts = []
+    for number, node in enumerate(graph.alive):
+        raw = node.name()
+        name = short.get(raw)
+        if name is None:
+            name = short[raw] = short_name(node)
+        edges = graph.next[number]
+        where = place(node) if place is not None and edges else None
+        facts.append(NodeFact(number, name, edges, where))
+    return tuple(facts)
+
+
+def results(tensors: tuple[TensorFact, ...], nodes: tuple[NodeFact, ...]) -> tuple[int, ...]:
+    """The tensors that require grad and that nothing else uses: by number, as they were bound."""
+    used = {edge[0] for node in nodes for edge in node.next if edge is not None}
+    seen: set[tuple[int, int]] = set()
+    chosen = []
+    for i, fact in enumerate(tensors):
+        if fact.grad_fn is None or fact.node is None or fact.node in used:
+            continue
+        if (fact.node, fact.output_nr) not in seen:
+            seen.add((fact.node, fact.output_nr))
+            chosen.append(i)
+    return tuple(chosen)
+
+
+def leaves_of(collected: Collected) -> dict[int, int]:
+    """For the identity of each leaf at an end of the graph, the number of its node."""
+    return {
+        id(node.variable): number
+        for number, node in enumerate(collected.alive)
+        if not collected.nodes[number].next and hasattr(node, "variable")
+    }
+
+
+def parameters(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any]]:
+    """The tensors of modules: `net.0.weight`."""
+    for name, value in bindings.items():
+        if not name.startswith("_") and not isinstance(value, kind):
+            for inner, parameter in named_parameters(value):
+                yield f"{name}.{inner}", parameter
+
+
+def aliases(
+    collected: Collected, named: Iterable[tuple[str, int | None, Any]]
+) -> tuple[AliasFact, ...]:
+    """Names (with a line and a tensor each) for leaves that no global name holds."""
+    known = {fact.node for fact in collected.tensors}
+    leaves = leaves_of(collected)
+    found = []
+    for name, line, tensor in named:
+        node = leaves.get(id(tensor))
+        if node is None or node in known:
+            continue
+        known.add(node)
+        grad = tensor.grad
+        found.append(
+            AliasFact(
+                node,
+                name,
+                line,
+                tuple(tensor.shape),
+                text_of(tensor),
+                None if grad is None else text_of(grad),
+                range_of(tensor),
+                None if grad is None else range_of(grad),
+            )
+        )
+    return tuple(found)
+
+
+def constants(
+    collected: Collected, operands: Callable[[NodeFact], tuple[str, ...]], most: int = 2000
+) -> tuple[ConstantFact, ...]:
+    """Inputs without a gradient, where the program names them: the `a` of `w * a`."""
+    by_name = {fact.name: fact for fact in collected.tensors}
+    found = []
+    for node in collected.nodes:
+        if None not in node.next:
+            continue
+        words = operands(node)
+        for i, edge in enumerate(node.next):
+            if edge is not None or i >= len(words) or not words[i]:
+                continue
+            fact = by_name.get(words[i])
+            if fact is None and words[i].isidentifier():
+                continue  # a Python number: the expression tells it already
+            if fact is None or fact.requires_grad:
+                found.append(ConstantFact(node.id, i, words[i], None))
+            else:
+                found.append(ConstantFact(node.id, i, words[i], fact.text, fact.shape, fact.range))
+        if len(found) >= most:
+            break
+    return tuple(found)

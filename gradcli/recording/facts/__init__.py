@@ -1,0 +1,217 @@
+"""Recording: the facts themselves. Only str, int, float, bool, None and tuples of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from .profile import ProfileFact
+
+if TYPE_CHECKING:
+    from .ledger import LedgerFact
+
+Number: TypeAlias = "float | int | bool | complex"
+Nested: TypeAlias = "Number | tuple[Nested, ...]"
+Edge: TypeAlias = "tuple[int, int] | None"
+
+
+class Place(NamedTuple):
+    """An expression of the program; `target` is the name that its value was assigned to.
+
+    `statement` is true for `y += x` and its like, which name their target themselves.
+    """
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+    target: str = ""
+    statement: bool = False
+
+
+class TensorFact(NamedTuple):
+    """A tensor that a global name holds when the program ends.
+
+    `value` and `grad` are the numbers, `text` and `grad_text` what PyTorch prints for them
+    (of the values alone), the ranges their least and greatest number where there are several.
+    What was not asked for is None.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+    requires_grad: bool
+    is_leaf: bool
+    retains_grad: bool
+    grad_fn: str | None
+    node: int | None
+    output_nr: int
+    line: int | None
+    value: Nested | None = None
+    grad: Nested | None = None
+    has_grad: bool = False
+    text: str | None = None
+    grad_text: str | None = None
+    range: tuple[float, float] | None = None
+    grad_range: tuple[float, float] | None = None
+
+
+class NodeFact(NamedTuple):
+    """A backward node; `next` has one entry for each input, None where no gradient goes."""
+
+    id: int
+    name: str
+    next: tuple[Edge, ...]
+    place: Place | None = None
+
+
+class AliasFact(NamedTuple):
+    """A leaf that no global name holds: a module's parameter, or what a name held before."""
+
+    node: int
+    name: str
+    line: int | None
+    shape: tuple[int, ...]
+    text: str
+    grad_text: str | None
+    range: tuple[float, float] | None = None
+    grad_range: tuple[float, float] | None = None
+
+
+class FlowFact(NamedTuple):
+    """What was seen passing through one output of a node: the value, and the gradient."""
+
+    node: int
+    output_nr: int
+    shape: tuple[int, ...]
+    text: str | None
+    grad_text: str | None
+    range: tuple[float, float] | None = None
+    grad_range: tuple[float, float] | None = None
+    value: Nested | None = None
+    grad: Nested | None = None
+
+
+class SavedFact(NamedTuple):
+    """A tensor that a node keeps for backward. `text` is None once it was freed, by the backward
+    call on line `freed_by`."""
+
+    node: int
+    name: str
+    shape: tuple[int, ...]
+    text: str | None
+    holder: str | None
+    version: int | None
+    bytes: int
+    freed: bool
+    freed_by: int | None = None
+
+
+class ConstantFact(NamedTuple):
+    """An input of a node into which no gradient goes, by the words of the program."""
+
+    node: int
+    edge: int
+    text: str
+    value: str | None
+    shape: tuple[int, ...] = ()
+    range: tuple[float, float] | None = None
+
+
+class BackwardFact(NamedTuple):
+    """A backward call of the program."""
+
+    line: int
+    retained: bool
+    created: bool = False
+
+
+class EventFact(NamedTuple):
+    """A hook that ran: the gradient that it was given and the one that went on (None: the same).
+
+    `kind` is what it is registered on: "tensor", "node pre", "node", "post accumulate",
+    "module pre", "module". `line` is where it was registered, `backward` the call that ran it.
+    """
+
+    name: str
+    hook: str
+    before: str
+    after: str | None
+    kind: str = "tensor"
+    line: int | None = None
+    backward: int | None = None
+
+
+class LabelFact(NamedTuple):
+    """A remark on a piece of the program that has to do with its error."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+    primary: bool
+
+
+class ErrorFact(NamedTuple):
+    """How the program failed."""
+
+    type: str
+    message: str
+    line: int | None = None
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+    labels: tuple[LabelFact, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class GradientFact(NamedTuple):
+    """The gradient of the result with respect to one name; without a text where there is none."""
+
+    name: str
+    line: int | None
+    shape: tuple[int, ...]
+    dtype: str
+    value: Nested | None
+    text: str | None
+    reason: str | None = None
+
+
+class Report(NamedTuple):
+    """One run of one program."""
+
+    file: str
+    device: str
+    tensors: tuple[TensorFact, ...] = ()
+    nodes: tuple[NodeFact, ...] = ()
+    results: tuple[int, ...] = ()
+    aliases: tuple[AliasFact, ...] = ()
+    flows: tuple[FlowFact, ...] = ()
+    saved: tuple[SavedFact, ...] = ()
+    constants: tuple[ConstantFact, ...] = ()
+    freed: int | None = None
+    saving: int | None = None
+    backwards: tuple[BackwardFact, ...] = ()
+    events: tuple[EventFact, ...] = ()
+    output: str = ""
+    warnings: tuple[str, ...] = ()
+    error: ErrorFact | None = None
+    missing: tuple[str, ...] = ()
+    profile: ProfileFact | None = None
+    ledger: LedgerFact | None = None
+
+
+class GradReport(NamedTuple):
+    """What `gradcli grad` answers: one result, differentiated with respect to names."""
+
+    file: str
+    device: str
+    of: TensorFact | None
+    of_text: str
+    gradients: tuple[GradientFact, ...] = ()
+    events: tuple[EventFact, ...] = ()
+    output: str = ""
+    warnings: tuple[str, ...] = ()
+    error: ErrorFact | None = None

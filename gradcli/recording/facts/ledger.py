@@ -1,0 +1,93 @@
+"""Recording: the facts of the ledger: what was added to each gradient, and what a pass gave up."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from . import Nested
+
+
+class EntryFact(NamedTuple):
+    """Something that happened to a `.grad`.
+
+    The kinds: "added" by a backward call, "zeroed", "cleared" (set to None), "assigned",
+    "changed" (in place, and not to zeros). `amount` is what was added or assigned, `after` what
+    `.grad` is from then on, as PyTorch prints them; None where it is too large to be kept.
+    """
+
+    kind: str
+    line: int | None
+    amount: str | None = None
+    after: str | None = None
+    amount_value: Nested | None = None
+    after_value: Nested | None = None
+
+
+class StaleFact(NamedTuple):
+    """A gradient that was added to after the tensor had changed, without a reset in between.
+
+    `first` is the line of the backward call before the change, `update` the line of the change,
+    `again` the line of the backward call behind it; all that happened `times` times.
+    """
+
+    name: str
+    first: int | None
+    update: int | None
+    again: int | None
+    times: int = 1
+
+
+class AccountFact(NamedTuple):
+    """The history of one tensor's `.grad`; of very many entries the first and the last.
+
+    `marks` are the kinds and lines of all entries, in their order, unless there are too many.
+    """
+
+    name: str
+    line: int | None
+    is_leaf: bool
+    entries: tuple[EntryFact, ...]
+    total: int
+    left_out: int = 0
+    marks: tuple[tuple[str, int | None], ...] = ()
+
+    @property
+    def is_eventful(self) -> bool:
+        """Whether there is more to tell than that one backward call set it."""
+        return self.total > 1
+
+
+class BufferFact(NamedTuple):
+    """What the nodes of one line had saved: how many nodes, which names, how many bytes."""
+
+    line: int | None
+    nodes: int
+    names: tuple[str, ...]
+    bytes: int
+
+
+class PassFact(NamedTuple):
+    """A pass over the graph: what it gave up, or, where it retained the graph, keeps alive.
+
+    `captured` tells autograd.grad, which answers gradients, from backward, which stores them.
+    `nodes` ran, `freed` of them gave up saved tensors; `bytes` is what all of them had saved.
+    """
+
+    line: int | None
+    retained: bool
+    created: bool
+    captured: bool
+    failed: bool
+    nodes: int
+    freed: int
+    bytes: int
+    buffers: tuple[BufferFact, ...] = ()
+
+
+class LedgerFact(NamedTuple):
+    """All of it: gradients, stale ones, passes; `alive` are the buffers at the end, by line."""
+
+    accounts: tuple[AccountFact, ...] = ()
+    stale: tuple[StaleFact, ...] = ()
+    passes: tuple[PassFact, ...] = ()
+    alive: tuple[BufferFact, ...] = ()

@@ -1,0 +1,265 @@
+"""Recording: the ledger: what was added to each `.grad` and by which call, resets, stale gradients.
+
+A Book hears what the engine tells (`watch.Watch` passes it on) and holds on to few values: of the
+entries of one gradient the first and the last, each value only while it is small.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from itertools import chain
+from typing import Any
+
+from .buffers import Heaps, Pass
+from .collect import numbers, text_of
+from .facts.ledger import AccountFact, EntryFact, PassFact, StaleFact
+
+ENDS = 50  # entries of one gradient that are held at each end
+SMALL = 256  # elements of a gradient whose values are held
+MARKS = 100_000  # entries of one gradient whose kinds and lines are held
+MOST = 10_000  # tensors that are followed
+PASSES = 1000
+RESETS = frozenset({"zeroed", "cleared", "assigned"})
+
+Line = int | None
+
+
+class Entry:
+    """One entry, with the values as they were."""
+
+    __slots__ = ("kind", "line", "amount", "after")
+
+    def __init__(self, kind: str, line: Line, amount: Any = None, after: Any = None) -> None:
+        self.kind, self.line, self.amount, self.after = kind, line, amount, after
+
+    def fact(self, full: bool) -> EntryFact:
+        amount, after = self.amount, self.after
+        if full:
+            return EntryFact(
+                self.kind, self.line, None, None,
+                None if amount is None else numbers(amount),
+                None if after is None else numbers(after),
+            )  # fmt: skip
+        return EntryFact(
+            self.kind, self.line,
+            None if amount is None else text_of(amount),
+            None if after is None else text_of(after),
+        )  # fmt: skip
+
+
+class Account:
+    """What happened to the `.grad` of one tensor."""
+
+    __slots__ = (
+        "tensor", "first", "last", "marks", "count", "added_at", "updated_at", "stale", "grad",
+    )  # fmt: skip
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+        self.first: list[Entry] = []
+        self.last: deque[Entry] = deque(maxlen=ENDS)
+        self.marks: list[tuple[str, Line]] = []
+        self.count = 0
+        self.added_at: tuple[Line] | None = None  # the backward call since the last reset
+        self.updated_at: tuple[Line] | None = None  # the change of the tensor since that call
+        self.stale: dict[tuple[Line, Line, Line], int] = {}
+        self.grad: Any = None  # the tensor that .grad was at the last look
+
+    def enter(self, entry: Entry) -> None:
+        """One more line; a reset forgets what was added."""
+        self.count += 1
+        if len(self.marks) < MARKS:
+            self.marks.append((entry.kind, entry.line))
+        if len(self.first) < ENDS:
+            self.first.append(entry)
+        else:
+            self.last.append(entry)
+        if entry.kind in RESETS:
+            self.added_at = self.updated_at = None
+
+    def add(self, entry: Entry) -> None:
+        """A backward call added to it: stale if the tensor has changed since the call before."""
+        if self.added_at is not None and self.updated_at is not None:
+            key = (*self.added_at, *self.updated_at, entry.line)
+            self.stale[key] = self.stale.get(key, 0) + 1
+        self.enter(entry)
+        self.added_at, self.updated_at = (entry.line,), None
+
+
+class Book:
+    """All accounts, and the passes. `line` says where the program is, `memory` whose memory an
+    array shares (None: it is a number on its own)."""
+
+    def __init__(self, line: Callable[[], Line], memory: Callable[[Any], Any]) -> None:
+        self.line, self.memory = line, memory
+        self.accounts: dict[int, Account] = {}
+        self.passes: deque[Pass] = deque(maxlen=PASSES)
+        self.running: list[Pass] = []
+        self._grads: dict[int, Account] = {}  # by the identity of the tensor that is the .grad
+        self._shared: dict[int, tuple[Any, Account, bool]] = {}  # by memory; whether it is a .grad
+        self._alone: list[tuple[Any, Account, bool]] = []  # tensors whose memory nobody shares yet
+        self._amount: Any = None
+
+    # ---- passes
+
+    def started(self, keep: bool, create_graph: bool, capture: bool) -> None:
+        """A pass begins."""
+        self.running.append(Pass(self.line(), keep, create_graph, capture, Heaps(self.memory)))
+
+    def ended(self, freed: list[Any], failed: bool) -> Pass | None:
+        """It is over."""
+        if not self.running:
+            return None
+        over = self.running.pop()
+        over.end(freed, failed)
+        self._amount = None
+        self.passes.append(over)
+        return over
+
+    # ---- gradients
+
+    def accumulated(self, tensor: Any, grad: Any) -> None:
+        """Something is about to be added."""
+        self._amount = grad.detach().clone() if grad.numel() <= SMALL else grad
+
+    def stored(self, tensor: Any) -> None:
+        """It was added."""
+        amount, self._amount = self._amount, None
+        account = self._account(tensor)
+        if account is None:
+            return
+        line = self.running[-1].line if self.running else self.line()
+        amount = amount if amount is not None and amount.numel() <= SMALL else None
+        account.add(Entry("added", line, amount, self._copy(tensor.grad)))
+        self._follow(account)
+
+    def assigned(self, tensor: Any, value: Any) -> None:
+        """`tensor.grad = value` is about to happen."""
+        known = self.accounts.get(id(tensor))
+        if value is None:
+            if known is not None and known.grad is not None:
+                known.enter(Entry("cleared", self.line()))
+                self._forget(known)
+            return
+        if known is not None and known.grad is value:
+            return  # x.grad *= 2 changed it in place, and hands it over once more
+        account = known or self._account(tensor)
+        if account is not None:
+            copy = self._copy(value)
+            account.enter(Entry("assigned", self.line(), copy, copy))
+            self._follow(account, value)
+
+    def changed(self, tensor: Any) -> None:
+        """A tensor was given new values in place: a gradient, or what the gradient is of?"""
+        if self._amount is not None:
+            return  # the addition itself
+        account = self._grads.get(id(tensor))
+        if account is not None:
+            self._grad_changed(account)
+            return
+        account = self.accounts.get(id(tensor))
+        if account is not None:
+            self._updated(account)
+            return
+        memory = self.memory(tensor)
+        if memory is None:
+            return
+        self._look_again()
+        found = self._shared.get(id(memory))
+        if found is not None:
+            _, account, is_grad = found
+            if is_grad:
+                self._grad_changed(account)
+            else:
+                self._updated(account)
+
+    def _updated(self, account: Account) -> None:
+        if account.added_at is not None:
+            account.updated_at = (self.line(),)
+        self._share(account.tensor, account, is_grad=False)
+
+    def _grad_changed(self, account: Account) -> None:
+        grad = account.grad
+        if grad is None:
+            return
+        zeroed = not bool((grad.detach() != 0).any().item())
+        copy = None if zeroed else self._copy(grad)
+        account.enter(Entry("zeroed" if zeroed else "changed", self.line(), None, copy))
+
+    # ---- which memory is whose
+
+    def _account(self, tensor: Any) -> Account | None:
+        account = self.accounts.get(id(tensor))
+        if account is None and len(self.accounts) < MOST:
+            account = self.accounts[id(tensor)] = Account(tensor)
+            self._share(tensor, account, is_grad=False)
+        return account
+
+    def _follow(self, account: Account, grad: Any = None) -> None:
+        """From here on, who changes this gradient in place is noticed."""
+        grad = account.tensor.grad if grad is None else grad
+        if grad is account.grad:
+            return
+        self._forget(account)
+        account.grad = grad
+        self._grads[id(grad)] = account
+        self._share(grad, account, is_grad=True)
+
+    def _forget(self, account: Account) -> None:
+        if account.grad is not None:
+            self._grads.pop(id(account.grad), None)
+            account.grad = None
+
+    def _share(self, tensor: Any, account: Account, *, is_grad: bool) -> None:
+        memory = self.memory(tensor)
+        if memory is None:
+            self._alone.append((tensor, account, is_grad))
+        else:
+            self._shared[id(memory)] = (memory, account, is_grad)
+
+    def _look_again(self) -> None:
+        """A single number is given memory of its own once somebody shares it: `x.grad.data`."""
+        if self._alone:
+            waiting, self._alone = self._alone, []
+            for tensor, account, is_grad in waiting:
+                if not is_grad or account.grad is tensor:
+                    self._share(tensor, account, is_grad=is_grad)
+
+    def _copy(self, value: Any) -> Any:
+        return None if value is None or value.numel() > SMALL else value.detach().clone()
+
+    # ---- what it amounts to
+
+    def pass_facts(self, line: Callable[[object], Line]) -> tuple[PassFact, ...]:
+        """The last passes, in their order. `line` gives the line of an origin."""
+        return tuple(over.fact(line) for over in self.passes)
+
+    def facts(
+        self, names: Callable[[Any], tuple[str, Line]], *, full: bool = False
+    ) -> tuple[AccountFact, ...]:
+        """The accounts, in the order of their first entry. `names` gives a tensor's name and the
+        line that bound it; `full` asks for numbers in place of texts."""
+        found = []
+        for account in self.accounts.values():
+            if account.count:
+                name, line = names(account.tensor)
+                entries = tuple(e.fact(full) for e in chain(account.first, account.last))
+                left = account.count - len(entries)
+                marks = tuple(account.marks) if len(account.marks) == account.count else ()
+                leaf = account.tensor.is_leaf
+                found.append(AccountFact(name, line, leaf, entries, account.count, left, marks))
+        return tuple(found)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether there is any gradient of that kind."""
+        return any(account.stale for account in self.accounts.values())
+
+    def stale(self, names: Callable[[Any], tuple[str, Line]]) -> tuple[StaleFact, ...]:
+        """Gradients that were added to after an update of their tensor, without a reset."""
+        return tuple(
+            StaleFact(names(account.tensor)[0], *lines, times)
+            for account in self.accounts.values()
+            for lines, times in account.stale.items()
+        )

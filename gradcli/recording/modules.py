@@ -1,0 +1,43 @@
+"""Recording: what a module holds, read from its tables and not by methods, which a class overrides.
+
+PyTorch's modules have the same tables, so these functions serve both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def is_module(value: Any) -> bool:
+    """A module of nn whose __init__ has run."""
+    return isinstance(_table(value, "_modules"), dict)
+
+
+def named_modules(root: Any) -> Iterator[tuple[str, Any]]:
+    """The module and those inside it with their paths, each once, in the order of PyTorch."""
+    seen: set[int] = set()
+    pending = [("", root)]
+    while pending:
+        path, module = pending.pop()
+        if id(module) in seen or not is_module(module):
+            continue
+        seen.add(id(module))
+        yield path, module
+        head = f"{path}." if path else ""
+        inner = _table(module, "_modules").items()
+        pending.extend((head + name, part) for name, part in reversed(inner) if part is not None)
+
+
+def named_parameters(root: Any) -> Iterator[tuple[str, Any]]:
+    """The parameters of all of them: `0.weight`, each once."""
+    seen: set[int] = set()
+    for path, module in named_modules(root):
+        for name, parameter in (_table(module, "_parameters") or {}).items():
+            if parameter is not None and id(parameter) not in seen:
+                seen.add(id(parameter))
+                yield f"{path}.{name}" if path else name, parameter
+
+
+def _table(value: Any, name: str) -> Any:
+    return getattr(value, "__dict__", {}).get(name)

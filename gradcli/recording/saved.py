@@ -1,0 +1,89 @@
+"""Recording: what nodes keep for backward, and what was freed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .collect import Collected, text_of
+from .facts import SavedFact
+
+PREFIX = "_saved_"
+
+
+class SavedNames:
+    """The names of a node's `_saved_*` attributes, found once for each name of a node."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, node: Any) -> tuple[str, ...]:
+        key = node.name()
+        names = self._known.get(key)
+        if names is None:
+            asked = getattr(node, "saved_names", None)
+            if asked is not None:
+                names = tuple(f"{PREFIX}{name.removeprefix(PREFIX)}" for name in asked())
+            else:
+                names = tuple(name for name in dir(node) if name.startswith(PREFIX))
+            self._known[key] = names
+        return names
+
+
+def _held(node: Any, names: tuple[str, ...], kind: type) -> Iterator[tuple[str, Any, bool]]:
+    """(name, tensor or None, freed?) for every tensor that the node saved."""
+    for name in names:
+        try:
+            value = getattr(node, name)
+        except RuntimeError:  # freed, or the tensor was changed in place since
+            yield name, None, True
+            continue
+        if isinstance(value, kind):
+            yield name, value, False
+        elif isinstance(value, (list, tuple)):
+            for i, item in enumerate(value):
+                if isinstance(item, kind):
+                    yield f"{name}[{i}]", item, False
+
+
+def freed(collected: Collected, kind: type) -> tuple[int, int]:
+    """(nodes whose saved tensors are gone, nodes that are not the ends of the graph)."""
+    names = SavedNames()
+    gone = inner = 0
+    for node, fact in zip(collected.alive, collected.nodes, strict=True):
+        if fact.name == "AccumulateGrad":
+            continue
+        inner += 1
+        flag = getattr(node, "freed", None)
+        if flag is None:
+            flag = any(lost for _, _, lost in _held(node, names.of(node), kind))
+        gone += bool(flag)
+    return gone, inner
+
+
+def saved(
+    collected: Collected, kind: type, freed_by: Mapping[int, int] | None = None, most: int = 10_000
+) -> tuple[SavedFact, ...]:
+    """Every tensor that is kept for backward, node by node; `freed_by` gives the line of the call
+    that freed a node, by the node's identity."""
+    names = SavedNames()
+    holders = {id(tensor): fact.name for fact, tensor in zip(
+        reversed(collected.tensors), reversed(collected.held), strict=True)}  # fmt: skip
+    found: list[SavedFact] = []
+    for node, fact in zip(collected.alive, collected.nodes, strict=True):
+        if not fact.next and fact.name == "AccumulateGrad":
+            continue
+        for name, tensor, lost in _held(node, names.of(node), kind):
+            short = name.removeprefix(PREFIX)
+            if lost:
+                line = None if freed_by is None else freed_by.get(id(node))
+                found.append(SavedFact(fact.id, short, (), None, None, None, 0, True, line))
+            else:
+                size = tensor.numel() * tensor.element_size()
+                holder = holders.get(id(tensor))
+                version = None if tensor.is_inference() else tensor._version
+                shape, text = tuple(tensor.shape), text_of(tensor)
+                found.append(SavedFact(fact.id, short, shape, text, holder, version, size, False))
+        if len(found) >= most:
+            break
+    return tuple(found)

@@ -1,0 +1,72 @@
+"""Recording: who watches a run: one protocol for what the engine and what the program do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..engine.observer import Observer
+
+
+class Spectator(Observer):
+    """Derive from it and override what is of interest, of the engine's events too.
+
+    A run asks nothing else of whoever watches it, and pays for no event that nobody overrides.
+    """
+
+    __slots__ = ()
+
+    def begin(self, machine: Any) -> None:
+        """The program is about to run; its inputs are bound, and its compiler may be replaced."""
+
+    def bound(self, name: str, value: Any) -> None:
+        """A global name was bound."""
+
+    def bound_inside(self, scope: Any, name: str, value: Any) -> None:
+        """A name of a function was bound."""
+
+    def text_of(self, file: str) -> str | None:
+        """The text of an option that an error is in, by the name that the error gives it."""
+        return None
+
+
+EVENTS = tuple(name for name in vars(Observer) if not name.startswith("_"))
+
+
+class Several(Observer):
+    """An observer for the engine that tells several spectators."""
+
+    def __init__(self, spectators: tuple[Spectator, ...]) -> None:
+        for event in EVENTS:
+            told = listeners(spectators, event)
+            if told:
+                setattr(self, event, together(told))
+
+
+def listeners(spectators: tuple[Spectator, ...], event: str) -> list[Callable[..., Any]]:
+    """The methods of those that override an event."""
+    plain = getattr(Spectator, event)
+    return [getattr(one, event) for one in spectators if getattr(type(one), event) is not plain]
+
+
+def observer_of(spectators: tuple[Spectator, ...]) -> Observer | None:
+    """What the engine tells: nobody, one of them, or several."""
+    watching = tuple(one for one in spectators if any(listeners((one,), name) for name in EVENTS))
+    if len(watching) < 2:
+        return watching[0] if watching else None
+    return Several(watching)
+
+
+def together(told: list[Callable[..., Any]]) -> Callable[..., Any] | None:
+    """One call for all of them; None where nobody listens."""
+    if len(told) < 2:
+        return told[0] if told else None
+    return _all(told)
+
+
+def _all(told: list[Callable[..., Any]]) -> Callable[..., None]:
+    def tell(*facts: Any) -> None:
+        for one in told:
+            one(*facts)
+
+    return tell

@@ -1,0 +1,253 @@
+"""Recording: an observer that keeps every step of the backward passes of a run, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakSet
+
+from .watch import LARGEST, Watch
+
+ROOM = 256 * 2**20  # bytes of gradients that are held; of later ones only the shape is
+PASSES = 1000
+
+Key = tuple[int, int]  # a node's identity and the number of its output
+
+
+class Dropped:
+    """Stands for a gradient that is too large to be held."""
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, value: Any) -> None:
+        self.shape, self.dtype = tuple(value.shape), value.dtype
+
+
+class Local:
+    """A local derivative, as it was found before the node ran: see `LocalFact`."""
+
+    __slots__ = ("kind", "value", "words")
+
+    def __init__(self, kind: str, value: Any = None, words: str = "") -> None:
+        self.kind, self.value, self.words = kind, value, words
+
+
+class Step:
+    """One node of a pass. `parts` are, for each output, (step, place of its edge) of whoever
+    handed something to it; step 0 is the beginning of the pass."""
+
+    __slots__ = (
+        "node", "variable", "parts", "grads", "used", "locals", "results", "first_hook",
+        "last_hook", "before", "after", "has_run", "is_stored", "is_captured", "retained", "kept",
+    )  # fmt: skip
+
+    def __init__(self, node: Any, first_hook: int) -> None:
+        self.node = node
+        self.variable: Any = None
+        self.parts: tuple[tuple[tuple[int, int], ...], ...] = ()
+        self.grads: tuple[Any, ...] = ()
+        self.used: tuple[Any, ...] | None = None
+        self.locals: tuple[Local | None, ...] = ()
+        self.results: Sequence[Any] = ()
+        self.first_hook = self.last_hook = first_hook
+        self.before: Any = None
+        self.after: Any = None
+        self.has_run = self.is_stored = self.is_captured = self.retained = False
+        self.kept: tuple[str, ...] = ()
+
+
+class Walk:
+    """One pass, while it runs and afterwards."""
+
+    def __init__(self, number: int, origin: Any, roots: Sequence[Any], is_grad: bool) -> None:
+        self.number, self.origin, self.roots, self.is_grad = number, origin, roots, is_grad
+        self.seeds: tuple[Any, ...] = ()
+        self.steps: list[Step] = []
+        self.numbers: dict[int, int] = {}  # of the step of a node, by the node's identity
+        self.pending: dict[Key, list[tuple[int, int]]] = {}
+        self.leaves: dict[int, Any] = {}  # the nodes of leaves, by the leaf's identity
+        self.retained = self.created = self.failed = self.restricted = False
+        self.bytes = self.freed = 0
+
+    def contribute(self, node: Any, number: int, step: int, place: int) -> None:
+        """A step hands something to an output of a node."""
+        self.pending.setdefault((id(node), number), []).append((step, place))
+        variable = getattr(node, "variable", None)
+        if variable is not None:
+            self.leaves[id(variable)] = node
+
+    def parts(self, node: Any, outputs: int) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """What came for each output of a node."""
+        take = self.pending.pop
+        return tuple(tuple(take((id(node), i), ())) for i in range(outputs))
+
+
+class StepWatch(Watch):
+    """A Watch that keeps every step too.
+
+    `origin` says where the program is, `node_of` which node a tensor's gradient goes to, and
+    `local` finds the local derivatives of a node that is about to run.
+    """
+
+    origin: Callable[[], Any] = staticmethod(lambda: None)
+    node_of: Callable[[Any], Any] = staticmethod(lambda tensor: tensor.grad_fn)
+    local: Callable[[Any, tuple[Any, ...]], tuple[Local | None, ...]] = staticmethod(
+        lambda node, grads: ()
+    )
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.walks: dict[int, Walk] = {}  # by number, the first ones, or the one that is wanted
+        self.only: int | None = None
+        self.count = 0
+        self.room = ROOM
+        self.derived: WeakSet[Any] = WeakSet()  # nodes that a pass made: graphs of gradients
+        self.active: list[Walk | None] = []  # None: a pass that is not kept
+
+    # ---- what the engine tells
+
+    def made(self, tensor: Any) -> None:
+        super().made(tensor)
+        if self.active and tensor is not None and tensor.grad_fn is not None:
+            self.derived.add(tensor.grad_fn)
+
+    def started(
+        self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
+        inputs: Sequence[Any] | None, capture: bool,
+    ) -> None:  # fmt: skip
+        super().started(roots, gradients, keep, create_graph, inputs, capture)
+        self.count += 1
+        if self.only not in (None, self.count) or len(self.walks) >= PASSES:
+            self.active.append(None)
+            return
+        walk = self.walks[self.count] = Walk(self.count, self.origin(), roots, capture)
+        walk.retained, walk.created = keep, create_graph
+        walk.restricted = inputs is not None
+        walk.seeds = tuple(self._held(gradient) for gradient in gradients)
+        for place, root in enumerate(roots):
+            walk.contribute(self.node_of(root), root.output_nr, 0, place)
+        self.active.append(walk)
+
+    def hooking(self, kind: str, node: Any, hook: Any, number: int, value: Any) -> None:
+        if self.walk is not None and not kind.startswith("module"):
+            self._step(self.walk, node)
+        super().hooking(kind, node, hook, number, value)
+
+    def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
+        super().hooked(kind, node, hook, number, before, after)
+        if self.walk is not None and self.walk.steps:
+            self.walk.steps[-1].last_hook = len(self.hooks.runs)
+
+    def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
+        super().arrived(node, grads)
+        walk = self.walk
+        if walk is None:
+            return
+        parts = walk.parts(node, len(grads))
+        if walk.restricted and not any(parts):
+            return  # nothing that was asked for lies behind what would hand on to it
+        step = self._step(walk, node)
+        step.parts = parts
+        step.grads = tuple(map(self._held, grads))
+        step.locals = self.local(node, grads)
+        if self.book.running:
+            step.kept = self.book.running[-1].kept_names
+
+    def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
+        super().applied(node, grads, results)
+        walk = self.walk
+        if walk is None:
+            return
+        step = self._step(walk, node)
+        step.has_run = True
+        if step.first_hook != step.last_hook:
+            step.used = tuple(map(self._held, grads))
+        step.results = tuple(map(self._held, results))
+        number = len(walk.steps)
+        for place, (child, output_nr) in enumerate(node.next_functions):
+            if child is not None and results[place] is not None:
+                walk.contribute(child, output_nr, number, place)
+
+    def accumulated(self, variable: Any, grad: Any) -> None:
+        super().accumulated(variable, grad)
+        walk = self.walk
+        if walk is None:
+            return
+        node = walk.leaves.get(id(variable))
+        if node is None:  # a retained gradient, at the step of its node
+            if walk.steps:
+                walk.steps[-1].retained = True
+            return
+        step = self._step(walk, node)
+        step.grads = (self._held(grad),)
+        step.before = None if variable.grad is None else self._copied(variable.grad)
+
+    def stored(self, variable: Any) -> None:
+        super().stored(variable)
+        if self.walk is not None and id(variable) in self.walk.leaves:
+            step = self.walk.steps[-1]
+            step.after, step.is_stored = self._copied(variable.grad), True
+
+    def captured(self, node: Any, place: int, grad: Any) -> None:
+        if self.walk is None or node is None:
+            return
+        step = self._step(self.walk, node)
+        step.is_captured = True
+        if not step.grads:
+            step.grads = (self._held(grad),)
+
+    def failed(self, freed: list[Any]) -> None:
+        self._end(failed=True)
+        super().failed(freed)
+
+    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
+        self._end(failed=False)
+        super().walked(freed, keep, create_graph)
+
+    # ---- how it is kept
+
+    def _end(self, *, failed: bool) -> None:
+        walk = self.active.pop() if self.active else None
+        if walk is not None:
+            walk.failed = failed
+            walk.pending.clear()
+            if self.book.running:
+                over = self.book.running[-1]
+                walk.bytes = over.heaps.bytes
+                walk.freed = 0 if walk.retained else over.saving
+
+    @property
+    def walk(self) -> Walk | None:
+        """The pass in progress, if it is kept."""
+        return self.active[-1] if self.active else None
+
+    def _step(self, walk: Walk, node: Any) -> Step:
+        """The step of this node, begun if it is new."""
+        if walk.steps and walk.steps[-1].node is node:
+            return walk.steps[-1]
+        step = Step(node, len(self.hooks.runs))
+        step.variable = getattr(node, "variable", None)
+        if step.variable is not None:
+            step.parts = walk.parts(node, 1)
+        self.begun(walk)
+        walk.steps.append(step)
+        walk.numbers[id(node)] = len(walk.steps)
+        return step
+
+    def begun(self, walk: Walk) -> None:
+        """A step is about to be begun, all before it are over."""
+
+    def _held(self, value: Any) -> Any:
+        """A gradient as it is now; hooks may change in place what they are given."""
+        if value is None:
+            return None
+        self.room -= value.nbytes
+        if self.room < 0 or value.nbytes > 16 * LARGEST:
+            self.room += value.nbytes
+            return Dropped(value)
+        return self._copied(value) if self.hooks.is_used else value
+
+    def _copied(self, value: Any) -> Any:
+        if value.nbytes > 16 * LARGEST:
+            return Dropped(value)
+        return value.detach().clone() if hasattr(value, "detach") else value.copy()

@@ -1,1 +1,0 @@
-"""Report: what happened in a run, as frozen facts of plain Python types."""

@@ -1,0 +1,1 @@
+"""Symbols: algebra, the third carrier of the formulas of a row."""
