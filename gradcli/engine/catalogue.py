@@ -207,6 +207,12 @@ class Rows(dict[str, Any]):
         """The rows whose files were read."""
         return list(dict.values(self))
 
+    def named(self, name: str) -> Iterator[Any]:
+        """The overloads of a schema name, without in-place twins."""
+        for key in dict.fromkeys((*self.waiting, *dict.keys(self))):
+            if key.partition(".")[0] == name and not isinstance(row := self[key], Inplace):
+                yield row
+
     def each(self, look: Callable[[Any], None]) -> None:
         """Calls `look` for every row: those whose files are read later, then."""
         self.looks.append(look)

@@ -44,6 +44,8 @@ def operator(
     where: str = "torch method",
     aliases: Sequence[str] = (),
     doc: str = "",
+    computes: str | None = None,
+    corners: tuple[str, ...] | None = None,
     samples: Sequence[str] = (),
     errors: Sequence[str] = (),
     **derivatives: Body,
@@ -54,6 +56,9 @@ def operator(
     warning that comes with it; "copied" where what is read may lie in the same memory.
     `kinded`: forward is given the kind of the first tensor in the place of the array library, which
     is `kind.xp`: what depends on the element type, and not on the arrays that carry it.
+    `computes`: what it computes, in simpler operators and the names of its signature, where neither
+    name nor description says it. `corners`: calls at ties, zeros and bounds; every `tensor(...)` of
+    floats in them requires grad.
     """
     formulas = [Formula((name,), function, False) for name, function in derivatives.items()]
     formulas += [Formula(names, function, True) for names, function in (joint or {}).items()]
@@ -68,7 +73,7 @@ def operator(
         cast_words=cast_words,
         layout=layout, overlap=overlap,
         outputs_named=outputs_named, kinded=kinded, reduced=reduced,
-        where=where, aliases=tuple(aliases), doc=doc,
+        where=where, aliases=tuple(aliases), doc=doc, computes=computes, corners=corners,
         samples=tuple(samples), errors=tuple(errors),
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],
         numbers=[name.strip() for name in numbers.split(",") if name.strip()],
@@ -85,13 +90,16 @@ def composite(
     where: str = "torch method",
     aliases: Sequence[str] = (),
     doc: str = "",
+    computes: str | None = None,
+    corners: tuple[str, ...] | None = None,
     samples: Sequence[str] = (),
     errors: Sequence[str] = (),
 ) -> Composite:
     """Declares an operator that PyTorch itself composes of others."""
     row = Composite(
-        signature, body, where=where, aliases=tuple(aliases), doc=doc, samples=tuple(samples),
-        errors=tuple(errors), numbers=[n.strip() for n in numbers.split(",") if n.strip()],
+        signature, body, where=where, aliases=tuple(aliases), doc=doc, computes=computes,
+        corners=corners, samples=tuple(samples), errors=tuple(errors),
+        numbers=[n.strip() for n in numbers.split(",") if n.strip()],
     )  # fmt: skip
     catalogue.add(row)
     return row

@@ -40,12 +40,27 @@ class Reduced(NamedTuple):
 _CAST_WORDS = "result type {result} can't be cast to the desired output type {given}"
 
 
-class Row:
+class Declaration:
+    """What every declaration says of itself: its names, and what is told and tried of it."""
+
+    def __init__(self, signature: Signature, options: Mapping[str, Any]) -> None:
+        self.signature = signature
+        self.name = signature.name
+        self.doc: str = options["doc"]
+        self.samples: tuple[str, ...] = options["samples"]
+        self.errors: tuple[str, ...] = options["errors"]
+        self.where: str = options["where"]
+        self.aliases: tuple[str, ...] = options["aliases"]
+        # None: as the declaration of the same name says that has one.
+        self.computes: str | None = options.get("computes")
+        self.corners: tuple[str, ...] | None = options.get("corners")
+
+
+class Row(Declaration):
     """One overload of an operator, as declared. Everything else is derived from it."""
 
     def __init__(self, signature: str, node: str, forward: Body, **options: Any) -> None:
-        self.signature = Signature(signature, options["numbers"])
-        self.name = self.signature.name
+        super().__init__(Signature(signature, options["numbers"]), options)
         self.node = node
         self.forward = forward
         self.formulas: tuple[Formula, ...] = options["formulas"]
@@ -68,11 +83,6 @@ class Row:
         self.symbol: str = options["symbol"]  # how Python writes it: x + y
         self.outputs_named: str | None = options["outputs_named"]
         self.undifferentiable = frozenset(options["undifferentiable"])
-        self.doc: str = options["doc"]
-        self.samples: tuple[str, ...] = options["samples"]
-        self.errors: tuple[str, ...] = options["errors"]
-        self.where: str = options["where"]
-        self.aliases: tuple[str, ...] = options["aliases"]
         self.kinded: bool = options["kinded"]
         self.reduced: Reduced = options["reduced"]
         self.broadcasts = self.dtype in (
@@ -232,18 +242,12 @@ ARRAYS = CARRIERS.arrays
 _INVISIBLE = ("_dtype", "_strides", "_kind", "_shape", "_start")
 
 
-class Composite:
+class Composite(Declaration):
     """An operator made of others: its body is called with tensors, its parts make the nodes."""
 
     def __init__(self, signature: str, body: Body, **options: Any) -> None:
-        self.signature = Signature(signature, options["numbers"])
-        self.name = self.signature.name
+        super().__init__(Signature(signature, options["numbers"]), options)
         self.body = body
-        self.doc: str = options["doc"]
-        self.samples: tuple[str, ...] = options["samples"]
-        self.errors: tuple[str, ...] = options["errors"]
-        self.where: str = options["where"]
-        self.aliases: tuple[str, ...] = options["aliases"]
 
     inplace = None
 
@@ -265,21 +269,15 @@ _FACTORY_ARGUMENTS = (  # accepted by every creation function, without effect
 )  # fmt: skip
 
 
-class Factory:
+class Factory(Declaration):
     """An operator that makes a tensor out of numbers, on a device, of a type."""
 
     def __init__(self, signature: str, forward: Body, **options: Any) -> None:
-        self.signature = Signature(signature, (), _FACTORY_ARGUMENTS)
-        self.name = self.signature.name
+        super().__init__(Signature(signature, (), _FACTORY_ARGUMENTS), options)
         self.forward = forward
         self.dtype: Any = options["dtype"]
         self.kinded: bool = options["kinded"]
         self.cost: Body | None = options["cost"]
-        self.doc: str = options["doc"]
-        self.samples: tuple[str, ...] = options["samples"]
-        self.errors: tuple[str, ...] = options["errors"]
-        self.where: str = options["where"]
-        self.aliases: tuple[str, ...] = options["aliases"]
 
     inplace = None
 

@@ -32,6 +32,8 @@ relu = operator(
     self=lambda grad, result: threshold_backward(grad, result, 0),
     refuse=not_bool("Boolean inputs not supported for relu") | NO_COMPLEX_LIMITS,
     doc="max(self, 0), elementwise; the gradient at 0 is 0.",
+    computes="maximum(self, 0)",
+    corners=("tensor([0., math.nan]).relu()",),
     samples=("torch.relu(x)", "x.relu()", "F.relu(x)", "torch.relu(i)"),
     errors=("torch.relu(1.0)", "torch.relu(k)"),
 )
@@ -50,6 +52,8 @@ threshold = operator(
     refuse={"Bool": (NotImplementedError, "\"threshold_cpu\" not implemented for 'Bool'")}
     | real_only("threshold_cpu"),
     doc="self where it is above the threshold, value elsewhere.",
+    computes="where(self > threshold, self, value)",
+    corners=("F.threshold(tensor([1., 2.]), 1., 5.)",),
     samples=("torch.threshold(x, 0.1, 2.0)", "F.threshold(x, 0.1, 2.0)"),
     errors=("torch.threshold(x)",),
 )
@@ -83,6 +87,8 @@ leaky_relu = operator(
     self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope, False),
     refuse=floating_only("leaky_relu_cpu"),
     doc="self above zero, negative_slope * self below; the gradient at 0 is the slope.",
+    computes="where(self > 0, self, negative_slope*self)",
+    corners=("F.leaky_relu(tensor(0.), 0.25)",),
     samples=("F.leaky_relu(x)", "F.leaky_relu(x, 0.2)"),
     errors=("F.leaky_relu(1.0)", "F.leaky_relu(i)"),
 )
@@ -154,6 +160,8 @@ elu = operator(
     ),
     refuse=floating_only("elu_cpu"),
     doc="self above zero, alpha * (exp(self) - 1) below.",
+    computes="where(self > 0, self, alpha*(exp(self) - 1))",
+    corners=("F.elu(tensor(0.), 2.)",),
     samples=("F.elu(x)", "F.elu(x, 0.5)"),
     errors=("F.elu(1.0)", "F.elu(i)"),
 )
@@ -166,6 +174,8 @@ celu = operator(
     self=lambda grad, self, alpha: elu_backward(grad, alpha, 1, 1.0 / alpha, False, self),
     refuse=floating_only("elu_cpu"),
     doc="self above zero, alpha * (exp(self / alpha) - 1) below.",
+    computes="where(self > 0, self, alpha*(exp(self/alpha) - 1))",
+    corners=("F.celu(tensor(0.), 2.)",),
     samples=("torch.celu(x)", "F.celu(x, 0.5)"),
     errors=("torch.celu(1.0)",),
 )
@@ -201,6 +211,8 @@ selu = composite(
     lambda self: elu(self, _SELU_ALPHA, _SELU_SCALE, 1),
     where="torch",
     doc="elu with the alpha and scale that keep mean and variance.",
+    computes="1.05070098*where(self > 0, self, 1.67326324*(exp(self) - 1))",
+    corners=("F.selu(tensor(0.))",),
     samples=("torch.selu(x)", "F.selu(x)"),
 )
 
@@ -237,6 +249,8 @@ hardtanh = operator(
     check=_check_hardtanh,
     refuse=not_bool("Bool inputs not supported for hardtanh") | NO_COMPLEX_LIMITS,
     doc="self clamped to [min_val, max_val]; the gradient at the bounds is 0.",
+    computes="clamp(self, min_val, max_val)",
+    corners=("F.hardtanh(tensor([-1., 1.]))",),
     samples=("F.hardtanh(x)", "F.hardtanh(x, -0.5, 0.5)", "F.relu6(p)"),
     errors=("F.hardtanh(x, 1.0, -1.0)",),
 )
@@ -263,6 +277,8 @@ hardsigmoid = operator(
     self=lambda grad, self: hardsigmoid_backward(grad, self),
     refuse=floating_only("hardsigmoid_cpu"),
     doc="min(max(self + 3, 0), 6) / 6.",
+    computes="clamp(self + 3, 0, 6)/6",
+    corners=("F.hardsigmoid(tensor([-3., 3.]))",),
     samples=("F.hardsigmoid(x)",),
     errors=("F.hardsigmoid(i)",),
 )
@@ -293,6 +309,8 @@ hardswish = operator(
     self=lambda grad, self: hardswish_backward(grad, self),
     refuse=floating_only("hardswish_cpu"),
     doc="self * min(max(self + 3, 0), 6) / 6.",
+    computes="self*clamp(self + 3, 0, 6)/6",
+    corners=("F.hardswish(tensor([-3., 3.]))",),
     samples=("F.hardswish(x)",),
 )
 
@@ -319,6 +337,8 @@ hardshrink = operator(
     self=lambda grad, self, lambd: hardshrink_backward(grad, self, lambd),
     refuse=floating_only("hardshrink_cpu"),
     doc="self outside [-lambd, lambd], zero inside.",
+    computes="where(abs(self) > lambd, self, 0)",
+    corners=("F.hardshrink(tensor([-0.5, 0.5, 0.75]))",),
     samples=("F.hardshrink(x)", "x.hardshrink(0.3)", "torch.hardshrink(x)"),
 )
 
@@ -356,6 +376,8 @@ softshrink = operator(
     check=_check_softshrink,
     refuse=floating_only("softshrink_check"),
     doc="self moved towards zero by lambd, zero inside [-lambd, lambd].",
+    computes="where(abs(self) > lambd, self - lambd*sign(self), 0)",
+    corners=("F.softshrink(tensor([-0.5, 0.5, 0.75]))",),
     samples=("F.softshrink(x)", "F.softshrink(x, 0.2)"),
     errors=("F.softshrink(x, -1.0)",),
 )

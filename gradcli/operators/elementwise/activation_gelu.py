@@ -104,6 +104,8 @@ gelu = operator(
     check=_check_approximate,
     refuse=floating_only("GeluKernelImpl"),
     doc="self times the normal distribution function at self.",
+    computes="self*(1 + erf(self/sqrt(2)))/2",
+    corners=("F.gelu(tensor(0.))",),
     samples=("F.gelu(x)", "F.gelu(x, approximate='tanh')"),
     errors=("F.gelu(x, approximate='cube')", "F.gelu(i)"),
 )

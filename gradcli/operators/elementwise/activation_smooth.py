@@ -45,6 +45,7 @@ silu = operator(
     reduced=Reduced(fused=True),
     refuse=unimplemented("silu_cpu", *INTEGERS, "Bool"),
     doc="self * sigmoid(self).",
+    computes="self/(1 + exp(-self))",
     samples=("F.silu(x)", "torch.autograd.grad(F.silu(x), x, y, create_graph=True)[0]"),
 )
 
@@ -66,6 +67,7 @@ mish = operator(
     reduced=Reduced(fused=True),
     refuse=floating_only("mish_cpu"),
     doc="self * tanh(softplus(self)).",
+    computes="self*tanh(log(1 + exp(self)))",
     samples=("F.mish(x)", "torch.autograd.grad(F.mish(x), x, y, create_graph=True)[0]"),
 )
 
@@ -105,6 +107,8 @@ softplus = operator(
     self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
     refuse=floating_only("softplus_cpu"),
     doc="log(1 + exp(beta * self)) / beta; self itself where beta * self is above threshold.",
+    computes="where(beta*self > threshold, self, log(1 + exp(beta*self))/beta)",
+    corners=("F.softplus(tensor([20., 21.]))",),
     samples=("F.softplus(x)", "F.softplus(x, beta=2, threshold=1)"),
     errors=("F.softplus('a')",),
 )
@@ -156,6 +160,7 @@ log_sigmoid = composite(
     lambda self: log_sigmoid_forward(self)[0],
     where="functional",
     doc="log(sigmoid(self)), stable for large negative values.",
+    computes="-log(1 + exp(-self))",
     samples=("F.logsigmoid(x)",),
     errors=("F.logsigmoid(i)",),
 )
@@ -248,6 +253,7 @@ glu = operator(
     check=_check_glu,
     refuse=floating_only("glu_cpu"),
     doc="The first half of self along dim, times the sigmoid of the second half.",
+    computes="self.chunk(2, dim)[0]*sigmoid(self.chunk(2, dim)[1])",
     samples=("F.glu(x, 0)", "F.glu(r)"),
     errors=("F.glu(x)", "F.glu(x, 5)"),
 )
@@ -338,6 +344,8 @@ prelu = composite(
     _prelu,
     where="torch method functional",
     doc="self above zero, weight * self below, a weight for each channel or one for all.",
+    computes="where(self > 0, self, weight*self)",
+    corners=("F.prelu(tensor([0., -1.]), tensor(0.25))",),
     samples=("F.prelu(x, v)", "torch.prelu(x, v[:1])", "x.prelu(v)"),
     errors=("F.prelu(x, torch.ones(2))", "F.prelu(x, d)", "F.prelu(x, torch.ones(2, 2))"),
 )

@@ -97,6 +97,7 @@ add = operator(
     other=lambda grad, alpha: maybe_multiply(grad, alpha),
     reduced=Reduced(plus_scaled),
     doc="Sum of two tensors, the second one scaled by alpha.",
+    computes="self + alpha*other",
     samples=("x + y", "x + 2", "2 + x", "torch.add(x, y, alpha=3)", "x.add(z)", "d + x", "i + x"),
     errors=("x + v[:2]", "i.add(i, alpha=1.5)"),
 )
@@ -135,6 +136,7 @@ sub = operator(
     other=lambda grad, alpha: maybe_multiply(-grad, alpha),
     reduced=Reduced(minus_scaled),
     doc="Difference of two tensors, the second one scaled by alpha.",
+    computes="self - alpha*other",
     samples=("x - y", "x - 2", "torch.sub(x, y, alpha=3)", "x.subtract(z)", "i - n", "x - i"),
     errors=("k - k", "k - 1", "i - k", "i.sub(i, alpha=0.5)"),
 )
@@ -167,6 +169,7 @@ rsub = operator(
     self=lambda grad, alpha: maybe_multiply(-grad, alpha),
     other=lambda grad: grad,
     doc="The other tensor minus this one.",
+    computes="other - alpha*self",
     samples=("torch.rsub(x, y)", "torch.rsub(x, y, alpha=2)"),
     errors=("torch.rsub(k, k)",),
 )
@@ -199,6 +202,7 @@ mul = operator(
     self=lambda grad, other: grad * other,
     other=lambda grad, self: grad * self,
     doc="Product of two tensors, elementwise.",
+    computes="self*other",
     samples=("x * y", "x * 2", "2 * x", "torch.mul(x, y)", "x.multiply(z)", "k * k", "i * x"),
     errors=("x * v[:2]",),
 )
@@ -225,6 +229,7 @@ neg = operator(
     forward=lambda xp, self: xp.negative(self),
     self=lambda grad: -grad,
     doc="The negative, elementwise.",
+    computes="-self",
     samples=("-x", "x.neg()", "torch.negative(x)", "-i"),
     errors=("-k", "torch.neg(1.0)"),
 )
@@ -255,6 +260,8 @@ abs_ = operator(
     forward=lambda xp, self: xp.abs(self),
     self=lambda grad, self: grad * sgn(self),
     doc="Absolute value, elementwise.",
+    computes="where(self < 0, -self, self)",
+    corners=("tensor([0., -0.]).abs()",),
     samples=("x.abs()", "torch.absolute(x)", "abs(x)", "i.abs()"),
     errors=("k.abs()",),
 )
@@ -272,6 +279,7 @@ addcmul = operator(
     tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
     tensor2=lambda grad, tensor1, value: grad * (tensor1 * value),
     doc="A tensor plus the scaled product of two others.",
+    computes="self + value*tensor1*tensor2",
     samples=("torch.addcmul(x, p, q)", "x.addcmul(p, z, value=0.5)", "i.addcmul(i, i)"),
     errors=("k.addcmul(k, k)",),
 )
@@ -300,6 +308,7 @@ addcdiv = operator(
     tensor1=lambda grad, tensor2, value: grad * (number_as(tensor2, value) / tensor2),
     tensor2=lambda grad, tensor1, tensor2, value: -grad * (tensor1 * value / (tensor2 * tensor2)),
     doc="A tensor plus the scaled quotient of two others.",
+    computes="self + value*tensor1/tensor2",
     samples=("torch.addcdiv(x, p, q)", "x.addcdiv(y, q, value=0.5)"),
     errors=("i.addcdiv(i, i)",),
 )
@@ -330,6 +339,7 @@ lerp_tensor = operator(
     end=lambda grad, weight: grad * weight,
     weight=lambda grad, self, end: grad * (end - self),
     doc="Linear interpolation by a tensor between two tensors.",
+    computes="self + weight*(end - self)",
     samples=("torch.lerp(x, y, u)", "x.lerp(y, s)", "x.lerp(z, p)"),
     errors=("x.lerp(y, d)", "x.lerp(y, k)"),
 )
@@ -367,6 +377,8 @@ hypot = operator(
     self=lambda grad, self, result: grad * self / result,
     other=lambda grad, other, result: grad * other / result,
     doc="Length of the hypotenuse, elementwise.",
+    computes="sqrt(self**2 + other**2)",
+    corners=("tensor(0.).hypot(tensor(0.))",),
     samples=("torch.hypot(x, y)", "x.hypot(z)"),
     errors=("i.hypot(i)",),
 )

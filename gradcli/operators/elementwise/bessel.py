@@ -325,6 +325,8 @@ i0e = operator(
     forward=_modified_i(0, True),
     self=lambda grad, self, result: grad * (i1e(self) - sgn(self) * result),
     doc="i0 times exp(-|x|).",
+    computes="exp(-abs(self))*i0(self)",
+    corners=("torch.special.i0e(tensor(0.))",),
     samples=("torch.special.i0e(x)", "torch.special.i0e(x.detach() * 40)"),
 )
 
@@ -337,6 +339,7 @@ i1 = operator(
     forward=_modified_i(1, False),
     self=lambda grad, self, result: _i1_backward(grad, self, result),
     doc="The modified Bessel function of the first kind, of order 1.",
+    corners=("torch.special.i1(tensor(0.))",),
     samples=("torch.special.i1(x)", "torch.special.i1(x * 0)"),
 )
 
@@ -349,6 +352,8 @@ i1e = operator(
     forward=_modified_i(1, True),
     self=lambda grad, self, result: _i1e_backward(grad, self, result),
     doc="i1 times exp(-|x|).",
+    computes="exp(-abs(self))*i1(self)",
+    corners=("torch.special.i1e(tensor(0.))",),
     samples=("torch.special.i1e(x)", "torch.special.i1e(x.detach() * 40)"),
 )
 

@@ -42,6 +42,7 @@ tan = operator(
     forward=transcendental("tan"),
     self=lambda grad, result: grad * (result**2 + 1),
     doc="Tangent of an angle in radians.",
+    computes="sin(self)/cos(self)",
     samples=("torch.tan(u)", "u.tan()"),
 )
 
@@ -54,6 +55,7 @@ asin = operator(
     forward=transcendental("arcsin"),
     self=lambda grad, self: grad * rsqrt(-self * self + 1),
     doc="The angle in -pi/2..pi/2 whose sine is x.",
+    corners=("tensor([-1., 1., 2.]).asin()",),
     samples=("torch.asin(u)", "u.asin()"),
 )
 
@@ -66,6 +68,7 @@ acos = operator(
     forward=transcendental("arccos"),
     self=lambda grad, self: grad * -rsqrt(-self * self + 1),
     doc="The angle in 0..pi whose cosine is x.",
+    corners=("tensor([-1., 1., 2.]).acos()",),
     samples=("torch.acos(u)", "u.acos()"),
 )
 
@@ -102,6 +105,7 @@ atan2 = operator(
     forward=lambda xp, self, other: precise(xp.arctan2, self, other),
     joint={("self", "other"): _atan2_backward},
     doc="The angle of the point (other, self), in all four quadrants.",
+    corners=("tensor(0.).atan2(tensor(0.))", "tensor(0.).atan2(tensor(-1.))"),
     samples=("torch.atan2(x, y)", "x.atan2(z)"),
 )
 
@@ -114,6 +118,7 @@ deg2rad = operator(
     forward=lambda xp, self: self * 0.017453292519943295,
     self=lambda grad: grad * 0.017453292519943295,
     doc="Degrees to radians.",
+    computes="self*pi/180",
     samples=("torch.deg2rad(x)",),
 )
 
@@ -126,5 +131,6 @@ rad2deg = operator(
     forward=lambda xp, self: self * 57.29577951308232,
     self=lambda grad: grad * 57.29577951308232,
     doc="Radians to degrees.",
+    computes="self*180/pi",
     samples=("torch.rad2deg(x)",),
 )

@@ -211,6 +211,11 @@ maximum = operator(
         _half_where_equal(grad, self, other), self > other, 0
     ),
     doc="The greater element; at a tie both get half of the gradient.",
+    computes="where(self > other, self, other)",
+    corners=(
+        "torch.maximum(tensor(3.), tensor(3.))",
+        "torch.maximum(tensor(math.nan), tensor(1.))",
+    ),
     samples=(
         "torch.maximum(x, y)",
         "x.maximum(z)",
@@ -233,6 +238,11 @@ minimum = operator(
         _half_where_equal(grad, self, other), self < other, 0
     ),
     doc="The smaller element; at a tie both get half of the gradient.",
+    computes="where(self < other, self, other)",
+    corners=(
+        "torch.minimum(tensor(3.), tensor(3.))",
+        "torch.minimum(tensor(math.nan), tensor(1.))",
+    ),
     samples=("torch.minimum(x, y)", "x.minimum(z)", "torch.minimum(x, x.detach())"),
     errors=("torch.minimum(x, 1.0)",),
 )
@@ -248,6 +258,7 @@ fmax = operator(
     ),
     other=lambda grad, self, other: masked_fill(grad, logical_or(self >= other, isnan(other)), 0),
     doc="The greater element, NaN ignored; at a tie the first gets the gradient.",
+    corners=("tensor(3.).fmax(tensor(3.))", "tensor(math.nan).fmax(tensor(1.))"),
     samples=("torch.fmax(x, y)", "x.fmax(z)"),
 )
 
@@ -262,6 +273,7 @@ fmin = operator(
     ),
     other=lambda grad, self, other: masked_fill(grad, logical_or(self <= other, isnan(other)), 0),
     doc="The smaller element, NaN ignored; at a tie the first gets the gradient.",
+    corners=("tensor(3.).fmin(tensor(3.))", "tensor(math.nan).fmin(tensor(1.))"),
     samples=("torch.fmin(x, y)", "x.fmin(z)"),
 )
 
@@ -330,6 +342,12 @@ clamp_tensor = operator(
         )
     },
     doc="Elements held between two tensors.",
+    computes="minimum(maximum(self, min), max)",
+    corners=(
+        "tensor(1.).clamp(tensor(1.), tensor(2.))",
+        "tensor(2.).clamp(tensor(1.), tensor(2.))",
+        "tensor(0.).clamp(tensor(2.), tensor(1.))",
+    ),
     samples=("torch.clamp(x, u - 1, u + 1)", "x.clamp(min=u)", "x.clamp(max=z)"),
 )
 
@@ -344,6 +362,11 @@ clamp = operator(
     forward=lambda xp, self, low, high: _clamp(xp, self, low, high),
     self=lambda grad, self, min, max: _clamp_backward(grad, self, min, max),
     doc="Elements held between two numbers; the gradient passes at the bounds.",
+    corners=(
+        "tensor([-1., 1.]).clamp(-1, 1)",
+        "tensor(0.).clamp(2, 1)",
+        "tensor([1., math.nan]).clamp(0, 1)",
+    ),
     samples=(
         "torch.clamp(x, -0.5, 0.5)",
         "x.clamp(min=0)",
@@ -364,6 +387,8 @@ clamp_min = operator(
     forward=lambda xp, self, low: _clamp(xp, self, low, None),
     self=lambda grad, self, min: where(self >= min, grad, 0),
     doc="Elements held above a number.",
+    computes="maximum(self, min)",
+    corners=("tensor([1., 0.]).clamp_min(1)",),
     samples=("torch.clamp_min(x, 0.1)", "x.clamp_min(0)"),
 )
 
@@ -377,6 +402,8 @@ clamp_max = operator(
     forward=lambda xp, self, high: _clamp(xp, self, None, high),
     self=lambda grad, self, max: where(self <= max, grad, 0),
     doc="Elements held below a number.",
+    computes="minimum(self, max)",
+    corners=("tensor([1., 2.]).clamp_max(1)",),
     samples=("torch.clamp_max(x, 0.1)", "x.clamp_max(0)"),
 )
 
@@ -390,6 +417,7 @@ operator(
     self=lambda grad, self, min: where(self >= min, grad, 0),
     min=lambda grad, self, min: where(self < min, grad, 0),
     doc="Elements held above those of another tensor.",
+    corners=("tensor(1.).clamp_min(tensor(1.))",),
     samples=("torch.clamp_min(x, u)", "x.clamp_min(z)"),
     errors=("x.clamp_min(r)",),
 )
@@ -404,6 +432,7 @@ operator(
     self=lambda grad, self, max: where(self <= max, grad, 0),
     max=lambda grad, self, max: where(self > max, grad, 0),
     doc="Elements held below those of another tensor.",
+    corners=("tensor(1.).clamp_max(tensor(1.))",),
     samples=("torch.clamp_max(x, u)", "x.clamp_max(z)"),
     errors=("x.clamp_max(r)",),
 )
@@ -417,6 +446,8 @@ logaddexp = operator(
     self=lambda grad, self, other: grad / (exp(other - self) + 1),
     other=lambda grad, self, other: grad / (exp(self - other) + 1),
     doc="log(exp(self) + exp(other)).",
+    computes="log(exp(self) + exp(other))",
+    corners=("tensor(-math.inf).logaddexp(tensor(-math.inf))",),
     samples=("torch.logaddexp(x, y)", "x.logaddexp(z)"),
     errors=("torch.logaddexp(i, i)",),
 )
@@ -430,6 +461,8 @@ copysign = operator(
     self=lambda grad, self, result: grad * masked_fill(result / self, self == 0, 0),
     other=lambda grad: zeros_as(grad),
     doc="The magnitude of self with the sign of other.",
+    computes="where(signbit(other), -abs(self), abs(self))",
+    corners=("tensor(0.).copysign(tensor(-1.))", "tensor(2.).copysign(tensor(-0.))"),
     samples=("torch.copysign(x, y.detach())", "x.copysign(n)"),
 )
 
@@ -441,6 +474,7 @@ operator(
     forward=lambda xp, self, other: xp.copysign(self, xp.asarray(other, dtype=self.dtype)),
     self=lambda grad, self, result: grad * masked_fill(result / self, self == 0, 0),
     doc="The magnitude of self with the sign of a number.",
+    corners=("tensor([0., 2.]).copysign(-1)",),
     samples=("x.copysign(-1)",),
 )
 

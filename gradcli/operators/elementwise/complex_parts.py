@@ -253,5 +253,6 @@ angle = operator(
     forward=_angle,
     self=lambda grad, self: _angle_gradient(grad, self),
     doc="The angle of a number in the complex plane: 0 or pi for real ones.",
+    corners=("tensor([0., -0., -1.]).angle()",),
     samples=("torch.angle(x)", "x.angle()", "torch.angle(i)", "torch.complex(x, y).angle()"),
 )

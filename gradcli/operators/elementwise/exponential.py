@@ -27,6 +27,7 @@ exp2 = operator(
     forward=transcendental("exp2"),
     self=lambda grad, result: grad * result * LN_2,
     doc="2 to the power x.",
+    computes="2**self",
     samples=("torch.exp2(x)", "x.exp2()"),
 )
 
@@ -39,6 +40,7 @@ expm1 = operator(
     forward=transcendental("expm1"),
     self=lambda grad, result: grad * (result + 1),
     doc="exp(x) - 1, exact near 0.",
+    computes="exp(self) - 1",
     samples=("torch.expm1(x)", "x.expm1()"),
 )
 
@@ -50,6 +52,7 @@ log = operator(
     forward=transcendental("log"),
     self=lambda grad, self: grad / self,
     doc="Natural logarithm.",
+    corners=("tensor([0., -1.]).log()",),
     samples=("torch.log(p)", "p.log()"),
     errors=("torch.log(1.0)",),
 )
@@ -62,6 +65,8 @@ log2 = operator(
     forward=transcendental("log2"),
     self=lambda grad, self: grad / (self * LN_2),
     doc="Logarithm to base 2.",
+    computes="log(self)/log(2)",
+    corners=("tensor([0., -1.]).log2()",),
     samples=("torch.log2(p)", "p.log2()"),
 )
 
@@ -73,6 +78,8 @@ log10 = operator(
     forward=transcendental("log10"),
     self=lambda grad, self: grad / (self * LN_10),
     doc="Logarithm to base 10.",
+    computes="log(self)/log(10)",
+    corners=("tensor([0., -1.]).log10()",),
     samples=("torch.log10(p)", "p.log10()"),
 )
 
@@ -85,5 +92,7 @@ log1p = operator(
     forward=transcendental("log1p"),
     self=lambda grad, self: grad / (self + 1),
     doc="log(1 + x), exact near 0.",
+    computes="log(1 + self)",
+    corners=("tensor([-1., -2.]).log1p()",),
     samples=("torch.log1p(p)", "p.log1p()"),
 )

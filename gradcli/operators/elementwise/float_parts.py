@@ -45,6 +45,8 @@ ldexp = operator(
     self=lambda grad, other: grad * power_of_number(2, other),
     other=lambda grad, result: grad * result * LOG_2,
     doc="self times 2 ** other.",
+    computes="self*2**other",
+    corners=("torch.ldexp(tensor(0.), tensor(3.))",),
     samples=("torch.ldexp(x, y)", "x.ldexp(j)"),
     errors=("i.ldexp_(j)",),
 )
@@ -60,6 +62,7 @@ nextafter = operator(
     self=lambda grad, self, other: where(self != other, grad, number_as(grad, 0)),
     other=lambda grad: zeros_as(grad),
     doc="The next number of self's type in the direction of other.",
+    corners=("tensor(1.).nextafter(tensor(1.))",),
     samples=("torch.nextafter(x, y)", "x.nextafter(z)"),
     errors=("torch.nextafter(i, i)",),
 )

@@ -98,6 +98,7 @@ igamma = operator(
         grad * exp((self - 1) * logarithm(other) - other - lgamma(self))
     ),
     doc="The lower incomplete gamma function of order self, divided by the whole.",
+    corners=("torch.igamma(tensor(1.).detach(), tensor(0.))",),
     samples=("torch.igamma(p.detach(), q)", "p.detach().igamma(q * 9)"),
     errors=("torch.igamma(i, i)", "torch.igamma(p, q).sum().backward()"),
 )
@@ -114,6 +115,7 @@ igammac = operator(
         -grad * exp((self - 1) * logarithm(other) - other - lgamma(self))
     ),
     doc="The upper incomplete gamma function of order self, divided by the whole.",
+    corners=("torch.igammac(tensor(1.).detach(), tensor(0.))",),
     samples=("torch.igammac(p.detach(), q)", "p.detach().igammac(q * 9)"),
     errors=("torch.igammac(p, q).sum().backward()",),
 )
@@ -165,6 +167,7 @@ zeta = operator(
     self=lambda grad: _underivable("zeta"),
     other=lambda grad, self, other: grad * -self * zeta(self + 1.0, other),
     doc="Hurwitz's zeta function: the sum of (other + k) ** -self over k >= 0.",
+    corners=("torch.special.zeta(tensor(2.).detach(), tensor(0.))",),
     samples=("torch.special.zeta((p + 1).detach(), q)", "torch.special.zeta(i + 2, q)"),
     errors=("torch.special.zeta(p + 1, q).sum().backward()",),
 )

@@ -26,6 +26,7 @@ sinh = operator(
     forward=transcendental("sinh"),
     self=lambda grad, self: grad * cosh(self),
     doc="Hyperbolic sine.",
+    computes="(exp(self) - exp(-self))/2",
     samples=("torch.sinh(x)", "x.sinh()"),
 )
 
@@ -37,6 +38,7 @@ cosh = operator(
     forward=transcendental("cosh"),
     self=lambda grad, self: grad * sinh(self),
     doc="Hyperbolic cosine.",
+    computes="(exp(self) + exp(-self))/2",
     samples=("torch.cosh(x)", "x.cosh()"),
 )
 
@@ -76,6 +78,7 @@ asinh = operator(
     forward=transcendental("arcsinh"),
     self=lambda grad, self: grad * rsqrt(self**2 + 1),
     doc="Inverse hyperbolic sine.",
+    computes="log(self + sqrt(self**2 + 1))",
     samples=("torch.asinh(x)", "x.asinh()"),
 )
 
@@ -87,6 +90,8 @@ acosh = operator(
     forward=transcendental("arccosh"),
     self=lambda grad, self: grad * rsqrt(self * self - 1),
     doc="Inverse hyperbolic cosine, for x of at least 1.",
+    computes="log(self + sqrt(self**2 - 1))",
+    corners=("tensor([1., 0.5]).acosh()",),
     samples=("torch.acosh(p + 1)", "(p + 1).acosh()"),
 )
 
@@ -98,6 +103,8 @@ atanh = operator(
     forward=transcendental("arctanh"),
     self=lambda grad, self: grad * 1 / (number_as(self, 1) - self**2),
     doc="Inverse hyperbolic tangent.",
+    computes="log((1 + self)/(1 - self))/2",
+    corners=("tensor([-1., 1., 2.]).atanh()",),
     samples=("torch.atanh(u)", "u.atanh()"),
 )
 
@@ -169,5 +176,6 @@ composite(
     lambda self: sigmoid.run(self),
     where="special",
     doc="1 / (1 + exp(-x)).",
+    computes="1/(1 + exp(-self))",
     samples=("torch.special.expit(x)",),
 )

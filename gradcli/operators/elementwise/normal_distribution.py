@@ -74,6 +74,8 @@ entr = operator(
     reduced=Reduced(entropy),
     self=lambda grad, self: grad * -(log(self) + 1),
     doc="-x log(x): 0 at 0, minus infinity below.",
+    computes="where(self > 0, -self*log(self), where(self == 0, 0, -inf))",
+    corners=("torch.special.entr(tensor([0., -1.]))",),
     samples=("torch.special.entr(p)", "torch.special.entr(x)", "torch.special.entr(i)"),
 )
 
@@ -86,6 +88,7 @@ erfcx = operator(
     forward=lambda xp, self: _erfcx(xp, self.astype("float64")),
     self=lambda grad, self, result: (self * 2.0 * result - TWO_OVER_SQRT_PI) * grad,
     doc="exp(x * x) erfc(x), without leaving the range of numbers.",
+    computes="exp(self**2)*erfc(self)",
     samples=("torch.special.erfcx(x)", "torch.special.erfcx(p.detach() * 20)"),
 )
 
@@ -101,6 +104,7 @@ composite(
     native(_ndtr),
     where="special",
     doc="The cumulative distribution of the standard normal distribution.",
+    computes="(1 + erf(self/sqrt(2)))/2",
     samples=("torch.special.ndtr(x)", "torch.special.ndtr(i)"),
 )
 
@@ -113,6 +117,7 @@ log_ndtr = operator(
     forward=lambda xp, self: _log_ndtr(xp, self.astype("float64")),
     self=lambda grad, self, result: grad / sqrt(2 * pi) * exp(-(result + square(self, 2) / 2)),
     doc="The logarithm of ndtr, exact far below zero.",
+    computes="log(ndtr(self))",
     samples=("torch.special.log_ndtr(x)", "torch.special.log_ndtr(x.detach() * 20)"),
 )
 
@@ -125,5 +130,6 @@ ndtri = operator(
     forward=_ndtri,
     self=lambda grad, result: grad * sqrt(2 * pi) * exp(square(result, 2) / 2),
     doc="The number below which the standard normal distribution lies with probability x.",
+    corners=("torch.special.ndtri(tensor([0., 1., 2.]))",),
     samples=("torch.special.ndtri(p / 3)", "torch.special.ndtri(p / 3000)"),
 )

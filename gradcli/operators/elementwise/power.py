@@ -35,6 +35,8 @@ div = operator(
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other),
     doc="Quotient, elementwise; integers become floating.",
+    computes="self/other",
+    corners=("tensor(1.) / tensor(0.)", "tensor(0.) / tensor(0.)"),
     samples=("x / p", "x / 2", "torch.div(x, s)", "x.div(z)", "i / 2", "x / d", "x.true_divide(p)"),
     errors=("torch.div(x, r)", "x / 'a'", "torch.div(1.0)"),
 )
@@ -114,6 +116,11 @@ div_mode = operator(
         -grad * ((self / other) / other) if rounding_mode is None else zeros_as(grad)
     ),
     doc="Quotient, rounded down ('floor') or towards zero ('trunc').",
+    computes="",
+    corners=(
+        "tensor(-7.).div(tensor(2.), rounding_mode='floor')",
+        "tensor(-7.).div(tensor(2.), rounding_mode='trunc')",
+    ),
     samples=(
         "torch.div(x, p, rounding_mode='floor')", "torch.div(x, p, rounding_mode='trunc')",
         "x.div(2, rounding_mode='floor')", "torch.div(i, 2, rounding_mode='trunc')",
@@ -124,7 +131,7 @@ div_mode = operator(
 
 number_first(
     "div.Number_mode", ", *, str? rounding_mode", div_mode,
-    ("torch.div(3, p, rounding_mode='floor')",), aliases=("divide",),
+    ("torch.div(3, p, rounding_mode='floor')",), aliases=("divide",), computes="",
 )  # fmt: skip
 
 composite(
@@ -141,6 +148,8 @@ true_divide = composite(
     lambda self, other: div.run(self, other),
     numbers="other",
     doc="Quotient, elementwise.",
+    computes="self/other",
+    corners=("torch.true_divide(tensor(0.), tensor(0.))",),
     samples=("torch.true_divide(x, p)", "torch.true_divide(i, 2)"),
 )
 
@@ -158,6 +167,7 @@ floor_divide = operator(
     self=lambda grad: _no_derivative("floor_divide"),
     other=lambda grad: _no_derivative("floor_divide"),
     doc="Quotient rounded down; it has no derivative, and backward says so.",
+    corners=("tensor([7., -7., 7.]) // 0",),
     samples=("torch.floor_divide(i, 2)", "i // 2", "x.detach() // 2", "7 // p.detach()"),
     errors=("(x // 2).sum().backward()", "k // k"),
 )
@@ -192,6 +202,8 @@ remainder = operator(
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * div_mode(self, other, "floor"),
     doc="Remainder with the sign of the divisor.",
+    computes="self - other*floor(self/other)",
+    corners=("tensor(-3.).remainder(tensor(2.))",),
     samples=("torch.remainder(x, p)", "x % y", "i % 2"),
     errors=("k % k",),
 )
@@ -206,6 +218,7 @@ remainder_scalar = operator(
     reduced=Reduced(lambda kind, self, other: _remainder(kind.xp, self, number(kind, other))),
     self=lambda grad: grad,
     doc="Remainder by a number.",
+    corners=("tensor([4., -3., 3.]).remainder(2)", "tensor(1.).remainder(0)"),
     samples=("x % 2", "x.remainder(-1.5)"),
 )
 
@@ -238,6 +251,8 @@ fmod = operator(
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * div_mode(self, other, "trunc"),
     doc="Remainder with the sign of the dividend.",
+    computes="self - other*trunc(self/other)",
+    corners=("tensor(-3.).fmod(tensor(2.))",),
     samples=("torch.fmod(x, p)", "x.fmod(y)", "torch.fmod(i, i + 1)"),
     errors=("torch.fmod(i, i)", "k.fmod(k)"),
 )
@@ -252,6 +267,7 @@ operator(
     reduced=Reduced(lambda kind, self, other: _fmod(kind.xp, self, number(kind, other))),
     self=lambda grad: grad,
     doc="Remainder by a number, with the sign of the dividend.",
+    corners=("tensor([4., -3., 3.]).fmod(2)", "tensor(1.).fmod(0)"),
     samples=("torch.fmod(x, 2)", "x.fmod(-0.7)"),
     errors=("i.fmod(0)",),
 )
@@ -330,6 +346,13 @@ pow_tensor = operator(
     self=lambda grad, self, exponent: _self_power_backward(grad, self, exponent),
     exponent=lambda grad, self, exponent, result: _exponent_backward(grad, self, exponent, result),
     doc="Power, elementwise.",
+    computes="self**exponent",
+    corners=(
+        "tensor(0.) ** tensor(0.)",
+        "tensor(0.) ** tensor(2.)",
+        "tensor(0.) ** tensor(-1.)",
+        "tensor(-2.) ** tensor(2.)",
+    ),
     samples=(
         "p ** y",
         "torch.pow(p, s)",
@@ -360,6 +383,13 @@ pow_scalar = operator(
     reduced=Reduced(power),
     self=lambda grad, self, exponent: _number_power_backward(grad, self, exponent),
     doc="Power with a number as exponent.",
+    corners=(
+        "tensor(0.) ** 0",
+        "tensor(0.) ** 1",
+        "tensor(0.) ** 0.5",
+        "tensor(0.) ** -1",
+        "tensor(-8.) ** 0.5",
+    ),
     samples=(
         "x ** 2", "p ** 0.5", "torch.pow(x, 3)", "x.pow(0)", "x ** 1", "p ** -1.5", "i ** 2",
         "k ** 2", "x.square()", "i ** 2.0",
@@ -377,6 +407,7 @@ pow_number = operator(
         grad, self, exponent, result
     ),
     doc="A number to the power of a tensor.",
+    corners=("torch.pow(0., tensor([0., 1., -1.]))", "torch.pow(-2., tensor(2.))"),
     samples=("2 ** x", "torch.pow(0.5, y)", "2 ** i", "2.0 ** i"),
 )
 
@@ -384,6 +415,7 @@ square = composite(
     "square(Tensor self) -> Tensor",
     lambda self: pow_scalar.run(self, 2),
     doc="x * x, as the power it is in PyTorch.",
+    computes="self**2",
     samples=("torch.square(x)", "x.square()"),
 )
 composite(
@@ -415,6 +447,7 @@ composite(
     "float_power(Tensor self, Scalar exponent) -> Tensor",
     lambda self, exponent: pow_scalar.run(*_wide(self, exponent)),
     doc="Power in double precision.",
+    corners=("tensor(0.).float_power(0.5)",),
     samples=(
         "torch.float_power(p, 1.5)",
         "i.float_power(2)",
@@ -462,6 +495,8 @@ reciprocal = operator(
     forward=lambda xp, self: 1 / self,
     self=lambda grad, result: -grad * (result * result),
     doc="1 / x, elementwise.",
+    computes="1/self",
+    corners=("tensor([0., -0.]).reciprocal()",),
     samples=("p.reciprocal()", "torch.reciprocal(x)", "2 / p", "i.reciprocal()"),
     errors=("torch.reciprocal(1.0)",),
 )
@@ -474,6 +509,8 @@ sqrt = operator(
     forward=lambda xp, self: xp.sqrt(self),
     self=lambda grad, result: grad / (result * 2),
     doc="Square root, elementwise.",
+    computes="self**0.5",
+    corners=("tensor([0., -0., -1.]).sqrt()",),
     samples=("p.sqrt()", "torch.sqrt(p)", "i.sqrt()"),
     errors=("torch.sqrt(1.0)",),
 )
@@ -487,5 +524,7 @@ rsqrt = operator(
     reduced=Reduced(inverse_root),
     self=lambda grad, result: grad * -0.5 * result**3,
     doc="1 / sqrt(x), elementwise.",
+    computes="1/sqrt(self)",
+    corners=("tensor([0., -1.]).rsqrt()",),
     samples=("p.rsqrt()", "torch.rsqrt(p)"),
 )

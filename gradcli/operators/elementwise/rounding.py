@@ -32,6 +32,7 @@ floor = operator(
     forward=lambda xp, self: _same(xp, self, "floor"),
     self=lambda grad: zeros_as(grad),
     doc="The largest whole number not above x.",
+    corners=("tensor([1., 1.5]).floor()",),
     samples=("torch.floor(x)", "x.floor()", "i.floor()"),
 )
 
@@ -44,6 +45,7 @@ ceil = operator(
     forward=lambda xp, self: _same(xp, self, "ceil"),
     self=lambda grad: zeros_as(grad),
     doc="The smallest whole number not below x.",
+    corners=("tensor([1., 1.5]).ceil()",),
     samples=("torch.ceil(x)", "x.ceil()"),
 )
 
@@ -57,6 +59,7 @@ trunc = operator(
     forward=lambda xp, self: _same(xp, self, "trunc"),
     self=lambda grad: zeros_as(grad),
     doc="x without its fraction.",
+    corners=("tensor([-1.5, 1.5]).trunc()",),
     samples=("torch.trunc(x)", "x.trunc()", "torch.fix(x)"),
 )
 
@@ -68,6 +71,7 @@ round_ = operator(
     forward=lambda xp, self: _same(xp, self, "rint"),
     self=lambda grad: zeros_as(grad),
     doc="The nearest whole number, halves to even.",
+    corners=("tensor([0.5, 1.5, 2.5, -0.5]).round()",),
     samples=("torch.round(x)", "x.round()"),
 )
 
@@ -105,6 +109,8 @@ frac = operator(
     forward=lambda xp, self: self - xp.trunc(self),
     self=lambda grad: grad,
     doc="The fraction of x, with its sign.",
+    computes="self - trunc(self)",
+    corners=("tensor([1., -1.5]).frac()",),
     samples=("torch.frac(x)", "x.frac()"),
 )
 
@@ -128,6 +134,7 @@ sign = operator(
     forward=_sign,
     self=lambda grad: zeros_as(grad),
     doc="-1, 0 or 1.",
+    corners=("tensor([0., -0., math.nan]).sign()",),
     samples=("torch.sign(x)", "x.sign()", "i.sign()"),
 )
 
@@ -157,6 +164,7 @@ sgn = operator(
     forward=_direction,
     self=lambda grad, result, self: _sgn_gradient(grad, result, self),
     doc="The sign; of a complex number its direction z / |z|.",
+    corners=("tensor([0., -2.]).sgn()",),
     samples=("torch.sgn(x)", "x.sgn()", "torch.complex(x, y).sgn()"),
 )
 
@@ -190,5 +198,6 @@ nan_to_num = operator(
     ),
     self=lambda grad, self: grad * isfinite(self),
     doc="NaN and infinities replaced by numbers.",
+    corners=("tensor([math.nan, math.inf, 1.]).nan_to_num()",),
     samples=("torch.nan_to_num(x)", "(x / 0).nan_to_num(1.0, 2.0, 3.0)"),
 )

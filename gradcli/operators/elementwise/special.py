@@ -44,6 +44,8 @@ xlogy = operator(
     ),
     other=lambda grad, self, other: grad * self / other,
     doc="self * log(other), 0 where self is 0.",
+    computes="self*log(other)",
+    corners=("tensor(0.).xlogy(tensor(0.))", "tensor(2.).xlogy(tensor(0.))"),
     samples=("torch.xlogy(x, p)", "torch.special.xlogy(x * 0, p)"),
 )
 
@@ -61,6 +63,7 @@ xlogy_number = operator(
         else masked_fill(xlogy_number(grad, other), self == 0.0, 0.0)
     ),
     doc="self * log(other) for a number, 0 where self is 0.",
+    corners=("torch.xlogy(tensor(0.), 0)",),
     samples=("x.xlogy(2.0)",),
 )
 
@@ -73,6 +76,7 @@ operator(
     reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, False)),
     other=lambda grad, self, other: grad * self / other,
     doc="A number times log(other).",
+    corners=("torch.xlogy(0, tensor(0.))", "torch.xlogy(2, tensor(0.))"),
     samples=("torch.xlogy(1.5, p)",),
 )
 
@@ -90,6 +94,8 @@ xlog1py = operator(
     ),
     other=lambda grad, self, other: grad * self / (other + 1),
     doc="self * log(1 + other), 0 where self is 0.",
+    computes="self*log(1 + other)",
+    corners=("torch.special.xlog1py(tensor(0.), tensor(-1.))",),
     samples=("torch.special.xlog1py(x, p)",),
 )
 
@@ -106,6 +112,7 @@ xlog1py_number = operator(
         else masked_fill(xlog1py_number(grad, other), self == 0.0, 0.0)
     ),
     doc="self * log(1 + other) for a number, 0 where self is 0.",
+    corners=("torch.special.xlog1py(tensor(0.), -1)",),
     samples=("torch.special.xlog1py(x, 2)", "torch.special.xlog1py(p, -1)"),
 )
 
@@ -145,6 +152,8 @@ logit = operator(
     self=lambda grad, self, eps: _logit_backward(grad, self, eps),
     reduced=Reduced(odds),
     doc="log(x / (1 - x)), x held within eps of 0 and 1 if eps is given.",
+    computes="log(self/(1 - self))",
+    corners=("tensor([0., 1., 2.]).logit()", "tensor([0., 1.]).logit(eps=0.25)"),
     samples=("torch.logit(u * u)", "(u * u).logit(0.2)"),
 )
 
@@ -230,6 +239,7 @@ polygamma = operator(
     forward=_polygamma,
     self=lambda grad, self, n: grad * polygamma(n + 1, self),
     doc="The n-th derivative of digamma.",
+    corners=("torch.polygamma(1, tensor([0., -1.]))",),
     samples=("torch.polygamma(1, p)", "torch.polygamma(2, p)", "torch.special.polygamma(0, p)"),
     errors=("torch.polygamma(-1, p)",),
 )
@@ -259,6 +269,7 @@ digamma = operator(
     forward=_digamma,
     self=lambda grad, self: grad * polygamma(1, self),
     doc="The derivative of the logarithm of the gamma function.",
+    corners=("tensor([0., -1.]).digamma()",),
     samples=("torch.digamma(p)", "p.digamma()", "torch.special.digamma(p)"),
 )
 
@@ -279,6 +290,7 @@ lgamma = operator(
     forward=_lgamma,
     self=lambda grad, self: grad * digamma(self),
     doc="The logarithm of the absolute value of the gamma function.",
+    corners=("tensor([0., -1.]).lgamma()",),
     samples=("torch.lgamma(p)", "p.lgamma()", "torch.lgamma(x)"),
 )
 
@@ -316,6 +328,7 @@ erfinv = operator(
     forward=_erfinv,
     self=lambda grad, self: exp(erfinv(self) ** 2) * HALF_SQRT_PI * grad,
     doc="The number whose error function is x.",
+    corners=("tensor([-1., 1., 2.]).erfinv()",),
     samples=("torch.erfinv(u)", "u.erfinv()"),
 )
 
@@ -344,6 +357,8 @@ sinc = operator(
     forward=_sinc,
     self=lambda grad, self: _sinc_backward(grad, self),
     doc="sin(pi x) / (pi x), 1 at 0.",
+    computes="sin(pi*self)/(pi*self)",
+    corners=("tensor(0.).sinc()",),
     samples=("torch.sinc(x)", "x.sinc()"),
 )
 
@@ -363,6 +378,8 @@ heaviside = operator(
         xp.equal(self, 0), values, xp.greater(self, 0).astype(self.dtype)
     ),
     doc="0 below 0, 1 above, and the given value at 0.",
+    computes="where(self < 0, 0, where(self > 0, 1, values))",
+    corners=("torch.heaviside(tensor([-1., 0., 1.]).detach(), tensor(0.5).detach())",),
     samples=("torch.heaviside(x.detach(), p.detach())", "torch.heaviside(s.detach(), p.detach())"),
     errors=("torch.heaviside(x, i)",),
 )
@@ -376,6 +393,8 @@ logaddexp2 = operator(
     self=lambda grad, self, other: grad / (2 ** (other - self) + 1),
     other=lambda grad, self, other: grad / (2 ** (self - other) + 1),
     doc="log2(2 ** self + 2 ** other).",
+    computes="log2(2**self + 2**other)",
+    corners=("tensor(-math.inf).logaddexp2(tensor(-math.inf))",),
     samples=("torch.logaddexp2(x, y)",),
     errors=("torch.logaddexp2(i, i)",),
 )

@@ -40,6 +40,10 @@ where = operator(
     self=lambda grad, condition: where(condition, grad, 0),
     other=lambda grad, condition: where(condition, 0, grad),
     doc="An element of self where the condition holds, of other elsewhere.",
+    corners=(
+        "torch.where(tensor([True, False]), tensor([1., 2.]), tensor([3., 4.]))",
+        "torch.where(tensor([False]), tensor([0.]).sqrt(), tensor([1.]))",
+    ),
     samples=(
         "torch.where(k, x, y)", "torch.where(k, x, 0.5)", "torch.where(k, 0.5, x)",
         "torch.where(x > 0, x, z)", "torch.where(k, 1, 2)", "torch.where(k, s, x)",

@@ -71,6 +71,7 @@ index_select = operator(
         // max(self.shape[wrap_dim(dim, self.ndim)] if self.ndim else 1, 1)
     ),
     doc="The slices of a dimension that a vector of indices names.",
+    corners=("tensor([1., 2.]).index_select(0, tensor([0, 0, 1]))",),
     samples=(
         "x.index_select(1, j)", "torch.index_select(x, 0, torch.tensor([1, 1, 0]))",
         "x.index_select(0, torch.tensor(1))", "s.index_select(0, torch.tensor([0]))",
@@ -417,6 +418,7 @@ index_reduce = operator(
         )
     },
     doc="A copy with slices multiplied, averaged or compared into a dimension.",
+    corners=("torch.index_reduce(tensor([3.]), 0, tensor([0]), tensor([3.]), 'amax')",),
     samples=tuple(
         f"x.index_reduce(1, torch.tensor([0, 2, 0]), y, '{how}'{more})"
         for how in ("prod", "mean", "amax", "amin")

@@ -75,6 +75,7 @@ gather = operator(
         zeros_of(grad, tuple(self.shape)), dim, index, grad
     ),
     doc="The elements that an index tensor names along a dimension.",
+    corners=("tensor([1., 2.]).gather(0, tensor([0, 0, 1]))",),
     samples=(
         "torch.gather(x, 1, i)", "x.gather(0, torch.tensor([[0, 1, 0]]))",
         "s.gather(0, torch.tensor(0))", "x.gather(-1, i.int())",

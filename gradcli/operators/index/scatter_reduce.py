@@ -139,6 +139,10 @@ scatter_reduce = operator(
         )
     },
     doc="A copy with elements summed, multiplied, averaged or compared in along a dimension.",
+    corners=(
+        "torch.scatter_reduce(tensor([3.]), 0, tensor([0]), tensor([3.]), 'amax')",
+        "torch.scatter_reduce(tensor([2.]), 0, tensor([0, 0]), tensor([0., 3.]), 'prod')",
+    ),
     samples=tuple(
         f"x.scatter_reduce(1, i, y, '{how}'{more})"
         for how in REDUCTIONS

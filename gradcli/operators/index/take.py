@@ -32,6 +32,7 @@ take = operator(
     forward=lambda xp, self, index: self.reshape(-1)[index],
     self=lambda grad, self, index: put(zeros_of(grad, tuple(self.shape)), index, grad, True),
     doc="Elements by their position in the flattened tensor.",
+    corners=("tensor([1., 2.]).take(tensor([0, 0, 1]))",),
     samples=("x.take(j)", "torch.take(x, torch.tensor([[0, 5], [5, -1]]))"),
     errors=("x.take(torch.tensor([6]))", "x.take(v)"),
 )

@@ -83,6 +83,7 @@ addmm = operator(
     ),
     cost=lambda self, mat1, mat2, beta, alpha: mat1.shape[0] * mat2.shape[1],
     doc="beta * self + alpha * (mat1 @ mat2).",
+    computes="beta*self + alpha*(mat1 @ mat2)",
     samples=(
         "torch.addmm(b, a, a)", "b.addmm(a, a, beta=2, alpha=3)", "torch.addmm(v, x, a)",
         "torch.addmm(y, x, a.t(), alpha=0.5)", "b.clone().addmm_(a, a)",
@@ -126,6 +127,7 @@ addmv = operator(
     mat=lambda grad, vec, alpha: scaled(outer_of(grad, vec), alpha),
     vec=lambda grad, mat, alpha: scaled(mv(t(mat), grad), alpha),
     doc="beta * self + alpha * (mat @ vec).",
+    computes="beta*self + alpha*(mat @ vec)",
     samples=("torch.addmv(v, a, w)", "v.addmv(a, w, beta=2, alpha=0.5)", "torch.addmv(s, a, w)"),
     errors=("torch.addmv(v, a, x)", "torch.addmv(x, a, v)", "torch.addmv(v, a, w[:2])"),
 )
@@ -174,6 +176,7 @@ addbmm = operator(
         alpha,
     ),
     doc="beta * self + alpha * the sum of the products of two batches.",
+    computes="beta*self + alpha*(batch1 @ batch2).sum(0)",
     samples=("torch.addbmm(a, c, c)", "a.addbmm(c, c, beta=2, alpha=3)"),
     errors=("torch.addbmm(a, c, c[:1])",),
 )  # fmt: skip
@@ -198,6 +201,7 @@ baddbmm = operator(
     batch1=lambda grad, batch2, alpha: scaled(bmm(grad, transpose(batch2, 1, 2)), alpha),
     batch2=lambda grad, batch1, alpha: scaled(bmm(transpose(batch1, 1, 2), grad), alpha),
     doc="beta * self + alpha * the products of two batches, pair by pair.",
+    computes="beta*self + alpha*(batch1 @ batch2)",
     samples=("torch.baddbmm(c, c, c)", "torch.baddbmm(a, c, c, beta=2, alpha=3)"),
     errors=("torch.baddbmm(c, c, c[:1])",),
 )
@@ -224,6 +228,7 @@ addr = operator(
     vec1=lambda grad, vec2, alpha: scaled(mv(grad, vec2), alpha),
     vec2=lambda grad, vec1, alpha: scaled(mv(t(grad), vec1), alpha),
     doc="beta * self + alpha * the outer product of two vectors.",
+    computes="beta*self + alpha*outer(vec1, vec2)",
     samples=("torch.addr(a, v, w)", "a.addr(v, w, beta=2, alpha=3)"),
     errors=("torch.addr(a, v, x)", "torch.addr(x, v, w)"),
 )

@@ -410,6 +410,7 @@ trace = operator(
     forward=lambda xp, self: self.trace(dtype="int64" if self.dtype.kind in "iub" else None),
     self=lambda grad, self_sym_sizes: _trace_gradient(grad, self_sym_sizes),
     doc="The sum of a matrix's diagonal.",
+    computes="self.diagonal().sum()",
     samples=("torch.trace(a)", "x.trace()", "i.trace()"),
     errors=("torch.trace(v)",),
 )
@@ -431,6 +432,7 @@ vecdot = composite(
     _vecdot,
     where="linalg",
     doc="Products summed over a dimension.",
+    computes="(conj(x)*y).sum(dim)",
     samples=(
         "torch.linalg.vecdot(v, w)", "torch.linalg.vecdot(x, y)",
         "torch.linalg.vecdot(x, y, dim=0)",

@@ -100,6 +100,7 @@ eigh = composite(
     ),
     where="linalg",
     doc="Eigenvalues and eigenvectors of a symmetric matrix, in ascending order.",
+    corners=("torch.linalg.eigh(tensor([[2., 0.], [0., 2.]]))[0]",),
     samples=("torch.linalg.eigh(a + a.t())[0]", "torch.linalg.eigh(a + a.t())[1] ** 2"),
     errors=("torch.linalg.eigh(x)",),
 )
@@ -219,6 +220,7 @@ svdvals = composite(
     lambda A, driver: svd_row.run(A, False, True, driver)[1],
     where="linalg",
     doc="The singular values.",
+    corners=("torch.linalg.svdvals(tensor([[2., 0.], [0., 2.]]))",),
     samples=("torch.linalg.svdvals(x)", "torch.linalg.svdvals(a)", "torch.linalg.svdvals(x.t())"),
     errors=("torch.linalg.svdvals(v)",),
 )

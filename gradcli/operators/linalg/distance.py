@@ -82,6 +82,8 @@ pairwise_distance = composite(
     native(pairwise),
     where="torch functional",
     doc="The p-norm of x1 - x2 + eps along the last dimension.",
+    computes="vector_norm(x1 - x2 + eps, p, -1, keepdim)",
+    corners=("F.pairwise_distance(tensor([[1., 2.]]), tensor([[1., 2.]]))",),
     samples=(
         "F.pairwise_distance(x, y)",
         "torch.pairwise_distance(x, y, p=1, keepdim=True)",
@@ -117,6 +119,8 @@ composite(
     _cosine_similarity,
     where="torch functional",
     doc="The cosine of the angle between vectors along dim.",
+    computes="(x1*x2).sum(dim)/(vector_norm(x1, 2, dim)*vector_norm(x2, 2, dim))",
+    corners=("torch.cosine_similarity(tensor([0., 0.]), tensor([1., 1.]), 0)",),
     samples=("F.cosine_similarity(x, y)", "torch.cosine_similarity(x, y, dim=0)"),
     errors=("F.cosine_similarity(x, torch.ones(4))", "F.cosine_similarity(i, i)"),
 )
@@ -128,6 +132,8 @@ composite(
     ),
     where="functional",
     doc="input divided by its norm along dim.",
+    computes="input/clamp(vector_norm(input, p, dim, True), min=eps)",
+    corners=("F.normalize(tensor([0., 0.]), dim=0)",),
     samples=("F.normalize(x)", "F.normalize(x, p=1, dim=0)"),
     errors=("F.normalize(x, dim=4)",),
 )

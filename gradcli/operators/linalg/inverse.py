@@ -125,6 +125,7 @@ det = composite(
     lambda A: det_row(A)[0],
     where="torch method linalg",
     doc="The determinant of square matrices.",
+    corners=("torch.det(tensor([[1., 2.], [2., 4.]]))",),
     samples=("torch.linalg.det(a)", "torch.det(b)", "a.det()", "torch.det(torch.stack([a, b]))"),
     errors=("torch.linalg.det(x)", "torch.linalg.det(v)", "torch.det(i)"),
 )
@@ -166,6 +167,7 @@ slogdet = composite(
     "slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
     lambda A: named_outputs("slogdet", ("sign", "logabsdet"), slogdet_row(A)[:2]),
     doc="The determinant's sign and the logarithm of its size.",
+    corners=("torch.slogdet(tensor([[1., 2.], [2., 4.]]).detach())",),
     samples=("torch.slogdet(b)[1]", "a.slogdet().logabsdet"),
 )
 composite(
@@ -188,6 +190,8 @@ logdet = composite(
     "logdet(Tensor A) -> Tensor",
     _logdet,
     doc="The logarithm of the determinant; NaN where that is negative.",
+    computes="log(det(A))",
+    corners=("torch.logdet(tensor([[1., 0.], [0., -1.]]))",),
     samples=("torch.logdet(a)", "b.logdet()"),
 )
 
@@ -259,6 +263,7 @@ inv = composite(
     lambda A: inverse_of(A, "linalg.inv"),
     where="linalg",
     doc="The inverse of square matrices.",
+    corners=("torch.linalg.inv(tensor([[1., 2.], [2., 4.]]))",),
     samples=("torch.linalg.inv(a)", "torch.linalg.inv(torch.stack([a, b]))"),
     errors=(
         "torch.linalg.inv(x)", "torch.linalg.inv(i)", "torch.linalg.inv(torch.zeros(2, 2))",
@@ -270,6 +275,7 @@ inverse = composite(
     "inverse(Tensor self) -> Tensor",
     lambda self: inverse_of(self, "linalg.inv"),
     doc="The inverse of square matrices.",
+    corners=("torch.inverse(tensor([[1., 2.], [2., 4.]]))",),
     samples=("torch.inverse(a)", "b.inverse()"),
     errors=("torch.inverse(torch.zeros(2, 2))",),
 )
@@ -377,6 +383,8 @@ solve = composite(
     _solve,
     where="linalg",
     doc="The solution of A X = B, or of X A = B.",
+    computes="inverse(A) @ B",
+    corners=("torch.linalg.solve(tensor([[1., 2.], [2., 4.]]), tensor([1., 1.]))",),
     samples=(
         "torch.linalg.solve(a, v)", "torch.linalg.solve(a, b)",
         "torch.linalg.solve(a, x, left=False)", "torch.linalg.solve(torch.stack([a, b]), b)",

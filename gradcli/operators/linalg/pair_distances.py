@@ -156,6 +156,8 @@ composite(
     _distances,
     where="torch",
     doc="The p-norm of the difference of each row of one matrix and each of another.",
+    computes="vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)",
+    corners=("torch.cdist(tensor([[1., 2.]]), tensor([[1., 2.]]))",),
     samples=(
         "torch.cdist(x, a)", "torch.cdist(c, a, 1.0)", "torch.cdist(x, y, 3.0)",
         "torch.cdist(x, y, float('inf')) ** 2", "torch.cdist(x, x, 0.0)", "torch.cdist(x, x)",

@@ -56,6 +56,7 @@ dot = operator(
     self=lambda grad, tensor: grad * tensor,
     tensor=lambda grad, self: grad * self,
     doc="The inner product of two vectors.",
+    computes="(self*tensor).sum()",
     samples=("torch.dot(v, w)", "v.dot(w)", "v @ w", "j.dot(j)"),
     errors=("v.dot(x)", "v.dot(w[:2])", "v.dot(d[0])", "torch.dot(v, 1)"),
 )
@@ -69,6 +70,7 @@ vdot = operator(
     self=lambda grad, other: conj(grad) * other,
     other=lambda grad, self: grad * self,
     doc="The inner product of two vectors; of complex ones the first is conjugated.",
+    computes="(conj(self)*other).sum()",
     samples=("torch.vdot(v, w)", "v.vdot(w)", "torch.vdot(torch.complex(v, w), w * 1j)"),
     errors=("torch.vdot(v, x)", "torch.vdot(v, w[:2])"),
 )
@@ -94,6 +96,7 @@ outer = composite(
     _outer,
     aliases=("ger",),
     doc="All products of an element of one vector with one of another.",
+    computes="self.unsqueeze(1)*vec2",
     samples=("torch.outer(v, w)", "v.outer(w[:2])", "torch.ger(v, w)"),
     errors=("torch.outer(x, v)", "torch.outer(v, x)"),
 )
@@ -152,6 +155,7 @@ mm = operator(
     ),
     cost=lambda self, mat2: self.shape[0] * mat2.shape[1],
     doc="The product of two matrices.",
+    computes="self @ mat2",
     samples=(
         "torch.mm(x, a)", "x.mm(r)", "a @ b", "x.t() @ y", "x @ y.t()", "i.mm(i.t())", "x.t() @ x",
         "x[:, :1] @ (0 * y[:1])",
@@ -183,6 +187,7 @@ mv = operator(
     self=lambda grad, vec: outer_of(grad, vec),
     vec=lambda grad, self: mv(t(self), grad),
     doc="The product of a matrix with a vector.",
+    computes="self @ vec",
     samples=("torch.mv(a, v)", "x.mv(v)", "a @ v", "x @ v", "x.t().mv(v[:2])"),
     errors=("a.mv(x)", "a.mv(w[:2])", "x.mv(d[0])"),
 )
@@ -210,6 +215,7 @@ bmm = operator(
     mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad),
     cost=lambda self, mat2: self.shape[0] * self.shape[1] * mat2.shape[2],
     doc="The products of matrices in a batch, pair by pair.",
+    computes="self @ mat2",
     samples=("torch.bmm(c, c)", "c.bmm(c.mT)", "c @ c"),
     errors=("c.bmm(x)", "c.bmm(c[:1])", "c.bmm(c[:, :2])", "c.bmm(c.double())"),
 )

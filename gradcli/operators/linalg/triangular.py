@@ -277,6 +277,7 @@ cholesky_solve = operator(
         )
     },
     doc="The solution of a system whose matrix is given by its Cholesky factor.",
+    computes="solve(input2 @ input2.mT, self)",
     samples=("torch.cholesky_solve(b, a.tril())", "b.cholesky_solve(a.triu(), upper=True)"),
     errors=("v.cholesky_solve(a)", "a.cholesky_solve(v)", "d.cholesky_solve(a)",
             "x.cholesky_solve(a)", "a.cholesky_solve(x)"),
@@ -299,6 +300,7 @@ cholesky_inverse = operator(
     ),
     self=lambda grad, self, result, upper: _cholesky_inverse_gradient(grad, self, result, upper),
     doc="The inverse of a matrix that is given by its Cholesky factor.",
+    computes="inverse(self @ self.mT)",
     samples=("torch.cholesky_inverse(a.tril())", "a.triu().cholesky_inverse(upper=True)"),
     errors=("v.cholesky_inverse()", "x.cholesky_inverse()"),
 )

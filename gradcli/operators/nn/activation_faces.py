@@ -106,6 +106,8 @@ composite(
     lambda input, inplace: (catalogue.row("hardtanh_") if inplace else hardtanh).run(input, 0, 6),
     where="functional",
     doc="input clamped to [0, 6].",
+    computes="clamp(input, 0, 6)",
+    corners=("F.relu6(tensor([0., 6.]))",),
     samples=("F.relu6(x)", "F.relu6(x * 4, True)"),
 )
 
@@ -160,6 +162,8 @@ composite(
     lambda input: input / (input.abs() + 1),
     where="functional",
     doc="input / (1 + abs(input)).",
+    computes="input/(1 + abs(input))",
+    corners=("F.softsign(tensor(0.))",),
     samples=("F.softsign(x)",),
 )
 
@@ -168,6 +172,7 @@ composite(
     lambda input: input - input.tanh(),
     where="functional",
     doc="input - tanh(input).",
+    computes="input - tanh(input)",
     samples=("F.tanhshrink(x)",),
 )
 
@@ -176,6 +181,7 @@ composite(
     lambda input: input.sigmoid(),
     where="functional",
     doc="1 / (1 + exp(-input)).",
+    computes="1/(1 + exp(-input))",
     samples=("F.sigmoid(x)",),
 )
 
@@ -184,6 +190,7 @@ composite(
     lambda input: input.tanh(),
     where="functional",
     doc="The hyperbolic tangent.",
+    computes="(exp(input) - exp(-input))/(exp(input) + exp(-input))",
     samples=("F.tanh(x)",),
 )
 

@@ -171,6 +171,7 @@ composite(
     _scaled_dot_product,
     where="functional",
     doc="softmax(query @ key.T / sqrt(length)) @ value.",
+    computes="softmax(query @ key.mT/sqrt(query.shape[-1]), -1) @ value",
     samples=(
         "F.scaled_dot_product_attention(x, x, y)",
         "F.scaled_dot_product_attention(x, x, y, is_causal=True)",

@@ -38,6 +38,7 @@ linear = composite(
     _linear,
     where="functional",
     doc="input @ weight.T + bias.",
+    computes="input @ weight.T + bias",
     samples=("F.linear(x, a, v)", "F.linear(x, a)", "F.linear(c, a, v)", "F.linear(v, a)"),
     errors=("F.linear(x, torch.ones(2, 2))", "F.linear(d, a)"),
 )
@@ -176,6 +177,7 @@ embedding_table = operator(
     check=_check_embedding,
     cost=lambda weight, indices, *rest: indices.numel() * weight.shape[-1],
     doc="The rows of weight at these indices.",
+    computes="weight[indices]",
     samples=("F.embedding(j, a)",),
 )
 
@@ -212,6 +214,8 @@ composite(
     _functional_embedding,
     where="functional",
     doc="The rows of weight at these indices.",
+    computes="weight[input]",
+    corners=("F.embedding(tensor([0, 0, 1]), tensor([[1.], [2.]]), padding_idx=1)",),
     samples=("F.embedding(j, a)", "F.embedding(i % 3, a, padding_idx=0)"),
     errors=("F.embedding(torch.tensor([9]), a)", "F.embedding(x, a)"),
 )

@@ -117,6 +117,7 @@ binary_cross_entropy = operator(
     check=_check_bce,
     refuse=floating_only("binary_cross_entropy"),
     doc="-(target * log(self) + (1 - target) * log(1 - self)), the logarithms kept above -100.",
+    computes="-(target*log(self) + (1 - target)*log(1 - self)).mean()",
     samples=(
         "F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(y))",
         "F.binary_cross_entropy(p / 2, u.data.abs(), weight=d.data)",
@@ -188,6 +189,7 @@ binary_cross_entropy_with_logits = operator(
     check=_check_logits,
     refuse=floating_only("log_sigmoid_cpu"),
     doc="binary_cross_entropy of sigmoid(self), computed from the logits themselves.",
+    computes="-(target*log(sigmoid(self)) + (1 - target)*log(1 - sigmoid(self))).mean()",
     samples=(
         "F.binary_cross_entropy_with_logits(x, torch.sigmoid(y))",
         "F.binary_cross_entropy_with_logits(x, torch.sigmoid(y), pos_weight=torch.ones(3))",

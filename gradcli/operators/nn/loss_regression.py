@@ -87,6 +87,7 @@ mse_loss = operator(
     target=lambda grad, self, target, reduction: mse_loss_backward(grad, target, self, reduction),
     refuse=floating_only("mse_cpu"),
     doc="The square of the difference: its mean, its sum, or of each element.",
+    computes="((self - target)**2).mean()",
     samples=(
         "F.mse_loss(x, y)",
         "F.mse_loss(x, d)",
@@ -151,6 +152,8 @@ smooth_l1_loss = operator(
     ),
     refuse=floating_only("smooth_l1_cpu"),
     doc="Half a square below beta, the absolute difference above.",
+    computes="where(abs(self - target) < beta, (self - target)**2/(2*beta), abs(self - target) - "
+    "beta/2).mean()",
     samples=("F.smooth_l1_loss(x, y)", "F.smooth_l1_loss(d, y)"),
 )
 
@@ -231,6 +234,8 @@ huber_loss = operator(
     check=_check_delta,
     refuse=floating_only("huber_cpu"),
     doc="Half a square below delta, delta times the rest above.",
+    computes="where(abs(self - target) < delta, (self - target)**2/2, delta*(abs(self - target) - "
+    "delta/2)).mean()",
     samples=("F.huber_loss(x, y)", "F.huber_loss(x, d).detach()", "F.huber_loss(d, x).detach()"),
     errors=("F.huber_loss(x, d).backward()", "F.huber_loss(x, i).backward()"),
 )
@@ -301,6 +306,7 @@ soft_margin_loss = operator(
     ),
     check=lambda self, target, reduction: constant("soft_margin_loss", target=target),
     doc="log(1 + exp(-target * self)).",
+    computes="log(1 + exp(-target*self)).mean()",
     samples=("F.soft_margin_loss(x, y.detach().sign())", "F.soft_margin_loss(x, y.data.double())"),
     errors=("F.soft_margin_loss(x, y)", "F.soft_margin_loss(x, k).backward()"),
 )

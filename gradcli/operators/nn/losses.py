@@ -99,6 +99,8 @@ composite(
     _l1_loss,
     where="functional",
     doc="The absolute difference: its mean, its sum, or of each element.",
+    computes="abs(input - target).mean()",
+    corners=("F.l1_loss(tensor([1.]), tensor([1.]))",),
     samples=("F.l1_loss(x, y)", "F.l1_loss(x, y, reduction='none')"),
     errors=("F.l1_loss(x, torch.ones(4))",),
 )
@@ -108,6 +110,7 @@ composite(
     _smooth_l1_loss,
     where="functional",
     doc="Half a square below beta, the absolute difference above.",
+    corners=("F.smooth_l1_loss(tensor([1., -1.]), tensor([0., 0.]).detach(), reduction='sum')",),
     samples=("F.smooth_l1_loss(x, y)", "F.smooth_l1_loss(x, y, beta=0.5, reduction='sum')"),
     errors=("F.smooth_l1_loss(x, y, beta=-1.0)",),
 )
@@ -118,6 +121,7 @@ composite(
     _huber_loss,
     where="functional",
     doc="Half a square below delta, delta times the rest above.",
+    corners=("F.huber_loss(tensor([1., -1.]), tensor([0., 0.]).detach(), 'sum')",),
     samples=("F.huber_loss(x, y)", "F.huber_loss(x, y, delta=0.5, reduction='none')"),
     errors=("F.huber_loss(x, y, delta=0.0)",),
 )
@@ -139,6 +143,8 @@ composite(
     _nll,
     where="functional",
     doc="Minus the input at each row's target class: of log-probabilities, the likelihood's.",
+    computes="-input.gather(1, target.unsqueeze(1)).mean()",
+    corners=("F.nll_loss(tensor([[-1., -2.]]), tensor([-100]))",),
     samples=("F.nll_loss(a, j)", "F.nll_loss(a, j, v.detach(), ignore_index=1)"),
     errors=("F.nll_loss(a, j + 3)", "F.nll_loss(x, j)", "F.nll_loss(x, x)"),
 )
@@ -213,6 +219,8 @@ composite(
     _cross_entropy,
     where="functional",
     doc="nll_loss of log_softmax, against class numbers or class probabilities.",
+    computes="-log_softmax(input, 1).gather(1, target.unsqueeze(1)).mean()",
+    corners=("F.cross_entropy(tensor([[1., 2.]]), tensor([-100]))",),
     samples=(
         "F.cross_entropy(a, j)",
         "F.cross_entropy(a, j, label_smoothing=0.1)",
@@ -267,6 +275,7 @@ composite(
     _bce,
     where="functional",
     doc="-(target * log(input) + (1 - target) * log(1 - input)).",
+    corners=("F.binary_cross_entropy(tensor([0., 1.]), tensor([1., 1.]).detach())",),
     samples=("F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(y))",),
     errors=("F.binary_cross_entropy(p + 2, u.abs())", "F.binary_cross_entropy(u, v)"),
 )
@@ -319,6 +328,8 @@ composite(
     _kl_div,
     where="functional",
     doc="The divergence of target from the distribution whose logarithm is input.",
+    computes="(target*(log(target) - input)).mean()",
+    corners=("F.kl_div(tensor([-1.]), tensor([0.]), reduction='sum')",),
     samples=(
         "F.kl_div(x, p, reduction='batchmean')",
         "F.kl_div(x, y, log_target=True, reduction='sum')",
@@ -357,6 +368,7 @@ composite(
     _poisson,
     where="functional",
     doc="The negative log-likelihood of counts under a Poisson distribution.",
+    computes="(exp(input) - target*input).mean()",
     samples=(
         "F.poisson_nll_loss(x, p)",
         "F.poisson_nll_loss(p, q * 2, log_input=False, full=True, reduction='sum')",
@@ -393,6 +405,7 @@ composite(
     _gaussian,
     where="functional",
     doc="The negative log-likelihood under a Gaussian with this variance.",
+    computes="((log(var) + (input - target)**2/var)/2).mean()",
     samples=("F.gaussian_nll_loss(x, y, p)", "F.gaussian_nll_loss(x, y, p, full=True)"),
     errors=("F.gaussian_nll_loss(x, y, -p)",),
 )

@@ -54,6 +54,8 @@ composite(
     _hinge,
     where="functional",
     doc="The input where the target is 1, max(0, margin - input) where it is -1.",
+    computes="where(target == 1, input, clamp(margin - input, min=0)).mean()",
+    corners=("F.hinge_embedding_loss(tensor([1.]), tensor([-1.]).detach())",),
     samples=("F.hinge_embedding_loss(x, y.detach().sign())",),
 )
 
@@ -84,6 +86,8 @@ composite(
     _margin_ranking,
     where="functional",
     doc="max(0, -target * (input1 - input2) + margin).",
+    computes="clamp(margin - target*(input1 - input2), min=0).mean()",
+    corners=("F.margin_ranking_loss(tensor([1.]), tensor([1.]), tensor([1.]).detach())",),
     samples=("F.margin_ranking_loss(x, y, u.detach().sign(), margin=0.1)",),
     errors=("F.margin_ranking_loss(x, y, v)",),
 )
@@ -128,6 +132,9 @@ composite(
     _cosine_embedding,
     where="functional",
     doc="1 - cosine where the target is 1, max(0, cosine - margin) where it is -1.",
+    corners=(
+        "F.cosine_embedding_loss(tensor([[1., 0.]]), tensor([[0., 1.]]), tensor([-1.]).detach())",
+    ),
     samples=("F.cosine_embedding_loss(x, y, torch.tensor([1, -1]))",),
     errors=("F.cosine_embedding_loss(x, y, i)",),
 )
@@ -167,6 +174,9 @@ composite(
     _triplet,
     where="functional",
     doc="max(0, margin + distance to the positive - distance to the negative).",
+    computes="clamp(pairwise_distance(anchor, positive, p, eps) - pairwise_distance(anchor, "
+    "negative, p, eps) + margin, min=0).mean()",
+    corners=("F.triplet_margin_loss(tensor([[1.]]), tensor([[1.]]), tensor([[1.]]))",),
     samples=("F.triplet_margin_loss(x, y, p)", "F.triplet_margin_loss(x, y, p, swap=True)"),
     errors=("F.triplet_margin_loss(x, y, p, margin=-1.0)",),
 )
@@ -214,6 +224,7 @@ composite(
     _multi_margin,
     where="functional",
     doc="How far each other class reaches into the margin below the target's class.",
+    corners=("F.multi_margin_loss(tensor([[1., 0.]]), tensor([0]))",),
     samples=("F.multi_margin_loss(a, j)", "F.multi_margin_loss(a, j, p=2)"),
     errors=("F.multi_margin_loss(a, j + 3)",),
 )

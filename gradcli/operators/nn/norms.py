@@ -24,6 +24,8 @@ composite(
     _layer_norm,
     where="functional",
     doc="Each vector over the last dimensions at mean 0 and variance 1, scaled and shifted.",
+    computes="(input - input.mean(-1, True))/sqrt(input.var(-1, correction=0, keepdim=True) + "
+    "eps)*weight + bias",
     samples=("F.layer_norm(x, (3,))", "F.layer_norm(x, [3], v, w)", "F.layer_norm(c, (3, 3))"),
     errors=("F.layer_norm(x, (2,))", "F.layer_norm(x, (3,), torch.ones(2))"),
 )

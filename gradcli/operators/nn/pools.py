@@ -107,7 +107,11 @@ def _check_line(input: Any, settings: Any, ceil: bool) -> None:
         raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{input.dtype.word}'")
 
 
-for _ndim, _x in ((1, "c"), (2, "c[None]"), (3, "c[None, None]")):
+for _ndim, _x, _corner in (
+    (1, "c", "F.max_pool1d(tensor([[3., 3., 1.]]), 3)"),
+    (2, "c[None]", "F.max_pool2d(tensor([[[3., 3.], [3., 1.]]]), 2)"),
+    (3, "c[None, None]", "F.max_pool3d(tensor([[[[3., 3.], [3., 1.]]]]), (1, 2, 2))"),
+):
     _window = (
         f"Tensor input, int[{_ndim}] kernel_size, int[{_ndim}]? stride=None, "
         f"int[{_ndim}] padding=0, int[{_ndim}] dilation=1, bool ceil_mode=False"
@@ -125,6 +129,7 @@ for _ndim, _x in ((1, "c"), (2, "c[None]"), (3, "c[None, None]")):
         _max_pool(_ndim, False),
         where="torch",
         doc="The largest element of each window.",
+        corners=(_corner,),
         samples=(f"torch.max_pool{_ndim}d({_x}, 2)",),
     )
     composite(
@@ -240,7 +245,10 @@ def _adaptive_max(ndim: int) -> Any:
     return body
 
 
-for _ndim, _x in ((1, "c"), (2, "c[None]"), (3, "c[None, None]")):
+for _ndim, _x, _corner in (
+    (1, "c", "[[3., 3., 1.]]"), (2, "c[None]", "[[[3., 3.], [3., 1.]]]"),
+    (3, "c[None, None]", "[[[[3., 3.], [3., 1.]]]]"),
+):  # fmt: skip
     composite(
         f"adaptive_avg_pool{_ndim}d(Tensor input, any output_size) -> Tensor",
         native(_adaptive_average(_ndim)),
@@ -254,5 +262,6 @@ for _ndim, _x in ((1, "c"), (2, "c[None]"), (3, "c[None, None]")):
         _adaptive_max(_ndim),
         where="functional",
         doc="The largest elements of windows that divide the input into this many parts.",
+        corners=(f"F.adaptive_max_pool{_ndim}d(tensor({_corner}), 1)",),
         samples=(f"F.adaptive_max_pool{_ndim}d({_x}, 2)",),
     )

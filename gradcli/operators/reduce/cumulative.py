@@ -141,6 +141,7 @@ cumprod = operator(
         _cumprod_backward(as_kind(grad, self_kind), self, dim, result), self_kind
     ),
     doc="The product of all elements up to each one, along a dimension.",
+    corners=("tensor([2., 0., 3.]).cumprod(0)",),
     samples=("x.cumprod(1)", "torch.cumprod(x, 0)", "(x * k).cumprod(1)", "s.cumprod(0)",
              "i.cumprod(1)", "k.cumsum(1)", "x.cumsum(1, dtype=torch.float64)",
              "(c * 0).cumprod(-1)", "(r * (r > 0)).cumprod(0)"),
@@ -164,9 +165,9 @@ def _running(xp: Any, self: Any, dim: int, how: str) -> Any:
     return values, indices
 
 
-for _name, _node, _how, _word in (
-    ("cummax", "Cummax", "maximum", "largest"),
-    ("cummin", "Cummin", "minimum", "smallest"),
+for _name, _node, _how, _word, _tie in (
+    ("cummax", "Cummax", "maximum", "largest", "tensor([3., 3., 1.])"),
+    ("cummin", "Cummin", "minimum", "smallest", "tensor([1., 1., 3.])"),
 ):
     operator(
         f"{_name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
@@ -178,6 +179,7 @@ for _name, _node, _how, _word in (
         forward=lambda xp, self, dim, _how=_how: _running(xp, self, dim, _how),
         self=lambda grads, self, indices, dim: _cummaxmin_backward(grads[0], self, indices, dim),
         doc=f"The {_word} element up to each one, and where it is.",
+        corners=(f"{_tie}.{_name}(0)",),
         samples=(
             f"x.{_name}(1)",
             f"torch.{_name}(x, 0)",
@@ -235,6 +237,8 @@ logcumsumexp = operator(
     forward=_logcumsumexp,
     self=lambda grad, self, result, dim: _logcumsumexp_backward(grad, self, result, dim),
     doc="The logarithm of the running sum of exponentials.",
+    computes="log(exp(self).cumsum(dim))",
+    corners=("tensor([-math.inf, -math.inf]).logcumsumexp(0)",),
     samples=("x.logcumsumexp(1)", "torch.logcumsumexp(x, 0)", "s.logcumsumexp(0)"),
     errors=("i.logcumsumexp(1)", "x.logcumsumexp(2)"),
 )

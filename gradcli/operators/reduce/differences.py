@@ -134,10 +134,16 @@ def _cumulative_dx(y: Any, dx: Any, dim: int) -> Any:
     return cumsum.run(_trapezoid_of(_floating(y), dx / 2.0, place), dim, None)
 
 
-for _name, _alias, _of_x, _of_dx, _doc in (
-    ("trapezoid", ("trapz",), _trapezoid, _trapezoid_dx, "The integral by the trapezoidal rule"),
-    ("cumulative_trapezoid", (), _cumulative_x, _cumulative_dx, "The integral up to each place"),
-):
+for _name, _alias, _of_x, _of_dx, _doc, _computes in (
+    (
+        "trapezoid", ("trapz",), _trapezoid, _trapezoid_dx, "The integral by the trapezoidal rule",
+        "dx*((y[..., 1:] + y[..., :-1])/2).sum(-1)",
+    ),
+    (
+        "cumulative_trapezoid", (), _cumulative_x, _cumulative_dx, "The integral up to each place",
+        "",
+    ),
+):  # fmt: skip
     composite(
         f"{_name}.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
         native(_of_x),
@@ -154,6 +160,7 @@ for _name, _alias, _of_x, _of_dx, _doc in (
         where="torch",
         aliases=_alias,
         doc=f"{_doc}, at equal distances.",
+        computes=_computes,
         samples=(f"torch.{_name}(x)", f"torch.{_name}(x, dx=0.5)", f"torch.{_name}(x, dim=0)"),
         errors=(f"torch.{_name}(k)", f"torch.{_name}(x, dim=2)"),
     )

@@ -88,9 +88,11 @@ def _with_index(xp: Any, self: Any, dim: int, keepdim: bool, how: str) -> Any:
 
 # ---- one dimension, or all
 
-for _name, _node, _word, _two in (
-    ("max", "Max", "largest", maximum),
-    ("min", "Min", "smallest", minimum),
+_NAN = "tensor([1., math.nan])"  # in corners
+
+for _name, _node, _word, _two, _tie, _lines in (
+    ("max", "Max", "largest", maximum, "tensor([3., 3., 1.])", ("tensor([3., 3., 1.])", _NAN)),
+    ("min", "Min", "smallest", minimum, "tensor([1., 1., 3.])", ("tensor([1., 1., 3.])",)),
 ):
     operator(
         f"{_name}(Tensor self) -> Tensor",
@@ -100,6 +102,7 @@ for _name, _node, _word, _two in (
         forward=lambda xp, self, _name=_name: getattr(self, _name)(),
         self=lambda grad, self, result: evenly_distribute_backward(grad, self, result),
         doc=f"The {_word} of all elements; the gradient is split among equals.",
+        corners=(f"{_tie}.{_name}()", f"{_NAN}.{_name}()"),
         samples=(
             f"x.{_name}()",
             f"torch.{_name}(x)",
@@ -113,6 +116,7 @@ for _name, _node, _word, _two in (
         f"{_name}.other(Tensor self, Tensor other) -> Tensor",
         lambda self, other, _two=_two: _two(self, other),
         doc=f"The {_word} of two elements.",
+        corners=(f"torch.{_name}(tensor(3.), tensor(3.))",),
         samples=(f"torch.{_name}(x, y)", f"x.{_name}(z)"),
         errors=(f"torch.{_name}(x, r)",),
     )
@@ -130,6 +134,7 @@ for _name, _node, _word, _two in (
             grads[0], dim, indices, self_sym_sizes, keepdim
         ),
         doc=f"The {_word} elements along a dimension, and where they are; the first of equals.",
+        corners=tuple(f"{_line}.{_name}(0)" for _line in _lines),
         samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0, True)", f"s.{_name}(0)",
                  f"i.{_name}(dim=1)", f"c.{_name}(-1).values", f"k.{_name}(1)"),
         errors=(f"x.{_name}(2)", f"torch.zeros(2, 0).{_name}(1)"),
@@ -146,7 +151,10 @@ def _check_several(name: str) -> Any:
     return check
 
 
-for _name, _node, _word in (("amax", "Amax", "largest"), ("amin", "Amin", "smallest")):
+for _name, _node, _word, _tie in (
+    ("amax", "Amax", "largest", "tensor([3., 3., 1.])"),
+    ("amin", "Amin", "smallest", "tensor([1., 1., 3.])"),
+):
     operator(
         f"{_name}(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
         node=f"{_node}Backward0",
@@ -160,6 +168,7 @@ for _name, _node, _word in (("amax", "Amax", "largest"), ("amin", "Amin", "small
             grad, self, result, dim, keepdim
         ),
         doc=f"The {_word} elements over some dimensions; the gradient is split among equals.",
+        corners=(f"{_tie}.{_name}(0)", f"{_NAN}.{_name}(0)"),
         samples=(f"x.{_name}()", f"torch.{_name}(x, 1)", f"c.{_name}((0, 2), keepdim=True)",
                  f"s.{_name}()", f"i.{_name}(1)", f"k.{_name}()", f"(x * k).{_name}(1)"),
         errors=(f"x.{_name}(2)", f"x.{_name}((0, 0))", f"torch.zeros(0).{_name}()",
@@ -208,6 +217,7 @@ aminmax = operator(
         grads, self, dim, keepdim, min, max
     ),
     doc="The smallest and the largest elements.",
+    corners=("torch.aminmax(tensor([3., 3.]))",),
     samples=("x.aminmax()", "torch.aminmax(x, dim=1)", "x.aminmax(dim=0, keepdim=True)",
              "x.aminmax(dim=1).max", "x.aminmax().min", "i.aminmax()", "s.aminmax()"),
     errors=("x.aminmax(dim=2)", "torch.zeros(0).aminmax()"),
@@ -232,7 +242,10 @@ def _index_of(xp: Any, self: Any, dim: int | None, keepdim: bool, how: str) -> A
     return xp.asarray(getattr(self, how)(axis=dim, keepdims=keepdim))
 
 
-for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
+for _name, _word, _corners in (
+    ("argmax", "largest", ("tensor([3., 3., 1.]).argmax()", f"{_NAN}.argmax()")),
+    ("argmin", "smallest", ("tensor([1., 1., 3.]).argmin()",)),
+):
     operator(
         f"{_name}(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
         dtype="int64",
@@ -244,6 +257,7 @@ for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
             xp, self, dim, keepdim, _name
         ),
         doc=f"Where the {_word} element is; the first of equals.",
+        corners=_corners,
         samples=(f"x.{_name}()", f"torch.{_name}(x, 1)", f"x.{_name}(0, keepdim=True)",
                  f"x.{_name}(keepdim=True)", f"s.{_name}()", f"i.{_name}(-1)"),
         errors=(f"x.{_name}(2)", f"k.{_name}()", f"torch.zeros(0).{_name}()"),

@@ -94,11 +94,13 @@ def _ranks(ordered: Any, q: Any, ignore: bool) -> Any:
     return ranks.masked_fill(fails, last)
 
 
-for _name, _ignore, _doc in (
-    ("quantile", False, "Quantiles"),
-    ("nanquantile", True, "Quantiles of what is not NaN"),
+for _name, _ignore, _doc, _corner in (
+    ("quantile", False, "Quantiles", "torch.quantile(tensor([1., 2., 2., 4.]), {})"),
+    ("nanquantile", True, "Quantiles of what is not NaN", ""),
 ):
-    for _overload, _kind in ((".scalar", "float q"), ("", "Tensor q")):
+    for _overload, _kind, _q in (
+        (".scalar", "float q", "0.5"), ("", "Tensor q", "tensor(0.5).detach()"),
+    ):  # fmt: skip
         composite(
             f"{_name}{_overload}(Tensor self, {_kind}, int? dim=None, bool keepdim=False, *, "
             "str interpolation='linear') -> Tensor",
@@ -108,6 +110,7 @@ for _name, _ignore, _doc in (
                 )
             ),
             doc=f"{_doc} of all elements, or along a dimension.",
+            corners=(_corner.format(_q),) if _corner else (),
             samples=(f"torch.{_name}(x, 0.3)", f"x.{_name}(0.25, 1)",
                      f"torch.{_name}(c, 0.25, dim=1, keepdim=True)",
                      f"torch.{_name}(s, 0.5)",

@@ -77,6 +77,7 @@ sum_ = operator(
         expand(grad, self_sym_sizes, False), self_kind
     ),
     doc="The sum of all elements.",
+    corners=("torch.sum(tensor([]))",),
     samples=("x.sum()", "torch.sum(x)", "s.sum()", "i.sum()", "k.sum()",
              "x.sum(dtype=torch.float64)", "d.sum()", "r.sum()", "c.sum()", "torch.zeros(0).sum()"),
     errors=("torch.sum(1.0)", "x.sum('a')"),
@@ -131,6 +132,8 @@ mean = operator(
         expand(grad, self_sym_sizes, False) / self_sym_numel, self_kind
     ),
     doc="The mean of all elements.",
+    computes="self.sum()/self.numel()",
+    corners=("torch.mean(tensor([]))",),
     samples=("x.mean()", "torch.mean(x)", "s.mean()", "i.mean(dtype=torch.float32)",
              "x.mean(dtype=torch.float64)", "d.mean()", "torch.zeros(0).mean()"),
     errors=("i.mean()", "k.mean()", "x.mean(dtype=torch.int64)", "torch.mean(1.0)"),
@@ -155,6 +158,7 @@ mean_dim = operator(
         mean_backward(grad, self_sym_sizes, dim, self_sym_numel, keepdim), self_kind
     ),
     doc="The mean over some dimensions.",
+    computes="",
     samples=("x.mean(1)", "torch.mean(c, (0, 1))", "x.mean(0, keepdim=True)", "x.mean(dim=None)",
              "s.mean(-1)", "x.mean(1, dtype=torch.float64)"),
     errors=("i.mean(1)", "x.mean(2)", "x.mean((0, -2))"),
@@ -239,6 +243,7 @@ prod = operator(
         _prod_backward(grad, in_type_of(self, grad), result), self_kind
     ),
     doc="The product of all elements.",
+    corners=("tensor([2., 0., 3.]).prod()", "tensor([0., 0., 3.]).prod()"),
     samples=("x.prod()", "torch.prod(x)", "s.prod()", "(x * k).prod()", "i.prod()", "k.prod()",
              "x.prod(dtype=torch.float64)", "torch.zeros(0).prod()", "v[:1].prod()"),
     errors=("torch.prod(1.0)",),
@@ -263,6 +268,7 @@ prod_dim = operator(
         _prod_dim_backward(grad, in_type_of(self, grad), result, dim, keepdim), self_kind
     ),
     doc="The product along one dimension.",
+    corners=("tensor([2., 0., 3.]).prod(0)",),
     samples=("x.prod(1)", "torch.prod(x, 0, True)", "(x * k).prod(1)", "s.prod(0)", "i.prod(1)",
              "x.prod(-1, dtype=torch.float64)"),
     errors=("x.prod(2)",),
@@ -289,6 +295,8 @@ nansum = operator(
         sum_backward(as_kind(grad, self_kind), tuple(self.shape), dim, keepdim) * (self == self)
     ),
     doc="The sum of the elements that are not NaN.",
+    computes="where(isnan(self), 0, self).sum()",
+    corners=("tensor([1., math.nan]).nansum()",),
     samples=("x.nansum()", "torch.nansum(x, 1)", "x.log().nansum(0, keepdim=True)", "i.nansum()"),
 )
 
@@ -308,6 +316,8 @@ nanmean = composite(
     "-> Tensor",
     _nanmean,
     doc="The mean of the elements that are not NaN.",
+    computes="nansum(self)/(self == self).sum()",
+    corners=("tensor([1., math.nan]).nanmean()",),
     samples=("x.nanmean()", "torch.nanmean(x, 1)", "x.log().nanmean(0)"),
     errors=("i.nanmean()",),
 )
@@ -350,6 +360,8 @@ logsumexp = operator(
         grad, self, result, dim, keepdim
     ),
     doc="The logarithm of the sum of exponentials.",
+    computes="log(exp(self).sum(dim, keepdim))",
+    corners=("tensor([-math.inf, -math.inf]).logsumexp(0)",),
     samples=("x.logsumexp(1)", "torch.logsumexp(c, (0, 2))", "x.logsumexp(0, keepdim=True)",
              "s.logsumexp(0)", "i.logsumexp(1)", "torch.special.logsumexp(x, 1)"),
     errors=("x.logsumexp()", "x.logsumexp(3)"),
@@ -412,6 +424,7 @@ count_nonzero = operator(
         (self != 0).sum(axis=axes(None if dim is None else (dim,), self.ndim), dtype="int64")
     ),
     doc="How many elements are not zero.",
+    computes="(self != 0).sum()",
     samples=("k.count_nonzero()", "torch.count_nonzero(x, 1)", "i.count_nonzero(dim=0)"),
     errors=("x.count_nonzero(2)",),
 )

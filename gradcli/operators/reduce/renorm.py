@@ -71,6 +71,7 @@ renorm = operator(
     reduced=Reduced(lambda kind, *given: _renorm(kind.xp, *given, settle=kind.settle)),
     self=lambda grad, self, p, dim, maxnorm: _renorm_backward(grad, self, p, dim, maxnorm),
     doc="Slices along dim whose p-norm exceeds maxnorm, scaled down to it.",
+    corners=("tensor([[0., 0.], [3., 4.]]).renorm(2, 0, 1)",),
     samples=("torch.renorm(x, 2, 0, 1.0)", "x.renorm(1, 1, 0.5)"),
     errors=(
         "v.renorm(2, 0, 1.0)",
@@ -147,6 +148,7 @@ pdist = operator(
     check=_check_pdist,
     cost=lambda self, p: self.shape[0] * self.numel(),
     doc="The distance between each pair of rows.",
+    corners=("F.pdist(tensor([[1., 2.], [1., 2.]]))",),
     samples=("F.pdist(a)", "F.pdist(r, 1)"),
     errors=("F.pdist(v)",),
 )

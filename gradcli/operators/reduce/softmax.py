@@ -183,6 +183,8 @@ softmax = composite(
     lambda self, dim, dtype: softmax_data(_cast(self, dtype), dim, False),
     aliases=(),
     doc="exp(self) divided by its sum along dim.",
+    computes="exp(self)/exp(self).sum(dim, True)",
+    corners=("tensor([-math.inf, -math.inf]).softmax(0)",),
     samples=("torch.softmax(x, 1)", "x.softmax(-1)", "x.softmax(0, dtype=torch.float64)"),
     errors=("torch.softmax(x, 5)", "torch.softmax(x)", "torch.softmax(i, 0)"),
 )
@@ -191,6 +193,8 @@ log_softmax = composite(
     "log_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     lambda self, dim, dtype: log_softmax_data(_cast(self, dtype), dim, False),
     doc="The logarithm of softmax.",
+    computes="self - logsumexp(self, dim, True)",
+    corners=("tensor([-math.inf, -math.inf]).log_softmax(0)",),
     samples=("torch.log_softmax(x, 1)", "x.log_softmax(-1)"),
     errors=("torch.log_softmax(x, 5)", "torch.log_softmax(i, 1)"),
 )
@@ -247,5 +251,6 @@ functional_softmin = composite(
     _functional("softmin", softmax_data, negate=True),
     where="functional",
     doc="softmax of -input.",
+    computes="exp(-input)/exp(-input).sum(dim, True)",
     samples=("F.softmin(x, dim=1)",),
 )

@@ -52,6 +52,7 @@ sort = operator(
         grads[0], dim, indices, self_sym_sizes, True
     ),
     doc="The elements of each line in order, and where they were.",
+    corners=("tensor([2., 1., 2.]).sort()", "tensor([math.nan, 1.]).sort()"),
     samples=("x.sort()", "torch.sort(x, 0, True)", "x.sort(descending=True)", "s.sort()",
              "i.sort(0)", "k.sort()", "c.sort(dim=1).values", "(torch.arange(40) * 7 % 5).sort()",
              "(torch.arange(40.) * 7 % 5).reshape(20, 2).sort(0, True)",
@@ -72,6 +73,7 @@ sort_stable = operator(
         grads[0], dim, indices, self_sym_sizes, True
     ),
     doc="The elements of each line in order; equals keep theirs.",
+    corners=("tensor([2., 1., 2.]).sort(stable=True, descending=True)",),
     samples=("x.sort(stable=True)", "torch.sort(i, stable=True, dim=0, descending=True)"),
 )
 
@@ -82,6 +84,7 @@ argsort = operator(
     layout="like",
     forward=lambda xp, self, dim, descending: _sorted(xp, self, dim, descending)[1],
     doc="The places of the elements of each line in their order.",
+    corners=("tensor([2., 1., 2.]).argsort(stable=True)",),
     samples=(
         "x.argsort()",
         "torch.argsort(x, 0, True)",
@@ -113,6 +116,7 @@ msort = composite(
     "msort(Tensor self) -> Tensor",
     lambda self: sort.run(self, 0, False)[0],
     doc="The elements in order along the first dimension.",
+    corners=("tensor([2., 1., 2.]).msort()",),
     samples=("x.msort()", "torch.msort(x)"),
 )
 
@@ -154,6 +158,7 @@ topk = operator(
         grads[0], dim, indices, self_sym_sizes, True
     ),
     doc="The k largest (or smallest) elements of each line, in order, and where they are.",
+    corners=("tensor([1., 2., 2.]).topk(1)",),
     samples=("x.topk(2)", "torch.topk(x, 1, 0)", "x.topk(2, largest=False)", "s.topk(1)",
              "i.topk(2)", "c.topk(2, dim=1).values", "x.topk(2, sorted=False)",
              "(torch.arange(40) * 7 % 5).topk(9)", "(torch.arange(400) * 7 % 5).topk(5)",
@@ -274,6 +279,7 @@ _rank_row(
     _check_kth,
     real_only("kthvalue_cpu"),
     doc="The k-th smallest element of each line, and where it is.",
+    corners=("tensor([1., 3., 3., 2.]).kthvalue(3)",),
     samples=("x.kthvalue(2)", "torch.kthvalue(x, 1, 0, True)", "s.kthvalue(1)", "i.kthvalue(2)",
              "torch.tensor([1, 3, 3, 2]).kthvalue(3)"),
     errors=("x.kthvalue(5)", "x.kthvalue(1, 2)", "k.kthvalue(1)", "k.kthvalue(9)"),
@@ -309,10 +315,17 @@ def _check_line(name: str) -> Any:
     return check
 
 
-for _name, _node, _ignore, _doc in (
-    ("median", "Median", False, "The lower median"),
-    ("nanmedian", "Nanmedian", True, "The lower median without NaN"),
-):
+for _name, _node, _ignore, _doc, _of_all, _of_lines in (
+    (
+        "median", "Median", False, "The lower median",
+        ("tensor([1., 4., 2., 3.])", "tensor([3., 3., 1.])", "tensor([1., math.nan])"),
+        ("tensor([1., 4., 2., 3.])", "tensor([3., 3., 1.])"),
+    ),
+    (
+        "nanmedian", "Nanmedian", True, "The lower median without NaN",
+        ("tensor([1., math.nan])", "tensor([3., 3., 1.])"), ("tensor([1., math.nan])",),
+    ),
+):  # fmt: skip
     _refuse = unimplemented("median_cpu", "Bool", *COMPLEX)
     operator(
         f"{_name}(Tensor self) -> Tensor",
@@ -321,6 +334,7 @@ for _name, _node, _ignore, _doc in (
         forward=lambda xp, self, _ignore=_ignore: _middle_of_all(xp, self, _ignore),
         self=lambda grad, self, result: evenly_distribute_backward(grad, self, result),
         doc=f"{_doc} of all elements.",
+        corners=tuple(f"{_tensor}.{_name}()" for _tensor in _of_all),
         samples=(f"x.{_name}()", f"torch.{_name}(v)", f"i.{_name}()", f"s.{_name}()",
                  f"c.{_name}()", f"torch.zeros(0).{_name}()"),
         errors=(f"k.{_name}()",),
@@ -331,6 +345,7 @@ for _name, _node, _ignore, _doc in (
         _check_line("median"),
         unimplemented("median_out", "Bool", *COMPLEX),
         doc=f"{_doc} of each line, and where it is.",
+        corners=tuple(f"{_tensor}.{_name}(0)" for _tensor in _of_lines),
         samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0, True)", f"i.{_name}(dim=1)",
                  f"s.{_name}(0)"),
         errors=(f"x.{_name}(2)", f"k.{_name}(1)", f"torch.zeros(2, 0).{_name}(1)"),
@@ -388,6 +403,7 @@ _rank_row(
     _check_line("mode"),
     real_only("mode_cpu"),
     doc="The most frequent element of each line, and where it is.",
+    corners=("tensor([1., 3., 3., 2.]).mode()",),
     samples=("x.mode()", "torch.mode(i, 0)", "x.mode(0, True)", "i.mode()", "k.mode(1)", "s.mode()",
              "torch.tensor([2., 1., 3., 3., 2., 3., 1.]).mode()",
              "(torch.arange(40) * 7 % 5).mode()", "(torch.arange(60) % 7 - 3.).log().mode()",

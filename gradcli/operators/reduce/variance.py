@@ -115,6 +115,7 @@ for _name, _face, _words in (
         ),
         where=_face,
         doc=f"{_words} over some dimensions.",
+        computes="",
         samples=(f"torch.{_name}(x, 1)", f"torch.{_name}(c, (0, 1), keepdim=True)",
                  f"torch.{_name}(v, 0, False)", f"torch.{_name}(x, dim=-1, unbiased=False)"),
         errors=(f"torch.{_name}(x, 3)", f"torch.{_name}(i, 1)"),
@@ -137,6 +138,8 @@ std = operator(
         result, grad, self, dim, correction, keepdim
     ),
     doc="Standard deviation, by default with one degree of freedom less than there are elements.",
+    computes="sqrt(var(self, dim, correction=correction, keepdim=keepdim))",
+    corners=("tensor([2., 2.]).std(correction=1)",),
     samples=("torch.std(x, correction=0)", "torch.complex(x, y).std(0)",
              "x.std(0, correction=0, keepdim=True)",
              "torch.std(c, (0, 2), correction=2)", "x.std(correction=1.5)",
@@ -158,6 +161,8 @@ var = operator(
         grad, self, dim, correction, keepdim
     ),
     doc="Variance, by default with one degree of freedom less than there are elements.",
+    computes="",
+    corners=("tensor([5.]).var(correction=1)",),
     samples=("torch.var(x, correction=0)", "torch.complex(x, y).var()",
              "x.var(1, correction=0, keepdim=True)",
              "torch.var(c, (0, 2), correction=2)"),
@@ -181,6 +186,7 @@ std_mean = operator(
         grads[1], self, dim, keepdim,
     ),
     doc="Standard deviation and mean.",
+    corners=("torch.std_mean(tensor([2., 2.]), correction=1)",),
     samples=("torch.std_mean(x, correction=0)", "torch.std_mean(x, 1, correction=0)"),
     errors=("torch.std_mean(i, correction=0)",),
 )  # fmt: skip
@@ -206,17 +212,30 @@ var_mean = operator(
 )  # fmt: skip
 
 
-for _name, _row, _face, _words in (
-    ("std", std, "torch method", "Standard deviation"),
-    ("var", var, "torch method", "Variance"),
-    ("std_mean", std_mean, "torch", "Standard deviation and mean"),
-    ("var_mean", var_mean, "torch", "Variance and mean"),
-):
+_VARIANCE = "((self - self.mean())**2).sum()/(self.numel() - 1)"
+
+for _name, _row, _face, _words, _computes, _corners in (
+    (
+        "std", std, "torch method", "Standard deviation", f"sqrt({_VARIANCE})",
+        ("tensor([5.]).std()", "tensor([2., 2.]).std()"),
+    ),
+    (
+        "var", var, "torch method", "Variance", _VARIANCE,
+        ("tensor([5.]).var()", "tensor([2., 2.]).var()"),
+    ),
+    (
+        "std_mean", std_mean, "torch", "Standard deviation and mean", "",
+        ("torch.std_mean(tensor([2., 2.]))",),
+    ),
+    ("var_mean", var_mean, "torch", "Variance and mean", "", ()),
+):  # fmt: skip
     composite(
         f"{_name}(Tensor self, bool unbiased=True) -> Tensor",
         lambda self, unbiased, _row=_row: _row.run(self, None, _by_flag(unbiased), False),
         where=_face,
         doc=f"{_words} of all elements.",
+        computes=_computes,
+        corners=_corners,
         samples=(f"torch.{_name}(x)", f"torch.{_name}(x, False)",
                  f"torch.{_name}(x, unbiased=False)"),
         errors=(f"torch.{_name}(i)",),

@@ -140,6 +140,12 @@ vector_norm = operator(
         grad, self, ord, result, dim, keepdim, self_kind
     ),
     doc="The p-norm of the elements, over some dimensions or all.",
+    computes="(abs(self)**ord).sum(dim, keepdim)**(1/ord)",
+    corners=(
+        "torch.linalg.vector_norm(tensor([0., 0.]))",
+        "torch.linalg.vector_norm(tensor([0., 0.]), 1)",
+        "torch.linalg.vector_norm(tensor([3., -3.]), math.inf)",
+    ),
     samples=("torch.linalg.vector_norm(x)", "torch.linalg.vector_norm(x, 3, 1)",
              "torch.linalg.vector_norm(x, 0)", "torch.linalg.vector_norm(x, math.inf, (0, 1))",
              "torch.linalg.vector_norm(x, dtype=torch.float64)",
@@ -178,6 +184,12 @@ norm = composite(
     "ScalarType? dtype=None) -> Tensor",
     _norm,
     doc="The p-norm of the elements; 'fro' is the root of the sum of squares.",
+    corners=(
+        "tensor([0., 0.]).norm()",
+        "tensor([0., 0.]).norm(1)",
+        "tensor([3., -3.]).norm(math.inf)",
+        "tensor([0., 2.]).norm(0)",
+    ),
     samples=("x.norm()", "torch.norm(x, dim=1)", "x.norm(p=1, dim=1)", "x.norm(3, 1)",
              "x.norm(1.5)", "x.norm(0.5)", "x.norm(math.inf)", "x.norm(-math.inf, 1)", "x.norm(0)",
              "torch.norm(x, 2, 0, True)", "s.norm()", "torch.norm(c, 'fro', (0, 1))",
@@ -290,6 +302,7 @@ composite(
     _linalg_norm,
     where="linalg",
     doc="The norm of a vector or of a matrix, whichever the dimensions and the order mean.",
+    corners=("torch.linalg.norm(tensor([0., 0.]))",),
     samples=("torch.linalg.norm(x)", "torch.linalg.norm(v, 1)", "torch.linalg.norm(x, 1)",
              "torch.linalg.norm(c)", "torch.linalg.norm(x, -1)", "torch.linalg.norm(x, 2, 1)",
              "torch.linalg.norm(x, None, (0, 1), True)",
@@ -343,6 +356,8 @@ dist = operator(
         norm_backward(grad, self - other, float(p), result, None, True)
     ),
     doc="The p-norm of the difference of two tensors.",
+    computes="(abs(self - other)**p).sum()**(1/p)",
+    corners=("tensor([1., 2.]).dist(tensor([1., 2.]))",),
     samples=("torch.dist(x, y)", "torch.dist(x, y, 1)", "x.dist(v)", "torch.dist(x, y, 3)",
              "torch.dist(x, y.detach(), 0)", "torch.dist(x, y, math.inf)", "torch.dist(x, d)",
              "torch.dist(x, y, 0.5)"),
