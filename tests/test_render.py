@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from gradcli.recording.facts import (
     NodeFact,
     Place,
     Report,
+    RootFact,
     SavedFact,
     TensorFact,
 )
@@ -53,6 +55,16 @@ def inner(name: str, node: int, value: float, function: str, line: int) -> Tenso
         name, (), "float32", "cpu", True, False, False, function, node, 0, line, value, None,
         False, f"tensor({value:g}.)",
     )  # fmt: skip
+
+
+def drawn(
+    file: str, device: str, tensors: tuple[TensorFact, ...], nodes: tuple[NodeFact, ...],
+    results: Sequence[int], **more: Any,
+) -> Report:  # fmt: skip
+    """A report that draws the trees of some of its tensors."""
+    roots = (RootFact(tensors[at].node or 0, tensors[at].output_nr, tensors[at].name, at)
+             for at in results)  # fmt: skip
+    return Report(file, device, tensors, nodes, tuple(roots), **more)
 
 
 def two_paths() -> Report:
@@ -86,8 +98,13 @@ def two_paths() -> Report:
         FlowFact(6, 0, (), "tensor(72.)", "tensor(-1.)"),
         FlowFact(8, 0, (), "tensor(140.)", "tensor(-1.)"),
         FlowFact(5, 0, (), "tensor(212.)", "tensor(-1.)"),
+        *(
+            FlowFact(fact.node or 0, 0, (), fact.text, fact.grad_text)
+            for fact in tensors
+            if fact.is_leaf
+        ),
     )
-    return Report(
+    return drawn(
         "two_paths.expr", "cpu", tensors, nodes, (8,), flows=flows, freed=4, saving=6,
         backwards=(BackwardFact(7, False),),
     )  # fmt: skip
@@ -164,7 +181,7 @@ def chain(count: int, *, alike: bool = True) -> Report:
         last = len(nodes) - 1
     tensors = (leaf("a", 0, 1, None), leaf("b", 1, 2, None), leaf("y0", 2, 3, None),
                inner("y", last, 7, "AddBackward0", 4))  # fmt: skip
-    return Report("chain.expr", "cpu", tensors, tuple(nodes), (3,))
+    return drawn("chain.expr", "cpu", tensors, tuple(nodes), (3,))
 
 
 def test_a_long_chain_is_folded() -> None:
@@ -213,7 +230,7 @@ def test_sharing_does_not_double() -> None:
     nodes = [NodeFact(0, "AccumulateGrad", ())]
     for i in range(40):
         nodes.append(NodeFact(i + 1, "AddBackward0", ((i, 0), (i, 0)), place(i + 2, "y + y", "y")))
-    report = Report("p.expr", "cpu", (leaf("x", 0, 1, None), inner("y", 40, 2, "AddBackward0", 9)),
+    report = drawn("p.expr", "cpu", (leaf("x", 0, 1, None), inner("y", 40, 2, "AddBackward0", 9)),
                     tuple(nodes), (1,))  # fmt: skip
     page = trace.text(report, PLAIN, expand=True)
     assert page.count("AddBackward0") < 90
@@ -233,7 +250,7 @@ def test_a_residual_connection_refers_to_the_line() -> None:
         nodes.append(NodeFact(len(nodes), "AddBackward0", ((start, 0), (last, 0)),
                               place(10 + i, "x + f(x)", "x")))  # fmt: skip
         last = len(nodes) - 1
-    report = Report("p.expr", "cpu", (leaf("x0", 0, 1, None), inner("x", last, 2, "Add", 13)),
+    report = drawn("p.expr", "cpu", (leaf("x0", 0, 1, None), inner("x", last, 2, "Add", 13)),
                     tuple(nodes), (1,))  # fmt: skip
     page = trace.text(report, PLAIN, expand=True)
     tree = page.split("\n\n")[0]
@@ -244,9 +261,7 @@ def test_a_residual_connection_refers_to_the_line() -> None:
 def test_nodes_with_very_many_inputs() -> None:
     nodes = [NodeFact(i, "AccumulateGrad", ()) for i in range(1000)]
     nodes.append(NodeFact(1000, "StackBackward0", tuple((i, 0) for i in range(1000)), None))
-    report = Report(
-        "p.expr", "cpu", (inner("s", 1000, 0, "StackBackward0", 2),), tuple(nodes), (0,)
-    )
+    report = drawn("p.expr", "cpu", (inner("s", 1000, 0, "StackBackward0", 2),), tuple(nodes), (0,))
     page = trace.text(report, PLAIN)
     assert "985 more inputs" in page and len(page.splitlines()) < 30
     assert len(trace.text(report, PLAIN, expand=True).splitlines()) > 1000
@@ -255,7 +270,7 @@ def test_nodes_with_very_many_inputs() -> None:
 def test_constants_and_results_without_a_graph() -> None:
     nodes = (NodeFact(0, "MulBackward0", (None, (1, 0)), place(2, "a * w", "y")),
              NodeFact(1, "AccumulateGrad", ()))  # fmt: skip
-    report = Report("p.expr", "cpu", (inner("y", 0, 8, "MulBackward0", 2),), nodes, (0,),
+    report = drawn("p.expr", "cpu", (inner("y", 0, 8, "MulBackward0", 2),), nodes, (0,),
                     constants=(ConstantFact(0, 0, "a", "tensor(4.)"),))  # fmt: skip
     page = trace.text(report, PLAIN)
     assert "├─ a " in page and "constant      4." in page
@@ -266,7 +281,7 @@ def test_constants_and_results_without_a_graph() -> None:
 def test_many_results_are_thinned() -> None:
     tensors = tuple(inner(f"losses[{i}]", i, i, "MulBackward0", 2) for i in range(200))
     nodes = tuple(NodeFact(i, "MulBackward0", (None,)) for i in range(200))
-    page = trace.text(Report("p.expr", "cpu", tensors, nodes, tuple(range(200))), PLAIN)
+    page = trace.text(drawn("p.expr", "cpu", tensors, nodes, tuple(range(200))), PLAIN)
     assert "and 199 more results: losses[0], losses[1], losses[2], …" in page
     assert "… 194 more" in page and len(page.splitlines()) < 20
 
@@ -302,7 +317,7 @@ def test_nothing_is_wider_than_the_page(text: str, width: int) -> None:
              NodeFact(1, "AccumulateGrad", ()))  # fmt: skip
     tensors = (leaf(text, 1, 3, 4), inner("z", 0, 1, "NativeLayerNormBackward0", 2))
     tensors = (tensors[0]._replace(text=f"tensor([{text}])", range=(0.0, 1e9)), tensors[1])
-    page = trace.text(Report("p.expr", "cpu", tensors, nodes, (1,)), look, saved=True)
+    page = trace.text(drawn("p.expr", "cpu", tensors, nodes, (1,)), look, saved=True)
     assert max(width_of(line) for line in page.splitlines()) <= width
     assert escape.block(page) == page
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..options import Option, flag, names, several
+from ..options import Option, count, flag, names, several
 
 OF = names(
     "of", "--of", metavar="NAME", help="The result; left out, the last tensor that requires grad "
@@ -21,6 +21,8 @@ GRAD_OUTPUT = Option(
     "grad_output", ("--grad-output",), "The gradient to start from, for a result that is not a "
     "single number.", metavar="VALUE",
 )  # fmt: skip
+PASS = Option("chosen", ("--pass",), "Which backward pass of the program; left out, the last.",
+              None, count, metavar="N")  # fmt: skip
 GRAPH: tuple[Option, ...] = (
     flag("retain_graph", "--retain-graph", help="The program's backward calls keep their buffers, "
          "as with retain_graph=True."),

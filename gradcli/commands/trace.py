@@ -8,7 +8,7 @@ from ..ending import keep
 from ..options import Command, Option, Shared, count, flag, shared
 from ..output import tell
 from .desk import Desk, guarded
-from .differentiation import DRAWN, GRAPH, WRT
+from .differentiation import DRAWN, GRAPH, PASS, WRT
 
 
 class Asked(NamedTuple):
@@ -26,6 +26,7 @@ class Asked(NamedTuple):
     expand: bool
     profile: bool
     ledger: bool
+    chosen: int | None
 
 
 COMMAND = Command(
@@ -51,6 +52,7 @@ COMMAND = Command(
              help="Time and bytes of every line, forward and backward."),
         flag("ledger", "--ledger", help="Every entry of every gradient, and what each backward "
              "call freed."),
+        PASS,
     ),
     shared(),
 )  # fmt: skip
@@ -71,9 +73,11 @@ def command(common: Shared, asked: Asked) -> int:
         ran = desk.explained(recorded(
             request, desk.printer() if streams else None,
             Wishes(tuple(asked.hooks), tuple(asked.retain_grad)),
-            values=streams or asked.all, profile=asked.profile,
+            number=asked.chosen, profile=asked.profile,
         ))  # fmt: skip
-        report = trace_report(ran, Options(tuple(asked.of), asked.saved, streams))
+        report = trace_report(
+            ran, Options(tuple(asked.of), asked.saved, streams, streams or asked.all, asked.chosen)
+        )
         keep(report)
         if streams:
             from ..render import trace as render_trace

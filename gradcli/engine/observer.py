@@ -31,6 +31,15 @@ class Observer:
     def registered(self, number: int, hook: Any) -> None:
         """A hook was registered under this number."""
 
+    def parameter(self, tensor: Any) -> None:
+        """A parameter of a module was made."""
+
+    def entering(self, module: Any) -> None:
+        """A module is called."""
+
+    def leaving(self, module: Any) -> None:
+        """The call has ended, or an error has left it."""
+
     # ---- a pass over the graph
 
     def started(

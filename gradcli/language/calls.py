@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.mode import state
 from .operations import type_handlers, type_name
 from .session import session
 from .values import CALLER, UNBOUND, Bound, Builtin, Function, Type
@@ -52,6 +53,14 @@ def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if caller is None:
         raise TypeError(f"'{type_name(function)}' object is not callable")
     return caller(function, *args, **kwargs)
+
+
+def called_back(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The same where the library calls: it goes on in the expression that it was called from."""
+    origin = state.origin
+    answer = call(function, args, kwargs)
+    state.origin = origin
+    return answer
 
 
 def is_callable(value: Any) -> bool:

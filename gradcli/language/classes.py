@@ -22,7 +22,7 @@ from .attributes import (
 from .builtins.errors import own_errors
 from .builtins.prelude import PRELUDE
 from .builtins.types import OF_ERRORS
-from .calls import call
+from .calls import call, called_back
 from .formatting import error_text, plain_error
 from .instances import add_special, is_base, make_host, make_library_host, special_names
 from .libraries import published
@@ -142,7 +142,7 @@ class ProgramModule:
             raise NotImplementedError(
                 f'Module [{kind_of(self).name}] is missing the required "forward" function'
             )
-        return call(method, (self, *args), kwargs)
+        return called_back(method, (self, *args), kwargs)
 
     def extra_repr(self) -> str:
         method = kind_of(self).find("extra_repr")

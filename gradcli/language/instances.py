@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..nn.module import Module
-from .calls import call
+from .calls import call, called_back
 from .grammar import BINARY_METHODS
 from .session import session
 from .values import Instance
@@ -62,7 +62,7 @@ def is_base(kind: Any) -> bool:
 
 def _override(name: str) -> Callable[..., Any]:
     def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return call(self.__dict__["_program_class"].find(name), (self, *args), kwargs)
+        return called_back(self.__dict__["_program_class"].find(name), (self, *args), kwargs)
 
     return ask
 

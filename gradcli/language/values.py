@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..engine.mode import state
 from .session import session
 
 Closure = Callable[[list[Any]], Any]
@@ -108,7 +109,10 @@ class Function:
         self.template = cells + [UNBOUND] * code.locals
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return CALLER.invoke(self, *_adopted(args, kwargs))
+        origin = state.origin
+        answer = CALLER.invoke(self, *_adopted(args, kwargs))
+        state.origin = origin  # the library goes on, in the expression that called it
+        return answer
 
 
 class _Caller:

@@ -168,7 +168,19 @@ def _tuple(value: Any) -> tuple[Any, ...]:
 
 
 def call(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Runs forward with every hook that is registered, in PyTorch's order."""
+    """Runs forward with every hook that is registered; whoever watches is told."""
+    observer = state.observer
+    if observer is None:
+        return _call(module, args, kwargs)
+    observer.entering(module)
+    try:
+        return _call(module, args, kwargs)
+    finally:
+        observer.leaving(module)
+
+
+def _call(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The hooks in PyTorch's order."""
     for hook, with_kwargs in list(module._forward_pre_hooks.values()):
         if with_kwargs:
             answer = hook(module, args, kwargs)

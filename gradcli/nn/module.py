@@ -10,6 +10,7 @@ from typing import Any
 from ..engine.hooks import RemovableHandle, add
 from ..engine.kept import KEPT, kept_on
 from ..engine.leaf import reset_gradient
+from ..engine.mode import state as mode
 from ..engine.settable import Takes
 from ..engine.tensor import Tensor
 from . import state
@@ -358,7 +359,8 @@ class Module:
             own["_forward_hooks"] or own["_forward_pre_hooks"]
             or own["_backward_hooks"] or own["_backward_pre_hooks"]
         ):  # fmt: skip
-            return self.forward(*args, **kwargs)
+            if mode.observer is None:
+                return self.forward(*args, **kwargs)
         from .hooks import call
 
         return call(self, args, kwargs)

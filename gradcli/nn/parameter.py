@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.mode import as_bool
+from ..engine.mode import as_bool, state
 from ..engine.tensor import Tensor, plain
 
 
@@ -35,6 +35,8 @@ class Parameter(metaclass=_ParameterType):
                     "Only Tensors of floating point and complex dtype can require gradients"
                 )
             parameter._requires_grad = True
+        if state.observer is not None:
+            state.observer.parameter(parameter)
         return parameter
 
 

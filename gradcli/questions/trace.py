@@ -12,18 +12,31 @@ from ..diagnostics import Diagnostic
 from ..engine.tensor import Tensor
 from ..language.interpreter import Outcome
 from ..language.program import Program
+from ..language.values import Instance
 from ..opening import Unusable
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
 from ..recording import collect as collecting
 from ..recording import operands, saved
 from ..recording.collect import Collected
-from ..recording.facts import AliasFact, ErrorFact, LabelFact, Place, Report, SavedFact, TensorFact
+from ..recording.facts import (
+    AliasFact,
+    ErrorFact,
+    FlowFact,
+    LabelFact,
+    Place,
+    Report,
+    RootFact,
+    SavedFact,
+    ShownPass,
+    TensorFact,
+)
 from ..recording.facts.ledger import LedgerFact
 from ..recording.facts.profile import ProfileFact
 from ..recording.modules import named_modules
 from ..recording.profile import Profile
-from ..recording.watch import Watch
+from ..recording.watch import Pass, Watch
+from . import shown
 from .watching import NO_WISHES, Binder, Wishes, watching
 
 
@@ -40,6 +53,8 @@ class Options(NamedTuple):
     of: tuple[str, ...] = ()
     saved: bool = False
     texts: bool = True
+    flows: bool = True
+    number: int | None = None  # of the pass; the last one where left out
 
 
 ALL = Options()
@@ -47,10 +62,11 @@ ALL = Options()
 
 def recorded(
     request: Request, write: Callable[[str], None] | None, wishes: Wishes = NO_WISHES,
-    *, values: bool = True, profile: bool = False,
+    *, number: int | None = None, profile: bool = False,
 ) -> Ran:  # fmt: skip
-    """The run that is drawn; `values` of results without a name are kept, lines are timed."""
-    binder, watch = watching(wishes, values=values)
+    """The run that is drawn: its last pass or the one with this number; with a profile, timed."""
+    binder, watch = watching(wishes, values=True)
+    watch.wanted = None if number is None else (number,)
     if not profile:
         return execute(request, write, binder, watch)
     from .profile import Timed
@@ -65,24 +81,26 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
     if outcome is None:
         return report
     with collector_held():
-        found = collected(outcome, texts=texts)
-        results = _results(found, options)
         binder = ran.seen(Binder)
         watch = None if binder is None else binder.watch
+        one = _pass(watch, options)
+        found = collected(outcome, texts=texts, roots=shown.root_nodes(one))
+        names = names_of(found, outcome.bindings)
         gone, inner = saved.freed(found, Tensor) if texts and watch is not None else (None, None)
         report = report._replace(
             device=request.device,
             tensors=found.tensors,
             nodes=found.nodes,
-            results=results,
+            roots=_roots(found, watch, one, options, binder),
+            shown=_shown(ran, watch, one),
             aliases=_aliases(ran, found) if texts else (),
-            flows=watch.flows(found, full=not texts) if watch is not None else (),
+            flows=_flows(ran, watch, one, found, options),
             saved=_saved(watch, found) if options.saved else (),
             constants=collecting.constants(found, operands.reader()) if texts else (),
             freed=gone,
             saving=inner,
             backwards=tuple(watch.backwards) if watch is not None else (),
-            events=() if watch is None else watch.told(names_of(found, outcome.bindings)),
+            events=() if watch is None else watch.told(names),
             missing=ran.missing,
             profile=_profile(ran),
             ledger=_ledger(ran, found, full=not texts),
@@ -119,24 +137,80 @@ def _profile(ran: Ran) -> ProfileFact | None:
 def _aliases(ran: Ran, found: Collected) -> tuple[AliasFact, ...]:
     """Names for leaves that no name holds at the end."""
     assert ran.outcome is not None
-    inner = [(n, None, t) for n, t in collecting.parameters(ran.outcome.bindings, Tensor)]
     binder = ran.seen(Binder)
-    return collecting.aliases(found, [*inner, *(binder.leaves if binder else ())])
+    if binder is None:
+        return collecting.aliases(found, _named(ran.outcome.bindings, {}))
+    born = binder.watch.born
+    inner = _named(binder.reached(ran.outcome.bindings), born)
+    return collecting.aliases(found, [*inner, *binder.leaves])
 
 
-def collected(outcome: Outcome, *, texts: bool) -> Collected:
-    """The tensors and nodes that the program's names hold."""
+def _named(
+    bindings: Mapping[str, Any], born: Mapping[int, tuple[Any, int | None]]
+) -> list[tuple[str, int | None, Any]]:
+    """Tensors inside of modules and objects, and the lines that made them."""
+    return [
+        (name, born.get(id(tensor), (None, None))[1], tensor)
+        for name, tensor in collecting.parameters(bindings, Tensor)
+    ]
+
+
+def collected(
+    outcome: Outcome, *, texts: bool, roots: tuple[tuple[Any, int], ...] = ()
+) -> Collected:
+    """The tensors and nodes that the program's names hold, and what lies below the roots."""
     return collecting.collect(
         outcome.bindings, Tensor, lines=outcome.lines, place=places(outcome.program),
-        values=not texts, texts=texts,
+        values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
     )  # fmt: skip
 
 
-def _results(found: Collected, options: Options) -> tuple[int, ...]:
-    """What --of names, else what requires grad and nothing else uses."""
-    if not options.of:
-        return collecting.results(found.tensors, found.nodes)
-    return tuple(index_of(name, found.tensors, "--of") for name in options.of)
+# ---------------------------------------------------------------- the pass that is drawn
+
+
+def _pass(watch: Watch | None, options: Options) -> Pass | None:
+    return None if watch is None else shown.chosen(watch, options.number)
+
+
+def _roots(
+    found: Collected, watch: Watch | None, one: Pass | None, options: Options, binder: Binder | None
+) -> tuple[RootFact, ...]:
+    """What --of names, else the roots of the pass, and results that no pass came through."""
+    if options.of:
+        places = [index_of(name, found.tensors, "--of") for name in options.of]
+        facts = [(at, found.tensors[at]) for at in places]
+        return tuple(
+            RootFact(fact.node, fact.output_nr, fact.name, at)
+            for at, fact in facts
+            if fact.node is not None
+        )
+    names = binder.name_of if binder is not None else lambda node: None
+    roots = [] if one is None else shown.roots_of(one, found, names)
+    others = () if options.number else shown.without_a_pass(found, watch, roots)
+    return (*roots, *others)
+
+
+def _shown(ran: Ran, watch: Watch | None, one: Pass | None) -> ShownPass | None:
+    if one is None or watch is None or ran.program is None:
+        return None
+    return shown.shown_pass(one, watch.count, place_reader(ran.program))
+
+
+def _flows(
+    ran: Ran, watch: Watch | None, one: Pass | None, found: Collected, options: Options
+) -> tuple[FlowFact, ...]:
+    if watch is None or not options.flows:
+        return ()
+    assert ran.outcome is not None
+    binder = ran.seen(Binder)
+    bindings = ran.outcome.bindings
+    paths = module_names(bindings if binder is None else binder.reached(bindings))
+
+    def path_of(module: Any) -> str:
+        """Of a module of the library; one of the program has lines of its own."""
+        return "" if isinstance(module, Instance) else paths.get(id(module), "")
+
+    return shown.flows(watch, one, found, path_of, full=not options.texts)
 
 
 def index_of(name: str, tensors: tuple[TensorFact, ...], option: str) -> int:
@@ -158,12 +232,17 @@ def index_of(name: str, tensors: tuple[TensorFact, ...], option: str) -> int:
 
 def places(program: Program) -> Callable[[Any], Place | None]:
     """Says where in the text a node was made; each expression is looked up once."""
+    read = place_reader(program)
+    return lambda node: read(node.origin)
+
+
+def place_reader(program: Program) -> Callable[[Any], Place | None]:
+    """The same for an origin."""
     known: dict[int, Place | None] = {}
     targets = _targets(program)
     source = program.source
 
-    def place_of(node: Any) -> Place | None:
-        origin = node.origin
+    def place_of(origin: Any) -> Place | None:
         key = id(origin)
         if key in known:
             return known[key]

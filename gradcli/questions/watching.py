@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..engine.mode import state
 from ..engine.node import Node
 from ..engine.observer import memory_of
-from ..engine.tensor import Tensor, from_array
+from ..engine.tensor import Tensor, from_array, plain
 from ..language.interpreter import Machine
 from ..opening import Unusable
 from ..pipeline.request import current_line
 from ..recording.hook_log import Registration
+from ..recording.modules import attributes, is_module
+from ..recording.snapshot import LARGEST, Summary
 from ..recording.spectator import Spectator
 from ..recording.watch import Watch
 
@@ -22,6 +25,7 @@ WORDS = {
     "norm": "lambda grad: print({name!r}, 'norm', grad.norm().item())",
 }
 KEPT = 1000  # tensors that one asked-for name was bound to
+PLAIN = frozenset({int, float, bool, str, type(None), list, tuple, dict, range})
 
 
 class Wishes(NamedTuple):
@@ -53,9 +57,10 @@ class Binder(Spectator):
         self.machine: Machine | None = None
         self.complaint: Unusable | None = None
         self.leaves: list[tuple[str, int | None, Tensor]] = []
+        self.inner: dict[str, Any] = {}  # modules and objects that only functions know
         self.watch = watch
         watch.hooks.words = self.hook_words
-        watch.hooks.name_of = self._name_of
+        watch.hooks.name_of = self.name_of
         watch.hooks.registration = self._registration
         every = "all" in wishes.retain_grad
         self.retained = None if every else frozenset(wishes.retain_grad)
@@ -86,6 +91,23 @@ class Binder(Spectator):
         if name in self.hooks:
             self._hook(name, value)
 
+    def bound_inside(self, scope: Any, name: str, value: Any) -> None:
+        """A name of a function was bound: what it calls a leaf or a module is remembered."""
+        kind = type(value)
+        if kind in PLAIN or name.startswith("_"):
+            return
+        if isinstance(value, Tensor):
+            if value.requires_grad and value._grad_fn is None and len(self.leaves) < KEPT:
+                self.leaves.append((name, current_line(), value))
+        elif len(self.inner) < KEPT and (is_module(value) or attributes(value)):
+            self.inner.setdefault(name, value)
+
+    def reached(self, bindings: Mapping[str, Any]) -> dict[str, Any]:
+        """Names at the end of the run, then those that functions had; `self` says least."""
+        inner = {name: value for name, value in self.inner.items() if name not in bindings}
+        own = {"self": inner.pop("self")} if "self" in inner else {}
+        return {**bindings, **inner, **own}
+
     def _wanted(self, name: str, value: Tensor) -> None:
         """Gradients are asked for with respect to it, so it requires grad from here on."""
         held = self.history.setdefault(name, [])
@@ -110,7 +132,7 @@ class Binder(Spectator):
         value.register_hook(function)
         self.is_hooking = False
 
-    def _name_of(self, node: Any) -> str | None:
+    def name_of(self, node: Any) -> str | None:
         known = self.names.get(node) if isinstance(node, Node) else None
         return None if known is None else known[0]
 
@@ -153,8 +175,36 @@ class Binder(Spectator):
 def watching(wishes: Wishes = NO_WISHES, *, values: bool = False) -> tuple[Binder, Watch]:
     """The spectators that tell what hooks, gradients and backward calls did, of everything with
     `values`."""
-    watch = Watch(current_line, as_tensor, memory=memory, values=values)
+    watch = Watch(current_line, snapshot, memory=memory, values=values)
+    watch.origin = lambda: state.origin
     return Binder(wishes, watch), watch
+
+
+class Number:
+    """A number on its own; most are never looked at."""
+
+    __slots__ = ("data", "kind")
+
+    def __init__(self, data: Any, kind: Any) -> None:
+        self.data, self.kind = data, kind
+
+
+def restored(snapshot: Any) -> Any:
+    """A snapshot as the tensor that it was; a summary stays one, None too."""
+    return plain(snapshot.data, snapshot.kind) if snapshot.__class__ is Number else snapshot
+
+
+def snapshot(value: Any) -> Any:
+    """A tensor, or a gradient that the engine holds as an array, as it is now."""
+    tensor = value if value.__class__ is Tensor else as_tensor(value)
+    data = tensor._data
+    if not hasattr(data, "__setitem__"):
+        return Number(data, tensor._kind)  # it can't change
+    if data.size <= LARGEST:
+        return plain(data.copy(), tensor._kind)
+    low, high = data.min(), data.max()
+    ordered = data.dtype.kind in "fiu" and low == low and high == high
+    return Summary(data.shape, (float(low), float(high)) if ordered else None)
 
 
 def _split_hook(text: str) -> tuple[str, str]:

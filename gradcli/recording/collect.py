@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from .facts import AliasFact, ConstantFact, Nested, NodeFact, Place, TensorFact
-from .modules import named_parameters
+from .modules import attributes, is_module, named_parameters
 
 NESTING = 4  # lists within lists within lists: deeper ones are not looked into
+ITEMS = 1000  # of one container that is looked through for modules
 UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
 TEXTS = 1000  # so many tensors get the text that PyTorch prints for them
 
@@ -234,11 +236,33 @@ def leaves_of(collected: Collected) -> dict[int, int]:
 
 
 def parameters(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any]]:
-    """The tensors of modules: `net.0.weight`."""
+    """Tensors inside of modules and of other objects: `net.0.weight`, `trainer.model.weight`."""
     for name, value in bindings.items():
         if not name.startswith("_") and not isinstance(value, kind):
-            for inner, parameter in named_parameters(value):
-                yield f"{name}.{inner}", parameter
+            yield from _inside(name, value, kind, 0)
+
+
+def _inside(name: str, value: Any, kind: type, depth: int) -> Iterator[tuple[str, Any]]:
+    if is_module(value):
+        for inner, parameter in named_parameters(value):
+            yield f"{name}.{inner}", parameter
+    elif depth >= NESTING:
+        return
+    elif type(value) in (list, tuple):
+        for i, item in enumerate(value[:ITEMS]):
+            if not isinstance(item, kind):
+                yield from _inside(f"{name}[{i}]", item, kind, depth + 1)
+    elif type(value) is dict:
+        for key, item in islice(value.items(), ITEMS):
+            if not isinstance(item, kind):
+                yield from _inside(f"{name}[{key!r}]", item, kind, depth + 1)
+    else:
+        for attribute, item in islice(attributes(value).items(), ITEMS):
+            if isinstance(item, kind):
+                yield f"{name}.{attribute}", item
+            else:
+                yield from tensors_in(f"{name}.{attribute}", item, kind, depth + 1)
+                yield from _inside(f"{name}.{attribute}", item, kind, depth + 1)
 
 
 def aliases(

@@ -39,5 +39,11 @@ def named_parameters(root: Any) -> Iterator[tuple[str, Any]]:
                 yield f"{path}.{name}" if path else name, parameter
 
 
+def attributes(value: Any) -> dict[str, Any]:
+    """What an object of a program's own class holds; nothing for any other value."""
+    table = getattr(value, "table", None)
+    return table if isinstance(table, dict) and hasattr(value, "kind") else {}
+
+
 def _table(value: Any, name: str) -> Any:
     return getattr(value, "__dict__", {}).get(name)

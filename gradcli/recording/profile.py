@@ -125,6 +125,18 @@ class Profile(Spectator):
         """A hook was registered."""
         self._told("registered", number, hook)
 
+    def parameter(self, tensor: Any) -> None:
+        """A parameter was made."""
+        self._told("parameter", tensor)
+
+    def entering(self, module: Any) -> None:
+        """A module is called."""
+        self._told("entering", module)
+
+    def leaving(self, module: Any) -> None:
+        """The call has ended."""
+        self._told("leaving", module)
+
     # ---- a pass over the graph
 
     def started(self, *facts: Any) -> None:

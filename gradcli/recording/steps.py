@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakSet
 
-from .watch import LARGEST, Watch
+from .watch import Watch
 
 ROOM = 256 * 2**20  # bytes of gradients that are held; of later ones only the shape is
 PASSES = 1000
+LARGEST = 65_536  # bytes of one gradient that is copied
 
 Key = tuple[int, int]  # a node's identity and the number of its output
 
@@ -89,7 +90,6 @@ class StepWatch(Watch):
     `local` finds the local derivatives of a node that is about to run.
     """
 
-    origin: Callable[[], Any] = staticmethod(lambda: None)
     node_of: Callable[[Any], Any] = staticmethod(lambda tensor: tensor.grad_fn)
     local: Callable[[Any, tuple[Any, ...]], tuple[Local | None, ...]] = staticmethod(
         lambda node, grads: ()
@@ -99,7 +99,6 @@ class StepWatch(Watch):
         super().__init__(*arguments, **options)
         self.walks: dict[int, Walk] = {}  # by number, the first ones, or the one that is wanted
         self.only: int | None = None
-        self.count = 0
         self.room = ROOM
         self.derived: WeakSet[Any] = WeakSet()  # nodes that a pass made: graphs of gradients
         self.active: list[Walk | None] = []  # None: a pass that is not kept
@@ -116,7 +115,6 @@ class StepWatch(Watch):
         inputs: Sequence[Any] | None, capture: bool,
     ) -> None:  # fmt: skip
         super().started(roots, gradients, keep, create_graph, inputs, capture)
-        self.count += 1
         if self.only not in (None, self.count) or len(self.walks) >= PASSES:
             self.active.append(None)
             return
@@ -242,12 +240,12 @@ class StepWatch(Watch):
         if value is None:
             return None
         self.room -= value.nbytes
-        if self.room < 0 or value.nbytes > 16 * LARGEST:
+        if self.room < 0 or value.nbytes > LARGEST:
             self.room += value.nbytes
             return Dropped(value)
         return self._copied(value) if self.hooks.is_used else value
 
     def _copied(self, value: Any) -> Any:
-        if value.nbytes > 16 * LARGEST:
+        if value.nbytes > LARGEST:
             return Dropped(value)
         return value.detach().clone() if hasattr(value, "detach") else value.copy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..recording.facts import Report, TensorFact
+from ..recording.facts import Place, Report, RootFact
 from . import ledger as ledgers
 from .escape import Terminal
 from .graph import Graph
@@ -58,14 +58,13 @@ def draw(
     graph = Graph(report)
     strokes = UNICODE if look.unicode else ASCII
     drawing = Drawing(graph, strokes, depth=depth, expand=expand)
-    chosen = [report.tensors[i] for i in report.results]
+    chosen = list(report.roots)
     shown = chosen if expand else _thinned(chosen)
     rows: list[Row] = []
     ends: list[int] = []
     for fact in shown:
-        if fact.node is not None:
-            rows.extend(drawing.tree(fact.node, fact.output_nr))
-            ends.append(len(rows))
+        rows.extend(drawing.tree(fact.node, fact.output_nr))
+        ends.append(len(rows))
     lines = Words(graph, drawing, report).lines(rows, look)
     if not lines:
         return drawing, []
@@ -82,7 +81,7 @@ def draw(
     return drawing, trees
 
 
-def _thinned(chosen: list[TensorFact]) -> list[TensorFact]:
+def _thinned(chosen: list[RootFact]) -> list[RootFact]:
     """The results worth a tree: of a list's elements the last one, and not too many in all."""
     if len(chosen) <= 3:
         return chosen
@@ -95,12 +94,13 @@ class Words:
 
     def __init__(self, graph: Graph, drawing: Drawing, report: Report) -> None:
         self.graph, self.drawing = graph, drawing
-        self.roots = {(report.tensors[i].node, report.tensors[i].output_nr) for i in report.results}
+        self.roots = {(root.node, root.output_nr) for root in report.roots}
 
     def lines(self, rows: Sequence[Row], look: Look) -> list[Line]:
         """Header and rows in columns: words, node, value, gradient, line."""
         if not rows:
             return []
+        self.arrow = "→" if look.unicode else "->"
         cells = [self._row(row) for row in rows]
         heads = ["", "grad_fn", "value", "grad", "line"]
         for i in (2, 3):
@@ -143,30 +143,46 @@ class Words:
             return (name or "(a leaf without a name)"), "leaf"
         if fact is not None:
             style = "result" if key in self.roots else "name"
-            if not source or (place is not None and place.statement):
-                return source or fact.name, style
-            return f"{fact.name} = {source}", style
+            return self._assigned(fact.name, place), style
         if place is None:
             return "·", "dim"
+        module = self._module(key)
         above = graph.facts[row.parent].place if row.parent >= 0 else None
-        if above is place:
-            return source, "dim"  # one expression made several nodes: the first has the name
-        return (f"{place.target} = {source}" if place.target else source), ""
+        if above is place:  # one expression made several nodes: the first has the name
+            return source + module, "dim"
+        return self._assigned(place.target, place) + module, ""
+
+    def _assigned(self, name: str, place: Place | None) -> str:
+        """The words of an assignment where the text has it; else the expression, and the name."""
+        if place is None:
+            return name
+        source = one_line(place.text)
+        if place.statement or not name:
+            return source
+        return f"{name} = {source}" if place.target == name else f"{name}: {source}"
+
+    def _module(self, key: tuple[int, int]) -> str:
+        """The module of the library that made a node."""
+        flow = self.graph.flows.get(key)
+        return f", in {flow.module}" if flow is not None and flow.module else ""
 
     def _facts(self, row: Row) -> tuple[str, str, str]:
+        """Value, gradient and line: of the pass that is drawn; else as they are at the end."""
         key = (row.node, row.output_nr)
-        fact = self.graph.tensors.get(key)
         flow = self.graph.flows.get(key)
         place = self.graph.facts[row.node].place
+        named = self.graph.tensors.get(key) or self.graph.aliases.get(row.node)
         value = grad = line = ""
-        alias = self.graph.aliases.get(row.node)
-        for seen in (flow, alias, fact):
-            if seen is not None:
-                value = summary(seen.text, seen.shape, seen.range) or value
-                grad = summary(seen.grad_text, None, seen.grad_range) or grad
+        if flow is not None:
+            value = summary(flow.text, flow.shape, flow.range)
+            grad = summary(flow.grad_text, None, flow.grad_range)
+            if flow.later is not None:
+                value += f" {self.arrow} {summary(flow.later, None, flow.later_range)}"
+        elif named is not None:
+            value = summary(named.text, named.shape, named.range)
         if place is not None:
             line = str(place.line)
-        elif (named := fact or alias) is not None and named.line is not None:
+        elif named is not None and named.line is not None:
             line = str(named.line)
         return value, grad, line
 
@@ -178,7 +194,7 @@ def summary(
     if text is None:
         return ""
     short = bare(text)
-    if len(short) <= SHORT or span is None:
+    if span is None or (text and len(short) <= SHORT):
         return short
     low, high = (f"{number:.3g}" for number in span)
     numbers = low if low == high else f"{low}…{high}"
@@ -188,7 +204,7 @@ def summary(
 def _footer(report: Report, drawing: Drawing) -> list[Line]:
     """What is worth knowing about the whole: folds, freed buffers."""
     lines: list[Line] = []
-    if not report.results:
+    if not report.roots:
         why = "no tensor requires grad: there is no graph to draw"
         if any(fact.requires_grad for fact in report.tensors):
             why = "no result: nothing that requires grad was computed and bound to a name"

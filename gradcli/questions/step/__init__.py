@@ -19,7 +19,7 @@ from ...recording.steps import StepWatch
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
 from ..ledger import tensor_names
 from ..trace import collected, error_fact
-from ..watching import Binder, Wishes, as_tensor, memory
+from ..watching import Binder, Wishes, memory, snapshot
 from .facts import Namer, same_passes, walk_fact
 from .local import local_derivatives
 from .replay import Pause, PausingWatch, Reached
@@ -41,7 +41,7 @@ def recorded(
     pause: Pause | None = None,
 ) -> Ran:  # fmt: skip
     """The run whose passes are told; with a pause it stops there."""
-    given = current_line, as_tensor
+    given = current_line, snapshot
     if pause is None:
         watch = StepWatch(*given, memory=memory, values=False)
         watch.only = options.only

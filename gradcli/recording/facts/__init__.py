@@ -79,8 +79,29 @@ class AliasFact(NamedTuple):
     grad_range: tuple[float, float] | None = None
 
 
+class RootFact(NamedTuple):
+    """Where a tree begins: a node's output, by the name that it has or had; `tensor` is its
+    number among the tensors."""
+
+    node: int
+    output_nr: int
+    name: str
+    tensor: int | None = None
+
+
+class ShownPass(NamedTuple):
+    """The backward pass that is drawn: its number of how many, and the call that ran it."""
+
+    number: int
+    of: int
+    line: int | None = None
+    source: str = ""
+
+
 class FlowFact(NamedTuple):
-    """What was seen passing through one output of a node: the value, and the gradient."""
+    """One output of a node in the pass that is drawn: the value that was computed, and the gradient
+    that flowed into it. Of a leaf it is the value that the pass used; `later` is the one that it
+    has at the end, where that is another one, since line `changed`."""
 
     node: int
     output_nr: int
@@ -91,6 +112,10 @@ class FlowFact(NamedTuple):
     grad_range: tuple[float, float] | None = None
     value: Nested | None = None
     grad: Nested | None = None
+    later: str | None = None
+    later_range: tuple[float, float] | None = None
+    changed: int | None = None
+    module: str = ""
 
 
 class SavedFact(NamedTuple):
@@ -186,13 +211,14 @@ class Report(NamedTuple):
     device: str
     tensors: tuple[TensorFact, ...] = ()
     nodes: tuple[NodeFact, ...] = ()
-    results: tuple[int, ...] = ()
+    roots: tuple[RootFact, ...] = ()
     aliases: tuple[AliasFact, ...] = ()
     flows: tuple[FlowFact, ...] = ()
     saved: tuple[SavedFact, ...] = ()
     constants: tuple[ConstantFact, ...] = ()
     freed: int | None = None
     saving: int | None = None
+    shown: ShownPass | None = None
     backwards: tuple[BackwardFact, ...] = ()
     events: tuple[EventFact, ...] = ()
     output: str = ""

@@ -18,6 +18,7 @@ from ...recording.facts import (
     Nested,
     NodeFact,
     Report,
+    RootFact,
     SavedFact,
     TensorFact,
 )
@@ -53,7 +54,8 @@ def trace(report: Report) -> Iterator[Terminal]:
         "schema": TRACE,
         "file": report.file,
         "device": report.device,
-        "results": [report.tensors[i].name for i in report.results],
+        "results": [root_name(root, report) for root in report.roots],
+        "pass": None if report.shown is None else report.shown._asdict(),
         "tensors": map(_tensor, report.tensors),
         "nodes": (_node(node, flows.get(node.id), saved.get(node.id)) for node in report.nodes),
         "backward": [_backward(report, i) for i in range(len(report.backwards))],
@@ -199,6 +201,12 @@ def _node(
             for fact in saved
         ]  # fmt: skip
     return row
+
+
+def root_name(root: RootFact, report: Report) -> str:
+    """The name of a root, else the expression that made it."""
+    place = report.nodes[root.node].place
+    return root.name or ("" if place is None else place.text)
 
 
 def _backward(report: Report, i: int) -> dict[str, Any]:

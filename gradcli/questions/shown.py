@@ -1,0 +1,139 @@
+"""Questions: the pass that a picture shows: its roots, what was computed, what flowed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..engine.leaf import edge_of
+from ..opening import Unusable
+from ..recording.collect import Collected, leaves_of, range_of, text_of
+from ..recording.collect import results as unused
+from ..recording.facts import FlowFact, NodeFact, RootFact, ShownPass
+from ..recording.snapshot import Summary, told
+from ..recording.watch import Pass, Watch
+from .watching import restored, snapshot
+
+Modules = Callable[[Any], str]
+
+
+def chosen(watch: Watch, number: int | None) -> Pass | None:
+    """The pass with this number, else the last one; None where the program has none."""
+    if number is None:
+        return watch.passes.get(max(watch.passes)) if watch.passes else None
+    if number not in watch.passes:
+        raise Unusable(f"--pass {number}: {passes_there(watch.count)}")
+    return watch.passes[number]
+
+
+def passes_there(count: int) -> str:
+    """How many passes the program has, as a sentence."""
+    if not count:
+        return "there is no backward pass"
+    return f"there {'is one backward pass' if count == 1 else f'are {count:,} backward passes'}"
+
+
+def root_nodes(one: Pass | None) -> tuple[tuple[Any, int], ...]:
+    """Where a pass began: nodes, and of which output."""
+    if one is None:
+        return ()
+    found = []
+    for tensor in one.roots:
+        node = edge_of(tensor)
+        if node is not None:
+            found.append((node, tensor.output_nr))
+    return tuple(dict.fromkeys(found))
+
+
+def roots_of(one: Pass, found: Collected, names: Callable[[Any], str | None]) -> list[RootFact]:
+    """The roots of a pass, by the names that they have or had."""
+    numbers = {id(node): number for number, node in enumerate(found.alive)}
+    by_place = {
+        (fact.node, fact.output_nr): at
+        for at, fact in reversed(list(enumerate(found.tensors)))
+        if fact.node is not None
+    }
+    roots = []
+    for node, output_nr in root_nodes(one):
+        number = numbers[id(node)]
+        at = by_place.get((number, output_nr))
+        name = found.tensors[at].name if at is not None else names(node) or ""
+        roots.append(RootFact(number, output_nr, name, at))
+    return roots
+
+
+def without_a_pass(
+    found: Collected, watch: Watch | None, roots: list[RootFact]
+) -> Iterator[RootFact]:
+    """Results that nothing else uses and that no pass began at or came through."""
+    passed = set() if watch is None else watch.rooted
+    below = _below(found.nodes, {root.node for root in roots})
+    for at in unused(found.tensors, found.nodes):
+        fact = found.tensors[at]
+        assert fact.node is not None
+        if fact.node not in below and found.alive[fact.node] not in passed:
+            yield RootFact(fact.node, fact.output_nr, fact.name, at)
+
+
+def _below(nodes: tuple[NodeFact, ...], start: set[int]) -> set[int]:
+    seen, pending = set(start), list(start)
+    for number in pending:
+        for edge in nodes[number].next:
+            if edge is not None and edge[0] not in seen:
+                seen.add(edge[0])
+                pending.append(edge[0])
+    return seen
+
+
+def flows(
+    watch: Watch, one: Pass | None, found: Collected, modules: Modules, *, full: bool
+) -> tuple[FlowFact, ...]:
+    """What was computed at each node, and what flowed into it in the pass; leaves too."""
+    numbers = {id(node): number for number, node in enumerate(found.alive)}
+    facts = []
+    for entry in (*watch.first, *watch.last):
+        number = numbers.get(id(entry.node))
+        if number is None:
+            continue
+        key = id(entry.node), entry.output_nr
+        grad = told(restored(one.flows.get(key)) if one else None, full=full)
+        value = told(restored(entry.value), full=full)
+        facts.append(FlowFact(
+            number, entry.output_nr, value.shape, value.text, grad.text, value.range, grad.range,
+            value.value, grad.value, module=modules(entry.module),
+        ))  # fmt: skip
+    if one is not None:
+        facts.extend(_leaves(watch, one, leaves_of(found), full))
+    return tuple(facts)
+
+
+def _leaves(watch: Watch, one: Pass, numbers: dict[int, int], full: bool) -> Iterator[FlowFact]:
+    for identity, (variable, before, gradient) in one.leaves.items():
+        number = numbers.get(identity)
+        if number is None:
+            continue
+        before, now = restored(before), restored(snapshot(variable))
+        value, grad = told(before, full=full), told(restored(gradient), full=full)
+        later = later_range = line = None
+        if _differs(before, now):
+            later, later_range = ("", now.range) if isinstance(now, Summary) else (
+                text_of(now), range_of(now))  # fmt: skip
+            line = watch.line_of_change(variable)
+        yield FlowFact(
+            number, 0, value.shape, value.text, grad.text, value.range, grad.range,
+            value.value, grad.value, later, later_range, line,
+        )  # fmt: skip
+
+
+def _differs(before: Any, now: Any) -> bool:
+    if isinstance(before, Summary) or isinstance(now, Summary):
+        return bool(before != now)
+    return bool(before.shape != now.shape or text_of(before) != text_of(now))
+
+
+def shown_pass(one: Pass, count: int, place: Callable[[Any], Any]) -> ShownPass:
+    """Which pass it is, by the words of the call that ran it."""
+    where = place(one.origin)
+    if where is None:
+        return ShownPass(one.number, count)
+    return ShownPass(one.number, count, where.line, where.text)

@@ -1,0 +1,156 @@
+"""Tests of the pass that `trace` draws: values and gradients of one moment, names, places."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_cli import gradcli, home  # noqa: F401
+
+from gradcli.pipeline.request import Request
+from gradcli.questions.trace import Options, recorded, trace_report
+from gradcli.recording.facts import Report
+from gradcli.render import trace as page
+from gradcli.render.text import Look
+
+UPDATED = """\
+w = torch.tensor(2., requires_grad=True)
+y = w * 3
+loss = (y - 1)**2
+loss.backward()
+with torch.no_grad():
+    w -= 0.1 * w.grad
+"""
+NETWORK = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+    def forward(self, x):
+        return torch.relu(self.fc(x)) + x
+net = nn.Sequential(Block(), nn.Linear(3, 2), nn.Tanh())
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, t = torch.randn(4, 3), torch.zeros(4, 2)
+def train():
+    opt.zero_grad()
+    loss = ((net(x) - t) ** 2).mean()
+    loss.backward()
+    opt.step()
+for i in range(3):
+    train()
+"""
+PASSES = """\
+x = torch.tensor([1., 2.], requires_grad=True)
+for k in range(3):
+    y = (x * (k + 1)).sum()
+    y.backward()
+    x.grad.zero_()
+"""
+
+
+def report(text: str, number: int | None = None, **options: Any) -> Report:
+    ran = recorded(Request(text.encode(), "p.expr"), None, number=number)
+    assert ran.error is None, ran.error
+    return trace_report(ran, Options(number=number, **options))
+
+
+def tree(text: str, number: int | None = None, width: int = 200) -> list[str]:
+    """The rows of the trees, in words with single blanks."""
+    shown = page.text(report(text, number), Look(False, True, width)).split("\n\ntensor ")[0]
+    return [" ".join(row.split()) for row in shown.splitlines() if row]
+
+
+def test_values_and_gradients_are_of_the_pass() -> None:
+    assert tree(UPDATED) == [
+        "grad_fn value grad line",
+        "loss = (y - 1)**2 PowBackward0 25. 1. 3",
+        "└─ y - 1 SubBackward0 5. 10. 3",
+        "└─ y = w * 3 MulBackward0 6. 10. 2",
+        "└─ w leaf 2. → -1. 30. 6",
+    ]
+
+
+def test_a_loss_inside_of_a_function() -> None:
+    rows = tree(NETWORK)
+    assert rows[1].startswith("● loss = ((net(x) - t) ** 2).mean() MeanBackward0")
+    names = [row for row in rows if " leaf " in row]
+    assert [row.split(" leaf ")[0].split()[-1] for row in names] == [
+        "net.1.bias", "net.1.weight", "net.0.fc.bias", "net.0.fc.weight",
+    ]  # fmt: skip
+
+
+def test_nodes_stand_where_the_program_made_them() -> None:
+    """What a container of the library calls behind a module of the program, too."""
+    rows = {row.split("Backward")[0].split()[-1]: row for row in tree(NETWORK) if "Backward" in row}
+    assert "net(x), in net.2 Tanh" in rows["Tanh"] and rows["Tanh"].endswith(" 15")
+    assert "torch.relu(self.fc(x))" in rows["Relu"] and rows["Relu"].endswith(" 9")
+
+
+@pytest.mark.parametrize(("number", "gradient"), [(1, 1), (2, 2), (3, 3), (None, 3)])
+def test_which_pass(number: int | None, gradient: int) -> None:
+    found = report(PASSES, number)
+    assert found.shown is not None and found.shown.of == 3
+    assert found.shown.number == (number or 3) and found.shown.line == 4
+    (leaf,) = (flow for flow in found.flows if flow.node == found.tensors[0].node)
+    assert leaf.grad_text == f"tensor([{gradient}., {gradient}.])"
+
+
+def test_a_pass_that_is_not_there(home: Path) -> None:  # noqa: F811
+    (home / "p.expr").write_text(PASSES)
+    done = gradcli("trace", "p.expr", "--pass", "4")
+    assert done.returncode == 2
+    assert "UsageError: --pass 4: there are 3 backward passes" in done.stderr
+
+
+def test_the_root_of_grad_is_drawn() -> None:
+    rows = tree("x = torch.tensor(3., requires_grad=True)\n"
+                "g, = torch.autograd.grad((x * x).sin(), x)\n")  # fmt: skip
+    assert [row.split("Backward0")[0].split()[-1] for row in rows[1:3]] == ["Sin", "Mul"]
+    assert any(row.startswith("├─ x leaf 3.") and row.endswith("1") for row in rows)
+
+
+def test_results_without_a_pass_are_drawn_without_gradients() -> None:
+    rows = tree("x = torch.tensor(3., requires_grad=True)\na = x * 2\na.backward()\nb = x * 5\n")
+    assert "b = x * 5 MulBackward0 15. 4" in rows
+    assert "a = x * 2 MulBackward0 6. 1. 2" in rows
+
+
+def test_names_that_only_a_function_knew() -> None:
+    text = """\
+def run():
+    weights = [torch.tensor(1., requires_grad=True)]
+    model = nn.Linear(1, 1)
+    scale = torch.tensor(2., requires_grad=True)
+    loss = (model(torch.ones(1)) * scale).sum()
+    loss.backward()
+run()
+"""
+    leaves = {row.split(" leaf ")[0].split()[-1] for row in tree(text) if " leaf " in row}
+    assert leaves == {"model.weight", "model.bias", "scale"}
+
+
+def test_objects_have_paths() -> None:
+    text = """\
+class Trainer:
+    def __init__(self):
+        self.model = nn.Linear(1, 1)
+        self.w = torch.tensor(1., requires_grad=True)
+    def fit(self):
+        (self.model(torch.ones(1)) * self.w).sum().backward()
+trainer = Trainer()
+trainer.fit()
+"""
+    leaves = {row.split(" leaf ")[0].split()[-1] for row in tree(text) if " leaf " in row}
+    assert leaves == {"trainer.model.weight", "trainer.model.bias", "trainer.w"}
+
+
+def test_the_document_says_which_pass(home: Path) -> None:  # noqa: F811
+    (home / "p.expr").write_text(PASSES)
+    document = json.loads(gradcli("trace", "p.expr", "--format", "json").stdout)
+    assert document["pass"] == {"number": 3, "of": 3, "line": 4, "source": "y.backward()"}
+    assert document["results"] == ["y"]
