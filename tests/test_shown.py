@@ -10,7 +10,11 @@ import pytest
 from test_cli import gradcli, home  # noqa: F401
 
 from gradcli.pipeline.request import Request
+from gradcli.questions.grad import Options as GradOptions
+from gradcli.questions.grad import grad_report
+from gradcli.questions.grad import recorded as recorded_for_grad
 from gradcli.questions.trace import Options, recorded, trace_report
+from gradcli.questions.watching import Wishes
 from gradcli.recording.facts import Report
 from gradcli.render import trace as page
 from gradcli.render.text import Look
@@ -154,3 +158,43 @@ def test_the_document_says_which_pass(home: Path) -> None:  # noqa: F811
     document = json.loads(gradcli("trace", "p.expr", "--format", "json").stdout)
     assert document["pass"] == {"number": 3, "of": 3, "line": 4, "source": "y.backward()"}
     assert document["results"] == ["y"]
+
+
+# ---------------------------------------------------------------- grad
+
+
+def gradients(text: str, number: int | None = None, *wrt: str) -> dict[str, Any]:
+    options = GradOptions(wrt=wrt, number=number)
+    request = Request(text.encode(), "p.expr", wrt=wrt, retain_graph=True)
+    ran, found = grad_report(recorded_for_grad(request, None, Wishes(leaves=wrt), options), options)
+    assert ran.error is None, ran.error
+    return {fact.name: fact.value for fact in found.gradients}
+
+
+def test_grad_tells_what_flowed_in_the_pass() -> None:
+    assert gradients(UPDATED) == {"w": 30.0}
+    assert gradients(PASSES) == {"x": (3.0, 3.0)}
+    assert gradients(PASSES, 2, "x") == {"x": (2.0, 2.0)}
+    assert set(gradients(NETWORK)) == {
+        "net.0.fc.weight", "net.0.fc.bias", "net.1.weight", "net.1.bias",
+    }  # fmt: skip
+
+
+def test_grad_with_a_seed_of_the_program() -> None:
+    text = """\
+x = torch.tensor([1., 2., 3.], requires_grad=True)
+y = x * 2
+y.backward(torch.tensor([0.1, 1.0, 10.0]))
+"""
+    (found,) = gradients(text).values()
+    assert found == pytest.approx((0.2, 2.0, 20.0))
+
+
+def test_grad_of_a_large_tensor_is_whole() -> None:
+    (found,) = gradients("w = torch.ones(5000, requires_grad=True)\n(w * 2).sum().backward()\n"
+                         ).values()  # fmt: skip
+    assert found == (2.0,) * 5000
+
+
+def test_without_a_pass_grad_differentiates_itself() -> None:
+    assert gradients("x = torch.tensor(3., requires_grad=True)\ny = x * x\n") == {"x": 6.0}

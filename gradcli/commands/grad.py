@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..ending import keep
 from ..options import Command, Shared, shared
 from .desk import Desk, guarded
-from .differentiation import GRAD_OUTPUT, GRAPH, OF, WRT
+from .differentiation import GRAD_OUTPUT, GRAPH, OF, PASS, WRT
 
 
 class Asked(NamedTuple):
@@ -21,6 +21,7 @@ class Asked(NamedTuple):
     retain_grad: list[str]
     hooks: list[str]
     all: bool
+    chosen: int | None
 
 
 COMMAND = Command(
@@ -34,7 +35,7 @@ COMMAND = Command(
     gradcli grad curve.expr --wrt x --grad-output [1.0,0.0]
     """,
     Asked,
-    (WRT, OF, GRAD_OUTPUT, *GRAPH),
+    (WRT, OF, GRAD_OUTPUT, *GRAPH, PASS),
     shared(),
 )
 
@@ -52,10 +53,12 @@ def command(common: Shared, asked: Asked) -> int:
         streams = common.format == "text"
         wrt = tuple(asked.wrt)
         wishes = Wishes(tuple(asked.hooks), tuple(asked.retain_grad), wrt)
-        ran = desk.explained(recorded(request, desk.printer() if streams else None, wishes))
-        ran, report = grad_report(ran, Options(
-            tuple(asked.of), wrt, asked.grad_output, asked.create_graph, asked.all
-        ))  # fmt: skip
+        options = Options(
+            tuple(asked.of), wrt, asked.grad_output, asked.create_graph, asked.all, asked.chosen
+        )
+        write = desk.printer() if streams else None
+        ran = desk.explained(recorded(request, write, wishes, options))
+        ran, report = grad_report(ran, options)
         keep(report)
         if streams:
             from ..render import grad as render_grad

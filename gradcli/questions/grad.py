@@ -16,8 +16,10 @@ from ..pipeline.values import grad_output
 from ..recording import collect as collecting
 from ..recording.collect import Collected, numbers
 from ..recording.facts import GradientFact, GradReport, TensorFact
+from .grad_pass import grad_of_pass
+from .shown import chosen
 from .trace import collected, error_fact, index_of, names_of
-from .watching import Binder, Wishes, watching
+from .watching import Binder, Wishes, watching, whole
 
 NOTHING_REQUIRES_GRAD = (
     "do: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"
@@ -45,11 +47,24 @@ class Options(NamedTuple):
     grad_output: str | None = None
     create_graph: bool = False
     all: bool = False
+    number: int | None = None  # of a pass of the program
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether a gradient is asked for that no pass of the program gave."""
+        return bool(self.of or self.create_graph or self.grad_output is not None)
 
 
-def recorded(request: Request, write: Callable[[str], None] | None, wishes: Wishes) -> Ran:
-    """The run whose result is differentiated."""
-    return execute(request, write, *watching(wishes))
+def recorded(
+    request: Request, write: Callable[[str], None] | None, wishes: Wishes, options: Options
+) -> Ran:
+    """The run whose pass is told, or whose result is differentiated."""
+    binder, watch = watching(wishes, values=not options.is_computed)
+    watch.wanted = None if options.number is None else (options.number,)
+    watch.of_leaf = whole
+    if options.all:
+        watch.of_flow = whole
+    return execute(request, write, binder, watch)
 
 
 def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
@@ -59,6 +74,11 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
     binder = ran.seen(Binder)
     if ran.outcome is None or ran.error is not None or binder is None:
         return ran, report._replace(error=error_fact(ran.error))
+    if not options.is_computed:
+        one = chosen(binder.watch, options.number)
+        if one is not None:
+            binder.complain()
+            return ran, grad_of_pass(ran, binder, one, options.wrt, options.all, report)
     found = collected(ran.outcome, texts=False)
     at = result_of(found, options.of)
     if at is None:

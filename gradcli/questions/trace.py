@@ -139,16 +139,16 @@ def _aliases(ran: Ran, found: Collected) -> tuple[AliasFact, ...]:
     assert ran.outcome is not None
     binder = ran.seen(Binder)
     if binder is None:
-        return collecting.aliases(found, _named(ran.outcome.bindings, {}))
+        return collecting.aliases(found, module_tensors(ran.outcome.bindings, {}))
     born = binder.watch.born
-    inner = _named(binder.reached(ran.outcome.bindings), born)
+    inner = module_tensors(binder.reached(ran.outcome.bindings), born)
     return collecting.aliases(found, [*inner, *binder.leaves])
 
 
-def _named(
+def module_tensors(
     bindings: Mapping[str, Any], born: Mapping[int, tuple[Any, int | None]]
 ) -> list[tuple[str, int | None, Any]]:
-    """Tensors inside of modules and objects, and the lines that made them."""
+    """Tensors inside of modules and objects: names, the lines that made them, themselves."""
     return [
         (name, born.get(id(tensor), (None, None))[1], tensor)
         for name, tensor in collecting.parameters(bindings, Tensor)

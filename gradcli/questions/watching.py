@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from math import inf
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -180,6 +181,11 @@ def watching(wishes: Wishes = NO_WISHES, *, values: bool = False) -> tuple[Binde
     return Binder(wishes, watch), watch
 
 
+def whole(value: Any) -> Any:
+    """The same, however large it is."""
+    return snapshot(value, inf)
+
+
 class Number:
     """A number on its own; most are never looked at."""
 
@@ -194,13 +200,13 @@ def restored(snapshot: Any) -> Any:
     return plain(snapshot.data, snapshot.kind) if snapshot.__class__ is Number else snapshot
 
 
-def snapshot(value: Any) -> Any:
+def snapshot(value: Any, largest: float = LARGEST) -> Any:
     """A tensor, or a gradient that the engine holds as an array, as it is now."""
     tensor = value if value.__class__ is Tensor else as_tensor(value)
     data = tensor._data
     if not hasattr(data, "__setitem__"):
         return Number(data, tensor._kind)  # it can't change
-    if data.size <= LARGEST:
+    if data.size <= largest:
         return plain(data.copy(), tensor._kind)
     low, high = data.min(), data.max()
     ordered = data.dtype.kind in "fiu" and low == low and high == high

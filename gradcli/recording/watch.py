@@ -35,13 +35,14 @@ class Entry:
 class Pass:
     """One backward pass: its roots, what flowed, and the leaves as they were in it."""
 
-    __slots__ = ("number", "origin", "roots", "captures", "flows", "leaves")
+    __slots__ = ("number", "origin", "roots", "captures", "flows", "leaves", "began")
 
     def __init__(self, number: int, origin: Any, roots: Sequence[Any], captures: bool) -> None:
         self.number, self.origin, self.captures = number, origin, captures
         self.roots = tuple(roots)
         self.flows: dict[tuple[int, int], Any] = {}  # by a node's identity and its output
         self.leaves: dict[int, tuple[Any, Any, Any]] = {}  # tensor, value, gradient; by identity
+        self.began: dict[int, Any] = {}  # the values of the roots, by identity
 
 
 class Watch(Spectator):
@@ -65,6 +66,7 @@ class Watch(Spectator):
         values: bool = True,
     ) -> None:
         self.line, self.snapshot = line, snapshot
+        self.of_flow = self.of_leaf = snapshot  # what is kept of gradients; by default as of values
         self.hooks = HookLog(line)
         self.book = Book(line, memory)
         self.first: list[Entry] = []
@@ -138,7 +140,10 @@ class Watch(Spectator):
             if root.grad_fn is not None:
                 self.rooted.add(root.grad_fn)
         kept = self.values and (self.wanted is None or self.count in self.wanted)
-        self.running.append(Pass(self.count, self.origin(), roots, capture) if kept else None)
+        now = Pass(self.count, self.origin(), roots, capture) if kept else None
+        if now is not None:
+            now.began = {id(root): self.snapshot(root) for root in roots}
+        self.running.append(now)
 
     def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
         """The gradients of a node's outputs are complete."""
@@ -149,7 +154,7 @@ class Watch(Spectator):
             return
         for output_nr, grad in enumerate(grads):
             if grad is not None and (id(node), output_nr) in self.by_node:
-                now.flows[id(node), output_nr] = self.snapshot(grad)
+                now.flows[id(node), output_nr] = self.of_flow(grad)
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         """A node has run."""
@@ -164,7 +169,7 @@ class Watch(Spectator):
     def _reached(self, variable: Any, grad: Any) -> None:
         now = self.running[-1] if self.running else None
         if now is not None:
-            now.leaves[id(variable)] = variable, self.snapshot(variable), self.snapshot(grad)
+            now.leaves[id(variable)] = variable, self.snapshot(variable), self.of_leaf(grad)
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
         """A gradient that the pass was asked for."""

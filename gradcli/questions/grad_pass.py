@@ -1,0 +1,120 @@
+"""Questions: the gradients that a backward pass of the program gave, as they were in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..engine.tensor import Tensor
+from ..opening import Unusable
+from ..pipeline.request import Ran
+from ..recording import collect as collecting
+from ..recording.facts import GradientFact, GradReport, TensorFact
+from ..recording.snapshot import Told, told
+from ..recording.watch import Pass
+from . import shown
+from .trace import collected, index_of, module_tensors, names_of, place_reader
+from .watching import Binder, restored
+
+
+class Arrived(NamedTuple):
+    """A named tensor and the gradient that came to it in the pass."""
+
+    name: str
+    line: int | None
+    tensor: Any
+    gradient: Told
+
+
+def grad_of_pass(
+    ran: Ran, binder: Binder, one: Pass, wrt: tuple[str, ...], inner: bool, report: GradReport
+) -> GradReport:
+    """The report on a pass; `inner` asks for named intermediate values too."""
+    assert ran.outcome is not None
+    of, text = _root(ran, binder, one)
+    found = list(_arrived(ran, binder, one))
+    if wrt:
+        facts = [_asked(name, found, ran, of) for name in wrt]
+    else:
+        facts = [_fact(item) for item in found if inner or item.tensor.is_leaf]
+        facts = [fact for fact in facts if fact.name != of.name] or facts
+    names = names_of(collected(ran.outcome, texts=False), ran.outcome.bindings)
+    return report._replace(
+        of=of, of_text=text, gradients=tuple(facts), events=binder.watch.told(names)
+    )
+
+
+def _root(ran: Ran, binder: Binder, one: Pass) -> tuple[TensorFact, str]:
+    """What was differentiated, by its name or its expression, with the value that it had."""
+    assert ran.outcome is not None and ran.program is not None
+    tensor = one.roots[0]
+    nodes = shown.root_nodes(one)
+    place = place_reader(ran.program)(nodes[0][0].origin) if nodes else None
+    held = next((name for name, value in collecting.named_tensors(ran.outcome.bindings, Tensor)
+                 if value is tensor), None)  # fmt: skip
+    words = place.target or place.text if place is not None else "(a tensor without a name)"
+    name = held or (nodes and binder.name_of(nodes[0][0])) or words
+    (fact,) = collecting.collect({name.lstrip("_"): tensor}, Tensor).tensors
+    value = one.began.get(id(tensor))
+    shown_value = told(restored(value), full=True)
+    line = ran.outcome.lines.get(name) if held else None
+    fact = fact._replace(name=name, line=line or (place.line if place else None),
+                         value=shown_value.value)  # fmt: skip
+    same = not shown_value.text or shown_value.text == collecting.text_of(tensor)
+    return fact, repr(tensor) if same else shown_value.text or ""
+
+
+def _arrived(ran: Ran, binder: Binder, one: Pass) -> Iterator[Arrived]:
+    """Everything with a name that the pass came to, each tensor once."""
+    assert ran.outcome is not None
+    lines, born = ran.outcome.lines, binder.watch.born
+    seen: set[int] = set()
+    named = collecting.named_tensors(ran.outcome.bindings, Tensor)
+    bound = [(name, lines.get(name.partition("[")[0]), tensor) for name, tensor in named]
+    plain = [entry for entry in bound if "[" not in entry[0]]
+    inner = module_tensors(binder.reached(ran.outcome.bindings), born)
+    for name, line, tensor in (*plain, *bound, *inner, *binder.leaves):
+        if id(tensor) in seen:
+            continue
+        seen.add(id(tensor))
+        gradient = _gradient(one, tensor)
+        if gradient is not None:
+            yield Arrived(name, line, tensor, told(restored(gradient), full=True))
+
+
+def _gradient(one: Pass, tensor: Tensor) -> Any:
+    leaf = one.leaves.get(id(tensor))
+    if leaf is not None and leaf[0] is tensor:
+        return leaf[2]
+    node = tensor._grad_fn  # of a view this is the node that it had when it was used
+    return None if node is None else one.flows.get((id(node), tensor._output_nr))
+
+
+def _asked(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> GradientFact:
+    """The gradient of a name, or why the pass gave it none."""
+    for item in found:
+        if item.name == name:
+            return _fact(item)
+    assert ran.outcome is not None
+    tensors = dict(collecting.named_tensors(ran.outcome.bindings, Tensor))
+    tensors |= dict(collecting.parameters(ran.outcome.bindings, Tensor))
+    tensor = tensors.get(name)
+    if tensor is None:
+        value = ran.outcome.bindings.get(name)
+        if value is not None:
+            kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
+            raise Unusable(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
+        index_of(name, collected(ran.outcome, texts=False).tensors, "--wrt")
+        raise Unusable(f"--wrt {name}: no tensor has this name when the program ends")
+    why = f"{of.name} does not depend on {name}"
+    if not tensor.requires_grad:
+        why = f"{name} does not require grad"
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    line = ran.outcome.lines.get(name)
+    return GradientFact(name, line, tuple(tensor.shape), dtype, None, None, why)
+
+
+def _fact(item: Arrived) -> GradientFact:
+    dtype = str(item.tensor.dtype).removeprefix("torch.")
+    told_ = item.gradient
+    return GradientFact(item.name, item.line, told_.shape, dtype, told_.value, told_.text)
