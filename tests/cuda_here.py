@@ -18,8 +18,8 @@ import numpy
 import pytest
 
 from gradcli.engine import device as devices
+from gradcli.engine.carriers import CARRIERS
 from gradcli.engine.kind import Form, Kind
-from gradcli.engine.row import CARRIERS
 
 STAND_IN = Path(__file__).parent / "stand_in"
 PLACES = {"stand_in": 2e-5, "gpu": 2e-4}  # how far numbers may be from the CPU's

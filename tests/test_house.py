@@ -170,7 +170,7 @@ def test_nobody_asks_upwards(path: Path) -> None:
 
 # How many modules stand in circles of imports, late ones too. These numbers only fall.
 IN_CIRCLES = {
-    "engine": 36, "language": 10, "func": 8, "questions": 8, "inputs": 5,
+    "language": 10, "func": 8, "questions": 8, "inputs": 5,
     "operators": 2, "autograd": 2, "render": 2,
 }  # fmt: skip
 

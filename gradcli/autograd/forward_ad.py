@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from ..engine.carriers import CARRIERS
 from ..engine.catalogue import catalogue
 from ..engine.mode import no_grad
-from ..engine.row import CARRIERS
 from ..func.dual import alive, become_plain, dual, is_dual
 from ..func.reverse import Identity, gradient
 

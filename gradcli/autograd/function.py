@@ -7,9 +7,9 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..engine.carriers import CARRIERS
 from ..engine.catalogue import catalogue
 from ..engine.mode import state
-from ..engine.row import CARRIERS
 from ..engine.tensor import Tensor, plain, set_mark
 from ..engine.views import rebase
 from .function_node import UNSET, DelayedError, FunctionContext, FunctionNode

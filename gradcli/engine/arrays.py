@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy
 
+from .carriers import CARRIERS, Body
 from .kernels import SMALL
-from .row import CARRIERS, Body, Formula, Row
+from .row import Formula, Row
 
 SHORT = len((lambda grad, other: grad * other).__code__.co_code)
 # Formulas that are written into the function of the way back as they are.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .carriers import CARRIERS
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
 from .fast_backward import is_ordinary, sweep
@@ -12,7 +13,6 @@ from .full_backward import Walk
 from .leaf import edge_of
 from .mode import state
 from .reduced import is_met
-from .row import CARRIERS
 from .tensor import Tensor, plain
 
 CREATE_GRAPH_WARNING = (
@@ -51,6 +51,17 @@ def backward(
     create_graph = create_graph or state.create_graph
     keep = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
     _walk(roots, gradients, keep, create_graph, inputs, capture=False)
+
+
+def backward_of_tensor(
+    tensor: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Tensor.backward"""
+    backward(tensor, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 def _renamed(grad_tensors: Any, grad_variables: Any) -> Any:

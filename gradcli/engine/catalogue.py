@@ -6,7 +6,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .row import CARRIERS, Body, Inplace
+from .carriers import CARRIERS, Body
+from .mode import state
+from .row import Inplace
 from .signature import REQUIRED
 
 # The in-place forms that PyTorch has as functions too: torch.sin_(x).
@@ -92,7 +94,6 @@ class Function:
     def _without_out(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """`out=None` means nothing; a tensor is refused where PyTorch takes one."""
         from .call_errors import refused_out, takes_out
-        from .mode import state
 
         if not takes_out(self.path, self.method):
             return dict(kwargs)
@@ -323,6 +324,12 @@ class Catalogue:
 
     def row(self, key: str) -> Any:
         return self.rows[key]
+
+    def forget_formulas(self) -> None:
+        """The functions of the way back are written again when they are needed next."""
+        for row in self.rows.read():
+            for written in ("backward", "step"):
+                row.__dict__.pop(written, None)
 
 
 def _room() -> str:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy
 
 from . import dtypes
+from .carriers import CARRIERS
 from .device import Device, array_module, as_device, cpu, default_device, placed, to_numpy
 from .dtypes import BY_NAME, OF_ARRAY, DType
+from .errors import name_of
 from .kind import Kind, kind_of
 from .layout import formatted
 from .limits import held
@@ -200,8 +202,6 @@ def refusal_of(data: Any, dtype: DType | None) -> Exception | None:
 
 
 def _refused(data: Any, dtype: DType | None) -> Exception:
-    from .data_errors import name_of
-
     return refusal_of(data, dtype) or RuntimeError(f"Could not infer dtype of {name_of(data)}")
 
 
@@ -227,6 +227,13 @@ def _held(value: Any, dtype: DType) -> Any:
 
 
 ELEMENTS = ("fill_value", "s")  # what creation functions call a number that becomes an element
+
+
+def run_factory(row: Factory, *values: Any) -> Any:
+    """Runs a creation function, unless a transformation takes the call."""
+    if CARRIERS.levels and CARRIERS.factory is not None:
+        return CARRIERS.factory(row, values)
+    return manufacture(row, values)
 
 
 def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
@@ -292,6 +299,11 @@ def _absent_dtype(row: Factory, arguments: dict[str, Any]) -> DType:
     if isinstance(policy, str):
         return BY_NAME[policy]
     return policy(*arguments.values())  # type: ignore[no-any-return]
+
+
+def new(cls: type[Tensor], data: Any = None, *more: Any, **options: Any) -> Tensor:
+    """torch.Tensor(...)"""
+    return legacy_tensor(data, *more, **options)
 
 
 def legacy_tensor(

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import dtypes
 from .dtypes import DType
+from .errors import name_of
 from .tensor import Tensor
 
 SEQUENCES = (list, tuple, range)
@@ -31,10 +32,6 @@ def refusal(data: Any, dtype: DType | None) -> Exception | None:
     if shape and not shape[-1]:
         return None
     return _stored(data, shape, dtype.category in (dtypes.BOOL, dtypes.INTEGER))
-
-
-def name_of(value: Any) -> str:
-    return getattr(value, "type_name", None) or type(value).__name__
 
 
 def no_such_constructor(given: tuple[Any, ...], named: dict[str, Any]) -> TypeError:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy
 
+from .carriers import CARRIERS
+from .dtypes import OF_ARRAY
 from .errors import AcceleratorError
 from .errors import DeviceMissing as DeviceMissing
+from .signature import COERCIONS
 
 # PyTorch divides by zero without a word; so do we. NumPy keeps this switch per context.
 numpy.seterr(all="ignore")
@@ -98,6 +100,15 @@ def as_device(value: Any) -> Device:
     raise DeviceMissing(f"device {device} is not one that gradcli computes on: cpu, cuda")
 
 
+def _as_argument(value: Any) -> tuple[bool, Any]:
+    """(does it name a device, the device)"""
+    fits = isinstance(value, str | Device) or value.__class__ is int
+    return fits, as_device(value) if fits else value
+
+
+COERCIONS["Device"] = _as_argument
+
+
 def set_default_device(value: Any) -> None:
     global _default
     _default = cpu if value is None else as_device(value)
@@ -122,6 +133,11 @@ def use_cuda(device: Device) -> Device:
     return device if device.index is not None else Device("cuda", int(number))
 
 
+CARRIERS.double = numpy.float64
+CARRIERS.ones.update({a.dtype: a for a in (numpy.array(1, "f4"), numpy.array(1, "f8"))})
+CARRIERS.arrays.update(
+    dict.fromkeys((numpy.ndarray, *(numpy.dtype(d.numpy).type for d in OF_ARRAY.values())), numpy)
+)
 _cuda: list[Any] = []  # the array library of GPUs, once one was asked for
 
 
@@ -144,9 +160,7 @@ def _cuda_library() -> Any:
             f"CuPy {cupy.__version__} is installed but no usable GPU was found; "
             "run with --device cpu"
         )
-    import_module(f"{__package__}.tensor")  # fills CARRIERS, of which ones are taken back below
     from .library import Library
-    from .row import CARRIERS
 
     library = CARRIERS.arrays[cupy.ndarray] = Library(cupy, numpy, cupy)
     CARRIERS.ones.clear()  # NumPy's arrays of no dimension are no operands of CuPy's; numbers are

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import dtypes
+from .assembly import assemble
 from .call import python_operator
 from .catalogue import Function, catalogue
 from .mode import state
@@ -23,6 +24,7 @@ def _is_operand(value: Any) -> bool:
 
 def install() -> None:
     """Puts the catalogue's operators and methods on Tensor; the first face in use calls it."""
+    assemble()
     for name, function in catalogue.methods.items():
         if not hasattr(Tensor, name):
             setattr(Tensor, name, function.as_function())

@@ -1,6 +1,8 @@
-"""Engine: exceptions that PyTorch has of its own."""
+"""Engine: exceptions that PyTorch has of its own, and what messages call a type."""
 
 from __future__ import annotations
+
+from typing import Any
 
 
 class _LinAlgError(RuntimeError):
@@ -17,3 +19,8 @@ class AcceleratorError(DeviceMissing):
     """torch.AcceleratorError: what a driver complains of."""
 
     torch_name = "torch.AcceleratorError"
+
+
+def name_of(value: Any) -> str:
+    """What messages call a value's type; values of the language have names of their own."""
+    return getattr(value, "type_name", None) or type(value).__name__

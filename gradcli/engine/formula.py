@@ -12,6 +12,7 @@ from typing import Any
 
 from .arrays import on_arrays, plain_expression
 from .call import compiled
+from .carriers import CARRIERS
 from .catalogue import catalogue
 from .causes import Freed
 from .device import module_of, placed
@@ -20,9 +21,9 @@ from .kernels import SMALL
 from .kind import Kind, kind_of_array
 from .mode import state
 from .node import Node, SavedOutput, Several
-from .row import CARRIERS, Formula, Row
+from .row import Formula, Row
 from .saved import check_version, freed, unpack
-from .tensor import Tensor, plain
+from .tensor import Tensor, plain, wrap
 
 
 def specialise(row: Row) -> Callable[..., Any]:
@@ -85,19 +86,10 @@ def _names(row: Row) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def complex_appears() -> None:
-    """The first complex kind: formulas written until now did not think of it.
-
-    Those of a holomorphic function are written for real numbers: grad * f'(self). For complex ones
-    grad is multiplied by the conjugate of f'(self), which is f' of the conjugate.
-    """
-    CARRIERS.complex = True
-    for row in catalogue.rows.read():
-        for written in ("backward", "step"):
-            row.__dict__.pop(written, None)
-
-
 def _conjugation(row: Row, several: bool) -> list[str]:
+    """Formulas of a holomorphic function are written for real numbers: grad * f'(self). For complex
+    ones grad is multiplied by the conjugate of f'(self), which is f' of the conjugate.
+    """
     test = "is_complex(*grads)" if several else "grad.dtype.kind == 'c'"
     keys = [key for key in row.saved_keys if key in row.signature.outputs or _a_value(row, key)]
     lines = [f"        {key} = conjugate({key})" for key in keys]
@@ -282,6 +274,24 @@ def _broadcast_axes(given: tuple[int, ...], shape: tuple[int, ...], lead: int) -
 
 
 # ---- create_graph: the same formulas on tensors
+
+
+def apply(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+    """Gradients of the inputs from those of the outputs: arrays, or tensors that record."""
+    if tensors:
+        return apply_tensors(node, grads)
+    one = len(grads) == 1 and not node.row.listed
+    return node.row.backward(node, grads[0] if one else grads)  # type: ignore[no-any-return]
+
+
+def apply_reduced(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+    """Where PyTorch has one kernel for the whole formula, its result alone is rounded."""
+    if not node.row.reduced.fused or not tensors or state.grad_enabled:
+        return apply(node, grads, tensors)
+    kind = next(grad._kind for grad in grads if grad is not None)
+    arrays = tuple(None if grad is None else grad._data for grad in grads)
+    found = apply(node, arrays, False)
+    return tuple(None if grad is None else wrap(grad, kind) for grad in found)
 
 
 def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:

@@ -16,10 +16,15 @@ from .node import Node, SharedOutput
 from .overlap import check_overlap, write_changed
 from .promotion import broadcast_message, meet, one_device, shape_error, two_devices
 from .results import guard, infer, refused, versions_of, watch
-from .row import Row
+from .row import Inplace, Row
 from .saved import pack_operands
 from .tensor import Tensor, formed, write_into
-from .views import check_inplace, named_row, rebase
+from .views import check_inplace, named_row, rebase, view_inplace
+
+
+def run_of(twin: Inplace) -> Callable[..., Any]:
+    """The function that an in-place twin runs."""
+    return view_inplace(twin.row) if twin.row.view else specialise(twin.row)
 
 
 def specialise(row: Row) -> Callable[..., Any]:

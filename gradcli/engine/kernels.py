@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .row import ARRAYS, CARRIERS, Body
+from .carriers import ARRAYS, CARRIERS, Body
 
 SMALL = 32  # elements: what people print and read number by number
 

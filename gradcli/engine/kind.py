@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy
 
+from .carriers import CARRIERS, Body
+from .catalogue import catalogue
 from .device import Device, array_module, cpu
 from .dtypes import COMPLEX, FLOATING, OF_ARRAY, DType
 from .kernels import SMALL
 from .layout import contiguous_strides
 from .node import Node
 from .reduced import ReducedNode, rounded_to
-from .row import CARRIERS, Body
 
 Array = Any  # numpy.ndarray or cupy.ndarray
 
@@ -72,9 +73,8 @@ def kind_of(dtype: DType, device: Device = cpu) -> Kind:
         if dtype.is_reduced:
             CARRIERS.reduced = True
         elif dtype.category == COMPLEX and not CARRIERS.complex:
-            from .formula import complex_appears
-
-            complex_appears()
+            CARRIERS.complex = True
+            catalogue.forget_formulas()  # those written until now did not think of it
     return kind
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .row import ARRAYS
+from .carriers import ARRAYS
 
 Sizes = tuple[int, ...]
 Operand = tuple[Sizes, Sizes]  # sizes and strides

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
+from .errors import name_of
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -114,8 +116,6 @@ def as_bool(value: Any, call: str, name: str, position: int = 0) -> bool:
     """A switch is True or False, and nothing that only resembles them."""
     if type(value) is bool:
         return value
-    from .data_errors import name_of
-
     where = f" (position {position})" if position else ""
     raise TypeError(f"{call}(): argument '{name}'{where} must be bool, not {name_of(value)}")
 

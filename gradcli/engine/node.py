@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .causes import Freed
+from .hooks import add
 from .mode import next_sequence, state
 
 if TYPE_CHECKING:
@@ -198,6 +199,10 @@ class Node:
     rest: Rest | None
     buffer: Any
 
+    # See `assembly`: what it keeps, and its work; `_saved_*` too.
+    kept: Callable[[], tuple[tuple[str, Any], ...]]
+    apply: Callable[[tuple[Any, ...], bool], tuple[Any, ...]]
+
     numbers = _rare("numbers")
     versions = _rare("versions")
     inputs = _rare("inputs")
@@ -239,26 +244,11 @@ class Node:
 
     def register_hook(self, hook: Callable[..., Any]) -> Any:
         """hook(grad_inputs, grad_outputs) runs after the node and may replace grad_inputs."""
-        from .hooks import add
-
         return add(self._need_hooks().post, hook)
 
     def register_prehook(self, hook: Callable[..., Any]) -> Any:
         """hook(grad_outputs) runs before the node and may replace them."""
-        from .hooks import add
-
         return add(self._need_hooks().pre, hook)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_saved_"):
-            from .saved import attribute
-
-            return attribute(self, name.removeprefix("_saved_"))
-        if name.startswith("_raw_saved_"):
-            from .saved import raw
-
-            return raw(self, name.removeprefix("_raw_saved_"))
-        raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
 
     def saved_names(self) -> tuple[str, ...]:
         """The names of the `_saved_*` attributes, as PyTorch has them."""
@@ -275,23 +265,6 @@ class Node:
     def saves_output(self) -> bool:
         """Does it keep its only output?"""
         return self.row.output_count == 1 and self.row.signature.outputs[0] in self.row.saved_keys
-
-    def kept(self) -> tuple[tuple[str, Any], ...]:
-        """(name, array) for every tensor that is kept for backward; what hooks packed is not."""
-        from .saved import kept
-
-        return kept(self)
-
-    # ---- the work
-
-    def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
-        """Gradients of the inputs from those of the outputs: arrays, or tensors that record."""
-        if tensors:
-            from .formula import apply_tensors
-
-            return apply_tensors(self, grads)
-        one = len(grads) == 1 and not self.row.listed
-        return self.row.backward(self, grads[0] if one else grads)  # type: ignore[no-any-return]
 
     def release(self, mark: Freed) -> None:
         """Frees what was saved; a row that saves no tensor has nothing to free."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .carriers import Body
 from .catalogue import Function, catalogue
 from .kernels import SMALL, multiply_add, one, precise, transcendental
 from .mode import state
-from .row import Body, Composite, Factory, Formula, Reduced, Row
+from .row import Composite, Factory, Formula, Reduced, Row
 
 __all__ = [
     "SMALL", "Composite", "Factory", "Function", "Reduced", "Row", "catalogue", "composite",

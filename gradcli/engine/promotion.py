@@ -9,12 +9,13 @@ from typing import Any
 import numpy
 
 from . import dtypes
+from .carriers import CARRIERS
 from .causes import mismatch
 from .device import cpu, placed
 from .dtypes import DType
 from .kind import Kind, kind_of
 from .layout import preserved
-from .row import CARRIERS, Row
+from .row import Row
 from .tensor import Tensor
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .device import module_of
-from .mode import state
 from .node import AccumulateGrad, Node
 
 
@@ -18,17 +17,6 @@ class ReducedNode(Node):
     """A node whose result is of reduced precision."""
 
     __slots__ = ()
-
-    def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
-        """Where PyTorch has one kernel for the whole formula, its result alone is rounded."""
-        if not self.row.reduced.fused or not tensors or state.grad_enabled:
-            return super().apply(grads, tensors)
-        from .tensor import wrap
-
-        kind = next(grad._kind for grad in grads if grad is not None)
-        arrays = tuple(None if grad is None else grad._data for grad in grads)
-        found = super().apply(arrays, False)
-        return tuple(None if grad is None else wrap(grad, kind) for grad in found)
 
 
 def rounded_to(name: str) -> Callable[[Any], Any]:

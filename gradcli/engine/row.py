@@ -6,14 +6,14 @@ from it at first use (`call`, `formula`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
+from .carriers import ARRAYS, CARRIERS, Body
 from .signature import Parameter, Signature
 
 OF = "of:"  # operands meet as for "promote", the result is of the type of the one that is named
-Body: TypeAlias = Callable[..., Any]  # what a declaration gives: a kernel, a formula, a check
 
 
 class Formula:
@@ -58,6 +58,11 @@ class Declaration:
 
 class Row(Declaration):
     """One overload of an operator, as declared. Everything else is derived from it."""
+
+    # Functions written from the row at first use; `assembly` says by what.
+    run: Body  # all arguments given, in order
+    backward: Body  # (node, grad) -> gradients of the inputs, on arrays
+    step: Body  # (node, grad, ready): the same, each gradient handed to the node that it goes to
 
     def __init__(self, signature: str, node: str, forward: Body, **options: Any) -> None:
         super().__init__(Signature(signature, options["numbers"]), options)
@@ -153,27 +158,6 @@ class Row(Declaration):
     def __repr__(self) -> str:
         return f"<operator {self.signature.text}>"
 
-    @cached_property
-    def run(self) -> Body:
-        """The straight-line function of this overload, all arguments given in order."""
-        from .call import specialise
-
-        return specialise(self)
-
-    @cached_property
-    def backward(self) -> Body:
-        """(node, grad) -> gradients of the inputs, on arrays."""
-        from .formula import specialise
-
-        return specialise(self)
-
-    @cached_property
-    def step(self) -> Body:
-        """(node, grad, ready): the same, each gradient handed to the node that it goes to."""
-        from .formula import specialise_step
-
-        return specialise_step(self)
-
     def __call__(self, *args: Any) -> Any:
         """Inside formulas, all arguments given: arrays go to the kernel, tensors are recorded."""
         if args[0].__class__ in ARRAYS:
@@ -195,50 +179,6 @@ class Row(Declaration):
         return self.run(*args)
 
 
-class _Carriers:
-    """What a formula may run on. The engine's tensor module fills this in: naming the classes here
-    would load an array library wherever only names are wanted."""
-
-    __slots__ = (
-        "tensor",
-        "arrays",
-        "double",
-        "ones",
-        "backward",
-        "complex",
-        "reduced",
-        "levels",
-        "call",
-        "factory",
-        "draw",
-        "forbid",
-        "gradients",
-        "text",
-        "mixed",
-    )
-
-    def __init__(self) -> None:
-        self.tensor: Any = None
-        self.arrays: dict[type, Any] = {}
-        self.double: Any = "float64"
-        self.ones: dict[Any, Any] = {}  # by array type: see kernels.one
-        self.backward: Body | None = None  # what Tensor.backward calls, once it was called
-        # Transformations (torch.func, forward_ad): how many are open, and who takes the calls that
-        # no overload takes, the creation functions and the random numbers inside them.
-        self.levels = 0
-        self.call: Body | None = None
-        self.factory: Body | None = None
-        self.draw: Body | None = None
-        self.forbid: Body | None = None  # raises for what a transformed function must not call
-        self.gradients: Body | None = None  # of tensors that have tangents
-        self.text: Body | None = None  # how a tensor prints inside
-        self.reduced = False  # has a number of reduced precision appeared?
-        self.mixed = False  # has a number of the CPU met a tensor of a GPU?
-        self.complex = False  # has a complex number appeared? see formula.complex_appears
-
-
-CARRIERS = _Carriers()
-ARRAYS = CARRIERS.arrays
 _INVISIBLE = ("_dtype", "_strides", "_kind", "_shape", "_start")
 
 
@@ -272,6 +212,8 @@ _FACTORY_ARGUMENTS = (  # accepted by every creation function, without effect
 class Factory(Declaration):
     """An operator that makes a tensor out of numbers, on a device, of a type."""
 
+    run: Body  # all arguments given, in order; see `assembly`
+
     def __init__(self, signature: str, forward: Body, **options: Any) -> None:
         super().__init__(Signature(signature, (), _FACTORY_ARGUMENTS), options)
         self.forward = forward
@@ -291,13 +233,6 @@ class Factory(Declaration):
         """How many parameters the declaration itself names."""
         return self.signature.declared
 
-    def run(self, *values: Any) -> Any:
-        if CARRIERS.levels and CARRIERS.factory is not None:
-            return CARRIERS.factory(self, values)
-        from .construct import manufacture
-
-        return manufacture(self, values)
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         missing = self.signature.parameters[len(args) :]
         return self.run(*args, *(kwargs.get(p.name, p.default) for p in missing))
@@ -306,6 +241,7 @@ class Factory(Declaration):
 class Inplace:
     """The in-place twin of a row: same arguments, the result written into self."""
 
+    run: Body  # all arguments given, in order; see `assembly`
     inplace = None
 
     def __init__(self, row: Row) -> None:
@@ -314,20 +250,6 @@ class Inplace:
         self.name = row.inplace
         self.doc, self.samples, self.errors = f"In-place form of {row.name}. {row.doc}", (), ()
         self.where, self.aliases = row.where, ()
-        self._run: Body | None = None
-
-    @property
-    def run(self) -> Body:
-        if self._run is None:
-            if self.row.view:
-                from .views import view_inplace
-
-                self._run = view_inplace(self.row)
-            else:
-                from .inplace import specialise
-
-                self._run = specialise(self.row)
-        return self._run
 
     def __call__(self, *args: Any) -> Any:
         return self.run(*args)

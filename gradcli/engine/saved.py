@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from .carriers import CARRIERS
 from .causes import Cause, Freed, because
 from .dtypes import bool_, float64, int64
 from .kind import kind_of, kind_of_array
@@ -21,7 +22,6 @@ from .node import (
     SavedOutput,
     SharedOutput,
 )
-from .row import CARRIERS
 from .tensor import Tensor, plain
 
 DETACHED = (
@@ -221,6 +221,14 @@ def saved_output(node: Node) -> SavedOutput | None:
     return value if value.__class__ is SavedOutput else None
 
 
+def kept_result(tensor: Tensor) -> SavedOutput | None:
+    """A result as the node that made it keeps it, if that node does."""
+    node = tensor._grad_fn
+    if node is None or tensor._output_nr or not hasattr(node, "row") or not node.saves_output:
+        return None
+    return saved_output(node)
+
+
 def _restored(node: Node, value: SavedOutput) -> Tensor:
     """An output saved without its tensor, as a tensor at the same place of the graph."""
     out = plain(value.data, value.kind)
@@ -231,7 +239,7 @@ def _restored(node: Node, value: SavedOutput) -> Tensor:
 
 
 def kept(node: Node) -> tuple[tuple[str, Any], ...]:
-    """(name, array) for every tensor that an ordinary node keeps for backward."""
+    """(name, array) for every tensor that is kept for backward; what hooks packed is not."""
     if isinstance(node.saved, Freed) or not node.saved:
         return ()
     if node.saves_output:
@@ -370,6 +378,15 @@ def taken(node: Node | None, value: Any, version: int, origin: object) -> Tensor
 def kept_array(value: Any) -> Any:
     """The array of what `keep` gave, where there is one."""
     return value.data if isinstance(value, SavedOutput) else getattr(value, "_data", None)
+
+
+def unknown_attribute(node: Node, name: str) -> Any:
+    """What a node answers where Python finds nothing."""
+    if name.startswith("_saved_"):
+        return attribute(node, name.removeprefix("_saved_"))
+    if name.startswith("_raw_saved_"):
+        return raw(node, name.removeprefix("_raw_saved_"))
+    raise AttributeError(f"'{node.name()}' object has no attribute '{name}'")
 
 
 def attribute(node: Node, name: str) -> Any:

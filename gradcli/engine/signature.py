@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from . import dtypes
+from .carriers import CARRIERS
 from .dtypes import BY_NAME, DType
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
@@ -218,21 +219,14 @@ def _outputs(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-@functools.cache
-def _tensor_class() -> Any:
-    from .tensor import Tensor
-
-    return Tensor
-
-
 def is_tensor(value: Any) -> bool:
-    return value.__class__ is _tensor_class()
+    return value.__class__ is CARRIERS.tensor
 
 
 def is_int(value: Any) -> bool:
     if value.__class__ is int:
         return True
-    if value.__class__ is _tensor_class():
+    if value.__class__ is CARRIERS.tensor:
         return bool(value.ndim == 0 and value.dtype.category == 1)
     return hasattr(value, "__index__") and not isinstance(value, bool)
 
@@ -286,7 +280,7 @@ def coerce(parameter: Parameter, value: Any) -> tuple[bool, Any]:
         if parameter.size is not None and is_int(value):
             return True, (_as_int(value),) * parameter.size
         return False, value
-    return _COERCIONS[kind](value)
+    return COERCIONS[kind](value)
 
 
 def is_number(value: Any) -> bool:
@@ -315,8 +309,6 @@ def _floats(value: Any) -> tuple[bool, Any]:
 def _dtype(value: Any) -> tuple[bool, Any]:
     python = {float: "default", int: "int64", bool: "bool", complex: "complex"}
     if value in python if isinstance(value, type) else False:
-        from . import dtypes
-
         word = python[value]
         if word == "default":
             return True, dtypes.default_dtype()
@@ -324,21 +316,13 @@ def _dtype(value: Any) -> tuple[bool, Any]:
     return isinstance(value, DType), value
 
 
-def _device(value: Any) -> tuple[bool, Any]:
-    from .device import Device, as_device
-
-    fits = isinstance(value, str | Device) or value.__class__ is int
-    return fits, as_device(value) if fits else value
-
-
-_COERCIONS: dict[str, Callable[[Any], tuple[bool, Any]]] = {
+COERCIONS: dict[str, Callable[[Any], tuple[bool, Any]]] = {
     "Tensor[]": _tensors,
     "float[]": _floats,
     "bool[]": lambda value: (isinstance(value, tuple | list), value),
     "str": lambda value: (isinstance(value, str), value),
     "MemoryFormat": lambda value: (type(value).__name__ == "MemoryFormat", value),
     "ScalarType": _dtype,
-    "Device": _device,
     "Generator": lambda value: (type(value).__name__ == "Generator", value),
     "Layout": lambda value: (True, value),
     "any": lambda value: (True, value),

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy
 
+from .carriers import CARRIERS
 from .device import Device
-from .dtypes import FLOATING, OF_ARRAY, DType
+from .dtypes import FLOATING, DType
 from .kind import (
     Array,
     Form,
@@ -26,7 +27,6 @@ from .layout import element_strides
 from .leaf import NON_LEAF_GRAD, check_new_grad, edge_of, mark_inference
 from .mode import as_bool, state
 from .node import AccumulateGrad, DetachedVersion, Node, SavedOutput, Storage
-from .row import CARRIERS
 from .size import Size
 from .values import Values
 
@@ -59,7 +59,7 @@ class Meta:
 
 
 class Tensor(Values):
-    """PyTorch's tensor. Operators are installed as methods when their declarations are imported."""
+    """PyTorch's tensor. `assembly` adds the operators, and the methods that are only named here."""
 
     __slots__ = (
         "_data",
@@ -83,10 +83,14 @@ class Tensor(Values):
     _storage: Storage | None
     _meta: Meta | None
 
-    def __new__(cls, data: Any = None, *more: Any, **options: Any) -> Tensor:
-        from .construct import legacy_tensor
-
-        return legacy_tensor(data, *more, **options)
+    # See `assembly`.
+    backward: Callable[..., None]
+    register_hook: Callable[..., Any]
+    register_post_accumulate_grad_hook: Callable[..., Any]
+    retain_grad: Callable[[], None]
+    _resize: Callable[[Sequence[int]], Tensor]
+    _refresh: Callable[[], None]
+    _kept: Callable[[], SavedOutput | None]
 
     # ---- what it is
 
@@ -259,12 +263,6 @@ class Tensor(Values):
     def is_inference(self) -> bool:
         return self._meta is not None and self._meta.inference
 
-    def _refresh(self) -> None:
-        """After its base changed in place, a view's history is read off the base anew."""
-        from .views import refresh
-
-        refresh(self)
-
     @property
     def grad(self) -> Tensor | None:
         meta = self._meta
@@ -357,15 +355,6 @@ class Tensor(Values):
             self._storage = self._kept() or Storage()
         return self._storage
 
-    def _kept(self) -> SavedOutput | None:
-        """This result as the node that made it keeps it, if that node does."""
-        node = self._grad_fn
-        if node is None or self._output_nr or not hasattr(node, "row") or not node.saves_output:
-            return None
-        from .saved import saved_output
-
-        return saved_output(node)
-
     def _bump(self) -> None:
         storage = self._need_storage()
         storage.version += 1
@@ -373,47 +362,7 @@ class Tensor(Values):
         if state.watched and state.observer is not None:
             state.observer.changed(self)
 
-    def _resize(self, sizes: Sequence[int]) -> Tensor:
-        from .resize import resize
-
-        return resize(self, sizes)
-
-    # ---- gradients
-
-    def backward(
-        self,
-        gradient: Tensor | None = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Any = None,
-    ) -> None:
-        if CARRIERS.backward is None:
-            from .backward import backward
-
-            CARRIERS.backward = backward
-        CARRIERS.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
-    def register_hook(self, hook: Callable[..., Any]) -> Any:
-        from .hooks import register_tensor_hook
-
-        return register_tensor_hook(self, hook)
-
-    def register_post_accumulate_grad_hook(self, hook: Callable[..., Any]) -> Any:
-        from .hooks import register_post_accumulate_hook
-
-        return register_post_accumulate_hook(self, hook)
-
-    def retain_grad(self) -> None:
-        from .hooks import retain_grad
-
-        retain_grad(self)
-
     __hash__ = object.__hash__
-
-    def __repr__(self) -> str:
-        from .text import text_of
-
-        return text_of(self)
 
     def __format__(self, spec: str) -> str:
         if self._data.ndim == 0:
@@ -511,11 +460,6 @@ def from_array(array: Array) -> Tensor:
 
 
 CARRIERS.tensor = Tensor
-CARRIERS.double = numpy.float64
-CARRIERS.ones.update({a.dtype: a for a in (numpy.array(1, "f4"), numpy.array(1, "f8"))})
-CARRIERS.arrays.update(
-    dict.fromkeys((numpy.ndarray, *(numpy.dtype(d.numpy).type for d in OF_ARRAY.values())), numpy)
-)
 
 PROPERTIES = frozenset(
     "dtype device shape ndim requires_grad grad_fn output_nr is_leaf retains_grad grad data layout "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from .carriers import CARRIERS
 from .device import to_numpy
 from .repr import tensor_text
-from .row import CARRIERS
 from .tensor import Tensor
 
 

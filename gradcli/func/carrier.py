@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..engine.carriers import CARRIERS
 from ..engine.catalogue import Function
 from ..engine.dunders import install
 from ..engine.mode import state
 from ..engine.operator import Composite, Factory, Row
-from ..engine.row import CARRIERS, Inplace
+from ..engine.row import Inplace
 from ..engine.tensor import Tensor
 from ..operators import catalogue
 
@@ -169,14 +170,10 @@ class _Guarded:
 
 
 def _guard(row: Any) -> None:
-    if isinstance(row, Row):
+    if isinstance(row, Row | Inplace):
         guarded = _Guarded(row)
         guarded.found = row.__dict__.get("run")
         row.__dict__["run"] = guarded
-    elif isinstance(row, Inplace):
-        guarded = _Guarded(row)
-        guarded.found = row._run
-        row._run = guarded
 
 
 def manufacture(factory: Factory, values: Sequence[Any]) -> Any:

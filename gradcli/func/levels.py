@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.row import CARRIERS
+from ..engine.carriers import CARRIERS
 
 RANDOM_ERROR = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or "

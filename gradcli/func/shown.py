@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.carriers import CARRIERS
 from ..engine.leaf import edge_of
-from ..engine.row import CARRIERS
 from ..engine.text import text_of
 from .batched import Batched
 from .carrier import Carrier

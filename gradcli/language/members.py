@@ -6,6 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
+from ..engine.assembly import assemble
 from ..engine.device import Device
 from ..engine.dtypes import DType
 from ..engine.hooks import RemovableHandle
@@ -165,6 +166,7 @@ ACCUMULATE = Members(NODE.methods, {**NODE.properties, "variable": attrgetter("v
 # ---------------------------------------------------------------- the tables
 
 
+assemble()
 TABLES.update({
     Tensor: _tensor_members(),
     Size: Members(),  # filled with tuple's methods by the builtins

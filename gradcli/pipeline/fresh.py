@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..engine import dtypes, repr
+from ..engine.carriers import CARRIERS
 from ..engine.mode import state
-from ..engine.row import CARRIERS
 from ..numerics.random import default_generator
 from ..numerics.twister import DEFAULT_SEED
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.carriers import CARRIERS
 from ...engine.conversion import OF_ARRAY, converted, device_named
 from ...engine.operator import factory, operator
-from ...engine.row import CARRIERS
 from ..geometry import broadcast_sizes
 from ..shape.constants import zeros_as, zeros_of
 from ..shape.create import OPTIONS

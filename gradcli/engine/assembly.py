@@ -1,0 +1,72 @@
+"""Engine: the floors put together: methods that stand on a higher floor than their class.
+
+No floor knows one above it. A class only names such a method, and this table attaches it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, cached_property
+from typing import Any
+
+from . import call, formula
+from .backward import backward_of_tensor
+from .carriers import Body
+from .construct import new, run_factory
+from .hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
+from .node import Node
+from .reduced import ReducedNode
+from .row import Factory, Inplace, Row
+from .saved import kept, kept_result, unknown_attribute
+from .tensor import Tensor
+from .text import text_of
+from .views import refresh
+
+
+def _run_in_place(twin: Inplace) -> Body:
+    from .inplace import run_of
+
+    return run_of(twin)
+
+
+def _resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
+    from .resize import resize
+
+    return resize(tensor, sizes)
+
+
+METHODS: tuple[tuple[type, str, Any], ...] = (
+    (Tensor, "__new__", new),
+    (Tensor, "__repr__", text_of),
+    (Tensor, "backward", backward_of_tensor),
+    (Tensor, "register_hook", register_tensor_hook),
+    (Tensor, "register_post_accumulate_grad_hook", register_post_accumulate_hook),
+    (Tensor, "retain_grad", retain_grad),
+    (Tensor, "_resize", _resize),
+    (Tensor, "_refresh", refresh),
+    (Tensor, "_kept", kept_result),
+    (Node, "__getattr__", unknown_attribute),
+    (Node, "kept", kept),
+    (Node, "apply", formula.apply),
+    (ReducedNode, "apply", formula.apply_reduced),
+    (Factory, "run", run_factory),
+)
+# Functions that are written from a declaration when they are first asked for.
+WRITTEN: tuple[tuple[type, str, Any], ...] = (
+    (Row, "run", call.specialise),
+    (Row, "backward", formula.specialise),
+    (Row, "step", formula.specialise_step),
+    (Inplace, "run", _run_in_place),
+)
+
+
+@cache
+def assemble() -> None:
+    """Makes the classes whole, before anybody looks at them."""
+    for owner, name, function in METHODS:
+        function.__name__, function.__qualname__ = name, f"{owner.__name__}.{name}"
+        setattr(owner, name, function)
+    for owner, name, function in WRITTEN:
+        written = cached_property(function)
+        written.__set_name__(owner, name)
+        setattr(owner, name, written)
