@@ -32,6 +32,20 @@ ORDER = (
     ("engine",),
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
+# The floors of the engine from the bottom up: a file imports its own floor and those below, late
+# imports included. What stands on a higher floor than its class is attached by `assembly`.
+FLOORS = {
+    "schema": "dtypes errors size settable returns limits causes carriers mode signature overloads "
+    "call_errors row catalogue kernels operator declaration_index",
+    "memory": "device library layout repr cuda",
+    "graph": "observer hooks node leaf ready handing reduced",
+    "tensor": "kind values tensor kept overlap saved resize views construct data_errors promotion "
+    "conversion text",
+    "compile": "lane results call arrays formula inplace",
+    "passes": "hook_calls anomaly reshaped fast_backward full_backward backward",
+    "whole": "assembly dunders",
+}
+FLOOR = {name: floor for floor, names in enumerate(FLOORS.values()) for name in names.split()}
 # What a room must never import: prefixes of module names, ours with their full path.
 FORBIDDEN: dict[str, tuple[str, ...]] = {
     "diagnostics": ("numpy", "cupy", *DRAWERS, OWN),
@@ -166,6 +180,19 @@ def test_nobody_asks_upwards(path: Path) -> None:
         if other != "gradcli" and RANK.get(other.split(".")[1], len(ORDER)) < own
     }
     assert above == set()
+
+
+def test_the_engine_asks_no_floor_above() -> None:
+    start = OWN + "engine."
+    files = {name for name in whole_imports() if name.startswith(start)}
+    assert {name.removeprefix(start) for name in files} == set(FLOOR)
+    above = [
+        f"{name} imports {other}"
+        for name in sorted(files)
+        for other in whole_imports()[name] & files
+        if FLOOR[other.removeprefix(start)] > FLOOR[name.removeprefix(start)]
+    ]
+    assert above == []
 
 
 # How many modules stand in circles of imports, late ones too. These numbers only fall.

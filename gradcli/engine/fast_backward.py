@@ -8,7 +8,7 @@ when a leaf without hooks is given its gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy
 
 from .catalogue import catalogue
 from .causes import Freed
+from .handing import Ready, hand_on, receive
 from .hook_calls import as_tensor, copied
 from .leaf import check_leaf, edge_of
 from .mode import state
@@ -23,7 +24,6 @@ from .node import AccumulateGrad, Node, Several
 from .saved import look_through
 from .tensor import Tensor, plain
 
-Ready = dict[int, Node]  # nodes that a gradient waits at, by their number; leaves below zero
 ALONE = 2  # references to an array that only one variable holds, as getrefcount counts
 
 
@@ -80,28 +80,6 @@ def sweep(roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool, mark
         raise
     finally:
         state.sweeping = False
-
-
-def receive(node: Node, number: int, value: Any, ready: Ready) -> None:
-    """Adds a gradient to what already waits for one output of a node."""
-    held = node.buffer
-    if held.__class__ is Several:
-        held.add(number, value)
-    elif held is None:
-        node.buffer = value
-    else:
-        if value is not None:
-            node.buffer = held + value
-        return
-    ready[node.sequence] = node
-
-
-def hand_on(node: Node, results: Sequence[Any], ready: Ready) -> None:
-    """Hands a node's results to the nodes that its edges lead to."""
-    numbers = None if node.rest is None else node.rest.numbers
-    for place, edge in enumerate(node.edges):
-        if edge is not None:
-            receive(edge, 0 if numbers is None else numbers[place], results[place], ready)
 
 
 def _special(node: Node, held: Any, ready: Ready, keep: bool, mark: Freed) -> None:
@@ -179,20 +157,3 @@ def _abandon(failed: Node | None, ready: Ready, mark: Freed) -> None:
             node.buffer = node.buffer.emptied() if node.buffer.__class__ is Several else None
         else:
             _store(node, mark)
-
-
-def step_lines(parts: Sequence[tuple[str, str]]) -> list[str]:
-    """Source that hands gradients to edges: (edge, expression of its gradient) each, inline."""
-    lines: list[str] = []
-    for edge, gradient in parts:
-        lines += [
-            f"    if {edge} is not None:",
-            f"        value = {gradient}; held = {edge}.buffer",
-            f"        if held is None: {edge}.buffer = value; ready[{edge}.sequence] = {edge}",
-            f"        elif held.__class__ is Several: receive({edge}, 0, value, ready)",
-            f"        elif value is not None: {edge}.buffer = held + value",
-        ]
-    return lines
-
-
-Step = Callable[[Node, Any, Ready], None]

@@ -16,7 +16,7 @@ from .carriers import CARRIERS
 from .catalogue import catalogue
 from .causes import Freed
 from .device import module_of, placed
-from .fast_backward import hand_on, receive, step_lines
+from .handing import hand_on, receive, step_lines
 from .kernels import SMALL
 from .kind import Kind, kind_of_array
 from .mode import state

@@ -145,3 +145,12 @@ def check_new_grad(tensor: Tensor, value: Any) -> None:
             f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same "
             "size"
         )
+
+
+def note_shape(leaf: Tensor, shape: tuple[int, ...]) -> None:
+    """The shape that a leaf had until now; only passes that look at each edge check it."""
+    meta = leaf._meta
+    node = None if meta is None or meta.accumulator is None else meta.accumulator()
+    if node is not None and node.extra is None:
+        node.extra = shape
+        state.reshaped = state.hooked = True

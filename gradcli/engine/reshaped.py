@@ -12,18 +12,8 @@ from typing import Any
 from .catalogue import catalogue
 from .hook_calls import as_tensor
 from .layout import element_strides
-from .mode import state
 from .node import AccumulateGrad, Node
 from .tensor import Tensor
-
-
-def note_shape(leaf: Tensor, shape: tuple[int, ...]) -> None:
-    """The shape that a leaf had until now; only passes that look at each edge check it."""
-    meta = leaf._meta
-    node = None if meta is None or meta.accumulator is None else meta.accumulator()
-    if node is not None and node.extra is None:
-        node.extra = shape
-        state.reshaped = state.hooked = True
 
 
 def all_fitted(node: Node, results: Sequence[Any]) -> list[Any]:

@@ -12,10 +12,9 @@ from .catalogue import catalogue
 from .causes import Cause, Freed, because
 from .device import module_of
 from .kind import offset_in
-from .leaf import edge_of
+from .leaf import edge_of, note_shape
 from .mode import state
 from .node import CustomNode, Node
-from .reshaped import note_shape
 from .row import Row
 from .saved import function_name
 from .tensor import Tensor, from_array, plain, set_mark

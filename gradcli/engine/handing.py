@@ -1,0 +1,46 @@
+"""Engine: gradients of an ordinary pass, which wait at the nodes that they go to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .node import Node, Several
+
+Ready = dict[int, Node]  # nodes that a gradient waits at, by their number; leaves below zero
+
+
+def receive(node: Node, number: int, value: Any, ready: Ready) -> None:
+    """Adds a gradient to what already waits for one output of a node."""
+    held = node.buffer
+    if held.__class__ is Several:
+        held.add(number, value)
+    elif held is None:
+        node.buffer = value
+    else:
+        if value is not None:
+            node.buffer = held + value
+        return
+    ready[node.sequence] = node
+
+
+def hand_on(node: Node, results: Sequence[Any], ready: Ready) -> None:
+    """Hands a node's results to the nodes that its edges lead to."""
+    numbers = None if node.rest is None else node.rest.numbers
+    for place, edge in enumerate(node.edges):
+        if edge is not None:
+            receive(edge, 0 if numbers is None else numbers[place], results[place], ready)
+
+
+def step_lines(parts: Sequence[tuple[str, str]]) -> list[str]:
+    """Source that hands gradients to edges: (edge, expression of its gradient) each, inline."""
+    lines: list[str] = []
+    for edge, gradient in parts:
+        lines += [
+            f"    if {edge} is not None:",
+            f"        value = {gradient}; held = {edge}.buffer",
+            f"        if held is None: {edge}.buffer = value; ready[{edge}.sequence] = {edge}",
+            f"        elif held.__class__ is Several: receive({edge}, 0, value, ready)",
+            f"        elif value is not None: {edge}.buffer = held + value",
+        ]
+    return lines
