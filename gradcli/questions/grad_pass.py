@@ -9,6 +9,7 @@ from ..engine.tensor import Tensor
 from ..opening import Unusable
 from ..pipeline.request import Ran
 from ..recording import collect as collecting
+from ..recording.collect import Collected
 from ..recording.facts import GradientFact, GradReport, TensorFact
 from ..recording.snapshot import Told, told
 from ..recording.watch import Pass
@@ -31,20 +32,21 @@ def grad_of_pass(
 ) -> GradReport:
     """The report on a pass; `inner` asks for named intermediate values too."""
     assert ran.outcome is not None
-    of, text = _root(ran, binder, one)
+    graph = collected(ran.outcome, texts=False, roots=shown.root_nodes(one))
+    of, text = _root(ran, binder, one, graph)
     found = list(_arrived(ran, binder, one))
     if wrt:
         facts = [_asked(name, found, ran, of) for name in wrt]
     else:
         facts = [_fact(item) for item in found if inner or item.tensor.is_leaf]
         facts = [fact for fact in facts if fact.name != of.name] or facts
-    names = names_of(collected(ran.outcome, texts=False), ran.outcome.bindings)
+    names = names_of(graph, ran.outcome.bindings)
     return report._replace(
         of=of, of_text=text, gradients=tuple(facts), events=binder.watch.told(names)
     )
 
 
-def _root(ran: Ran, binder: Binder, one: Pass) -> tuple[TensorFact, str]:
+def _root(ran: Ran, binder: Binder, one: Pass, graph: Collected) -> tuple[TensorFact, str]:
     """What was differentiated, by its name or its expression, with the value that it had."""
     assert ran.outcome is not None and ran.program is not None
     tensor = one.roots[0]
@@ -55,10 +57,11 @@ def _root(ran: Ran, binder: Binder, one: Pass) -> tuple[TensorFact, str]:
     words = place.target or place.text if place is not None else "(a tensor without a name)"
     name = held or (nodes and binder.name_of(nodes[0][0])) or words
     (fact,) = collecting.collect({name.lstrip("_"): tensor}, Tensor).tensors
+    number = next((i for i, node in enumerate(graph.alive) if nodes and node is nodes[0][0]), None)
     value = one.began.get(id(tensor))
     shown_value = told(restored(value), full=True)
     line = ran.outcome.lines.get(name) if held else None
-    fact = fact._replace(name=name, line=line or (place.line if place else None),
+    fact = fact._replace(name=name, node=number, line=line or (place.line if place else None),
                          value=shown_value.value)  # fmt: skip
     same = not shown_value.text or shown_value.text == collecting.text_of(tensor)
     return fact, repr(tensor) if same else shown_value.text or ""
