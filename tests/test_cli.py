@@ -470,9 +470,19 @@ def test_what_help_loads(words: tuple[str, ...]) -> None:
 
 def test_what_a_run_loads(home: Path) -> None:
     loaded = modules_after("run", "two_paths.expr")
-    assert not {"rich", "typer", "pydantic", "cupy", "json", "torch"} & loaded
+    assert not {"rich", "typer", "pydantic", "cupy", "scipy", "json", "torch"} & loaded
     assert not {"gradcli.recording.facts", "gradcli.questions.trace"} & loaded
-    assert not {"rich", "json"} & modules_after("trace", "two_paths.expr")
+    assert not {"rich", "scipy", "json"} & modules_after("trace", "two_paths.expr")
+    assert "scipy" not in modules_after("ops", "tanh")
+
+
+def test_who_loads_scipy(home: Path) -> None:
+    program = "x = torch.tensor([[1.5]], requires_grad=True)\n{}.sum().backward()\n"
+    ordinary = "(x.det() + x.erf() + x.inverse() + F.gelu(x) + F.kl_div(x, x.detach()))"
+    (home / "ordinary.expr").write_text(program.format(ordinary))
+    (home / "gamma.expr").write_text(program.format("torch.lgamma(x)"))
+    assert "scipy" not in modules_after("run", "ordinary.expr")
+    assert "scipy" in modules_after("run", "gamma.expr")
 
 
 def test_help_fits_and_teaches() -> None:

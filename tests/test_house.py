@@ -51,7 +51,7 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
     "diagnostics": ("numpy", "cupy", *DRAWERS, OWN),
     "engine": DRAWERS,
     "numerics": DRAWERS,
-    "operators": ("numpy", "cupy", *DRAWERS),
+    "operators": ("numpy", "scipy", "cupy", *DRAWERS),
     "nn": DRAWERS,
     "optim": DRAWERS,
     "autograd": DRAWERS,
@@ -76,6 +76,8 @@ LIGHT = {
     "language/grammar": ("numpy", OWN + "engine.tensor"),
     "language/program": ("numpy", OWN + "engine.tensor"),
     "operators": ("numpy",),
+    "numerics": ("scipy",),
+    "engine": ("scipy",),
 }
 LONGEST_FILE, LONGEST_FUNCTION = 500, 60
 

@@ -51,7 +51,7 @@ _EXACT = Difference(
     "value",
     "float64",
     "PyTorch is off by up to 1e-6 in double precision, for a reason that was not found; the "
-    "integrals here agree with SciPy to 1e-14",
+    "functions here are SciPy's, exact to 1e-14",
 )
 _BYTES = Difference(
     "value", "uint8", "PyTorch resamples bytes in 16-bit fixed point, here they are rounded once"

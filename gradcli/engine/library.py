@@ -8,7 +8,7 @@ first asks for it is computed on the host and moved back. The CPU never comes he
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from types import ModuleType
 from typing import Any
 
@@ -57,6 +57,14 @@ class Library:
             found = host if device is None else device
         setattr(self, name, found)
         return found
+
+    @cached_property
+    def special(self) -> Library:
+        """SciPy's special functions, of which CuPy has most."""
+        import scipy.special
+        from cupyx.scipy import special
+
+        return Library(special, scipy.special, self._arrays)
 
 
 class Elementwise:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from math import factorial, inf, log, nan, pi
+from math import log, pi
 from typing import Any
 
 from ...engine.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import log_gamma_many
+from ...numerics.special import in_double, special
 from ..conventions import Late, floating_only, full_precision
 from ..reduce.sums import sum_dims
 from .special import digamma, lgamma
@@ -15,71 +16,7 @@ exp = Late("exp")
 logarithm = Late("log")
 unsqueeze = Late("unsqueeze")
 
-_ENOUGH = 2.0**-54
-_LONGEST = (
-    100_000  # terms: more than the square root of any order that double precision tells apart
-)
-
 # ---- incomplete gamma functions
-
-
-def _log_gamma(xp: Any, a: Any) -> Any:
-    return lgamma.forward(xp, a)
-
-
-def _series(xp: Any, a: Any, x: Any) -> Any:
-    """The lower function by its power series, for x below a + 1."""
-    total = term = xp.ones_like(x)
-    for k in range(1, _LONGEST):
-        term = term * x / (a + k)
-        total = total + term
-        if not bool((term > _ENOUGH * total).any()):
-            break
-    return total / a
-
-
-def _fraction(xp: Any, a: Any, x: Any) -> Any:
-    """The upper function by its continued fraction (Lentz's method), for x above a + 1."""
-    b = x + 1 - a
-    c = xp.full_like(x, 1e300)
-    d = 1 / b
-    value = d
-    for k in range(1, _LONGEST):
-        weight = -k * (k - a)
-        b = b + 2
-        d = weight * d + b
-        d = 1 / xp.where(d == 0, 1e-300, d)
-        c = b + weight / c
-        c = xp.where(c == 0, 1e-300, c)
-        change = c * d
-        value = value * change
-        if not bool((xp.abs(change - 1) > _ENOUGH * 4).any()):
-            break
-    return value
-
-
-def _incomplete(upper: bool) -> Any:
-    def kernel(xp: Any, self: Any, other: Any) -> Any:
-        a, x = xp.broadcast_arrays(self.astype("float64"), other.astype("float64"))
-        plain = (a > 0) & (x > 0) & xp.isfinite(a) & xp.isfinite(x)
-        near = plain & (x < a + 1)
-        far = plain & ~near
-        left, right = xp.where(near, a, 1.0), xp.where(near, x, 0.5)
-        lower = xp.exp(left * xp.log(right) - right - _log_gamma(xp, left))
-        lower = lower * _series(xp, left, right)
-        left, right = xp.where(far, a, 1.0), xp.where(far, x, 3.0)
-        rest = xp.exp(left * xp.log(right) - right - _log_gamma(xp, left))
-        rest = rest * _fraction(xp, left, right)
-        value = xp.where(near, 1 - lower if upper else lower, rest if upper else 1 - rest)
-        none, all_of_it = (1.0, 0.0) if upper else (0.0, 1.0)
-        value = xp.where(xp.isinf(x), all_of_it, value)
-        value = xp.where(xp.isinf(a), xp.where(xp.isinf(x), nan, none), value)
-        value = xp.where(x == 0, none, value)
-        value = xp.where(a == 0, xp.where(x > 0, all_of_it, nan), value)
-        wrong = (a < 0) | (x < 0) | (a != a) | (x != x)
-        return xp.where(wrong, nan, value).astype(self.dtype)
-
-    return kernel
 
 
 def _underivable(what: str) -> Any:
@@ -92,7 +29,7 @@ igamma = operator(
     inplace="igamma_",
     dtype="promote",
     refuse=floating_only("igamma_cpu"),
-    forward=_incomplete(False),
+    forward=in_double("gammainc"),
     self=lambda grad: _underivable("igamma: input"),
     other=lambda grad, self, other: (
         grad * exp((self - 1) * logarithm(other) - other - lgamma(self))
@@ -109,7 +46,7 @@ igammac = operator(
     inplace="igammac_",
     dtype="promote",
     refuse=floating_only("igammac_cpu"),
-    forward=_incomplete(True),
+    forward=in_double("gammaincc"),
     self=lambda grad: _underivable("igammac: input"),
     other=lambda grad, self, other: (
         -grad * exp((self - 1) * logarithm(other) - other - lgamma(self))
@@ -131,30 +68,11 @@ for _name, _row in (("gammainc", igamma), ("gammaincc", igammac)):
 
 # ---- Hurwitz's zeta function
 
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
-_FROM = 12.0  # Euler's and Maclaurin's formula is exact to double precision from here on
-
 
 def _zeta(xp: Any, self: Any, other: Any) -> Any:
-    x = xp.asarray(self, dtype="float64")
     kind = getattr(self, "dtype", None) or other.dtype
-    x, q = xp.broadcast_arrays(x, xp.asarray(other, dtype="float64"))
-    pole = (q <= 0) & (q == xp.floor(q))
-    outside = (x < 1) | (x != x) | (q != q) | ((q <= 0) & (x != xp.floor(x)))
-    fine = ~(pole | outside | (x == 1))
-    x_safe, y = xp.where(fine, x, 2.0), xp.where(fine, q, 1.0)
-    total = xp.zeros_like(y)
-    while bool((y < _FROM).any()):
-        below = y < _FROM
-        total = total + xp.where(below, y**-x_safe, 0.0)
-        y = xp.where(below, y + 1, y)
-    total = total + y ** (1 - x_safe) / (x_safe - 1) + 0.5 * y**-x_safe
-    factor = x_safe * y ** (-x_safe - 1)
-    for place, bernoulli in enumerate(_BERNOULLI, 1):
-        total = total + bernoulli / factorial(2 * place) * factor
-        factor = factor * (x_safe + 2 * place - 1) * (x_safe + 2 * place) / (y * y)
-    value = xp.where(pole, inf, xp.where(outside, nan, total))
-    return xp.where(x == 1, inf, xp.where(x < 1, nan, value)).astype(kind)
+    order, start = (xp.asarray(number, dtype="float64") for number in (self, other))
+    return special(xp).zeta(order, start).astype(kind)
 
 
 zeta = operator(

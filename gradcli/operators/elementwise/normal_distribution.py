@@ -2,60 +2,21 @@
 
 from __future__ import annotations
 
-from math import inf, nan, pi, sqrt
+from math import inf, pi, sqrt
 from typing import Any
 
 from ...engine.dtypes import FLOATING, default_dtype
 from ...engine.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import entropy
+from ...numerics.special import in_double
 from ..conventions import Late, full_precision, native
-from .error_function import erf, error_function
+from .error_function import erf
 
 exp = Late("exp")
 log = Late("log")
 square = Late("pow.Tensor_Scalar")
 
 TWO_OVER_SQRT_PI = 1.1283791670955126
-
-
-def _erfcx(xp: Any, x: Any) -> Any:
-    """exp(x * x) erfc(x) in double, by its expansion where the factors leave their range."""
-    far = x > 20
-    near = xp.where(far, 0.0, x)
-    value = xp.exp(near * near) * error_function(xp, near, complement=True)
-    size = xp.where(far, x, 20.0)
-    series, term = xp.ones_like(size), xp.ones_like(size)
-    for k in range(1, 9):
-        term = -term * (2 * k - 1) / (2 * size * size)
-        series = series + term
-    return xp.where(far, series / (size * sqrt(pi)), value)
-
-
-def _log_ndtr(xp: Any, x: Any) -> Any:
-    low = x < -1
-    left = xp.where(low, x, -1.0)
-    tail = xp.log(_erfcx(xp, -left / sqrt(2)) / 2) - left * left / 2
-    right = xp.where(low, 0.0, x)
-    rest = xp.log1p(-error_function(xp, right / sqrt(2), complement=True) / 2)
-    value = xp.where(low, tail, rest)
-    return xp.where(x == -inf, -inf, xp.where(x != x, x, value))
-
-
-def _ndtri(xp: Any, self: Any) -> Any:
-    """Newton's method on the logarithm of the lower tail, which is concave."""
-    p = self.astype("float64")
-    lower = p <= 0.5
-    tail = xp.where(lower, p, 1 - p)
-    inside = (tail > 0) & (tail <= 0.5)
-    goal = xp.log(xp.where(inside, tail, 0.5))
-    y = -xp.sqrt(xp.maximum(-2 * goal - xp.log(xp.maximum(-4 * pi * goal, 1.0)), 0.0))
-    for _ in range(12):
-        height = _log_ndtr(xp, y)
-        slope = xp.exp(-y * y / 2 - height) / sqrt(2 * pi)
-        y = y - (height - goal) / slope
-    value = xp.where(lower, y, -y)
-    value = xp.where(p == 0, -inf, xp.where(p == 1, inf, value))
-    return xp.where((p < 0) | (p > 1) | (p != p), nan, value).astype(self.dtype)
 
 
 def _entropy(xp: Any, self: Any) -> Any:
@@ -85,7 +46,7 @@ erfcx = operator(
     dtype="promote_float",
     where="special",
     refuse=full_precision("erfcx_cpu"),
-    forward=lambda xp, self: _erfcx(xp, self.astype("float64")),
+    forward=in_double("erfcx"),
     self=lambda grad, self, result: (self * 2.0 * result - TWO_OVER_SQRT_PI) * grad,
     doc="exp(x * x) erfc(x), without leaving the range of numbers.",
     computes="exp(self**2)*erfc(self)",
@@ -114,7 +75,7 @@ log_ndtr = operator(
     dtype="promote_float",
     where="special",
     refuse=full_precision("log_ndtr_cpu"),
-    forward=lambda xp, self: _log_ndtr(xp, self.astype("float64")),
+    forward=in_double("log_ndtr"),
     self=lambda grad, self, result: grad / sqrt(2 * pi) * exp(-(result + square(self, 2) / 2)),
     doc="The logarithm of ndtr, exact far below zero.",
     computes="log(ndtr(self))",
@@ -127,7 +88,7 @@ ndtri = operator(
     dtype="promote_float",
     where="special",
     refuse=full_precision("ndtri_cpu"),
-    forward=_ndtri,
+    forward=in_double("ndtri"),
     self=lambda grad, result: grad * sqrt(2 * pi) * exp(square(result, 2) / 2),
     doc="The number below which the standard normal distribution lies with probability x.",
     corners=("torch.special.ndtri(tensor([0., 1., 2.]))",),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import factorial
 from typing import Any
 
-from ...engine.operator import Reduced, catalogue, composite, operator
+from ...engine.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import odds, times_logarithm
+from ...numerics.special import in_double, special
 from ..conventions import COMPLEX, Late, floating_only, real_only, unimplemented
 from ..shape.constants import number_as, zeros_as
 from .circular import cos, sin
 from .comparison import logical_and
-from .error_function import error_function
 from .exponential import exp
 
 masked_fill = Late("masked_fill.Scalar")
@@ -25,9 +25,21 @@ HALF_SQRT_PI = 0.886226925452758
 
 
 def _xlogy(xp: Any, self: Any, other: Any) -> Any:
-    """0 * log(0) is 0; NaN in other passes."""
+    """0 * log(0) is 0; NaN in other passes. SciPy's float32 is nearer (PyTorch's bits in all of
+    3,600 against 90 of 100), but kl_div calls it, and ordinary losses do not wait for SciPy."""
+    self, other = _of_one_type(xp, self, other)
     product = self * xp.log(other)
     return xp.where(xp.logical_and(self == 0, other == other), xp.zeros_like(product), product)
+
+
+def _xlog1py(xp: Any, self: Any, other: Any) -> Any:
+    return special(xp).xlog1py(*_of_one_type(xp, self, other))
+
+
+def _of_one_type(xp: Any, self: Any, other: Any) -> tuple[Any, Any]:
+    """Both as arrays; either may be a number."""
+    dtype = getattr(self, "dtype", None) or other.dtype
+    return xp.asarray(self, dtype=dtype), xp.asarray(other, dtype=dtype)
 
 
 xlogy = operator(
@@ -55,7 +67,7 @@ xlogy_number = operator(
     inplace="xlogy_",
     dtype="promote_float",
     where="torch method special",
-    forward=lambda xp, self, other: _xlogy(xp, self, xp.asarray(other, dtype=self.dtype)),
+    forward=_xlogy,
     reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, False)),
     self=lambda grad, self, other: (
         xlogy_number(grad, other)
@@ -72,7 +84,7 @@ operator(
     node="XlogyBackward1",
     dtype="promote_float",
     where="torch special",
-    forward=lambda xp, self, other: _xlogy(xp, xp.asarray(self, dtype=other.dtype), other),
+    forward=_xlogy,
     reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, False)),
     other=lambda grad, self, other: grad * self / other,
     doc="A number times log(other).",
@@ -87,7 +99,7 @@ xlog1py = operator(
     dtype="promote_float",
     where="special",
     refuse=unimplemented("xlog1py_cpu", *COMPLEX),
-    forward=lambda xp, self, other: _xlogy(xp, self, other + 1),
+    forward=_xlog1py,
     reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, True)),
     self=lambda grad, self, other: masked_fill(
         xlog1py(grad, other), logical_and(self == 0.0, other <= -1.0), 0.0
@@ -104,7 +116,7 @@ xlog1py_number = operator(
     node="SpecialXlog1PyBackward2",
     dtype="promote_float",
     where="special",
-    forward=lambda xp, self, other: _xlogy(xp, self, xp.asarray(other + 1, dtype=self.dtype)),
+    forward=_xlog1py,
     reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, True)),
     self=lambda grad, self, other: (
         xlog1py_number(grad, other)
@@ -121,7 +133,7 @@ operator(
     node="SpecialXlog1PyBackward1",
     dtype="promote_float",
     where="special",
-    forward=lambda xp, self, other: _xlogy(xp, xp.asarray(self, dtype=other.dtype), other + 1),
+    forward=_xlog1py,
     reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, True)),
     other=lambda grad, self, other: grad * self / (other + 1),
     doc="A number times log(1 + other).",
@@ -158,47 +170,12 @@ logit = operator(
 )
 
 
-# ---- the gamma family (Abramowitz and Stegun, chapter 6; Hurwitz zeta by Euler and Maclaurin)
-
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
-_SHIFT = 10  # the series converge to double precision from here on
+# ---- the gamma family
 
 
 def _lgamma(xp: Any, self: Any) -> Any:
-    from math import inf, lgamma
-
-    def of(value: float) -> float:
-        try:
-            return lgamma(value)
-        except (ValueError, OverflowError):  # a pole, or beyond the range
-            return inf
-
-    if xp.__name__ == "cupy":
-        from cupyx.scipy import special
-
-        return special.gammaln(self)
-    flat = [of(value) for value in self.astype("float64").reshape(-1).tolist()]
-    return xp.asarray(flat, dtype="float64").reshape(self.shape).astype(self.dtype)
-
-
-def _digamma(xp: Any, self: Any) -> Any:
-    x = self.astype("float64")
-    negative = x < 0.5  # reflected: psi(1 - x) - pi / tan(pi x)
-    y = xp.where(negative, 1 - x, x)
-    total = xp.zeros_like(y)
-    for _ in range(_SHIFT):
-        total = total - 1 / y
-        y = y + 1
-    square = y * y
-    total = total + xp.log(y) - 0.5 / y
-    power = square
-    for place, bernoulli in enumerate(_BERNOULLI, 1):
-        total = total - bernoulli / (2 * place * power)
-        power = power * square
-    total = xp.where(negative, total - PI / xp.tan(PI * (x - xp.trunc(x))), total)
-    pole = xp.logical_and(x <= 0, x == xp.floor(x))
-    total = xp.where(pole, xp.where(x == 0, xp.copysign(float("inf"), -x), float("nan")), total)
-    return total.astype(self.dtype)
+    value = special(xp).gammaln(self.astype("float64"))
+    return xp.where(xp.isinf(self), xp.inf, value).astype(self.dtype)
 
 
 def _trigamma(xp: Any, self: Any) -> Any:
@@ -217,11 +194,10 @@ def _trigamma(xp: Any, self: Any) -> Any:
 
 def _polygamma(xp: Any, n: int, self: Any) -> Any:
     if n == 0:
-        return _digamma(xp, self)
+        return digamma.forward(xp, self)
     if n == 1:
         return _trigamma(xp, self)
-    x = self.astype("float64")
-    zeta = catalogue.row("zeta").forward(xp, xp.full_like(x, n + 1), x)
+    zeta = special(xp).zeta(n + 1.0, self.astype("float64"))
     return ((-1) ** (n + 1) * factorial(n) * zeta).astype(self.dtype)
 
 
@@ -266,7 +242,7 @@ digamma = operator(
     dtype="promote_float",
     where="torch method special",
     refuse=real_only("digamma"),
-    forward=_digamma,
+    forward=in_double("digamma"),
     self=lambda grad, self: grad * polygamma(1, self),
     doc="The derivative of the logarithm of the gamma function.",
     corners=("tensor([0., -1.]).digamma()",),
@@ -307,15 +283,8 @@ composite(
 
 
 def _erfinv(xp: Any, self: Any) -> Any:
-    """A first guess (Giles 2010, its central form by logarithms), then Newton's method on erf."""
     x = self.astype("float64")
-    w = xp.log1p(-x * x)
-    guess = 2 / (PI * 0.147) + w / 2
-    y = xp.copysign(xp.sqrt(xp.sqrt(guess * guess - w / 0.147) - guess), x)
-    for _ in range(3):
-        y = y - (error_function(xp, y) - x) * HALF_SQRT_PI * xp.exp(y * y)
-    y = xp.where(xp.abs(x) == 1, xp.copysign(float("inf"), x), y)
-    return xp.where(xp.abs(x) > 1, float("nan"), y).astype(self.dtype)
+    return xp.copysign(special(xp).erfinv(x), x).astype(self.dtype)  # SciPy's loses -0.0
 
 
 erfinv = operator(
