@@ -128,6 +128,13 @@ class ProgramError(Exception):
         self.diagnostic = diagnostic
 
 
+class Enough(BaseException):
+    """Who watches a run has seen what it wanted: the run ends here, as it is.
+
+    Not an Exception: no `except` of a program matches it.
+    """
+
+
 class LimitReached(BaseException):
     """A limit ended the run. Not an Exception: no `except` of a program matches it."""
 

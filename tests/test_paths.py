@@ -165,7 +165,7 @@ L = half(ws[1]) + half(ws[2] * 3)
 def test_parameters_of_modules() -> None:
     text = "net = nn.Sequential(nn.Linear(2, 1))\nloss = net(ones(1, 2)).sum()\n"
     found = report(text, "net[0].weight")
-    assert found.equal and found.paths[0].names[-1] == "net[0].weight"
+    assert found.equal and found.paths[0].names[-1] == "net.0.weight"
     assert report(text, "net.0.weight").sum == found.sum
 
 

@@ -10,12 +10,14 @@ import pytest
 from test_cli import gradcli, home  # noqa: F401
 
 from gradcli.pipeline.request import Request
+from gradcli.questions import paths
 from gradcli.questions.grad import Options as GradOptions
 from gradcli.questions.grad import grad_report
 from gradcli.questions.grad import recorded as recorded_for_grad
 from gradcli.questions.trace import Options, recorded, trace_report
 from gradcli.questions.watching import Wishes
 from gradcli.recording.facts import Report
+from gradcli.recording.facts.paths import PathsReport
 from gradcli.render import trace as page
 from gradcli.render.text import Look
 
@@ -198,3 +200,35 @@ def test_grad_of_a_large_tensor_is_whole() -> None:
 
 def test_without_a_pass_grad_differentiates_itself() -> None:
     assert gradients("x = torch.tensor(3., requires_grad=True)\ny = x * x\n") == {"x": 6.0}
+
+
+# ---------------------------------------------------------------- paths
+
+
+def sum_of_paths(text: str, wrt: str, number: int | None = None) -> PathsReport:
+    asked = paths.Asked(wrt=(wrt,), number=number)
+    request = Request(text.encode(), "p.expr", wrt=(wrt,), retain_graph=True, placeholders=True)
+    ran, found = paths.paths_report(paths.recorded(request, None, asked), asked)
+    assert ran.error is None and found.error is None, found.error
+    return found
+
+
+def test_paths_follow_the_pass_before_the_update() -> None:
+    found = sum_of_paths(UPDATED, "w")
+    assert (found.of, found.sum, found.equal) == ("loss", 30.0, True)
+
+
+def test_paths_of_a_loss_inside_of_a_function() -> None:
+    for number, expected in ((None, gradients(NETWORK)), (1, gradients(NETWORK, 1))):
+        found = sum_of_paths(NETWORK, "net.1.bias", number)
+        assert found.wrt == "net.1.bias" and found.reverse == expected["net.1.bias"]
+        assert found.equal
+
+
+def test_paths_with_the_seed_of_the_program() -> None:
+    text = """\
+x = torch.tensor([1., 2.], requires_grad=True)
+y = x * x
+y.backward(torch.tensor([1., 10.]))
+"""
+    assert sum_of_paths(text, "x").sum == (2.0, 40.0)

@@ -8,7 +8,7 @@ from ..diagnostics import ExitStatus
 from ..ending import keep
 from ..options import Command, Misuse, Option, Shared, count, flag, shared
 from .desk import Desk, guarded
-from .differentiation import GRAD_OUTPUT, OF, ONE
+from .differentiation import GRAD_OUTPUT, OF, ONE, PASS
 
 
 class Asked(NamedTuple):
@@ -22,6 +22,7 @@ class Asked(NamedTuple):
     symbolic: bool
     jacobian: bool
     element: tuple[int, ...] | None
+    chosen: int | None
 
 
 def _index(text: str) -> tuple[int, ...]:
@@ -61,6 +62,7 @@ COMMAND = Command(
         Option("element", ("--element",), "Tensors: one element of the Jacobian, such as 1,0: "
                "the index of the result's element, then that of the tensor's.", None, _index,
                metavar="I,J"),
+        PASS,
     ),
     shared("text", "json", "latex", "markdown"),
 )  # fmt: skip
@@ -77,7 +79,7 @@ def command(common: Shared, asked: Asked) -> int:
         formula = asked.symbolic or common.format in ("latex", "markdown")
         wanted = paths.Asked(
             tuple(asked.of), tuple(asked.wrt), asked.grad_output, asked.top, asked.edges, formula,
-            asked.jacobian, asked.element,
+            asked.jacobian, asked.element, asked.chosen,
         )  # fmt: skip
         ran = paths.recorded(request, desk.printer() if streams else None, wanted)
         ran, report = paths.paths_report(ran, wanted)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..deadline import begin
-from ..diagnostics import LimitReached, ProgramError
+from ..diagnostics import Enough, LimitReached, ProgramError
 from ..engine import device as devices
 from ..engine import dtypes
 from ..engine.mode import state
@@ -140,7 +140,10 @@ def _run(
     with _watched(request, budget, warned, observer):
         for one in spectators:
             one.begin(machine)
-        outcome = machine.run(budget, put)
+        try:
+            outcome = machine.run(budget, put)
+        except Enough:
+            outcome = machine.outcome(None, budget)
     error = outcome.error
     if guessed and error is not None:
         error = missing_inputs(program, list(values.missing))

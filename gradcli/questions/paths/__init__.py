@@ -9,12 +9,14 @@ from ...diagnostics import Diagnostic
 from ...engine.mode import state
 from ...engine.tensor import Tensor, from_array, plain
 from ...opening import Unusable
+from ...pipeline.fresh import as_new
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording import collect as collecting
 from ...recording.facts.paths import PathsReport
 from ...symbols.text import latex_name
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
+from ..shown import passes_there
 from ..trace import collector_held, error_fact
 from ..watching import Binder, Wishes, watching
 from .chain import Chain, number_of
@@ -25,6 +27,7 @@ from .graph import Position, Ways
 from .labels import Labels, Spot, shown
 from .names import Naming
 from .nodes import run_node
+from .passes import PassSeen
 
 
 class Asked(NamedTuple):
@@ -38,6 +41,12 @@ class Asked(NamedTuple):
     formula: bool = False
     jacobian: bool = False
     element: tuple[int, ...] | None = None
+    number: int | None = None  # of a pass of the program; left out, the last one
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether a gradient is asked for that no pass of the program gave."""
+        return bool(self.of or self.grad_output is not None)
 
 
 class Ends(NamedTuple):
@@ -54,8 +63,25 @@ class Ends(NamedTuple):
 
 def recorded(request: Request, write: Callable[[str], None] | None, asked: Asked) -> Ran:
     """The run whose graph is walked: all names are kept, those in functions too."""
+    seen = PassSeen()
+    ran = _watched(request, write, asked, seen)
+    if asked.number is not None and asked.number > seen.count and ran.error is None:
+        raise Unusable(f"--pass {asked.number}: {passes_there(seen.count)}")
+    is_last = asked.number in (None, seen.count)
+    if ran.error is not None or asked.is_computed or not seen.count:
+        return ran
+    if is_last and not seen.changed_since:
+        return ran
+    with as_new():
+        stopped = _watched(request, None, asked, PassSeen(asked.number or seen.count))
+    return stopped._replace(printed=ran.printed, warnings=ran.warnings)
+
+
+def _watched(
+    request: Request, write: Callable[[str], None] | None, asked: Asked, seen: PassSeen
+) -> Ran:
     naming = Naming(name.partition("#")[0] for name in (*asked.of, *asked.wrt))
-    return execute(request, write, *watching(Wishes(leaves=asked.wrt)), naming)
+    return execute(request, write, *watching(Wishes(leaves=asked.wrt)), naming, seen)
 
 
 def paths_report(ran: Ran, asked: Asked) -> tuple[Ran, PathsReport]:
@@ -108,6 +134,9 @@ def _result(labels: Labels, ran: Ran, asked: Asked) -> Spot | None:
     if asked.of:
         found = labels.named(asked.of[0], "--of")
         return next((spot for spot in reversed(found) if spot.tensor is not None), found[-1])
+    seen = ran.seen(PassSeen)
+    if seen is not None and seen.root is not None and not asked.is_computed:
+        return labels.spot_of(seen.root)
     facts = collecting.collect(outcome.bindings, Tensor, lines=outcome.lines, values=False)
     chosen = collecting.results(facts.tensors, facts.nodes)
     if not chosen:
@@ -122,7 +151,7 @@ def _ends(labels: Labels, options: Asked, of: Spot) -> Ends:
         name = options.wrt[-1]
         raise Unusable("--wrt: one name at a time", f"gradcli paths FILE --wrt {name}")
     ways = None if of.node is None else Ways(of.node, of.output_nr)
-    asked = options.wrt[0] if options.wrt else _only_leaf(labels, ways, of)
+    asked = options.wrt[0] if options.wrt else _only_leaf(labels, ways, of, options)
     found = labels.named(asked, "--wrt")
     below = [
         spot
@@ -149,7 +178,7 @@ def _ends(labels: Labels, options: Asked, of: Spot) -> Ends:
     return Ends(of, wrt, of_label, wrt_label, ways, end, others)
 
 
-def _only_leaf(labels: Labels, ways: Ways | None, of: Spot) -> str:
+def _only_leaf(labels: Labels, ways: Ways | None, of: Spot, options: Asked) -> str:
     """Without --wrt: the one leaf there is."""
     leaves = [spot for spot in labels.spots if spot.node is None
               and ways is not None and spot.position(ways) is not None]  # fmt: skip
@@ -157,7 +186,8 @@ def _only_leaf(labels: Labels, ways: Ways | None, of: Spot) -> str:
     if len({spot.key for spot in leaves}) == 1:
         return names[0]
     listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    advice = f"gradcli paths FILE --of {of.name} --wrt {names[0]}" if names else ""
+    given = f"--of {options.of[0]} " if options.of else ""
+    advice = f"gradcli paths FILE {given}--wrt {names[0]}" if names else ""
     known = f"; the leaves behind {of.name} are {listed}" if names else ""
     raise Unusable(f"--wrt NAME is missing{known}", advice)
 
@@ -219,7 +249,7 @@ def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsRep
     if asked.edges:
         chain = Chain(ways, names, run_node, model, ones)
     wrt = _tensor(ends.wrt, chain.models[-1])
-    seeds = Seeds(of, wrt, asked.grad_output, asked.jacobian, asked.element)
+    seeds = Seeds(of, wrt, _seed(ran, asked), asked.jacobian, asked.element)
     reverse, reverse_text = seeds.reverse()
     found = Facts(listed, words, seeds, ran, asked.top).all()
     dtype = str(wrt.dtype).removeprefix("torch.")
@@ -245,6 +275,14 @@ def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsRep
     expected = chain.total()[0] * number_of(rows[0]) if found.single else found.raw
     formula, why = formula_of(labels, chain, names, rows[0], expected, report, asked.formula)
     return report._replace(formula=formula, no_formula=why)
+
+
+def _seed(ran: Ran, asked: Asked) -> Any:
+    """What --grad-output gives, else what the program's own pass began with."""
+    seen = ran.seen(PassSeen)
+    if asked.is_computed or seen is None or seen.seed is None:
+        return asked.grad_output
+    return seen.seed._data if isinstance(seen.seed, Tensor) else seen.seed
 
 
 class Ones:

@@ -32,7 +32,7 @@ class Seeds:
     """The gradients that paths start with: one, or one for each row of a Jacobian."""
 
     def __init__(
-        self, of: Tensor, wrt: Tensor, text: str | None, jacobian: bool,
+        self, of: Tensor, wrt: Tensor, seed: Any, jacobian: bool,
         element: tuple[int, ...] | None,
     ) -> None:  # fmt: skip
         self.kind = of._kind
@@ -51,8 +51,10 @@ class Seeds:
             for index, length in zip(outer, shape, strict=True):
                 place = place * length + index
             self.arrays = [self._one_hot(place)]
-        elif text is not None:
-            self.arrays = [grad_output(text, of)._data]
+        elif isinstance(seed, str):
+            self.arrays = [grad_output(seed, of)._data]
+        elif seed is not None:
+            self.arrays = [seed]
         elif size != 1:
             raise RuntimeError(NOT_SCALAR)
         else:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from ...engine.mode import next_sequence
 from ...engine.tensor import Tensor
 from ...language.names import Scope
 from ...opening import Unusable
 from ...pipeline.request import Ran
 from ...recording.collect import parameters, short_name
 from ..trace import places
+from ..watching import Binder
 from .graph import Position, Ways
 from .names import Bound, Naming
 
@@ -51,8 +53,10 @@ class Labels:
         bindings = ran.outcome.bindings
         for name, value in bindings.items():
             self.naming.bound(name, value)  # what was changed in place, and items of lists
-        for name, tensor in parameters(bindings, Tensor):
-            self.naming.bound(_indexed(name), tensor)
+        binder = ran.seen(Binder)
+        reached = bindings if binder is None else binder.reached(bindings)
+        for name, tensor in parameters(reached, Tensor):
+            self.naming.bound(name, tensor)
         self.by_name: dict[str, list[Spot]] = {}
         self.spots: list[Spot] = []
         seen: set[tuple[str, tuple[int, int]]] = set()
@@ -63,6 +67,20 @@ class Labels:
                 self.by_name.setdefault(spot.name, []).append(spot)
                 self.spots.append(spot)
 
+        self._indexed = {indexed(name): spots for name, spots in self.by_name.items()}
+
+    def spot_of(self, tensor: Tensor) -> Spot:
+        """A tensor by the last name that it had, else by the words that made it."""
+        node, output_nr = grad_fn_of(tensor), tensor.output_nr
+        key = Spot("", None, 0, node, output_nr, tensor, 0).key
+        named = [spot for spot in self.spots if spot.key == key]
+        if named:
+            return named[-1]._replace(tensor=tensor)
+        assert self.ran.program is not None
+        place = None if node is None else places(self.ran.program)(node)
+        words = "the root" if place is None else place.target or " ".join(place.text.split())
+        return Spot(words, None, 1, node, output_nr, tensor, next_sequence())
+
     # ---- from a name to a place
 
     def named(self, text: str, option: str) -> list[Spot]:
@@ -70,7 +88,7 @@ class Labels:
         name, mark, number = text.rpartition("#")
         if not mark:
             name, number = text, ""
-        found = self.by_name.get(name) or self.by_name.get(_indexed(name), [])
+        found = self.by_name.get(name) or self._indexed.get(name, [])
         if not found and option == "--wrt":
             self._refuse_constant(name)
         if not found:
@@ -194,7 +212,7 @@ def grad_fn_of(tensor: Tensor) -> Any:
         return None
 
 
-def _indexed(name: str) -> str:
+def indexed(name: str) -> str:
     """`net.0.weight` as a program writes it: net[0].weight."""
     parts = name.split(".")
     return "".join(

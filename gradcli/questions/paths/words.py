@@ -12,7 +12,7 @@ from ...symbols.algebra import Algebra, Expr, Shape
 from .carrier import ARITHMETIC, Symbol, Unsayable, operate
 from .expressions import Expressions
 from .graph import Position, Ways
-from .labels import Labels, Spot, grad_fn_of
+from .labels import Labels, Spot, grad_fn_of, indexed
 
 LITERAL = 64  # elements of a tensor that is written out
 DEEP = 40  # expressions within expressions
@@ -61,10 +61,11 @@ class Words:
             found.setdefault((id(grad_fn_of(value) or value), value.output_nr), spot.name)
         for spot in self.labels.spots:
             if spot.scope is None and not spot.name.isidentifier() and spot.key not in found:
-                held = self._evaluated(spot.name)
+                text = indexed(spot.name)
+                held = self._evaluated(text)
                 if isinstance(held, Tensor) and (
                     id(grad_fn_of(held) or held), held.output_nr) == spot.key:  # fmt: skip
-                    found[spot.key] = spot.name
+                    found[spot.key] = text
         return found
 
     def _evaluated(self, text: str) -> Any:
