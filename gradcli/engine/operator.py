@@ -9,11 +9,11 @@ from .carriers import Body
 from .catalogue import Function, catalogue
 from .kernels import SMALL, multiply_add, one, precise, transcendental
 from .mode import state
-from .row import Composite, Factory, Formula, Reduced, Row
+from .row import Acts, Composite, Domain, Factory, Formula, Reduced, Row, Zero
 
 __all__ = [
-    "SMALL", "Composite", "Factory", "Function", "Reduced", "Row", "catalogue", "composite",
-    "factory", "multiply_add", "one", "operator", "precise", "transcendental", "warn",
+    "SMALL", "Composite", "Domain", "Factory", "Function", "Reduced", "Row", "catalogue",
+    "composite", "factory", "multiply_add", "one", "operator", "precise", "transcendental", "warn",
 ]  # fmt: skip
 
 
@@ -44,6 +44,11 @@ def operator(
     reduced: Reduced = Reduced(),  # noqa: B008
     where: str = "torch method",
     aliases: Sequence[str] = (),
+    acts: Acts | None = None,
+    zero: Zero | None = None,
+    domain: Domain | None = None,
+    smooth: str = "",
+    jacobian: str = "",
     doc: str = "",
     computes: str | None = None,
     corners: tuple[str, ...] | None = None,
@@ -57,6 +62,9 @@ def operator(
     warning that comes with it; "copied" where what is read may lie in the same memory.
     `kinded`: forward is given the kind of the first tensor in the place of the array library, which
     is `kind.xp`: what depends on the element type, and not on the arrays that carry it.
+    `acts`: how it acts on elements; `zero`: where a gradient ends (`row.Acts`, `row.Zero`).
+    `domain`: where value and slope are finite. `smooth`: the relative that has a slope, in the
+    names of the signature. `jacobian`: what the matrix of its derivative is called.
     `computes`: what it computes, in simpler operators and the names of its signature, where neither
     name nor description says it. `corners`: calls at ties, zeros and bounds; every `tensor(...)` of
     floats in them requires grad.
@@ -74,7 +82,8 @@ def operator(
         cast_words=cast_words,
         layout=layout, overlap=overlap,
         outputs_named=outputs_named, kinded=kinded, reduced=reduced,
-        where=where, aliases=tuple(aliases), doc=doc, computes=computes, corners=corners,
+        where=where, aliases=tuple(aliases), acts=acts, zero=zero, domain=domain,
+        smooth=smooth, jacobian=jacobian, doc=doc, computes=computes, corners=corners,
         samples=tuple(samples), errors=tuple(errors),
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],
         numbers=[name.strip() for name in numbers.split(",") if name.strip()],
@@ -91,6 +100,8 @@ def composite(
     where: str = "torch method",
     aliases: Sequence[str] = (),
     doc: str = "",
+    domain: Domain | None = None,
+    smooth: str = "",
     computes: str | None = None,
     corners: tuple[str, ...] | None = None,
     samples: Sequence[str] = (),
@@ -98,8 +109,8 @@ def composite(
 ) -> Composite:
     """Declares an operator that PyTorch itself composes of others."""
     row = Composite(
-        signature, body, where=where, aliases=tuple(aliases), doc=doc, computes=computes,
-        corners=corners, samples=tuple(samples), errors=tuple(errors),
+        signature, body, where=where, aliases=tuple(aliases), domain=domain, smooth=smooth, doc=doc,
+        computes=computes, corners=corners, samples=tuple(samples), errors=tuple(errors),
         numbers=[n.strip() for n in numbers.split(",") if n.strip()],
     )  # fmt: skip
     catalogue.add(row)

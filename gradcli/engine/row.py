@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from .carriers import ARRAYS, CARRIERS, Body
 from .signature import Parameter, Signature
@@ -37,6 +37,33 @@ class Reduced(NamedTuple):
     wide: str = ""  # outputs that keep single precision
 
 
+# How an operator acts on the elements of its operands. "constant": only shape and type count;
+# "dynamic": the values say how large the result is.
+Acts: TypeAlias = Literal[
+    "", "pointwise", "along", "leading", "selects", "moves", "spreads", "product", "random",
+    "dynamic", "constant",
+]  # fmt: skip
+# Where a gradient that came is not passed on. "flat": everywhere; "saturates": far out; "clamps",
+# "rectifies": beyond a bound; "leaks": there, unless a slope is set; "mask": where other elements
+# are taken; "cancels": where shares add up to 0.
+Zero: TypeAlias = Literal[
+    "", "flat", "saturates", "clamps", "rectifies", "leaks", "mask", "cancels"
+]  # fmt: skip
+_ZERO_OF: Mapping[str, Zero] = {"selects": "mask", "product": "cancels", "spreads": "cancels"}
+_ALONG = frozenset(
+    {"dim", "dims", "reduction", "axis"}
+)  # an operator that names one is not pointwise
+
+
+class Domain(NamedTuple):
+    """Where value and slope are finite, of one operand: `of`, or the first one."""
+
+    low: float | None = None
+    high: float | None = None
+    nonzero: bool = False
+    of: str = ""
+
+
 _CAST_WORDS = "result type {result} can't be cast to the desired output type {given}"
 
 
@@ -51,6 +78,8 @@ class Declaration:
         self.errors: tuple[str, ...] = options["errors"]
         self.where: str = options["where"]
         self.aliases: tuple[str, ...] = options["aliases"]
+        self.domain: Domain | None = options.get("domain")
+        self.smooth: str = options.get("smooth", "")
         # None: as the declaration of the same name says that has one.
         self.computes: str | None = options.get("computes")
         self.corners: tuple[str, ...] | None = options.get("corners")
@@ -90,6 +119,9 @@ class Row(Declaration):
         self.undifferentiable = frozenset(options["undifferentiable"])
         self.kinded: bool = options["kinded"]
         self.reduced: Reduced = options["reduced"]
+        self.jacobian: str = options["jacobian"]
+        self._acts: Acts | None = options["acts"]
+        self._zero: Zero | None = options["zero"]
         self.broadcasts = self.dtype in (
             "promote", "promote_float", "compare", "scalar", "complex",
         ) or str(self.dtype).startswith(OF)  # fmt: skip
@@ -112,6 +144,25 @@ class Row(Declaration):
             return False
         alone = len(self.tensors) == 1 and self.inplace is not None
         return (self.broadcasts or alone) and all(p.kind == "Tensor" for p in self.tensors)
+
+    @cached_property
+    def acts(self) -> Acts:
+        """How it acts on elements: as declared, else as it follows from the rest."""
+        if self._acts is not None:
+            return self._acts
+        if self.view:
+            return "moves"
+        elements = self.output_count == 1 and all(p.kind == "Tensor" for p in self.tensors)
+        if elements and (self.broadcasts or self.iterates) and _ALONG.isdisjoint(
+            self.signature.names
+        ):  # fmt: skip
+            return "pointwise"
+        return ""
+
+    @cached_property
+    def zero(self) -> Zero:
+        """Where a gradient ends: as declared, else as follows from how it acts."""
+        return _ZERO_OF.get(self.acts, "") if self._zero is None else self._zero
 
     @cached_property
     def output_count(self) -> int:

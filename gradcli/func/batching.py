@@ -64,7 +64,7 @@ def operate(overload: Any, values: Sequence[Any], level: int) -> Any:
         _checked(row, [standing(value) for value in values])
     if isinstance(overload, Inplace):
         return _in_place(overload, values, level)
-    if row.name in batching_rules.SHARED:
+    if row.acts == "constant":
         return row.run(_shaped_like(values[0]), *values[1:])
     rule = rule_of(row)
     if rule is not None and all(p.kind != "Tensor[]" or rule in LISTED for p in row.tensors):
@@ -104,9 +104,7 @@ def one_by_one(row: Row, values: Sequence[Any], level: int) -> Any:
             "vmap: We do not support batching operators that can support dynamic shape. Attempting "
             "to batch over indexing with a boolean mask."
         )
-    if row.name in batching_rules.DYNAMIC or (
-        row.name == "masked_select" and is_batched(values[1], level)
-    ):
+    if row.acts == "dynamic" or (row.name == "masked_select" and is_batched(values[1], level)):
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted "
             f"to vmap over aten::{row.name}. Please file an issue at "
@@ -179,16 +177,14 @@ def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
     target = values[0]
     if not is_batched(target, level):
         raise _too_small(row, target, values, level)
-    if row.name in batching_rules.RANDOM:
+    if row.acts == "random":
         return _drawn_in_place(twin, values, level)
     if row.view:
         target._data = operate(row, values, level)._data
         return target
     call = Call(row, values, level)
     tensors = [p.name for p in row.tensors]
-    if row.name in ("copy", "zero") or (
-        batching_rules.is_pointwise(row) and row.name != "masked_fill"
-    ):
+    if row.name == "copy" or (row.acts == "pointwise" and row.name != "masked_fill"):
         rank = call.ranks[tensors[0]]
         aligned = {name: _aligned(call, name, rank) for name in tensors if name in call.ranks}
         run(twin, list((call.values | aligned).values()))
@@ -326,6 +322,12 @@ LISTED: frozenset[Any] = frozenset({batching_rules.cat, batching_rules.stack})
 _RULES: dict[Row, Rule | None] = {}
 
 
+_BY_ACTS: dict[str, Rule] = {
+    "pointwise": pointwise, "leading": leading, "random": batching_rules.random,
+    **dict.fromkeys(("along", "selects", "moves", "spreads"), along),
+}  # fmt: skip
+
+
 def rule_of(row: Row) -> Rule | None:
     if row not in _RULES:
         _RULES[row] = _rule(row)
@@ -336,15 +338,7 @@ def _rule(row: Row) -> Rule | None:
     key = row.signature.name + ("." + row.signature.overload if row.signature.overload else "")
     if key in batching_rules.OWN:
         return batching_rules.OWN[key]  # type: ignore[no-any-return]
-    if row.name in batching_rules.RANDOM:
-        return batching_rules.random
-    if batching_rules.is_pointwise(row):
-        return pointwise
-    if row.name in batching_rules.ALONG:
-        return along
-    if row.name in batching_rules.LEADING:
-        return leading
-    return None
+    return _BY_ACTS.get(row.acts)
 
 
 def manufacture(factory: Factory, values: Sequence[Any], level: int) -> Any:

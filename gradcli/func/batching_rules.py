@@ -1,4 +1,4 @@
-"""Func: batching rules: which rows go by which rule, and the rules of those with one of their own.
+"""Func: batching rules of rows that have one of their own; the others go by how they act.
 
 A test runs every sample of these rows both by its rule and sample by sample.
 """
@@ -14,56 +14,7 @@ from .carrier import run
 from .levels import randomness_at
 
 if TYPE_CHECKING:
-    from ..engine.operator import Row
     from .batching import Call
-
-# Element by element, although nothing broadcasts; the other operands have self's shape.
-POINTWISE = frozenset(
-    "relu threshold threshold_backward leaky_relu leaky_relu_backward _leaky_relu_result elu "
-    "elu_backward celu _elu_result _celu_result hardtanh hardtanh_backward hardsigmoid "
-    "hardsigmoid_backward hardswish hardswish_backward hardshrink hardshrink_backward softshrink "
-    "softshrink_backward gelu gelu_backward silu mish softplus softplus_backward "
-    "log_sigmoid_backward clone angle _conj _conj_physical floor ceil trunc round frac sign sgn "
-    "nan_to_num neg abs logical_not isnan isinf isfinite isposinf isneginf isreal signbit clamp "
-    "bitwise_not sigmoid_backward tanh_backward ones_as zeros_as _to_copy _zero_places "
-    "_equal_places masked_fill alias log_sigmoid_forward".split()
-)
-# Names dimensions, counted from the sample.
-ALONG = frozenset(
-    "sum mean _softmax _softmax_backward_data _safe_softmax _log_softmax "
-    "_log_softmax_backward_data glu glu_backward amax amin prod all any logsumexp cumsum cumprod "
-    "logcumsumexp cummax cummin argmax argmin max min sort argsort topk kthvalue median nanmedian "
-    "mode std var std_mean var_mean std_mean var_mean vector_norm norm nansum count_nonzero "
-    "select slice narrow_copy unbind split split_with_sizes unsafe_split unsafe_split_with_sizes "
-    "diagonal diagonal_copy flip roll "
-    "transpose gather scatter scatter_add unfold".split()
-)
-# Any number of dimensions in front.
-LEADING = frozenset(
-    "tril triu linalg_inv_ex inv_ex _linalg_det _linalg_slogdet linalg_cholesky_ex cholesky_ex "
-    "_linalg_eigh _linalg_svd matrix_exp view_as_real view_as_complex".split()
-)
-# The same for all samples: only shape and type of self count.
-SHARED = frozenset("number_as _scalar_like".split())
-RANDOM = frozenset(
-    "bernoulli native_dropout normal uniform exponential cauchy log_normal geometric random "
-    "multinomial rrelu_with_noise _fused_dropout".split()
-)
-DYNAMIC = frozenset("nonzero _unique2 unique_dim unique_consecutive".split())
-
-
-NOT_POINTWISE = frozenset(("dist", "logsumexp", "cosine_similarity"))
-REDUCING = frozenset(("dim", "dims", "reduction", "axis"))
-
-
-def is_pointwise(row: Row) -> bool:
-    """Does every element of the result depend on one element of each operand?"""
-    if row.name in POINTWISE:
-        return True
-    if row.output_count > 1 or row.name in NOT_POINTWISE or not row.broadcasts:
-        return False
-    return all(p.kind == "Tensor" for p in row.tensors) and REDUCING.isdisjoint(row.signature.names)
-
 
 SAME_RANDOMNESS = (
     "Vmap does not currently support same randomness with a batched tensor input. Please file an "

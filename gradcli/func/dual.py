@@ -20,7 +20,6 @@ from ..engine.operator import Factory, Row
 from ..engine.returns import Named
 from ..engine.row import Inplace
 from ..engine.tensor import Meta, Tensor, plain
-from .batching_rules import is_pointwise
 from .carrier import Carrier, run, standing
 from .composed import COMPOSED
 
@@ -242,7 +241,7 @@ def _pushed(
         return [None] * len(outs)
     values = _formula_values(row, primals, outs)
     real = _is_real([*tangents.values(), *outs, *primals])
-    if is_pointwise(row) and (real or row.holomorphic):
+    if row.acts == "pointwise" and (real or row.holomorphic):
         return [_pointwise(row, values, tangents, outs[0])]
     return _transposed(row, values, tangents, outs, floating)
 

@@ -20,6 +20,8 @@ threshold_backward = operator(
     forward=lambda xp, grad_output, self, threshold: cleared(xp, grad_output, self <= threshold),
     grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
     self=lambda grad: zeros_as(grad),
+    acts="pointwise",
+    zero="rectifies",
     doc="The gradient where self is above the threshold, zero elsewhere.",
     samples=("torch.autograd.grad(torch.relu(x), x, y, create_graph=True)[0]",),
 )
@@ -31,6 +33,8 @@ relu = operator(
     forward=lambda xp, self: cleared(xp, self, self < 0),
     self=lambda grad, result: threshold_backward(grad, result, 0),
     refuse=not_bool("Boolean inputs not supported for relu") | NO_COMPLEX_LIMITS,
+    zero="rectifies",
+    smooth="torch.nn.functional.leaky_relu(self)",
     doc="max(self, 0), elementwise; the gradient at 0 is 0.",
     computes="maximum(self, 0)",
     corners=("tensor([0., math.nan]).relu()",),
@@ -51,6 +55,7 @@ threshold = operator(
     self=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
     refuse={"Bool": (NotImplementedError, "\"threshold_cpu\" not implemented for 'Bool'")}
     | real_only("threshold_cpu"),
+    zero="rectifies",
     doc="self where it is above the threshold, value elsewhere.",
     computes="where(self > threshold, self, value)",
     corners=("F.threshold(tensor([1., 2.]), 1., 5.)",),
@@ -75,6 +80,8 @@ leaky_relu_backward = operator(
         grad, self, negative_slope, False
     ),
     self=lambda grad: zeros_as(grad),
+    acts="pointwise",
+    zero="leaks",
     doc="The gradient, times the negative slope where self is not above zero.",
     samples=("torch.autograd.grad(F.leaky_relu(x), x, y, create_graph=True)[0]",),
 )
@@ -86,6 +93,8 @@ leaky_relu = operator(
     forward=_leaky_relu,
     self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope, False),
     refuse=floating_only("leaky_relu_cpu"),
+    acts="pointwise",
+    zero="leaks",
     doc="self above zero, negative_slope * self below; the gradient at 0 is the slope.",
     computes="where(self > 0, self, negative_slope*self)",
     corners=("F.leaky_relu(tensor(0.), 0.25)",),
@@ -104,6 +113,7 @@ leaky_relu_result = operator(
         grad, result, negative_slope, True
     ),
     refuse=floating_only("leaky_relu_cpu"),
+    zero="leaks",
     doc="leaky_relu with a gradient from its result.",
     samples=("F.leaky_relu(x * 1, 0.2, True)",),
 )
@@ -146,6 +156,8 @@ elu_backward = operator(
         )
         * (self_or_result < 0)
     ),
+    acts="pointwise",
+    zero="saturates",
     doc="The gradient of the exponential linear unit.",
     samples=("torch.autograd.grad(F.elu(x), x, y, create_graph=True)[0]",),
 )
@@ -159,6 +171,8 @@ elu = operator(
         grad, alpha, scale, input_scale, False, self
     ),
     refuse=floating_only("elu_cpu"),
+    acts="pointwise",
+    zero="saturates",
     doc="self above zero, alpha * (exp(self) - 1) below.",
     computes="where(self > 0, self, alpha*(exp(self) - 1))",
     corners=("F.elu(tensor(0.), 2.)",),
@@ -173,6 +187,8 @@ celu = operator(
     forward=lambda xp, self, alpha: _elu(xp, self, alpha, 1.0, 1.0 / alpha),
     self=lambda grad, self, alpha: elu_backward(grad, alpha, 1, 1.0 / alpha, False, self),
     refuse=floating_only("elu_cpu"),
+    acts="pointwise",
+    zero="saturates",
     doc="self above zero, alpha * (exp(self / alpha) - 1) below.",
     computes="where(self > 0, self, alpha*(exp(self/alpha) - 1))",
     corners=("F.celu(tensor(0.), 2.)",),
@@ -190,6 +206,7 @@ elu_result = operator(
         grad, alpha, scale, input_scale, True, result
     ),
     refuse=floating_only("elu_cpu"),
+    zero="saturates",
     doc="elu with a gradient from its result.",
     samples=("F.elu(x * 1, 0.5, True)", "F.selu(x * 1, inplace=True)"),
 )
@@ -202,6 +219,7 @@ celu_result = operator(
     forward=lambda xp, self, alpha: _elu(xp, self, alpha, 1.0, 1.0 / alpha),
     self=lambda grad, result, alpha: elu_backward(grad, alpha, 1, 1.0 / alpha, True, result),
     refuse=floating_only("elu_cpu"),
+    zero="saturates",
     doc="celu with a gradient from its result.",
     samples=("F.celu(x * 1, 0.5, True)",),
 )
@@ -229,6 +247,8 @@ hardtanh_backward = operator(
         grad, self, min_val, max_val
     ),
     self=lambda grad: zeros_as(grad),
+    acts="pointwise",
+    zero="rectifies",
     doc="The gradient strictly between the bounds, zero elsewhere.",
     samples=("torch.autograd.grad(F.hardtanh(x), x, y, create_graph=True)[0]",),
 )
@@ -248,6 +268,7 @@ hardtanh = operator(
     self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
     check=_check_hardtanh,
     refuse=not_bool("Bool inputs not supported for hardtanh") | NO_COMPLEX_LIMITS,
+    zero="rectifies",
     doc="self clamped to [min_val, max_val]; the gradient at the bounds is 0.",
     computes="clamp(self, min_val, max_val)",
     corners=("F.hardtanh(tensor([-1., 1.]))",),
@@ -264,6 +285,7 @@ hardsigmoid_backward = operator(
     forward=lambda xp, grad_output, self: xp.where(
         (self > -3) & (self < 3), grad_output * SIXTH, xp.zeros_like(grad_output)
     ),
+    acts="pointwise",
     doc="A sixth of the gradient between -3 and 3.",
     samples=("torch.autograd.grad(F.hardsigmoid(x), x, y)[0]",),
 )
@@ -276,6 +298,7 @@ hardsigmoid = operator(
     forward=lambda xp, self: xp.minimum(xp.maximum(self + 3, 0), 6) / 6,
     self=lambda grad, self: hardsigmoid_backward(grad, self),
     refuse=floating_only("hardsigmoid_cpu"),
+    zero="clamps",
     doc="min(max(self + 3, 0), 6) / 6.",
     computes="clamp(self + 3, 0, 6)/6",
     corners=("F.hardsigmoid(tensor([-3., 3.]))",),
@@ -296,6 +319,8 @@ hardswish_backward = operator(
     self=lambda grad, grad_output, self: where(
         logical_and(self > -3.0, self < 3.0), grad * grad_output / 3.0, 0.0
     ),
+    acts="pointwise",
+    zero="clamps",
     doc="The gradient of hardswish.",
     samples=("torch.autograd.grad(F.hardswish(x), x, y, create_graph=True)[0]",),
 )
@@ -308,6 +333,7 @@ hardswish = operator(
     forward=lambda xp, self: self * xp.minimum(xp.maximum(self + 3, 0), 6) / 6,
     self=lambda grad, self: hardswish_backward(grad, self),
     refuse=floating_only("hardswish_cpu"),
+    zero="clamps",
     doc="self * min(max(self + 3, 0), 6) / 6.",
     computes="self*clamp(self + 3, 0, 6)/6",
     corners=("F.hardswish(tensor([-3., 3.]))",),
@@ -323,6 +349,8 @@ hardshrink_backward = operator(
     ),
     grad_out=lambda grad, self, lambd: hardshrink_backward(grad, self, lambd),
     self=lambda grad: zeros_as(grad),
+    acts="pointwise",
+    zero="clamps",
     doc="The gradient outside [-lambd, lambd].",
     samples=("torch.autograd.grad(F.hardshrink(x), x, y, create_graph=True)[0]",),
 )
@@ -336,6 +364,8 @@ hardshrink = operator(
     ),
     self=lambda grad, self, lambd: hardshrink_backward(grad, self, lambd),
     refuse=floating_only("hardshrink_cpu"),
+    acts="pointwise",
+    zero="clamps",
     doc="self outside [-lambd, lambd], zero inside.",
     computes="where(abs(self) > lambd, self, 0)",
     corners=("F.hardshrink(tensor([-0.5, 0.5, 0.75]))",),
@@ -351,6 +381,8 @@ softshrink_backward = operator(
     ),
     grad_output=lambda grad, self, lambd: softshrink_backward(grad, self, lambd),
     self=lambda grad: zeros_as(grad),
+    acts="pointwise",
+    zero="clamps",
     doc="The gradient outside [-lambd, lambd].",
     samples=("torch.autograd.grad(F.softshrink(x), x, y, create_graph=True)[0]",),
 )
@@ -375,6 +407,8 @@ softshrink = operator(
     self=lambda grad, self, lambd: softshrink_backward(grad, self, lambd),
     check=_check_softshrink,
     refuse=floating_only("softshrink_check"),
+    acts="pointwise",
+    zero="clamps",
     doc="self moved towards zero by lambd, zero inside [-lambd, lambd].",
     computes="where(abs(self) > lambd, self - lambd*sign(self), 0)",
     corners=("F.softshrink(tensor([-0.5, 0.5, 0.75]))",),

@@ -87,6 +87,8 @@ gelu_backward = operator(
     self=lambda grad, grad_output, self, approximate: _gelu_double_backward(
         grad, grad_output, self, approximate
     ),
+    acts="pointwise",
+    zero="saturates",
     doc="The gradient of gelu.",
     samples=(
         "torch.autograd.grad(F.gelu(x), x, y, create_graph=True)[0]",
@@ -103,6 +105,8 @@ gelu = operator(
     self=lambda grad, self, approximate: gelu_backward(grad, self, approximate),
     check=_check_approximate,
     refuse=floating_only("GeluKernelImpl"),
+    acts="pointwise",
+    zero="saturates",
     doc="self times the normal distribution function at self.",
     computes="self*(1 + erf(self/sqrt(2)))/2",
     corners=("F.gelu(tensor(0.))",),

@@ -44,6 +44,7 @@ silu = operator(
     self=lambda grad, self: _silu_backward(grad, self),
     reduced=Reduced(fused=True),
     refuse=unimplemented("silu_cpu", *INTEGERS, "Bool"),
+    zero="saturates",
     doc="self * sigmoid(self).",
     computes="self/(1 + exp(-self))",
     samples=("F.silu(x)", "torch.autograd.grad(F.silu(x), x, y, create_graph=True)[0]"),
@@ -66,6 +67,7 @@ mish = operator(
     self=lambda grad, self: _mish_backward(grad, self),
     reduced=Reduced(fused=True),
     refuse=floating_only("mish_cpu"),
+    zero="saturates",
     doc="self * tanh(softplus(self)).",
     computes="self*tanh(log(1 + exp(self)))",
     samples=("F.mish(x)", "torch.autograd.grad(F.mish(x), x, y, create_graph=True)[0]"),
@@ -91,6 +93,8 @@ softplus_backward = operator(
     self=lambda grad, grad_output, self, beta, threshold: _softplus_double_backward(
         grad * grad_output, self, beta, threshold
     ),
+    acts="pointwise",
+    zero="saturates",
     doc="The gradient of softplus.",
     samples=("torch.autograd.grad(F.softplus(x), x, y, create_graph=True)[0]",),
 )
@@ -106,6 +110,8 @@ softplus = operator(
     ),
     self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
     refuse=floating_only("softplus_cpu"),
+    acts="pointwise",
+    zero="saturates",
     doc="log(1 + exp(beta * self)) / beta; self itself where beta * self is above threshold.",
     computes="where(beta*self > threshold, self, log(1 + exp(beta*self))/beta)",
     corners=("F.softplus(tensor([20., 21.]))",),
@@ -139,6 +145,8 @@ log_sigmoid_backward = operator(
     forward=_log_sigmoid_backward,
     grad_output=lambda grad, self, buffer: log_sigmoid_backward(grad, self, buffer),
     self=lambda grad, grad_output, self: _log_sigmoid_double_backward(grad * grad_output, self),
+    acts="pointwise",
+    zero="saturates",
     doc="The gradient of logsigmoid.",
     samples=("torch.autograd.grad(F.logsigmoid(x), x, y, create_graph=True)[0]",),
 )
@@ -151,6 +159,8 @@ log_sigmoid_forward = operator(
     forward=_log_sigmoid_forward,
     self=lambda grads, self, buffer: log_sigmoid_backward(grads[0], self, buffer),
     refuse=floating_only("log_sigmoid_cpu"),
+    acts="pointwise",
+    zero="saturates",
     doc="log(sigmoid(self)), and exp(-abs(self)) for the way back.",
     samples=("F.logsigmoid(x)",),
 )
@@ -240,6 +250,7 @@ glu_backward = operator(
     grad_output=lambda grad, self, dim: _glu_double_grad_output(grad, self, dim),
     self=lambda grad, grad_output, self, dim: _glu_double_self(grad, grad_output, self, dim),
     cost=lambda grad_output, self, dim: self.numel(),
+    acts="along",
     doc="The gradient of glu.",
     samples=("torch.autograd.grad(F.glu(x, 0), x, z.squeeze(0)[None], create_graph=True)[0]",),
 )
@@ -252,6 +263,7 @@ glu = operator(
     self=lambda grad, self, dim: glu_backward(grad, self, dim),
     check=_check_glu,
     refuse=floating_only("glu_cpu"),
+    acts="along",
     doc="The first half of self along dim, times the sigmoid of the second half.",
     computes="self.chunk(2, dim)[0]*sigmoid(self.chunk(2, dim)[1])",
     samples=("F.glu(x, 0)", "F.glu(r)"),
@@ -400,6 +412,7 @@ rrelu_with_noise = operator(
         grad, self, noise, lower, upper, training, False
     ),
     refuse=floating_only("leaky_relu_cpu"),
+    acts="random",
     doc="leaky_relu with a slope for each element, drawn between lower and upper.",
     samples=("F.rrelu(x)",),
 )

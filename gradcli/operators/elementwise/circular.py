@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import operator, precise, transcendental
+from ...engine.operator import Domain, operator, precise, transcendental
 from ..conventions import COMPLEX, Late, real_by_rule, unimplemented
 from .power import reciprocal, rsqrt
 
@@ -54,6 +54,7 @@ asin = operator(
     dtype="promote_float",
     forward=transcendental("arcsin"),
     self=lambda grad, self: grad * rsqrt(-self * self + 1),
+    domain=Domain(-1, 1),
     doc="The angle in -pi/2..pi/2 whose sine is x.",
     corners=("tensor([-1., 1., 2.]).asin()",),
     samples=("torch.asin(u)", "u.asin()"),
@@ -67,6 +68,7 @@ acos = operator(
     dtype="promote_float",
     forward=transcendental("arccos"),
     self=lambda grad, self: grad * -rsqrt(-self * self + 1),
+    domain=Domain(-1, 1),
     doc="The angle in 0..pi whose cosine is x.",
     corners=("tensor([-1., 1., 2.]).acos()",),
     samples=("torch.acos(u)", "u.acos()"),
@@ -80,6 +82,7 @@ atan = operator(
     dtype="promote_float",
     forward=transcendental("arctan"),
     self=lambda grad, self: grad / (self * self + 1),
+    zero="saturates",
     doc="The angle in -pi/2..pi/2 whose tangent is x.",
     samples=("torch.atan(x)", "x.atan()"),
 )
@@ -104,6 +107,7 @@ atan2 = operator(
     refuse=unimplemented("atan2_cpu", *COMPLEX),
     forward=lambda xp, self, other: precise(xp.arctan2, self, other),
     joint={("self", "other"): _atan2_backward},
+    domain=Domain(nonzero=True, of="other"),
     doc="The angle of the point (other, self), in all four quadrants.",
     corners=("tensor(0.).atan2(tensor(0.))", "tensor(0.).atan2(tensor(-1.))"),
     samples=("torch.atan2(x, y)", "x.atan2(z)"),

@@ -99,6 +99,7 @@ def _test(
         refuse=refuse,
         where=faces,
         forward=test,
+        acts="pointwise",
         doc=doc,
         samples=(f"torch.{name}(x / 0)", f"torch.{name}(i)"),
     )
@@ -210,6 +211,8 @@ maximum = operator(
     other=lambda grad, self, other: masked_fill(
         _half_where_equal(grad, self, other), self > other, 0
     ),
+    zero="mask",
+    smooth="torch.logaddexp(self, other)",
     doc="The greater element; at a tie both get half of the gradient.",
     computes="where(self > other, self, other)",
     corners=(
@@ -237,6 +240,8 @@ minimum = operator(
     other=lambda grad, self, other: masked_fill(
         _half_where_equal(grad, self, other), self < other, 0
     ),
+    zero="mask",
+    smooth="-torch.logaddexp(-(self), -(other))",
     doc="The smaller element; at a tie both get half of the gradient.",
     computes="where(self < other, self, other)",
     corners=(
@@ -257,6 +262,8 @@ fmax = operator(
         grad, logical_not(logical_or(self >= other, isnan(other))), 0
     ),
     other=lambda grad, self, other: masked_fill(grad, logical_or(self >= other, isnan(other)), 0),
+    zero="mask",
+    smooth="torch.logaddexp(self, other)",
     doc="The greater element, NaN ignored; at a tie the first gets the gradient.",
     corners=("tensor(3.).fmax(tensor(3.))", "tensor(math.nan).fmax(tensor(1.))"),
     samples=("torch.fmax(x, y)", "x.fmax(z)"),
@@ -272,6 +279,8 @@ fmin = operator(
         grad, logical_not(logical_or(self <= other, isnan(other))), 0
     ),
     other=lambda grad, self, other: masked_fill(grad, logical_or(self <= other, isnan(other)), 0),
+    zero="mask",
+    smooth="-torch.logaddexp(-(self), -(other))",
     doc="The smaller element, NaN ignored; at a tie the first gets the gradient.",
     corners=("tensor(3.).fmin(tensor(3.))", "tensor(math.nan).fmin(tensor(1.))"),
     samples=("torch.fmin(x, y)", "x.fmin(z)"),
@@ -341,6 +350,7 @@ clamp_tensor = operator(
             grad, self, min, max, needs
         )
     },
+    zero="clamps",
     doc="Elements held between two tensors.",
     computes="minimum(maximum(self, min), max)",
     corners=(
@@ -361,6 +371,8 @@ clamp = operator(
     refuse=NO_COMPLEX_LIMITS,
     forward=lambda xp, self, low, high: _clamp(xp, self, low, high),
     self=lambda grad, self, min, max: _clamp_backward(grad, self, min, max),
+    zero="clamps",
+    smooth="torch.nn.functional.leaky_relu(self)",
     doc="Elements held between two numbers; the gradient passes at the bounds.",
     corners=(
         "tensor([-1., 1.]).clamp(-1, 1)",
@@ -386,6 +398,8 @@ clamp_min = operator(
     refuse=NO_COMPLEX_LIMITS,
     forward=lambda xp, self, low: _clamp(xp, self, low, None),
     self=lambda grad, self, min: where(self >= min, grad, 0),
+    zero="clamps",
+    smooth="torch.nn.functional.leaky_relu(self)",
     doc="Elements held above a number.",
     computes="maximum(self, min)",
     corners=("tensor([1., 0.]).clamp_min(1)",),
@@ -401,6 +415,7 @@ clamp_max = operator(
     refuse=NO_COMPLEX_LIMITS,
     forward=lambda xp, self, high: _clamp(xp, self, None, high),
     self=lambda grad, self, max: where(self <= max, grad, 0),
+    zero="clamps",
     doc="Elements held below a number.",
     computes="minimum(self, max)",
     corners=("tensor([1., 2.]).clamp_max(1)",),
@@ -416,6 +431,7 @@ operator(
     forward=lambda xp, self, low: _clamp(xp, self, low, None),
     self=lambda grad, self, min: where(self >= min, grad, 0),
     min=lambda grad, self, min: where(self < min, grad, 0),
+    zero="clamps",
     doc="Elements held above those of another tensor.",
     corners=("tensor(1.).clamp_min(tensor(1.))",),
     samples=("torch.clamp_min(x, u)", "x.clamp_min(z)"),
@@ -431,6 +447,7 @@ operator(
     forward=lambda xp, self, high: _clamp(xp, self, None, high),
     self=lambda grad, self, max: where(self <= max, grad, 0),
     max=lambda grad, self, max: where(self > max, grad, 0),
+    zero="clamps",
     doc="Elements held below those of another tensor.",
     corners=("tensor(1.).clamp_max(tensor(1.))",),
     samples=("torch.clamp_max(x, u)", "x.clamp_max(z)"),

@@ -19,6 +19,7 @@ erf = operator(
     refuse=real_only("erf_vml_cpu"),
     forward=lambda xp, self: error_function(xp, self),
     self=lambda grad, self: exp(-(self**2)) * TWO_OVER_SQRT_PI * grad,
+    zero="saturates",
     doc="The error function.",
     samples=("torch.erf(x)", "x.erf()"),
 )
@@ -32,6 +33,7 @@ erfc = operator(
     refuse=real_only("erfc_vml_cpu"),
     forward=lambda xp, self: error_function(xp, self, complement=True),
     self=lambda grad, self: exp(-(self**2)) * -TWO_OVER_SQRT_PI * grad,
+    zero="saturates",
     doc="1 - erf(x), exact for large x.",
     computes="1 - erf(self)",
     samples=("torch.erfc(x)", "x.erfc()"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...engine.operator import operator, transcendental
+from ...engine.operator import Domain, operator, transcendental
 
 LN_2, LN_10 = 0.6931471805599453, 2.302585092994046
 
@@ -13,6 +13,8 @@ exp = operator(
     dtype="promote_float",
     forward=transcendental("exp"),
     self=lambda grad, result: grad * result,
+    zero="saturates",
+    domain=Domain(None, 80.0),
     doc="e to the power x.",
     samples=("torch.exp(x)", "x.exp()", "i.exp()"),
     errors=("torch.exp(1.0)",),
@@ -26,6 +28,8 @@ exp2 = operator(
     where="torch method special",
     forward=transcendental("exp2"),
     self=lambda grad, result: grad * result * LN_2,
+    zero="saturates",
+    domain=Domain(None, 80.0),
     doc="2 to the power x.",
     computes="2**self",
     samples=("torch.exp2(x)", "x.exp2()"),
@@ -39,6 +43,8 @@ expm1 = operator(
     where="torch method special",
     forward=transcendental("expm1"),
     self=lambda grad, result: grad * (result + 1),
+    zero="saturates",
+    domain=Domain(None, 80.0),
     doc="exp(x) - 1, exact near 0.",
     computes="exp(self) - 1",
     samples=("torch.expm1(x)", "x.expm1()"),
@@ -51,6 +57,7 @@ log = operator(
     dtype="promote_float",
     forward=transcendental("log"),
     self=lambda grad, self: grad / self,
+    domain=Domain(0, None),
     doc="Natural logarithm.",
     corners=("tensor([0., -1.]).log()",),
     samples=("torch.log(p)", "p.log()"),
@@ -64,6 +71,7 @@ log2 = operator(
     dtype="promote_float",
     forward=transcendental("log2"),
     self=lambda grad, self: grad / (self * LN_2),
+    domain=Domain(0, None),
     doc="Logarithm to base 2.",
     computes="log(self)/log(2)",
     corners=("tensor([0., -1.]).log2()",),
@@ -77,6 +85,7 @@ log10 = operator(
     dtype="promote_float",
     forward=transcendental("log10"),
     self=lambda grad, self: grad / (self * LN_10),
+    domain=Domain(0, None),
     doc="Logarithm to base 10.",
     computes="log(self)/log(10)",
     corners=("tensor([0., -1.]).log10()",),
@@ -91,6 +100,7 @@ log1p = operator(
     where="torch method special",
     forward=transcendental("log1p"),
     self=lambda grad, self: grad / (self + 1),
+    domain=Domain(-1, None),
     doc="log(1 + x), exact near 0.",
     computes="log(1 + self)",
     corners=("tensor([-1., -2.]).log1p()",),

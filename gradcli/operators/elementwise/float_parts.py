@@ -61,6 +61,7 @@ nextafter = operator(
     reduced=Reduced(halves.next_after),
     self=lambda grad, self, other: where(self != other, grad, number_as(grad, 0)),
     other=lambda grad: zeros_as(grad),
+    zero="flat",
     doc="The next number of self's type in the direction of other.",
     corners=("tensor(1.).nextafter(tensor(1.))",),
     samples=("torch.nextafter(x, y)", "x.nextafter(z)"),

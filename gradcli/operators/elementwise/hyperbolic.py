@@ -6,6 +6,7 @@ from typing import Any
 
 from ...engine.operator import (
     SMALL,
+    Domain,
     Reduced,
     composite,
     multiply_add,
@@ -25,6 +26,7 @@ sinh = operator(
     dtype="promote_float",
     forward=transcendental("sinh"),
     self=lambda grad, self: grad * cosh(self),
+    domain=Domain(None, 80.0),
     doc="Hyperbolic sine.",
     computes="(exp(self) - exp(-self))/2",
     samples=("torch.sinh(x)", "x.sinh()"),
@@ -37,6 +39,7 @@ cosh = operator(
     dtype="promote_float",
     forward=transcendental("cosh"),
     self=lambda grad, self: grad * sinh(self),
+    domain=Domain(None, 80.0),
     doc="Hyperbolic cosine.",
     computes="(exp(self) + exp(-self))/2",
     samples=("torch.cosh(x)", "x.cosh()"),
@@ -54,6 +57,7 @@ tanh_backward = operator(
     ),
     grad_output=lambda grad, output: tanh_backward(grad, output),
     output=lambda grad, output, grad_output: grad * (output * -2 * grad_output),
+    zero="saturates",
     doc="The gradient of tanh, with a node of its own for second order.",
     samples=("torch.autograd.grad(x.tanh().sum(), x, create_graph=True)[0]",),
 )
@@ -65,6 +69,7 @@ tanh = operator(
     dtype="promote_float",
     forward=transcendental("tanh"),
     self=lambda grad, result: tanh_backward(grad, result),
+    zero="saturates",
     doc="Hyperbolic tangent.",
     samples=("torch.tanh(x)", "x.tanh()", "i.tanh()"),
     errors=("torch.tanh(1.0)",),
@@ -102,6 +107,7 @@ atanh = operator(
     dtype="promote_float",
     forward=transcendental("arctanh"),
     self=lambda grad, self: grad * 1 / (number_as(self, 1) - self**2),
+    domain=Domain(-1, 1),
     doc="Inverse hyperbolic tangent.",
     computes="log((1 + self)/(1 - self))/2",
     corners=("tensor([-1., 1., 2.]).atanh()",),
@@ -148,6 +154,7 @@ sigmoid_backward = operator(
     reduced=Reduced(sigmoid_slope),
     grad_output=lambda grad, output: sigmoid_backward(grad, output),
     output=lambda grad, output, grad_output: grad * grad_output * (output * -2 + 1),
+    zero="saturates",
     doc="The gradient of sigmoid, with a node of its own for second order.",
     samples=("torch.autograd.grad(x.sigmoid().sum(), x, create_graph=True)[0]",),
 )
@@ -166,6 +173,7 @@ sigmoid = operator(
     where="torch method functional",
     forward=_sigmoid,
     self=lambda grad, result: sigmoid_backward(grad, result),
+    zero="saturates",
     doc="1 / (1 + exp(-x)).",
     samples=("torch.sigmoid(x)", "x.sigmoid()", "torch.nn.functional.sigmoid(x)"),
     errors=("torch.sigmoid(1.0)",),

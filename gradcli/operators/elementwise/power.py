@@ -6,7 +6,7 @@ from typing import Any
 
 from ...engine import dtypes
 from ...engine.dtypes import INTEGER
-from ...engine.operator import Reduced, catalogue, composite, operator, precise
+from ...engine.operator import Domain, Reduced, catalogue, composite, operator, precise
 from ...numerics.reduced_kernels import inverse_root, number, power, rounded_quotient
 from ..conventions import COMPLEX, Late, unimplemented
 from ..shape.constants import zeros_as
@@ -34,6 +34,7 @@ div = operator(
     reduced=Reduced(wide_numbers=True),
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other),
+    domain=Domain(nonzero=True, of="other"),
     doc="Quotient, elementwise; integers become floating.",
     computes="self/other",
     corners=("tensor(1.) / tensor(0.)", "tensor(0.) / tensor(0.)"),
@@ -52,6 +53,7 @@ div_scalar = operator(
     where="hidden",
     forward=lambda xp, self, other: xp.true_divide(self, other),
     self=lambda grad, other: grad / other,
+    domain=Domain(nonzero=True, of="other"),
     doc="Quotient by a number, inside formulas.",
     samples=("torch.autograd.grad((x ** 2).mean(), x, create_graph=True)[0]",),
 )
@@ -115,6 +117,8 @@ div_mode = operator(
     other=lambda grad, self, other, rounding_mode: (
         -grad * ((self / other) / other) if rounding_mode is None else zeros_as(grad)
     ),
+    zero="flat",
+    domain=Domain(nonzero=True, of="other"),
     doc="Quotient, rounded down ('floor') or towards zero ('trunc').",
     computes="",
     corners=(
@@ -147,6 +151,7 @@ true_divide = composite(
     "true_divide(Tensor self, Tensor other) -> Tensor",
     lambda self, other: div.run(self, other),
     numbers="other",
+    domain=Domain(nonzero=True, of="other"),
     doc="Quotient, elementwise.",
     computes="self/other",
     corners=("torch.true_divide(tensor(0.), tensor(0.))",),
@@ -166,6 +171,7 @@ floor_divide = operator(
     ),
     self=lambda grad: _no_derivative("floor_divide"),
     other=lambda grad: _no_derivative("floor_divide"),
+    domain=Domain(0, None, of="other"),
     doc="Quotient rounded down; it has no derivative, and backward says so.",
     corners=("tensor([7., -7., 7.]) // 0",),
     samples=("torch.floor_divide(i, 2)", "i // 2", "x.detach() // 2", "7 // p.detach()"),
@@ -201,6 +207,7 @@ remainder = operator(
     forward=_remainder,
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * div_mode(self, other, "floor"),
+    domain=Domain(0, None, of="other"),
     doc="Remainder with the sign of the divisor.",
     computes="self - other*floor(self/other)",
     corners=("tensor(-3.).remainder(tensor(2.))",),
@@ -217,6 +224,7 @@ remainder_scalar = operator(
     forward=lambda xp, self, other: _remainder(xp, self, other),
     reduced=Reduced(lambda kind, self, other: _remainder(kind.xp, self, number(kind, other))),
     self=lambda grad: grad,
+    domain=Domain(0, None, of="other"),
     doc="Remainder by a number.",
     corners=("tensor([4., -3., 3.]).remainder(2)", "tensor(1.).remainder(0)"),
     samples=("x % 2", "x.remainder(-1.5)"),
@@ -229,6 +237,7 @@ operator(
     where="torch",
     forward=_remainder,
     other=lambda grad: _no_derivative("remainder"),
+    domain=Domain(0, None, of="other"),
     doc="Remainder of a number.",
     samples=("7 % p.detach()", "torch.remainder(7, i + 1)"),
 )
@@ -345,6 +354,7 @@ pow_tensor = operator(
     forward=_power,
     self=lambda grad, self, exponent: _self_power_backward(grad, self, exponent),
     exponent=lambda grad, self, exponent, result: _exponent_backward(grad, self, exponent, result),
+    domain=Domain(0, None),
     doc="Power, elementwise.",
     computes="self**exponent",
     corners=(
@@ -382,6 +392,7 @@ pow_scalar = operator(
     forward=_power,
     reduced=Reduced(power),
     self=lambda grad, self, exponent: _number_power_backward(grad, self, exponent),
+    domain=Domain(0, None),
     doc="Power with a number as exponent.",
     corners=(
         "tensor(0.) ** 0",
@@ -414,6 +425,7 @@ pow_number = operator(
 square = composite(
     "square(Tensor self) -> Tensor",
     lambda self: pow_scalar.run(self, 2),
+    domain=Domain(None, 80.0),
     doc="x * x, as the power it is in PyTorch.",
     computes="self**2",
     samples=("torch.square(x)", "x.square()"),
@@ -494,6 +506,7 @@ reciprocal = operator(
     dtype="promote_float",
     forward=lambda xp, self: 1 / self,
     self=lambda grad, result: -grad * (result * result),
+    domain=Domain(0, None),
     doc="1 / x, elementwise.",
     computes="1/self",
     corners=("tensor([0., -0.]).reciprocal()",),
@@ -508,6 +521,7 @@ sqrt = operator(
     dtype="promote_float",
     forward=lambda xp, self: xp.sqrt(self),
     self=lambda grad, result: grad / (result * 2),
+    domain=Domain(0, None),
     doc="Square root, elementwise.",
     computes="self**0.5",
     corners=("tensor([0., -0., -1.]).sqrt()",),
@@ -523,6 +537,7 @@ rsqrt = operator(
     forward=lambda xp, self: 1 / xp.sqrt(self),
     reduced=Reduced(inverse_root),
     self=lambda grad, result: grad * -0.5 * result**3,
+    domain=Domain(0, None),
     doc="1 / sqrt(x), elementwise.",
     computes="1/sqrt(self)",
     corners=("tensor([0., -1.]).rsqrt()",),

@@ -39,6 +39,7 @@ where = operator(
     forward=lambda xp, condition, self, other: xp.where(condition, self, other),
     self=lambda grad, condition: where(condition, grad, 0),
     other=lambda grad, condition: where(condition, 0, grad),
+    zero="mask",
     doc="An element of self where the condition holds, of other elsewhere.",
     corners=(
         "torch.where(tensor([True, False]), tensor([1., 2.]), tensor([3., 4.]))",
@@ -66,6 +67,7 @@ nonzero = operator(
     dtype="int64",
     where="method",
     forward=lambda xp, self: _positions(xp, self),
+    acts="dynamic",
     doc="The positions of the elements that are not zero, one row for each.",
     samples=("k.nonzero()", "x.nonzero()", "s.nonzero()"),
 )
@@ -160,6 +162,8 @@ masked_fill = operator(
     layout="row-major",
     forward=_filled,
     self=lambda grad, mask, self_shape: sum_to(masked_fill(grad, mask, 0), self_shape),
+    acts="pointwise",
+    zero="mask",
     doc="A number where the mask is set.",
     samples=(
         "x.masked_fill(k, 0.5)", "torch.masked_fill(x, k, -1)", "v.masked_fill(k, 0)",
@@ -181,6 +185,8 @@ masked_fill_tensor = operator(
     forward=_filled,
     self=lambda grad, mask, self_shape: sum_to(masked_fill(grad, mask, 0), self_shape),
     value=lambda grad, mask, value_dtype: alike(sum_all(masked_select(grad, mask)), value_dtype),
+    acts="pointwise",
+    zero="mask",
     doc="The value of a 0-dim tensor where the mask is set.",
     samples=("x.masked_fill(k, s)", "torch.masked_fill(x, k, s)", "x.clone().masked_fill_(k, s)"),
     errors=("x.masked_fill(k, v)",),
@@ -211,6 +217,8 @@ masked_select = operator(
     check=_check_select,
     forward=_masked,
     self=lambda grad, self, mask: _masked_gradient(grad, self.shape, mask),
+    zero="mask",
+    jacobian="selection",
     doc="The elements where the mask is set, in one dimension.",
     samples=(
         "x.masked_select(k)", "torch.masked_select(x, x > 0)", "v.masked_select(k)",
@@ -262,6 +270,7 @@ masked_scatter = operator(
     source=lambda grad, mask, source_sym_sizes: masked_scatter_backward(
         grad, mask, source_sym_sizes
     ),
+    zero="mask",
     doc="The first elements of a source, in order, where the mask is set.",
     samples=(
         "x.masked_scatter(k, y)", "torch.masked_scatter(x, k, v)",
@@ -286,6 +295,7 @@ masked_scatter_backward = operator(
     grad_output=lambda grad, grad_output_shape, mask: masked_scatter(
         zeros_of(grad, grad_output_shape), mask, grad
     ),
+    zero="mask",
     doc="The gradients of the source's elements that the mask placed.",
     samples=("torch.autograd.grad(x.masked_scatter(k, y), y, p, create_graph=True)[0]",),
 )

@@ -163,6 +163,9 @@ index = operator(
         zeros_of(grad, self_sym_sizes), indices, grad, True
     ),
     cost=lambda self, indices: _index_cost(self, indices),
+    acts="moves",
+    zero="mask",
+    jacobian="selection",
     doc="The elements that index tensors point at; repeated ones add their gradients.",
     samples=("x[[0, 1]]", "x[k]", "x[:, j]", "x[[0, 0, 1]]", "c[[0, 1], :, [1, 2]]"),
 )
@@ -208,6 +211,8 @@ index_put = operator(
     values=lambda grad, indices, values_shape, accumulate: sum_to(
         index(grad, indices), values_shape
     ),
+    zero="mask",
+    jacobian="placement",
     doc="The elements that index tensors point at, written over or added to.",
     samples=(
         "torch.index_put(x, (torch.tensor([0]),), v)", "x.index_put((j[:1], j[1:2]), s)",

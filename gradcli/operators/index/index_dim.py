@@ -70,6 +70,9 @@ index_select = operator(
         * index.numel()
         // max(self.shape[wrap_dim(dim, self.ndim)] if self.ndim else 1, 1)
     ),
+    acts="moves",
+    zero="mask",
+    jacobian="selection",
     doc="The slices of a dimension that a vector of indices names.",
     corners=("tensor([1., 2.]).index_select(0, tensor([0, 0, 1]))",),
     samples=(
@@ -226,6 +229,7 @@ index_copy = operator(
     forward=_replaced,
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
     source=lambda grad, dim, index, source, source_dim: _slices_of(grad, dim, index, source),
+    zero="mask",
     doc="A copy with slices of a dimension replaced where a vector of indices says.",
     samples=(
         "x.index_copy(1, j, y)", "torch.index_copy(x, 0, torch.tensor([1]), z)",
@@ -284,6 +288,7 @@ index_fill = operator(
     check=_check_fill,
     forward=_filled,
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
+    zero="mask",
     doc="A copy with slices of a dimension filled with a number.",
     samples=(
         "x.index_fill(1, j[:2], 0.5)", "torch.index_fill(x, 0, torch.tensor([1]), 2)",
@@ -312,6 +317,7 @@ index_fill_tensor = operator(
     value=lambda grad, dim, index, value_dtype: alike(
         sum_all(index_select(grad, dim, unique_indices(index))), value_dtype
     ),
+    zero="mask",
     doc="A copy with slices of a dimension filled with the value of a 0-dim tensor.",
     samples=("x.index_fill(1, j[:2], s)", "x.clone().index_fill_(1, j[:1], s)"),
     errors=("x.index_fill(1, j[:2], v)",),

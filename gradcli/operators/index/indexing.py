@@ -254,6 +254,7 @@ scalar_like = operator(
     "_scalar_like(Tensor self, Scalar value) -> Tensor",
     where="hidden",
     forward=lambda xp, self, value: xp.asarray(value).astype(self.dtype),
+    acts="constant",
     doc="A number as a 0-dim tensor of another tensor's element type: what x[0] = 1 assigns.",
     samples=("x.clone().index_put_((j[:1], j[:1]), s)",),
 )

@@ -74,6 +74,9 @@ gather = operator(
     self=lambda grad, self, dim, index, sparse_grad: scatter_add(
         zeros_of(grad, tuple(self.shape)), dim, index, grad
     ),
+    acts="moves",
+    zero="mask",
+    jacobian="selection",
     doc="The elements that an index tensor names along a dimension.",
     corners=("tensor([1., 2.]).gather(0, tensor([0, 0, 1]))",),
     samples=(
@@ -150,6 +153,9 @@ scatter = operator(
     src=lambda grad, dim, index, src_shape: _whole(
         gather(grad, dim, index, False), "ScatterBackward0", src_shape
     ),
+    acts="moves",
+    zero="mask",
+    jacobian="placement",
     doc="A copy with elements written where an index tensor says along a dimension.",
     samples=(
         "x.scatter(1, torch.tensor([[0, 1, 2], [2, 0, 1]]), y)",
@@ -180,6 +186,9 @@ scatter_value = operator(
     layout="row-major",
     forward=lambda xp, self, dim, index, value: scattered_into(xp, self, dim, index, value, "put"),
     self=lambda grad, dim, index: scatter_value(grad, dim, index, 0),
+    acts="moves",
+    zero="mask",
+    jacobian="placement",
     doc="A copy with a number written where an index tensor says along a dimension.",
     samples=(
         "x.scatter(1, i, 0.5)", "torch.scatter(x, 0, torch.tensor([[1, 0, 1]]), 2)",
@@ -203,6 +212,7 @@ for _overload, _type in (("reduce", "Tensor src"), ("value_reduce", "Scalar valu
         inplace="scatter_",
         check=lambda self, dim, index, src, reduce: check_scatter(self, dim, index, src),
         forward=_reduced,
+        acts="moves",
         doc="A copy with elements added or multiplied in; it has no derivative.",
         samples=("i.scatter(1, i, i, reduce='add')",)
         if _overload == "reduce"
@@ -221,6 +231,7 @@ scatter_add = operator(
     src=lambda grad, dim, index, src_shape: _whole(
         gather(grad, dim, index, False), "ScatterAddBackward0", src_shape
     ),
+    acts="moves",
     doc="A copy with elements added where an index tensor says along a dimension.",
     samples=(
         "x.scatter_add(1, i, y)", "torch.scatter_add(x, 0, torch.tensor([[1, 0, 1]]), y)",

@@ -59,6 +59,7 @@ equal_places = operator(
     "_equal_places(Tensor self, Tensor other) -> Tensor",
     where="hidden",
     forward=lambda xp, self, other: (self == other).astype(self.dtype),
+    acts="pointwise",
     doc="One where two tensors agree, zero elsewhere.",
     samples=("torch.autograd.grad(x.scatter_reduce(1, i, y, 'amax'), x, p, create_graph=True)[0]",),
 )
@@ -68,6 +69,7 @@ zero_places = operator(
     where="hidden",
     dtype="bool",
     forward=lambda xp, self: self == 0,
+    acts="pointwise",
     doc="Where a tensor is zero.",
     samples=("torch.autograd.grad(x.scatter_reduce(1, i, y, 'prod'), x, p, create_graph=True)[0]",),
 )

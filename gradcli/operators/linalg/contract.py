@@ -409,6 +409,7 @@ trace = operator(
     dtype="sum",
     forward=lambda xp, self: self.trace(dtype="int64" if self.dtype.kind in "iub" else None),
     self=lambda grad, self_sym_sizes: _trace_gradient(grad, self_sym_sizes),
+    jacobian="selection and sum",
     doc="The sum of a matrix's diagonal.",
     computes="self.diagonal().sum()",
     samples=("torch.trace(a)", "x.trace()", "i.trace()"),

@@ -89,6 +89,7 @@ eigh_row = operator(
     check=lambda A, UPLO, compute_v: check_floating_square(A, "linalg.eigh", "linalg_eigh_cpu"),
     forward=_eigh_kernel,
     A=lambda grads, eigenvalues, eigenvectors: _eigh_gradient(grads, eigenvalues, eigenvectors),
+    acts="leading",
     doc="Eigenvalues and eigenvectors of a symmetric matrix.",
     samples=("torch.linalg.eigvalsh(a + a.t())",),
 )
@@ -182,6 +183,7 @@ svd_row = operator(
     A=lambda grads, full_matrices, U, S, S_sym_argsize_minus_1, Vh: _svd_gradient(
         grads, full_matrices, U, S, Vh
     ),
+    acts="leading",
     doc="The singular value decomposition.",
     samples=("torch.linalg.svdvals(x)",),
 )

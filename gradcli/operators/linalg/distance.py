@@ -65,6 +65,8 @@ norm_dim = operator(
     self=lambda grad, self, p, result, dim, keepdim: _norm_backward(
         grad, self, p, result, dim, keepdim
     ),
+    acts="along",
+    jacobian="norm",
     doc="The p-norm along dim, under the older node name.",
     samples=("F.pairwise_distance(x, y)",),
 )

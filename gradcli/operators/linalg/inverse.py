@@ -116,6 +116,7 @@ det_row = operator(
     check=lambda A: check_floating_square(A, "linalg.det", "lu_cpu"),
     forward=_determinant,
     A=lambda grads, result, A, LU, pivots: _det_gradient(grads[0], result, A),
+    acts="leading",
     doc="The determinant and the factors that it was computed from.",
     samples=("torch.linalg.det(a)",),
 )
@@ -152,6 +153,7 @@ slogdet_row = operator(
     check=lambda A: check_floating_square(A, "linalg.slogdet"),
     forward=_log_determinant,
     A=lambda grads, sign, A, LU, pivots: _slogdet_gradient(grads, A),
+    acts="leading",
     doc="The determinant's sign and the logarithm of its size.",
     samples=("torch.linalg.slogdet(a)[1]",),
 )

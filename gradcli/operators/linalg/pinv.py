@@ -304,6 +304,7 @@ matrix_exp_row = operator(
     check=lambda self: _check_exponent(self),
     forward=_exponential,
     self=lambda grad, self: _exponential_gradient(grad, self),
+    acts="leading",
     doc="The exponential of square matrices.",
     samples=("torch.matrix_exp(a)", "a.matrix_exp()", "torch.linalg.matrix_exp(b)"),
     errors=("torch.linalg.matrix_exp(x)",),

@@ -189,6 +189,7 @@ old_cholesky = operator(
     check=lambda self, upper: _check_old(self),
     forward=lambda xp, self, upper: _old_cholesky(xp, self, upper),
     self=lambda grad, result, upper: _cholesky_gradient(grad, result, upper),
+    jacobian="triangular",
     doc="The Cholesky factor under its older name.",
     samples=("torch.cholesky(a @ a.t())", "(a @ a.t()).cholesky(upper=True)"),
 )

@@ -105,6 +105,7 @@ composite(
     "relu6(Tensor input, bool inplace=False) -> Tensor",
     lambda input, inplace: (catalogue.row("hardtanh_") if inplace else hardtanh).run(input, 0, 6),
     where="functional",
+    smooth="torch.nn.functional.leaky_relu(input)",
     doc="input clamped to [0, 6].",
     computes="clamp(input, 0, 6)",
     corners=("F.relu6(tensor([0., 6.]))",),

@@ -259,6 +259,8 @@ convolution_backward = operator(
             )
         )
     },
+    zero="cancels",
+    jacobian="convolution",
     doc="The gradients of convolution.",
     samples=("torch.autograd.grad(F.conv1d(c, c[:, :, :2]).sum(), c, create_graph=True)",),
 )  # fmt: skip
@@ -286,6 +288,8 @@ convolution = operator(
     },
     cost=lambda input, weight, bias, stride, *rest: input.numel() * weight.numel()
     // max(1, weight.shape[1]),
+    acts="product",
+    jacobian="convolution",
     doc="Every window of the input times the kernel, summed.",
     samples=("F.conv1d(c, c[:, :, :2])",),
 )  # fmt: skip

@@ -22,6 +22,7 @@ unsqueeze = operator(
     where="hidden",
     forward=lambda xp, self, dim: xp.expand_dims(self, dim),
     self=lambda grad, dim: squeeze(grad, dim),
+    jacobian="reshape",
     doc="A dimension of size one put in.",
     samples=("torch.autograd.grad(F.group_norm(c, 3).sum(), c, create_graph=True)[0]",),
 )
@@ -114,6 +115,9 @@ native_group_norm = operator(
     },
     refuse=floating_only("GroupNormKernelImpl"),
     reduced=Reduced(fused=True),
+    acts="along",
+    zero="cancels",
+    jacobian="normalisation",
     doc="Groups of channels of each example at mean 0 and variance 1.",
     samples=("F.group_norm(c, 3)",),
 )

@@ -176,6 +176,8 @@ embedding_table = operator(
     ),
     check=_check_embedding,
     cost=lambda weight, indices, *rest: indices.numel() * weight.shape[-1],
+    zero="mask",
+    jacobian="selection",
     doc="The rows of weight at these indices.",
     computes="weight[indices]",
     samples=("F.embedding(j, a)",),

@@ -87,6 +87,7 @@ binary_cross_entropy_backward = operator(
     target=lambda grad, grad_output, self, weight, reduction: _bce_double_target(
         grad, grad_output, self, weight, reduction
     ),
+    jacobian="mean",
     doc="The gradient of binary_cross_entropy with respect to the probabilities.",
     samples=(
         "torch.autograd.grad(F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(y)), x, "
@@ -116,6 +117,7 @@ binary_cross_entropy = operator(
     ),
     check=_check_bce,
     refuse=floating_only("binary_cross_entropy"),
+    jacobian="mean",
     doc="-(target * log(self) + (1 - target) * log(1 - self)), the logarithms kept above -100.",
     computes="-(target*log(self) + (1 - target)*log(1 - self)).mean()",
     samples=(

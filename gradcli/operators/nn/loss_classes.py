@@ -143,6 +143,7 @@ nll_loss_backward = operator(
         grad, target, weight, reduction, ignore_index
     )[0],
     self=lambda grad: zeros_as(grad),
+    jacobian="selection",
     doc="Puts the gradient at the target's class of each row.",
     samples=("torch.autograd.grad(F.nll_loss(a, j), a, create_graph=True)[0]",),
 )
@@ -160,6 +161,7 @@ nll_loss = operator(
     ),
     check=_check_nll,
     refuse=floating_only("nll_loss_out_frame"),
+    jacobian="selection",
     doc="Minus the input at each row's target class, weighted.",
     samples=("F.nll_loss(a, j)",),
     errors=("F.nll_loss(a, j, weight=v)", "F.nll_loss(a, j, weight=v.detach().double())"),

@@ -70,6 +70,7 @@ mse_loss_backward = operator(
     target=lambda grad, grad_output, target, reduction: (
         -_mse_double(grad * grad_output, target, reduction)
     ),
+    jacobian="mean",
     doc="The gradient of the squared error.",
     samples=("torch.autograd.grad(F.mse_loss(x, y), (x, y), create_graph=True)",),
 )
@@ -86,6 +87,7 @@ mse_loss = operator(
     self=lambda grad, self, target, reduction: mse_loss_backward(grad, self, target, reduction),
     target=lambda grad, self, target, reduction: mse_loss_backward(grad, target, self, reduction),
     refuse=floating_only("mse_cpu"),
+    jacobian="mean",
     doc="The square of the difference: its mean, its sum, or of each element.",
     computes="((self - target)**2).mean()",
     samples=(
@@ -133,6 +135,7 @@ smooth_l1_loss_backward = operator(
     target=lambda grad, grad_output, self, target, reduction, beta: (
         -_smooth_l1_double(grad * grad_output, self, target, reduction, beta)
     ),
+    jacobian="mean",
     doc="The gradient of smooth_l1_loss.",
     samples=("torch.autograd.grad(F.smooth_l1_loss(x, y), (x, y), create_graph=True)",),
 )
@@ -151,6 +154,7 @@ smooth_l1_loss = operator(
         grad, target, self, reduction, beta
     ),
     refuse=floating_only("smooth_l1_cpu"),
+    jacobian="mean",
     doc="Half a square below beta, the absolute difference above.",
     computes="where(abs(self - target) < beta, (self - target)**2/(2*beta), abs(self - target) - "
     "beta/2).mean()",
@@ -201,6 +205,7 @@ huber_loss_backward = operator(
     target=lambda grad, grad_output, self, target, reduction, delta: (
         -_huber_double(grad * grad_output, self, target, reduction, delta)
     ),
+    jacobian="mean",
     doc="The gradient of huber_loss.",
     samples=("torch.autograd.grad(F.huber_loss(x, y), (x, y), create_graph=True)",),
 )
@@ -233,6 +238,7 @@ huber_loss = operator(
     ),
     check=_check_delta,
     refuse=floating_only("huber_cpu"),
+    jacobian="mean",
     doc="Half a square below delta, delta times the rest above.",
     computes="where(abs(self - target) < delta, (self - target)**2/2, delta*(abs(self - target) - "
     "delta/2)).mean()",

@@ -173,6 +173,8 @@ native_layer_norm_backward = operator(
     mean=lambda grads: None,
     rstd=lambda grads: None,
     bias=lambda grads: None,
+    zero="cancels",
+    jacobian="normalisation",
     doc="The gradients of layer norm.",
     samples=("torch.autograd.grad(F.layer_norm(x, (3,), v, w), (x, v), y, create_graph=True)",),
 )
@@ -226,6 +228,9 @@ native_layer_norm = operator(
     },
     check=_check_layer_norm,
     refuse=floating_only("LayerNormKernelImpl"),
+    acts="along",
+    zero="cancels",
+    jacobian="normalisation",
     doc="Each vector over the last dimensions, moved to mean 0 and scaled to variance 1.",
     samples=("F.layer_norm(x, (3,))", "F.layer_norm(x, (3,), v, w)"),
 )
@@ -360,6 +365,8 @@ native_batch_norm_backward = operator(
     },
     save_mean=lambda grads: None,
     save_invstd=lambda grads: None,
+    zero="cancels",
+    jacobian="normalisation",
     doc="The gradients of batch norm.",
     samples=(
         "torch.autograd.grad(F.batch_norm(x, None, None, v, w, True), x, y, create_graph=True)",
@@ -409,6 +416,9 @@ native_batch_norm = operator(
     },
     check=_check_batch_norm,
     refuse=floating_only("batch_norm"),
+    acts="along",
+    zero="cancels",
+    jacobian="normalisation",
     doc="Each channel moved to mean 0 and scaled to variance 1 over batch and places.",
     samples=("F.batch_norm(x, None, None, v, w, True)",),
 )  # fmt: skip

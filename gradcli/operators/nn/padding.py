@@ -48,6 +48,7 @@ constant_pad_nd = operator(
     self=lambda grad, pad: constant_pad_nd(grad, tuple(-size for size in pad), 0),
     check=_check_constant,
     cost=lambda self, pad, value: _padded_numel(self.shape, pad),
+    jacobian="placement",
     doc="Widens dimensions by a constant, the last dimension first.",
     samples=("F.pad(x, (1, 1))", "F.pad(x, (1, 0, 0, 2), value=3.0)", "F.pad(x, (-1, 1))"),
 )

@@ -159,6 +159,8 @@ def _declare_max(ndim: int) -> tuple[Any, Any]:
         ),
         grad_output=lambda grad, indices: _max_double(grad, indices, ndim),
         self=lambda grad, self_shape: zeros_of(grad, self_shape),
+        zero="mask",
+        jacobian="selection",
         doc="The gradient at the places of the maxima.",
         samples=(f"torch.autograd.grad(F.max_pool{ndim}d({image}, 2).sum(), c)[0]",),
     )  # fmt: skip
@@ -175,6 +177,8 @@ def _declare_max(ndim: int) -> tuple[Any, Any]:
         ),
         check=_check_pool(ndim),
         refuse={"Bool": f"\"max_pool{ndim}d\" not implemented for 'Bool'"},
+        zero="mask",
+        jacobian="selection",
         doc="The largest element of each window, and where it stood.",
         samples=(f"F.max_pool{ndim}d({image}, 2)",),
     )
@@ -284,6 +288,7 @@ def _declare_average(ndim: int) -> Any:
             grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         ),
         self=lambda grad, self_shape: zeros_of(grad, self_shape),
+        jacobian="mean",
         doc="Each gradient shared among its window.",
         samples=(f"torch.autograd.grad(F.avg_pool{ndim}d({image}, 2).sum(), c)[0]",),
     )  # fmt: skip
@@ -300,6 +305,7 @@ def _declare_average(ndim: int) -> Any:
         ),
         check=_check_average(ndim),
         refuse=full_precision("avg_pool3d_out_frame") if ndim == 3 else None,
+        jacobian="mean",
         doc="The mean of each window.",
         samples=(f"F.avg_pool{ndim}d({image}, 2)",),
     )  # fmt: skip

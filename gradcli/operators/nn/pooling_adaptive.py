@@ -129,6 +129,7 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         ),
         grad_output=again,
         self=lambda grad, self_shape: zeros_of(grad, self_shape),
+        jacobian="mean",
         doc="Each gradient shared among its window.",
         samples=(f"torch.autograd.grad(F.adaptive_avg_pool{ndim}d({image}, 2).sum(), c)[0]",),
     )
@@ -146,6 +147,7 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         self=lambda grad, self: average_backward(grad, self),
         check=_check("average", ndim),
         refuse=floating_only(f"adaptive_avg_pool{ndim}d"),
+        jacobian="mean",
         doc="The means of windows that divide the input evenly.",
         samples=(f"F.adaptive_avg_pool{ndim}d({image}, 2)",),
     )
@@ -159,6 +161,8 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         ),
         grad_output=lambda grad, indices: _max_double(grad, indices, ndim),
         self=lambda grad, self_shape: zeros_of(grad, self_shape),
+        zero="mask",
+        jacobian="selection",
         doc="The gradient at the places of the maxima.",
         samples=(f"torch.autograd.grad(F.adaptive_max_pool{ndim}d({image}, 2).sum(), c)[0]",),
     )
@@ -172,6 +176,8 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         self=lambda grads, self, result1: largest_backward(grads[0], self, result1),
         check=_check("largest", ndim),
         refuse=floating_only(f"adaptive_max_pool{ndim}d"),
+        zero="mask",
+        jacobian="selection",
         doc="The largest elements of windows that divide the input evenly.",
         samples=(f"F.adaptive_max_pool{ndim}d({image}, 2)",),
     )

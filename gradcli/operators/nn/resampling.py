@@ -119,6 +119,7 @@ def _declare(kind: str, ndim: int, word: str, aligned: bool) -> Any:
         where="hidden",
         forward=backward,
         grad_output=formulas[1],
+        jacobian="resampling",
         doc="The gradient of resampling: the transposed matrices.",
         samples=(_example(kind, ndim, "sum()", True),),
     )
@@ -130,6 +131,7 @@ def _declare(kind: str, ndim: int, word: str, aligned: bool) -> Any:
         forward=forward,
         self=formulas[0],
         cost=lambda self, output_size, *rest: self.shape[0] * self.shape[1] * _product(output_size),
+        jacobian="resampling",
         doc="An image resampled to another size.",
         samples=(_example(kind, ndim, "", False),),
     )

@@ -189,6 +189,7 @@ operator(
     mean=lambda grad, mean_sym_sizes: _zeros(grad, mean_sym_sizes),
     std=lambda grad, std_sym_sizes: _zeros(grad, std_sym_sizes),
     kinded=True,
+    acts="random",
     doc="Normal numbers with a mean and a deviation for each element.",
     samples=(
         "torch.normal(x, p)", "torch.normal(x.detach(), p.detach())", "torch.normal(c, p[:1, :1])",
@@ -203,6 +204,7 @@ operator(
     forward=_around,
     mean=lambda grad, mean_sym_sizes: _zeros(grad, mean_sym_sizes),
     kinded=True,
+    acts="random",
     doc="Normal numbers with a mean for each element.",
     samples=("torch.normal(x, 1.0)", "torch.normal(x)", "torch.normal(c, 2.0)"),
     errors=("torch.normal(x, -1.0)",),
@@ -215,6 +217,7 @@ operator(
     forward=_around,
     std=lambda grad, std_sym_sizes: _zeros(grad, std_sym_sizes),
     kinded=True,
+    acts="random",
     doc="Normal numbers with a deviation for each element.",
     samples=("torch.normal(0.0, p)", "torch.normal(1.5, p)"),
 )
@@ -242,6 +245,7 @@ operator(
     forward=_tossed,
     self=lambda grad: zeros_as(grad),
     kinded=True,
+    acts="random",
     doc="Ones and zeros, each one with its own probability.",
     samples=(
         "torch.bernoulli(p / 2)", "(p / 2).bernoulli()", "torch.bernoulli(torch.full((2, 3), 0.5))",
@@ -256,6 +260,7 @@ operator(
         kind, chosen(generator).bernoulli(self.shape, kind.dtype, p)
     ),
     kinded=True,
+    acts="random",
     doc="Ones with one probability, else zeros, in another tensor's size.",
     samples=("torch.bernoulli(x.detach(), 0.5)", "i.bernoulli(0.3)"),
     errors=("torch.bernoulli(x, 1.5)",),
@@ -272,6 +277,7 @@ operator(
         ),
     ),
     kinded=True,
+    acts="random",
     doc="Indices drawn with the probabilities of a row.",
     samples=(
         "torch.multinomial(p, 2)", "p.multinomial(4, replacement=True)",
@@ -302,6 +308,7 @@ def _declare_filling(
         forward=draw,
         self=lambda grad: zeros_as(grad),
         kinded=True,
+        acts="random",
         doc=doc,
         samples=samples,
         errors=errors,

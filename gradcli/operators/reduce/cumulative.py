@@ -56,6 +56,9 @@ cumsum = operator(
     layout="row-major",
     forward=lambda xp, self, dim, dtype: _accumulated(xp, self, dim, dtype, "add"),
     self=lambda grad, dim, self_kind: _cumsum_backward(as_kind(grad, self_kind), dim),
+    acts="along",
+    zero="cancels",
+    jacobian="triangle of ones",
     doc="The sum of all elements up to each one, along a dimension.",
     samples=("x.cumsum(1)", "torch.cumsum(x, 0)", "x.cumsum(dim=-1)", "s.cumsum(0)", "i.cumsum(1)",
              "z.cumsum(0)", "x.cumprod(1, dtype=torch.float64)"),
@@ -140,6 +143,8 @@ cumprod = operator(
     self=lambda grad, self, dim, result, self_kind: as_kind(
         _cumprod_backward(as_kind(grad, self_kind), self, dim, result), self_kind
     ),
+    acts="along",
+    jacobian="triangle",
     doc="The product of all elements up to each one, along a dimension.",
     corners=("tensor([2., 0., 3.]).cumprod(0)",),
     samples=("x.cumprod(1)", "torch.cumprod(x, 0)", "(x * k).cumprod(1)", "s.cumprod(0)",
@@ -178,6 +183,7 @@ for _name, _node, _how, _word, _tie in (
         layout="row-major",
         forward=lambda xp, self, dim, _how=_how: _running(xp, self, dim, _how),
         self=lambda grads, self, indices, dim: _cummaxmin_backward(grads[0], self, indices, dim),
+        acts="selects",
         doc=f"The {_word} element up to each one, and where it is.",
         corners=(f"{_tie}.{_name}(0)",),
         samples=(
@@ -236,6 +242,7 @@ logcumsumexp = operator(
     layout="row-major",
     forward=_logcumsumexp,
     self=lambda grad, self, result, dim: _logcumsumexp_backward(grad, self, result, dim),
+    acts="along",
     doc="The logarithm of the running sum of exponentials.",
     computes="log(exp(self).cumsum(dim))",
     corners=("tensor([-math.inf, -math.inf]).logcumsumexp(0)",),

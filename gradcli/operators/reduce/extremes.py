@@ -90,10 +90,18 @@ def _with_index(xp: Any, self: Any, dim: int, keepdim: bool, how: str) -> Any:
 
 _NAN = "tensor([1., math.nan])"  # in corners
 
-for _name, _node, _word, _two, _tie, _lines in (
-    ("max", "Max", "largest", maximum, "tensor([3., 3., 1.])", ("tensor([3., 3., 1.])", _NAN)),
-    ("min", "Min", "smallest", minimum, "tensor([1., 1., 3.])", ("tensor([1., 1., 3.])",)),
-):
+for _name, _node, _word, _two, _smooth, _smooth_of_two, _tie, _lines in (
+    (
+        "max", "Max", "largest", maximum, "torch.logsumexp((self).flatten(), 0)",
+        "torch.logaddexp(self, other)",
+        "tensor([3., 3., 1.])", ("tensor([3., 3., 1.])", _NAN),
+    ),
+    (
+        "min", "Min", "smallest", minimum, "-torch.logsumexp(-(self).flatten(), 0)",
+        "-torch.logaddexp(-(self), -(other))",
+        "tensor([1., 1., 3.])", ("tensor([1., 1., 3.])",),
+    ),
+):  # fmt: skip
     operator(
         f"{_name}(Tensor self) -> Tensor",
         node=f"{_node}Backward1",
@@ -101,6 +109,8 @@ for _name, _node, _word, _two, _tie, _lines in (
         refuse=real_only(f"{_name}_all"),
         forward=lambda xp, self, _name=_name: getattr(self, _name)(),
         self=lambda grad, self, result: evenly_distribute_backward(grad, self, result),
+        acts="selects",
+        smooth=_smooth,
         doc=f"The {_word} of all elements; the gradient is split among equals.",
         corners=(f"{_tie}.{_name}()", f"{_NAN}.{_name}()"),
         samples=(
@@ -115,6 +125,7 @@ for _name, _node, _word, _two, _tie, _lines in (
     composite(
         f"{_name}.other(Tensor self, Tensor other) -> Tensor",
         lambda self, other, _two=_two: _two(self, other),
+        smooth=_smooth_of_two,
         doc=f"The {_word} of two elements.",
         corners=(f"torch.{_name}(tensor(3.), tensor(3.))",),
         samples=(f"torch.{_name}(x, y)", f"x.{_name}(z)"),
@@ -133,6 +144,7 @@ for _name, _node, _word, _two, _tie, _lines in (
         self=lambda grads, dim, indices, self_sym_sizes, keepdim: value_selecting_backward(
             grads[0], dim, indices, self_sym_sizes, keepdim
         ),
+        acts="selects",
         doc=f"The {_word} elements along a dimension, and where they are; the first of equals.",
         corners=tuple(f"{_line}.{_name}(0)" for _line in _lines),
         samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0, True)", f"s.{_name}(0)",
@@ -151,9 +163,9 @@ def _check_several(name: str) -> Any:
     return check
 
 
-for _name, _node, _word, _tie in (
-    ("amax", "Amax", "largest", "tensor([3., 3., 1.])"),
-    ("amin", "Amin", "smallest", "tensor([1., 1., 3.])"),
+for _name, _node, _word, _smooth, _tie in (
+    ("amax", "Amax", "largest", "torch.logsumexp(self, dim)", "tensor([3., 3., 1.])"),
+    ("amin", "Amin", "smallest", "-torch.logsumexp(-(self), dim)", "tensor([1., 1., 3.])"),
 ):
     operator(
         f"{_name}(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
@@ -167,6 +179,8 @@ for _name, _node, _word, _tie in (
         self=lambda grad, self, result, dim, keepdim: _scaled_by_count(
             grad, self, result, dim, keepdim
         ),
+        acts="selects",
+        smooth=_smooth,
         doc=f"The {_word} elements over some dimensions; the gradient is split among equals.",
         corners=(f"{_tie}.{_name}(0)", f"{_NAN}.{_name}(0)"),
         samples=(f"x.{_name}()", f"torch.{_name}(x, 1)", f"c.{_name}((0, 2), keepdim=True)",
@@ -242,9 +256,14 @@ def _index_of(xp: Any, self: Any, dim: int | None, keepdim: bool, how: str) -> A
     return xp.asarray(getattr(self, how)(axis=dim, keepdims=keepdim))
 
 
-for _name, _word, _corners in (
-    ("argmax", "largest", ("tensor([3., 3., 1.]).argmax()", f"{_NAN}.argmax()")),
-    ("argmin", "smallest", ("tensor([1., 1., 3.]).argmin()",)),
+for _name, _word, _smooth, _corners in (
+    (
+        "argmax",
+        "largest",
+        "torch.softmax(self, dim)",
+        ("tensor([3., 3., 1.]).argmax()", f"{_NAN}.argmax()"),
+    ),
+    ("argmin", "smallest", "torch.softmax(-(self), dim)", ("tensor([1., 1., 3.]).argmin()",)),
 ):
     operator(
         f"{_name}(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
@@ -256,6 +275,8 @@ for _name, _word, _corners in (
         forward=lambda xp, self, dim, keepdim, _name=_name: _index_of(
             xp, self, dim, keepdim, _name
         ),
+        acts="selects",
+        smooth=_smooth,
         doc=f"Where the {_word} element is; the first of equals.",
         corners=_corners,
         samples=(f"x.{_name}()", f"torch.{_name}(x, 1)", f"x.{_name}(0, keepdim=True)",

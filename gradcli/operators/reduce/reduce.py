@@ -76,6 +76,9 @@ sum_ = operator(
     self=lambda grad, self_sym_sizes, self_kind: as_kind(
         expand(grad, self_sym_sizes, False), self_kind
     ),
+    acts="along",
+    zero="cancels",
+    jacobian="sum",
     doc="The sum of all elements.",
     corners=("torch.sum(tensor([]))",),
     samples=("x.sum()", "torch.sum(x)", "s.sum()", "i.sum()", "k.sum()",
@@ -102,6 +105,9 @@ sum_dim = operator(
     self=lambda grad, self_sym_sizes, dim, keepdim, self_kind: as_kind(
         sum_backward(grad, self_sym_sizes, dim, keepdim), self_kind
     ),
+    acts="along",
+    zero="cancels",
+    jacobian="sum",
     doc="The sum over some dimensions.",
     samples=("x.sum(1)", "torch.sum(c, (0, 2))", "x.sum(0, keepdim=True)", "x.sum(dim=-1)",
              "x.sum(dim=None)", "x.sum((0, 1))", "s.sum(0)", "i.sum(1)",
@@ -131,6 +137,9 @@ mean = operator(
     self=lambda grad, self_sym_sizes, self_sym_numel, self_kind: as_kind(
         expand(grad, self_sym_sizes, False) / self_sym_numel, self_kind
     ),
+    acts="along",
+    zero="cancels",
+    jacobian="mean",
     doc="The mean of all elements.",
     computes="self.sum()/self.numel()",
     corners=("torch.mean(tensor([]))",),
@@ -157,6 +166,9 @@ mean_dim = operator(
     self=lambda grad, self_sym_sizes, dim, self_sym_numel, keepdim, self_kind: as_kind(
         mean_backward(grad, self_sym_sizes, dim, self_sym_numel, keepdim), self_kind
     ),
+    acts="along",
+    zero="cancels",
+    jacobian="mean",
     doc="The mean over some dimensions.",
     computes="",
     samples=("x.mean(1)", "torch.mean(c, (0, 1))", "x.mean(0, keepdim=True)", "x.mean(dim=None)",
@@ -242,6 +254,8 @@ prod = operator(
     self=lambda grad, self, result, self_kind: as_kind(
         _prod_backward(grad, in_type_of(self, grad), result), self_kind
     ),
+    acts="along",
+    jacobian="product",
     doc="The product of all elements.",
     corners=("tensor([2., 0., 3.]).prod()", "tensor([0., 0., 3.]).prod()"),
     samples=("x.prod()", "torch.prod(x)", "s.prod()", "(x * k).prod()", "i.prod()", "k.prod()",
@@ -267,6 +281,8 @@ prod_dim = operator(
     self=lambda grad, self, result, dim, keepdim, self_kind: as_kind(
         _prod_dim_backward(grad, in_type_of(self, grad), result, dim, keepdim), self_kind
     ),
+    acts="along",
+    jacobian="product",
     doc="The product along one dimension.",
     corners=("tensor([2., 0., 3.]).prod(0)",),
     samples=("x.prod(1)", "torch.prod(x, 0, True)", "(x * k).prod(1)", "s.prod(0)", "i.prod(1)",
@@ -294,6 +310,7 @@ nansum = operator(
     self=lambda grad, self, dim, keepdim, self_kind: (
         sum_backward(as_kind(grad, self_kind), tuple(self.shape), dim, keepdim) * (self == self)
     ),
+    acts="along",
     doc="The sum of the elements that are not NaN.",
     computes="where(isnan(self), 0, self).sum()",
     corners=("tensor([1., math.nan]).nansum()",),
@@ -359,6 +376,9 @@ logsumexp = operator(
     self=lambda grad, self, result, dim, keepdim: _logsumexp_backward(
         grad, self, result, dim, keepdim
     ),
+    acts="along",
+    zero="cancels",
+    jacobian="log-sum-exp",
     doc="The logarithm of the sum of exponentials.",
     computes="log(exp(self).sum(dim, keepdim))",
     corners=("tensor([-math.inf, -math.inf]).logsumexp(0)",),
@@ -379,6 +399,7 @@ for _name, _word in (("all", "Are all elements"), ("any", "Is any element")):
         f"{_name}(Tensor self) -> Tensor",
         dtype=_truth,
         forward=lambda xp, self, _name=_name: xp.asarray(getattr(xp, _name)(self)),
+        acts="along",
         doc=f"{_word} different from zero?",
         samples=(
             f"k.{_name}()",
@@ -394,6 +415,7 @@ for _name, _word in (("all", "Are all elements"), ("any", "Is any element")):
         forward=lambda xp, self, dim, keepdim, _name=_name: xp.asarray(
             getattr(xp, _name)(self, axis=axes((dim,), self.ndim), keepdims=keepdim)
         ),
+        acts="along",
         doc=f"{_word} along one dimension different from zero?",
         samples=(f"k.{_name}(1)", f"torch.{_name}(x, 0, True)", f"(s > 0).{_name}(0)"),
         errors=(f"k.{_name}(2)",),
@@ -407,6 +429,7 @@ for _name, _word in (("all", "Are all elements"), ("any", "Is any element")):
                 self, axis=() if dim == () else axes(dim, self.ndim), keepdims=keepdim
             )
         ),
+        acts="along",
         doc=f"{_word} over some dimensions different from zero?",
         samples=(
             f"k.{_name}((0, 1))",
@@ -423,6 +446,7 @@ count_nonzero = operator(
     forward=lambda xp, self, dim: xp.asarray(
         (self != 0).sum(axis=axes(None if dim is None else (dim,), self.ndim), dtype="int64")
     ),
+    acts="along",
     doc="How many elements are not zero.",
     computes="(self != 0).sum()",
     samples=("k.count_nonzero()", "torch.count_nonzero(x, 1)", "i.count_nonzero(dim=0)"),
@@ -436,6 +460,7 @@ operator(
     forward=lambda xp, self, dim: xp.asarray(
         (self != 0).sum(axis=axes(dim, self.ndim), dtype="int64")
     ),
+    acts="along",
     doc="How many elements are not zero, over some dimensions.",
     samples=("k.count_nonzero((0, 1))", "torch.count_nonzero(c > 0, (0, 2))"),
 )

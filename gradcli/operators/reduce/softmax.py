@@ -116,6 +116,9 @@ softmax_backward_data = operator(
         grad, output, dim, output_dtype
     ),
     output=lambda grad, grad_output, dim, output: _softmax_double(grad, grad_output, dim, output),
+    acts="along",
+    zero="saturates",
+    jacobian="softmax",
     doc="The gradient of softmax from its result.",
     samples=("torch.autograd.grad(torch.softmax(x, 1), x, y, create_graph=True)[0]",),
 )
@@ -128,6 +131,9 @@ softmax_data = operator(
     forward=_softmax,
     self=lambda grad, result, dim, self_dtype: softmax_backward_data(grad, result, dim, self_dtype),
     check=_check("softmax"),
+    acts="along",
+    zero="saturates",
+    jacobian="softmax",
     doc="exp(self), divided by its sum along dim.",
     samples=("torch.softmax(x, 0)",),
 )
@@ -140,6 +146,7 @@ safe_softmax = operator(
         xp.isneginf(self).all(axis=dim, keepdims=True), 0, _softmax(xp, self, dim, False)
     ),
     self=lambda grad, result, dim, self_dtype: softmax_backward_data(grad, result, dim, self_dtype),
+    acts="along",
     doc="softmax with zeros where everything along dim is -inf.",
     samples=("F.scaled_dot_product_attention(x, x, x)",),
 )
@@ -154,6 +161,9 @@ log_softmax_backward_data = operator(
     output=lambda grad, grad_output, dim, output: (
         -sum_dims(grad_output, (dim,), True) * exp(output) * grad
     ),
+    acts="along",
+    zero="saturates",
+    jacobian="log-softmax",
     doc="The gradient of log_softmax from its result.",
     samples=("torch.autograd.grad(torch.log_softmax(x, 1), x, y, create_graph=True)[0]",),
 )
@@ -169,6 +179,9 @@ log_softmax_data = operator(
         grad, result, dim, self_dtype
     ),
     check=_check("log_softmax"),
+    acts="along",
+    zero="saturates",
+    jacobian="log-softmax",
     doc="self minus the logarithm of the sum of exp(self) along dim.",
     samples=("torch.log_softmax(x, 0)",),
 )

@@ -51,6 +51,8 @@ sort = operator(
     self=lambda grads, dim, indices, self_sym_sizes: value_selecting_backward(
         grads[0], dim, indices, self_sym_sizes, True
     ),
+    acts="moves",
+    jacobian="permutation",
     doc="The elements of each line in order, and where they were.",
     corners=("tensor([2., 1., 2.]).sort()", "tensor([math.nan, 1.]).sort()"),
     samples=("x.sort()", "torch.sort(x, 0, True)", "x.sort(descending=True)", "s.sort()",
@@ -72,6 +74,8 @@ sort_stable = operator(
     self=lambda grads, dim, indices, self_sym_sizes: value_selecting_backward(
         grads[0], dim, indices, self_sym_sizes, True
     ),
+    acts="moves",
+    jacobian="permutation",
     doc="The elements of each line in order; equals keep theirs.",
     corners=("tensor([2., 1., 2.]).sort(stable=True, descending=True)",),
     samples=("x.sort(stable=True)", "torch.sort(i, stable=True, dim=0, descending=True)"),
@@ -83,6 +87,7 @@ argsort = operator(
     refuse=_REAL,
     layout="like",
     forward=lambda xp, self, dim, descending: _sorted(xp, self, dim, descending)[1],
+    acts="selects",
     doc="The places of the elements of each line in their order.",
     corners=("tensor([2., 1., 2.]).argsort(stable=True)",),
     samples=(
@@ -103,6 +108,7 @@ operator(
     refuse=_REAL,
     layout="like",
     forward=lambda xp, self, stable, dim, descending: _sorted(xp, self, dim, descending, stable)[1],
+    acts="selects",
     doc="The places of the elements of each line in their order; equals keep theirs.",
     samples=(
         "torch.argsort(x, stable=True)",
@@ -157,6 +163,7 @@ topk = operator(
     self=lambda grads, dim, indices, self_sym_sizes: value_selecting_backward(
         grads[0], dim, indices, self_sym_sizes, True
     ),
+    acts="selects",
     doc="The k largest (or smallest) elements of each line, in order, and where they are.",
     corners=("tensor([1., 2., 2.]).topk(1)",),
     samples=("x.topk(2)", "torch.topk(x, 1, 0)", "x.topk(2, largest=False)", "s.topk(1)",
@@ -264,6 +271,7 @@ def _rank_row(
         outputs_named=name.partition(".")[0],
         check=check,
         refuse=refuse,
+        acts="selects",
         layout="row-major",
         forward=forward,
         self=lambda grads, dim, indices, self_sym_sizes, keepdim: value_selecting_backward(
@@ -333,6 +341,8 @@ for _name, _node, _ignore, _doc, _of_all, _of_lines in (
         refuse=_refuse,
         forward=lambda xp, self, _ignore=_ignore: _middle_of_all(xp, self, _ignore),
         self=lambda grad, self, result: evenly_distribute_backward(grad, self, result),
+        acts="selects",
+        smooth="(self).mean()",
         doc=f"{_doc} of all elements.",
         corners=tuple(f"{_tensor}.{_name}()" for _tensor in _of_all),
         samples=(f"x.{_name}()", f"torch.{_name}(v)", f"i.{_name}()", f"s.{_name}()",

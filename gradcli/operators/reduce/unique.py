@@ -37,6 +37,7 @@ _unique2 = operator(
         xp, self, return_inverse, return_counts
     ),
     self=_underivable("_unique2"),
+    acts="dynamic",
     doc="The distinct elements in order, which of them each element is, and how many there are.",
     samples=("torch.unique(i, return_inverse=True, return_counts=True)",),
 )
@@ -89,6 +90,7 @@ unique_dim = operator(
         xp, self, dim
     ),
     self=_underivable("unique_dim"),
+    acts="dynamic",
     doc="The distinct slices of a dimension in order.",
     samples=("torch.unique(i, dim=1)",),
 )

@@ -137,6 +137,8 @@ std = operator(
     self=lambda grad, result, self, dim, correction, keepdim: std_backward(
         result, grad, self, dim, correction, keepdim
     ),
+    acts="along",
+    jacobian="standard deviation",
     doc="Standard deviation, by default with one degree of freedom less than there are elements.",
     computes="sqrt(var(self, dim, correction=correction, keepdim=keepdim))",
     corners=("tensor([2., 2.]).std(correction=1)",),
@@ -160,6 +162,8 @@ var = operator(
     self=lambda grad, self, dim, correction, keepdim: var_backward(
         grad, self, dim, correction, keepdim
     ),
+    acts="along",
+    jacobian="variance",
     doc="Variance, by default with one degree of freedom less than there are elements.",
     computes="",
     corners=("tensor([5.]).var(correction=1)",),
@@ -185,6 +189,7 @@ std_mean = operator(
         else std_backward(result0, grads[0], self, dim, correction, keepdim),
         grads[1], self, dim, keepdim,
     ),
+    acts="along",
     doc="Standard deviation and mean.",
     corners=("torch.std_mean(tensor([2., 2.]), correction=1)",),
     samples=("torch.std_mean(x, correction=0)", "torch.std_mean(x, 1, correction=0)"),
@@ -205,6 +210,7 @@ var_mean = operator(
         None if grads[0] is None else var_backward(grads[0], self, dim, correction, keepdim),
         grads[1], self, dim, keepdim,
     ),
+    acts="along",
     doc="Variance and mean.",
     samples=("torch.var_mean(x, correction=0)", "torch.var_mean(torch.complex(x, y), 1)",
              "torch.var_mean(x, 1, correction=0, keepdim=True)[0]"),

@@ -7,7 +7,7 @@ from math import inf, isinf
 from typing import Any
 
 from ...engine import dtypes
-from ...engine.operator import catalogue, composite, operator, precise
+from ...engine.operator import Domain, catalogue, composite, operator, precise
 from ...numerics.summation import squares_of, sum_of
 from ..conventions import Late, wrap_dim
 from ..elementwise.arithmetic import ONE_BOOL, TWO_BOOLS
@@ -139,6 +139,9 @@ vector_norm = operator(
     self=lambda grad, self, ord, result, dim, keepdim, self_kind: _vector_norm_backward(
         grad, self, ord, result, dim, keepdim, self_kind
     ),
+    acts="along",
+    domain=Domain(nonzero=True),
+    jacobian="norm",
     doc="The p-norm of the elements, over some dimensions or all.",
     computes="(abs(self)**ord).sum(dim, keepdim)**(1/ord)",
     corners=(
@@ -183,6 +186,7 @@ norm = composite(
     "norm(Tensor self, any p='fro', int[1]? dim=None, bool keepdim=False, "
     "ScalarType? dtype=None) -> Tensor",
     _norm,
+    domain=Domain(nonzero=True),
     doc="The p-norm of the elements; 'fro' is the root of the sum of squares.",
     corners=(
         "tensor([0., 0.]).norm()",
@@ -301,6 +305,7 @@ composite(
     "ScalarType? dtype=None) -> Tensor",
     _linalg_norm,
     where="linalg",
+    domain=Domain(nonzero=True),
     doc="The norm of a vector or of a matrix, whichever the dimensions and the order mean.",
     corners=("torch.linalg.norm(tensor([0., 0.]))",),
     samples=("torch.linalg.norm(x)", "torch.linalg.norm(v, 1)", "torch.linalg.norm(x, 1)",
@@ -317,6 +322,7 @@ composite(
         A, ord, dim if dim is not None else (-2, -1), keepdim, dtype
     ),
     where="linalg",
+    domain=Domain(nonzero=True),
     doc="The Frobenius or the nuclear norm of a matrix.",
     samples=("torch.linalg.norm(x, 'fro')",),
     errors=("torch.linalg.norm(v, 'fro')",),
@@ -355,6 +361,7 @@ dist = operator(
     other=lambda grad, self, other, p, result: _negated(
         norm_backward(grad, self - other, float(p), result, None, True)
     ),
+    acts="along",
     doc="The p-norm of the difference of two tensors.",
     computes="(abs(self - other)**p).sum()**(1/p)",
     corners=("tensor([1., 2.]).dist(tensor([1., 2.]))",),

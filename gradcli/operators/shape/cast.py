@@ -21,6 +21,8 @@ to_copy = operator(
     dtype=lambda self, dtype, device: (dtype or self.dtype, device or self.device),
     forward=lambda xp, self, dtype, device: converted(self, dtype, device),
     self=lambda grad, self_kind: _back_to(grad, self_kind),
+    acts="pointwise",
+    jacobian="identity",
     doc="A copy as another element type or on another device.",
     samples=("x.double()", "d.float()", "x.t().double()", "x.half()", "x.long()"),
 )
@@ -53,6 +55,8 @@ to_copy_laid_out = operator(
         converted(self, dtype, device), self, memory_format
     ),
     self=lambda grad, self_kind: _back_to(grad, self_kind),
+    acts="pointwise",
+    jacobian="identity",
     doc="A copy in an order of memory that is asked for.",
     samples=(
         "c[None].to(torch.float64, memory_format=torch.channels_last)",
@@ -227,6 +231,7 @@ fill_tensor = operator(
     self=lambda grad: zeros_as(grad),
     value=lambda grad, value_dtype: alike(sum_all(grad), value_dtype),
     where="torch inplace",
+    zero="mask",
     doc="Every element the value of a 0-dim tensor.",
     samples=("torch.fill(x, s)", "x.clone().fill_(s)"),
     errors=("x.clone().fill_(v)",),
@@ -244,6 +249,7 @@ fill_scalar = operator(
     ),
     self=lambda grad: zeros_as(grad),
     where="torch inplace",
+    zero="mask",
     doc="Every element the same number.",
     samples=("torch.fill(x, 2.0)", "x.clone().fill_(2)"),
     errors=("x.clone().fill_(1e39)",),
@@ -275,6 +281,7 @@ zero = operator(
     where="inplace",
     forward=lambda xp, self: xp.zeros(self.shape, self.dtype),
     self=lambda grad: zeros_as(grad),
+    zero="mask",
     doc="Zeros in the place of every element.",
     samples=("x.clone().zero_()",),
 )
@@ -326,6 +333,7 @@ copy = operator(
     forward=lambda xp, self, src, non_blocking: _copied_over(xp, self, src),
     self=lambda grad: zeros_as(grad),
     src=lambda grad, src_shape, src_kind: _back_to(sum_to(grad, src_shape), src_kind),
+    zero="mask",
     doc="Every element the one that stands in its place in another tensor.",
     samples=(
         "x.clone().copy_(y)", "x.clone().copy_(v)", "x.clone().copy_(d)", "x.clone().copy_(i)",

@@ -13,6 +13,7 @@ zeros_as = operator(
     "zeros_as(Tensor self) -> Tensor",
     forward=lambda xp, self: xp.zeros_like(self),
     where="hidden",
+    acts="pointwise",
     doc="Zeros of the shape and dtype of a tensor: the gradient of a function that is flat.",
     samples=("torch.autograd.grad(x.floor().sum(), x, create_graph=True)[0]",),
 )
@@ -30,6 +31,7 @@ ones_as = operator(
     "ones_as(Tensor self) -> Tensor",
     forward=lambda xp, self: xp.ones_like(self),
     where="hidden",
+    acts="pointwise",
     doc="Ones of the shape and dtype of a tensor.",
     samples=("torch.autograd.grad(F.huber_loss(x, y), x, create_graph=True)[0]",),
 )
@@ -38,6 +40,7 @@ number_as = operator(
     "number_as(Tensor self, Scalar value) -> Tensor",
     forward=lambda xp, self, value: xp.full((), value, dtype=self.dtype),
     where="hidden",
+    acts="constant",
     doc="A number as a 0-dim tensor in the dtype of another tensor.",
     samples=("torch.autograd.grad(torch.lerp(x, y, u).sum(), u, create_graph=True)[0]",),
 )

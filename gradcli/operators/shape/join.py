@@ -73,6 +73,8 @@ cat = operator(
     layout="channels",
     forward=_cat_kernel,
     tensors=lambda grad, tensors_shape, dim: _cat_gradients(grad, tensors_shape, dim),
+    acts="moves",
+    jacobian="placement",
     doc="Several tensors joined along a dimension that they have.",
     samples=(
         "torch.cat([x, y])", "torch.cat((x, y), 1)", "torch.cat([x, y], dim=-1)",
@@ -110,6 +112,8 @@ stack = operator(
     tensors=lambda grad, tensors_shape, dim: [
         select(grad, dim, place) for place in range(len(tensors_shape))
     ],
+    acts="moves",
+    jacobian="placement",
     doc="Several tensors of one size joined along a new dimension.",
     samples=(
         "torch.stack([x, y])", "torch.stack((s, t))", "torch.stack([x, y], -1)",

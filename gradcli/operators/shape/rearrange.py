@@ -62,6 +62,7 @@ repeat = operator(
     forward=lambda xp, self, repeats: xp.tile(self, tuple(repeats)),
     self=lambda grad, repeats, self_sym_sizes: _repeat_gradient(grad, repeats, self_sym_sizes),
     cost=lambda self, repeats: _product(_repeated_size(self.shape, repeats)),
+    acts="spreads",
     doc="So many copies along each dimension.",
     samples=(
         "x.repeat(2, 1)", "x.repeat(2, 2, 1)", "v.repeat(2)", "s.repeat(3)", "x.repeat(1, 1)",
@@ -164,6 +165,8 @@ flip = operator(
         xp.flip(self, wrap_dims(dims, self.ndim)).copy() if self.ndim else self.copy()
     ),
     self=lambda grad, dims: flip(grad, dims),
+    acts="moves",
+    jacobian="permutation",
     doc="The elements along some dimensions in reverse order.",
     samples=("x.flip(0)", "torch.flip(x, (0, 1))", "x.flip(-1)", "x.flip(0, 1)"),
     errors=("x.flip(0, 0)", "x.flip(3)"),
@@ -215,6 +218,8 @@ roll = operator(
     self=lambda grad, shifts, dims: roll(
         grad, tuple(-shift for shift in reversed(shifts)), tuple(reversed(dims))
     ),
+    acts="moves",
+    jacobian="permutation",
     doc="Elements moved along dimensions, those that fall off the end put in front.",
     samples=(
         "x.roll(1)", "torch.roll(x, (1, 2), (0, 1))", "x.roll(-1, 1)", "x.roll(shifts=1, dims=0)",
@@ -279,6 +284,8 @@ tril = operator(
     layout="row-major",
     forward=lambda xp, self, diagonal: xp.tril(self, diagonal),
     self=lambda grad, diagonal: tril(grad, diagonal),
+    acts="leading",
+    zero="mask",
     doc="The lower triangle, zeros above a diagonal.",
     samples=("x.tril()", "torch.tril(a, -1)", "c.tril(1)", "a.clone().tril_()"),
     errors=("v.tril()",),
@@ -293,6 +300,8 @@ triu = operator(
     layout="row-major",
     forward=lambda xp, self, diagonal: xp.triu(self, diagonal),
     self=lambda grad, diagonal: triu(grad, diagonal),
+    acts="leading",
+    zero="mask",
     doc="The upper triangle, zeros below a diagonal.",
     samples=("x.triu()", "torch.triu(a, 1)", "c.triu(-1)", "a.clone().triu_()"),
     errors=("v.triu()",),

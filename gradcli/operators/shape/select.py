@@ -50,6 +50,9 @@ select_backward = operator(
         xp, grad_output, input_sizes, (*_lead(wrap_dim(dim, len(input_sizes))), index, ...)
     ),
     grad_output=lambda grad, dim, index: select(grad, dim, index),
+    acts="moves",
+    zero="mask",
+    jacobian="selection",
     doc="Zeros but for one index of a dimension.",
     samples=("torch.autograd.grad(x[0], x, v, create_graph=True)[0]",),
 )
@@ -61,6 +64,8 @@ select = operator(
     check=_check_select,
     forward=lambda xp, self, dim, index: _selected(self, dim, index),
     self=lambda grad, self_sym_sizes, dim, index: select_backward(grad, self_sym_sizes, dim, index),
+    zero="mask",
+    jacobian="selection",
     doc="One index of a dimension, without that dimension.",
     samples=("x.select(1, -1)", "torch.select(x, 0, 1)", "x[0]", "v[2]", "x[0, 1]"),
     errors=("x.select(0, 5)", "s.select(0, 0)", "x.select(3, 0)"),
@@ -107,6 +112,9 @@ slice_backward = operator(
         xp, grad_output, input_sizes, _slice_place(input_sizes, dim, start, end, step)
     ),
     grad_output=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
+    acts="moves",
+    zero="mask",
+    jacobian="selection",
     doc="Zeros but for a range of a dimension.",
     samples=("torch.autograd.grad(v[1:], v, w[1:], create_graph=True)[0]",),
 )
@@ -121,6 +129,8 @@ slice_ = operator(
     self=lambda grad, self_sym_sizes, dim, start, end, step: slice_backward(
         grad, self_sym_sizes, dim, 0 if start is None else start, LAST if end is None else end, step
     ),
+    zero="mask",
+    jacobian="selection",
     doc="A range of a dimension, with a step: x[1:3], x[::2].",
     samples=("x[:, 1:]", "v[::2]", "v[-2:]", "x[:]", "v[5:]", "x[0:1, 0:2]"),
     errors=("x[::-1]", "s[:]"),
@@ -160,6 +170,7 @@ narrow_copy = operator(
     self=lambda grad, self_sym_sizes, dim, start, length: slice_backward(
         grad, self_sym_sizes, dim, start, start + length, 1
     ),
+    acts="moves",
     doc="narrow as a copy.",
     samples=("torch.narrow_copy(x, 1, 0, 2)",),
 )
@@ -202,6 +213,9 @@ diagonal_backward = operator(
     where="hidden",
     forward=_diagonal_placed,
     grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
+    acts="moves",
+    zero="mask",
+    jacobian="selection",
     doc="Zeros but for a diagonal.",
     samples=("torch.autograd.grad(a.diagonal(), a, v, create_graph=True)[0]",),
 )
@@ -215,6 +229,8 @@ diagonal = operator(
     self=lambda grad, self_sym_sizes, offset, dim1, dim2: diagonal_backward(
         grad, self_sym_sizes, offset, dim1, dim2
     ),
+    zero="mask",
+    jacobian="selection",
     doc="A diagonal of two dimensions, as the last dimension of a view.",
     samples=(
         "a.diagonal()", "torch.diagonal(r, 1)", "c.diagonal(-1, 1, 2)", "x.diagonal(5)",
@@ -240,6 +256,9 @@ diagonal_copy = operator(
     self=lambda grad, self_sym_sizes, offset, dim1, dim2: diagonal_backward(
         grad, self_sym_sizes, offset, dim1, dim2
     ),
+    acts="moves",
+    zero="mask",
+    jacobian="selection",
     doc="A diagonal as a copy.",
     samples=("torch.diag(a)", "torch.diagonal_copy(r, 1)"),
 )
@@ -338,6 +357,7 @@ unfold_backward = operator(
     where="hidden",
     forward=_windows_summed,
     grad_in=lambda grad, dim, size, step: unfold(grad, dim, size, step),
+    zero="mask",
     doc="Windows added up where they overlap.",
     samples=("torch.autograd.grad(v.unfold(0, 2, 1).sum(0), v, w[:2], create_graph=True)[0]",),
 )
@@ -352,6 +372,8 @@ unfold = operator(
     self=lambda grad, self_sym_sizes, dimension, size, step: unfold_backward(
         grad, self_sym_sizes, dimension, size, step
     ),
+    acts="spreads",
+    zero="mask",
     doc="Windows of a dimension, as a new last dimension; overlapping windows share memory.",
     samples=("v.unfold(0, 2, 1)", "r.unfold(1, 2, 2)", "x.unfold(-1, 2, 1)"),
     errors=("v.unfold(0, 4, 1)", "v.unfold(0, 2, 0)", "v.unfold(0, -1, 1)"),
@@ -408,6 +430,7 @@ slice_scatter = operator(
         grad, zeros_as(slice_(grad, dim, start, end, step)), dim, start, end, step
     ),
     src=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
+    jacobian="placement",
     doc="A copy with a range of a dimension replaced.",
     samples=("torch.slice_scatter(x, y[:, :2], 1, 1)", "v.slice_scatter(w[:2], 0, 0, 3, 2)"),
     errors=("torch.slice_scatter(x, y, 1, 1)",),

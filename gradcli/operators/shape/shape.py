@@ -32,6 +32,8 @@ clone = operator(
     node="CloneBackward0",
     forward=lambda xp, self, memory_format: _copied(xp, self, memory_format),
     self=lambda grad: grad,
+    acts="pointwise",
+    jacobian="identity",
     doc="A copy in memory of its own.",
     samples=("x.clone()", "torch.clone(x)", "x.t().clone()", "i.clone()", "z.expand(2, 3).clone()"),
     errors=("torch.clone(1.0)",),
@@ -97,6 +99,7 @@ view = operator(
     where="method",
     forward=lambda xp, self, size: viewed(xp, self, size),
     self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
+    jacobian="reshape",
     doc="The same memory under another size.",
     samples=(
         "x.view(3, 2)", "x.view(6)", "x.view(-1, 2)", "s.view(1)", "x.view((6,))", "c.view(6, 3)",
@@ -110,6 +113,8 @@ unsafe_view = operator(
     where="hidden",
     forward=lambda xp, self, size: viewed(xp, self, size),
     self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
+    acts="moves",
+    jacobian="reshape",
     doc="A view of memory that nobody else holds: what reshape makes of a copy.",
     samples=("x.t().reshape(6)",),
 )
@@ -121,6 +126,7 @@ reshape_alias = operator(
     where="hidden",
     forward=lambda xp, self, size: viewed(xp, self, size),
     self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
+    jacobian="reshape",
     doc="The view that reshape makes of memory that is not in row-major order.",
     samples=("x.t()[0:2].reshape(2, 2)",),
 )
@@ -276,6 +282,8 @@ alias = operator(
     where="hidden",
     forward=lambda xp, self: self.view() if self.ndim else self.reshape(()),
     self=lambda grad: grad,
+    acts="pointwise",
+    jacobian="identity",
     doc="The same memory, another tensor: what x[...] is.",
     samples=("x[...]", "s[...]"),
 )
@@ -308,6 +316,7 @@ squeeze = operator(
     view=True,
     forward=lambda xp, self: self.squeeze(),
     self=lambda grad, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes),
+    jacobian="reshape",
     doc="Without the dimensions of size 1.",
     samples=("z.squeeze()", "torch.squeeze(x)", "s.squeeze()"),
 )
@@ -320,6 +329,7 @@ squeeze_dim = operator(
     view=True,
     forward=lambda xp, self, dim: _squeezed(self, (dim,)),
     self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, (dim,)),
+    jacobian="reshape",
     doc="Without one dimension, if its size is 1.",
     samples=("z.squeeze(0)", "torch.squeeze(z, -2)", "x.squeeze(0)", "s.squeeze(0)"),
     errors=("x.squeeze(3)", "s.squeeze(1)"),
@@ -333,6 +343,7 @@ operator(
     view=True,
     forward=lambda xp, self, dim: _squeezed(self, dim),
     self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, dim),
+    jacobian="reshape",
     doc="Without those of some dimensions whose size is 1.",
     samples=("z.squeeze((0, 1))", "torch.squeeze(x, dim=(0, 1))"),
     errors=("x.squeeze((0, 0))",),
@@ -344,6 +355,8 @@ squeezed_away = operator(
     where="hidden",
     forward=lambda xp, self, dim: _squeezed(self, (dim,)),
     self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, (dim,)),
+    acts="moves",
+    jacobian="reshape",
     doc="squeeze_ of a product that nobody else has seen, as matmul does it.",
     samples=("v @ a",),
 )
@@ -369,6 +382,7 @@ unsqueeze = operator(
     check=lambda self, dim: wrap_dim(dim, self.ndim + 1),
     forward=_unsqueezed,
     self=lambda grad, dim: squeeze_dim(grad, dim),
+    jacobian="reshape",
     doc="With a new dimension of size 1.",
     samples=("x.unsqueeze(0)", "torch.unsqueeze(v, -1)", "s.unsqueeze(0)", "x.t().unsqueeze(1)"),
     errors=("x.unsqueeze(3)", "x.unsqueeze()"),
@@ -435,6 +449,7 @@ expand = operator(
     self=lambda grad, self_sym_sizes: (
         sum_to(grad, self_sym_sizes) if self_sym_sizes else sum_all(grad)
     ),
+    acts="spreads",
     doc="Dimensions of size 1 seen as longer ones, without a copy.",
     samples=(
         "z.expand(2, 3)", "z.expand(2, -1)", "v.expand(2, 3)", "x.expand(2, 3)", "s.expand(2, 2)",

@@ -67,6 +67,7 @@ split = operator(
     self=lambda grads, split_size, dim, self_sym_sizes: _joined(
         grads, _even_sizes(self_sym_sizes[dim], split_size), dim, self_sym_sizes
     ),
+    jacobian="selection",
     doc="Pieces of one size along a dimension; the last may be shorter.",
     samples=(
         "x.split(2, 1)[0]", "torch.split(x, 1)[1]", "torch.stack(x.split(1, -1))",
@@ -216,6 +217,7 @@ unbind = operator(
     check=_check_unbind,
     forward=_unbound,
     self=lambda grads, dim: _stacked(grads, dim),
+    jacobian="selection",
     doc="The slices along a dimension, without that dimension.",
     samples=(
         "x.unbind()[0]", "torch.unbind(x, -1)[2]", "sum(v.unbind())", "torch.stack(x.unbind(1))",

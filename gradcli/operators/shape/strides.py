@@ -73,6 +73,8 @@ restride = operator(
     self=lambda grad, size, stride, offset, to_size, to_stride, to_offset: restride(
         grad, to_size, to_stride, to_offset, size, stride, offset
     ),
+    acts="moves",
+    jacobian="selection",
     doc="Values added to where one geometry lies in memory, read where another lies.",
     samples=("x.as_strided((2, 2), (1, 2))",),
 )
@@ -169,6 +171,7 @@ as_strided = operator(
             self_start,
         )
     ),
+    jacobian="selection",
     doc="The same memory under a size and strides of one's own.",
     samples=(
         "x.as_strided((2, 2), (1, 2))", "torch.as_strided(x, (2, 2), (1, 1), 1)",

@@ -10,36 +10,10 @@ from typing import Any
 from ...engine.saved import unpack
 from ...recording.collect import short_name
 
-# By a node's name without Backward and its number.
-_WORDS = {
-    "Mm": "matmul", "Bmm": "batched matmul", "Baddbmm": "batched matmul", "Addmm": "matmul",
-    "Addbmm": "batched matmul", "Mv": "matrix-vector product", "Addmv": "matrix-vector product",
-    "Dot": "dot product", "Vdot": "dot product", "Addr": "outer product", "Linear": "matmul",
-    "Convolution": "convolution", "Sum": "sum", "Mean": "mean", "Prod": "product",
-    "Var": "variance", "Std": "standard deviation", "LinalgVectorNorm": "norm", "Norm": "norm",
-    "Softmax": "softmax", "LogSoftmax": "log-softmax", "Logsumexp": "log-sum-exp",
-    "NllLoss": "selection", "MseLoss": "mean", "L1Loss": "mean", "SmoothL1Loss": "mean",
-    "HuberLoss": "mean", "BinaryCrossEntropy": "mean", "Cumsum": "triangle of ones",
-    "Cumprod": "triangle", "Max": "selection", "Min": "selection", "Amax": "selection",
-    "Amin": "selection", "Sort": "permutation", "Gather": "selection", "Index": "selection",
-    "IndexSelect": "selection", "Take": "selection", "MaskedSelect": "selection",
-    "Select": "selection", "Slice": "selection", "Narrow": "selection", "Split": "selection",
-    "Unbind": "selection", "Chunk": "selection", "Diagonal": "selection", "Embedding": "selection",
-    "AsStrided": "selection", "Median": "selection", "Kthvalue": "selection", "Topk": "selection",
-    "Cat": "placement", "Stack": "placement", "ConstantPadNd": "placement", "IndexPut": "placement",
-    "CopySlices": "placement", "SliceScatter": "placement",
-    "Scatter": "placement", "T": "transposition", "Transpose": "transposition",
-    "Permute": "permutation", "Flip": "permutation", "Roll": "permutation", "View": "reshape",
-    "UnsafeView": "reshape", "ReshapeAlias": "reshape", "Squeeze": "reshape",
-    "Unsqueeze": "reshape", "Expand": "broadcast sum", "Repeat": "broadcast sum",
-    "Clone": "identity", "Alias": "identity", "ToCopy": "identity", "Detach": "identity",
-    "NativeLayerNorm": "normalisation", "NativeBatchNorm": "normalisation",
-    "NativeGroupNorm": "normalisation", "LinalgSolve": "linear solve", "LinalgInv": "inverse",
-    "LinalgCholesky": "triangular", "Cholesky": "triangular", "Trace": "selection and sum",
-}  # fmt: skip
-_NAMES = {f"{name}Backward": word for name, word in _WORDS.items()}
-_BEGINNINGS = (("MaxPool", "selection"), ("AdaptiveMaxPool", "selection"), ("AvgPool", "mean"),
-               ("AdaptiveAvgPool", "mean"), ("Upsample", "resampling"))  # fmt: skip
+# Nodes of the engine's own.
+_WITHOUT_ROW = {"CopySlicesBackward": "placement", "CopySlices": "placement",
+                "AsStridedBackward": "selection"}  # fmt: skip
+_OF_ACTS = {"product": "matmul", "spreads": "broadcast sum", "selects": "selection"}
 MOST = 3  # words for one edge
 POINTWISE = frozenset({"diagonal", "identity", "minus identity"})
 
@@ -74,22 +48,20 @@ def structure(
 
 
 def _word(node: Any, place: int) -> str:
-    name = short_name(node)
-    known = _NAMES.get(name.rstrip("0123456789"))
-    if known is not None:
-        return known
-    for beginning, word in _BEGINNINGS:
-        if name.startswith(beginning):
-            return word
-    row = getattr(node, "row", None)
+    name, row = short_name(node), getattr(node, "row", None)
     if row is None:
-        return "placement" if name == "CopySlices" else "user function"
+        return _WITHOUT_ROW.get(name.rstrip("0123456789"), "user function")
+    if row.jacobian:
+        return str(row.jacobian)
     if row.name in ("add", "sub") and row.symbol:
         if place and "alpha" in row.saved_keys and _alpha(node, row) != 1:
             return "diagonal"
         return "minus identity" if place and row.name == "sub" else "identity"
     if name in ("NegBackward0", "RsubBackward1"):
         return "minus identity"
+    default = _OF_ACTS.get(row.acts)
+    if default is not None:
+        return default
     if row.broadcasts or row.dtype in ("same", "promote_float"):
         if len(row.signature.outputs) == 1 and not row.view:
             return "diagonal"

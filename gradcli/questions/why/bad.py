@@ -9,16 +9,13 @@ import numpy
 
 from .bad_trials import bounded, double_where
 from .case import Case, Finding, Remark
-from .gradients import Gradients, array_of, kind_of, node_name
+from .declared import zero_of
+from .gradients import Gradients, array_of, node_name
 from .passes import Applied, Pass
 from .values import Step, name_of
 
 NAN, INF = 1, 2
-MASKS = frozenset(
-    "Where MaskedFill MaskedScatter IndexPut CopySlices NanToNum MaskedSelect Index Select Slice "
-    "IndexSelect Gather Relu Threshold Clamp ClampMin ClampMax Hardtanh Maximum Minimum Max Min "
-    "Amax Amin Tril Triu".split()
-)
+MASKS = ("mask", "clamps", "rectifies")  # what can put zeros where values are bad
 
 
 def bad_finding(case: Case, wanted: int) -> Finding | None:
@@ -232,7 +229,7 @@ def _mask(gradients: Gradients, birth: Applied) -> Applied | None:
                 zeros = zeros or bool((grad == 0).any())
     if not zeros:
         return None
-    return next((one for one in gradients.upwards(birth.node) if kind_of(one.node) in MASKS), None)
+    return next((one for one in gradients.upwards(birth.node) if zero_of(one.node) in MASKS), None)
 
 
 def _masked(case: Case, birth: Applied, mask: Applied) -> Finding:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ...engine.operator import Domain
 from .case import Case, Trial
+from .declared import domain_of
 from .edits import advised, replace
 from .values import name_of
 
 SMALL = "1e-6"
-BELOW = frozenset("sqrt log log2 log10 rsqrt log1p pow reciprocal".split())
-OUTSIDE = frozenset("acos asin arccos arcsin atanh arctanh".split())
-LARGE = frozenset("exp exp2 expm1 cosh sinh square pow".split())
+# Python's signs whose second operand, or whose base, may be out of their domain.
+SIGNS: dict[type[ast.operator], str] = {
+    ast.Div: "div", ast.Pow: "pow", ast.Mod: "remainder", ast.FloorDiv: "floor_divide",
+}  # fmt: skip
 SPACES = ("torch", "F", "nn", "math")
 
 
@@ -70,15 +73,24 @@ def _made_by(case: Case, name: str, origin: Any) -> bool:
     )
 
 
+def _domain(origin: Any) -> Domain | None:
+    """Where the operation of an expression is finite; None where it always is."""
+    if isinstance(origin, ast.BinOp):
+        word = SIGNS.get(type(origin.op), "")
+    else:
+        word = name_of(origin)
+    return domain_of(word) if word else None
+
+
 def dangerous(origin: Any) -> ast.expr | None:
     """The operand from which an operation makes NaN: that of sqrt and log, the second of /."""
+    domain = _domain(origin)
+    second = domain is not None and bool(domain.of)
     if isinstance(origin, ast.BinOp):
-        if isinstance(origin.op, (ast.Div, ast.Mod, ast.FloorDiv)):
-            return origin.right
-        return origin.left if isinstance(origin.op, ast.Pow) else None
+        return None if domain is None else origin.right if second else origin.left
     if not isinstance(origin, ast.Call):
         return None
-    function, word = origin.func, name_of(origin)
+    function = origin.func
     own: list[ast.expr] = list(origin.args)
     if isinstance(function, ast.Attribute):
         root: Any = function.value
@@ -86,9 +98,7 @@ def dangerous(origin: Any) -> ast.expr | None:
             root = root.value
         if not (isinstance(root, ast.Name) and root.id in SPACES):
             own.insert(0, function.value)
-    if word in ("div", "divide", "true_divide", "atan2"):
-        return own[1] if len(own) > 1 else None
-    return own[0] if own else None
+    return own[second] if len(own) > second else None
 
 
 def bounded(case: Case, origin: Any) -> list[Trial]:
@@ -96,20 +106,21 @@ def bounded(case: Case, origin: Any) -> list[Trial]:
     operand = dangerous(origin)
     if operand is None or not case.is_here(operand):
         return []
-    text, word = case.whole(operand), name_of(origin)
-    if isinstance(origin, ast.BinOp) and isinstance(origin.op, ast.Div):
-        safe = f"({text} + {SMALL})"
-    elif word in BELOW or isinstance(origin, ast.BinOp):
-        safe = f"({text}).clamp(min={SMALL})"
-        if isinstance(operand, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)):
-            safe = f"{text}.clamp(min={SMALL})"
-    elif word in OUTSIDE:
-        safe = f"({text}).clamp(-1 + {SMALL}, 1 - {SMALL})"
-    elif word in LARGE:
-        safe = f"({text}).clamp(max=80.0)"
-    elif word in ("norm", "vector_norm"):
-        safe = f"({text} + {SMALL})"
-    else:
+    domain = _domain(origin)
+    if domain is None:
         return []
-    edits = [replace(case, operand, safe)]
+    edits = [replace(case, operand, _within(case.whole(operand), operand, domain))]
     return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
+
+
+def _within(text: str, operand: ast.expr, domain: Domain) -> str:
+    """An operand moved off 0, or held within bounds."""
+    if domain.nonzero:
+        return f"({text} + {SMALL})"
+    low = "" if domain.low is None else f"{domain.low:g} + {SMALL}" if domain.low else SMALL
+    if domain.high is None:
+        simple = isinstance(operand, (ast.Name, ast.Call, ast.Attribute, ast.Subscript))
+        return f"{text if simple else f'({text})'}.clamp(min={low})"
+    if domain.low is None:
+        return f"({text}).clamp(max={domain.high})"
+    return f"({text}).clamp({low}, {domain.high:g} - {SMALL})"

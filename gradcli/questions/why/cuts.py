@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from ...diagnostics import Span
 from ..cure import Edit
 from .case import Case, Finding, Remark, Trial
+from .declared import declarations
 from .edits import advised, replace, without_call
 from .smooth import soft_place
 from .values import Step, name_of
@@ -17,11 +18,6 @@ COPIES = frozenset(
     "deepcopy scalar_tensor array".split()
 )
 ITEMS = frozenset("item tolist numpy float int round complex bool".split())
-COMPARED = frozenset(
-    "gt ge lt le eq ne greater greater_equal less less_equal not_equal isnan isinf isfinite "
-    "isclose allclose equal logical_and logical_or logical_not logical_xor signbit isposinf "
-    "isneginf any all".split()
-)
 DERIVATIVES = frozenset("grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd".split())
 SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}
 WEAK = ("comparison", "integer")
@@ -66,7 +62,7 @@ def verdict_of(step: Step) -> str:
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
     if step.kind == "bool":
-        compared = isinstance(node, (ast.Compare, ast.BoolOp)) or word in COMPARED
+        compared = isinstance(node, (ast.Compare, ast.BoolOp)) or _compares(word)
         return "comparison" if compared else "integer"
     if step.kind == "integer":
         return "integer"
@@ -75,6 +71,13 @@ def verdict_of(step: Step) -> str:
     if word in DERIVATIVES:
         return "grad-call"
     return "detached" if step.enabled else "no-grad"
+
+
+def _compares(word: str) -> bool:
+    """Whether a word asks something of values: gt, isnan, allclose."""
+    return word in ("all", "any", "allclose", "equal") or any(
+        getattr(row, "dtype", None) in ("compare", "bool") for row in declarations(word)
+    )
 
 
 def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:

@@ -13,12 +13,6 @@ from ...engine.tensor import Tensor
 from .case import Case
 from .passes import Applied, Hooked, Pass
 
-# What only moves elements: each comes from one place or from none.
-INDEXED = frozenset(
-    "Slice Select Index IndexSelect Gather View Reshape UnsafeView Permute Transpose T Squeeze "
-    "Unsqueeze Flip Roll Diagonal Narrow AsStrided Clone Alias Take TakeAlongDim Stack Cat".split()
-)
-
 
 class Share(NamedTuple):
     """What a node handed to one of its inputs."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..cure import Edit
 from .case import Case, Trial
+from .declared import declarations, filled
 from .edits import advised, replace, with_keyword
 from .values import Step, name_of
 
@@ -40,7 +41,8 @@ def argument(node: ast.Call, place: int, name: str) -> ast.expr | None:
 def soft_place(case: Case, step: Step) -> list[Edit]:
     """argmax with a slope: the mean of the places, or of what stands there, under softmax."""
     node = step.node
-    if not isinstance(node, ast.Call) or name_of(node) not in ("argmax", "argmin"):
+    template = _weights(node)
+    if not isinstance(node, ast.Call) or not template:
         return []
     given, dim = operands(node), argument(node, 1, "dim")
     if not given or any(keyword.arg != "dim" for keyword in node.keywords):
@@ -49,8 +51,7 @@ def soft_place(case: Case, step: Step) -> list[Edit]:
     along = "-1" if dim is None else case.whole(dim)
     if dim is None and not _one_dimension(case, step):
         values = f"({values}).flatten()"
-    sign = "-" if name_of(node) == "argmin" else ""
-    weights = f"torch.softmax({sign}{f'({values})' if sign else values}, {along})"
+    weights = filled(template, {"self": values, "dim": along})
     outer = case.parents.get(id(node))
     if isinstance(outer, ast.Subscript) and outer.slice is node:
         return [replace(case, outer, f"({weights} * {case.whole(outer.value)}).sum({along})")]
@@ -60,6 +61,16 @@ def soft_place(case: Case, step: Step) -> list[Edit]:
         return []
     places = f"torch.arange(float({values}.shape[{along}]))"
     return [replace(case, node, f"({weights} * {places}).sum({along})")]
+
+
+def _weights(node: ast.AST) -> str:
+    """The smooth relative of a function that gives places: a weight for each of them."""
+    rows = declarations(name_of(node))
+    return next((row.smooth for row in rows if row.smooth and _is_place(row)), "")
+
+
+def _is_place(row: Any) -> bool:
+    return getattr(row, "dtype", None) == "int64"
 
 
 def _one_dimension(case: Case, step: Step) -> bool:
@@ -79,32 +90,31 @@ def shared_out(case: Case, origin: Any) -> list[Trial]:
     if not isinstance(origin, ast.Call):
         return []
     word, given = name_of(origin), operands(origin)
-    if word in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"):
+    if "dropout" in word:
         edits = with_keyword(case, origin, "training", "False")
         return [Trial(f"without dropout: {advised(case, origin, edits)}", tuple(edits), "nonzero")]
-    text = _smooth_text(case, word, given) if not origin.keywords else ""
+    text = relative(case, word, given) if not origin.keywords else ""
     if not text:
         return []
     edits = [replace(case, origin, text)]
     return [Trial(f"a share for all: {advised(case, origin, edits)}", tuple(edits), "nonzero")]
 
 
-def _smooth_text(case: Case, word: str, given: list[ast.expr]) -> str:
-    texts = [case.whole(part) for part in given]
-    if word in ("max", "maximum", "fmax") and len(texts) == 2 and not _number(given[1]):
-        return f"torch.logaddexp({texts[0]}, {texts[1]})"
-    if word in ("min", "minimum", "fmin") and len(texts) == 2 and not _number(given[1]):
-        return f"-torch.logaddexp(-({texts[0]}), -({texts[1]}))"
-    if word in ("max", "amax") and len(texts) == 1:
-        return f"torch.logsumexp(({texts[0]}).flatten(), 0)"
-    if word in ("min", "amin") and len(texts) == 1:
-        return f"-torch.logsumexp(-({texts[0]}).flatten(), 0)"
-    if word == "amax" and len(texts) == 2:
-        return f"torch.logsumexp({texts[0]}, {texts[1]})"
-    if word == "amin" and len(texts) == 2:
-        return f"-torch.logsumexp(-({texts[0]}), {texts[1]})"
-    if word in ("median", "nanmedian") and len(texts) == 1:
-        return f"({texts[0]}).mean()"
+def relative(case: Case, word: str, given: list[ast.expr]) -> str:
+    """The call of what has a slope, as a declaration of this name tells it, if one does."""
+    for row in declarations(word):
+        parameters = row.signature.parameters[: len(given)]
+        fits = len(parameters) == len(given) and not any(
+            p.is_tensor and _number(part) for p, part in zip(parameters, given, strict=True)
+        )
+        template = getattr(row, "smooth", "")
+        if not template or not fits or not all(p.name in template for p in parameters):
+            continue
+        texts = {p.name: case.whole(part) for p, part in zip(parameters, given, strict=True)}
+        if "dim" in template and "dim" not in texts:  # over all elements
+            template = template.replace("(self)", "self")
+            texts = {"self": f"({texts['self']}).flatten()", "dim": "0"}
+        return filled(template, texts)
     return ""
 
 

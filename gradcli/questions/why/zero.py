@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from .case import Case, Finding, Remark
+from .declared import acts_of, zero_of
 from .gradients import (
-    INDEXED,
     Gradients,
     Share,
     array_of,
@@ -24,33 +23,11 @@ from .passes import Hooked, Pass
 from .values import name_of
 from .zero_trials import zero_trials
 
-FLAT = frozenset("Round Floor Ceil Trunc Sign Sgn Heaviside Fix FloorDivide Nextafter".split())
-RELUS = frozenset("Relu Threshold Relu6 LeakyRelu Rrelu Prelu Hardtanh".split())
-CLAMPS = frozenset(
-    "Clamp ClampMin ClampMax Hardshrink Softshrink Hardsigmoid Hardswish HardtanhBackward".split()
-)
-SATURATED = frozenset(
-    "Sigmoid Tanh Softmax LogSoftmax Erf Erfc Exp Exp2 Expm1 Softplus Gelu Silu Elu LogSigmoid "
-    "Mish Atan Celu LogSigmoidForward Selu".split()
-)
-MASKS = frozenset(
-    "Where MaskedFill MaskedSelect MaskedScatter IndexPut CopySlices Index Select Slice Gather Max "
-    "Min Amax Amin Maximum Minimum MaxPool1D MaxPool2D MaxPool3D MaxPool2DWithIndices "
-    "MaxPool3DWithIndices Median Nanmedian Kthvalue Topk Tril Triu Fill Zero Copy IndexSelect "
-    "IndexFill IndexCopy Scatter Embedding NativeDropout FusedDropout Dropout Diagonal Narrow "
-    "Fmax Fmin Take TakeAlongDim Unfold Mode AdaptiveMaxPool2D AdaptiveMaxPool1D Cummax Cummin "
-    "NanToNum".split()
-)
-MOVING = frozenset("Mm Bmm Sort Cumsum Softmax LogSoftmax".split())
-SUMMED = frozenset(
-    "Mm Mv Bmm Dot Addmm Addmv Baddbmm Addbmm Linear Convolution Sum Mean Expand Repeat "
-    "NativeLayerNorm NativeBatchNorm NativeGroupNorm LayerNorm BatchNorm Cumsum "
-    "Logsumexp Einsum Outer Addr".split()
-)
-FACTORS = {("Mul", 0): "other", ("Mul", 1): "self", ("Mm", 0): "mat2", ("Mm", 1): "self",
-           ("Mv", 0): "vec", ("Mv", 1): "self", ("Dot", 0): "tensor", ("Dot", 1): "self",
-           ("Bmm", 0): "mat2", ("Bmm", 1): "self", ("Addmm", 1): "mat2", ("Addmm", 2): "mat1",
-           ("Addmv", 1): "vec", ("Addmv", 2): "mat"}  # fmt: skip
+# The verdicts on what declarations say of a gradient that ends.
+VERDICTS = {
+    "flat": "flat", "saturates": "flat", "clamps": "flat", "rectifies": "dead-relu",
+    "leaks": "dead-relu", "mask": "masked",
+}  # fmt: skip
 
 LABELS = {
     "flat": "flat here: its slope is 0",
@@ -207,9 +184,10 @@ def _carried(share: Share, chosen: Any) -> Any:
     grads = [array_of(g) for g in share.applied.grads if g is not None]
     if len(grads) != 1:
         return None
-    if kind_of(share.applied.node) in INDEXED:
+    acts = acts_of(share.applied.node)
+    if acts == "moves":
         return chosen_before(share, grads[0], chosen)
-    if kind_of(share.applied.node) in MOVING or grads[0].shape != share.value.shape:
+    if acts in ("along", "product", "selects") or grads[0].shape != share.value.shape:
         return None
     return chosen
 
@@ -292,8 +270,8 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
 def _place(case: Case, share: Share) -> str:
     """The expression, with the operation in it where a call of a module hides that."""
     node = share.applied.node
-    text, kind = case.text(node.origin), kind_of(node)
-    if text and isinstance(node.origin, ast.Call) and kind in RELUS | CLAMPS | SATURATED | FLAT:
+    text, kind, zero = case.text(node.origin), kind_of(node), zero_of(node)
+    if text and isinstance(node.origin, ast.Call) and zero in VERDICTS and zero != "mask":
         if not set(kind.lower().split()) & {name_of(node.origin).lower().rstrip("_")}:
             return f"{kind} in {text}"
     return text or node_name(node)
@@ -303,36 +281,35 @@ def _place(case: Case, share: Share) -> str:
 
 
 def _verdict(case: Case, share: Share, element: Any) -> str:
-    """By the kind of the node at which something came in and zeros went out."""
+    """By what the declaration says of the node at which something came in and zeros went out."""
     node = share.applied.node
-    kind = kind_of(node)
-    if name_of(node.origin) in ("dropout", "dropout_", "dropout2d", "alpha_dropout"):
+    zero, acts = zero_of(node), acts_of(node)
+    if "dropout" in name_of(node.origin):
         return "masked"
-    for known, verdict in KINDS:
-        if known(kind, node_name(node)):
-            if kind in ("Softmax", "LogSoftmax") and _even(share) and not _hard(share):
-                return "cancelled"
-            if kind in ("Clamp", "ClampMin") and _is_relu(share):
-                return "dead-relu"
-            return verdict
-    factor = saved_value(share.applied, FACTORS.get((kind, share.place), ""))
-    if factor is not None and _is_zero_factor(factor, element):
-        return "masked" if _is_mask(case, share) else "zero-factor"
-    if kind == "Mul" and factor is not None and _product_dies(share, factor):
+    if zero in VERDICTS:
+        if acts == "along" and _even(share) and not _hard(share):  # softmax
+            return "cancelled"
+        return "dead-relu" if zero == "clamps" and _is_relu(share) else VERDICTS[zero]
+    factor = _factor(share)
+    if factor is not None and (
+        _is_zero_factor(factor, element) or (acts == "pointwise" and _product_dies(share, factor))
+    ):
         return "masked" if _is_mask(case, share) else "zero-factor"
     grads = [array_of(g) for g in share.applied.grads if g is not None]
     smaller = any(g.size > share.value.size for g in grads)
-    if kind in SUMMED or (kind in ("Mul", "Add", "Sub", "Div") and smaller):
-        return "cancelled"
-    return "zero-factor"
+    return "cancelled" if zero == "cancels" or (acts == "pointwise" and smaller) else "zero-factor"
 
 
-KINDS: tuple[tuple[Callable[[str, str], bool], str], ...] = (
-    (lambda kind, name: kind in FLAT or name in ("DivBackward2", "DivBackward3"), "flat"),
-    (lambda kind, name: kind in RELUS, "dead-relu"),
-    (lambda kind, name: kind in CLAMPS or kind in SATURATED, "flat"),
-    (lambda kind, name: kind in MASKS, "masked"),
-)
+def _factor(share: Share) -> Any:
+    """What a product multiplies the gradient of one operand by: the other operand."""
+    row = getattr(share.applied.node, "row", None)
+    if row is None or not (row.acts == "product" or row.symbol == "*"):
+        return None
+    names = [parameter.name for parameter in row.tensors]
+    own = names[share.place] if share.place < len(names) else ""
+    needs = next((formula.needs for formula in row.formulas if own in formula.inputs), ())
+    others = [name for name in needs if name in names and name != own]
+    return saved_value(share.applied, others[0]) if len(others) == 1 else None
 
 
 def _even(share: Share) -> bool:

@@ -9,11 +9,8 @@ from ..cure import Edit
 from .case import Case, Trial
 from .edits import advised, replace, without, wrap
 from .gradients import Share
-from .smooth import shared_out
+from .smooth import relative, shared_out
 from .values import name_of
-
-LEAKY = {"relu": "leaky_relu", "relu_": "leaky_relu_", "relu6": "leaky_relu", "ReLU": "LeakyReLU",
-         "ReLU6": "LeakyReLU"}  # fmt: skip
 
 
 def zero_trials(case: Case, verdict: str, origin: Any, share: Share | None) -> list[Trial]:
@@ -45,10 +42,11 @@ def _straight(case: Case, origin: Any) -> list[Trial]:
 def _leaky(case: Case, origin: Any) -> list[Trial]:
     """leaky_relu for relu."""
     word = name_of(origin)
-    if isinstance(origin, ast.Call) and word in ("relu", "relu_", "relu6", "clamp", "clamp_min"):
+    if isinstance(origin, ast.Call):
         inner = _operand(origin)
-        if inner is not None:
-            edits = [replace(case, origin, f"torch.nn.functional.leaky_relu({case.whole(inner)})")]
+        text = "" if inner is None else relative(case, word, [inner])
+        if text:
+            edits = [replace(case, origin, text)]
             advice = advised(case, origin, edits).replace("torch.nn.functional", "F")
             return [Trial(advice, tuple(edits), "nonzero"), *_straight(case, origin)]
     edits = [

@@ -1,0 +1,48 @@
+"""Questions: what declarations say of a node of the graph, and of a word of a program's text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...engine.views import AsStrided, CopySlices
+from ...operators import catalogue
+
+# Whose function a word may be, where it is no method.
+_FACES = ("", "nn.functional.", "linalg.", "special.")
+
+
+def zero_of(node: Any) -> str:
+    """Where a node's gradient ends (`row.Zero`); a write through a view masks what was there."""
+    row = getattr(node, "row", None)
+    if row is None:
+        return "mask" if isinstance(node, CopySlices) else ""
+    return str(row.zero)
+
+
+def acts_of(node: Any) -> str:
+    """How a node acts on elements (`row.Acts`)."""
+    row = getattr(node, "row", None)
+    if row is None:
+        return "moves" if isinstance(node, AsStrided) else ""
+    return str(row.acts)
+
+
+def declarations(word: str) -> Iterator[Any]:
+    """What a word may call: the overloads of the method and of the functions of this name."""
+    found = [catalogue.methods.get(word)]
+    found += [catalogue.functions.get(face + word) for face in _FACES]
+    for function in found:
+        for overload in function.overloads if function is not None else ():
+            yield getattr(overload, "row", overload)
+
+
+def domain_of(word: str) -> Any:
+    """Where what a word calls is finite, with a finite slope; None where it always is."""
+    return next((row.domain for row in declarations(word) if row.domain is not None), None)
+
+
+def filled(template: str, texts: Mapping[str, str]) -> str:
+    """A template of a declaration with a program's own words in the place of the names."""
+    return re.sub(r"\b[a-z_]\w*\b", lambda name: texts.get(name[0], name[0]), template)
