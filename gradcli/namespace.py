@@ -9,6 +9,8 @@ import functools
 from importlib import import_module
 from typing import Any
 
+from .engine.run_state import run_state
+
 _ENGINE = "gradcli.engine."
 _RANDOM = "gradcli.numerics.random:"
 
@@ -320,17 +322,25 @@ def broadcast_shapes(*shapes: Any) -> Any:
     return Size(out)
 
 
-_threads = 1
+class _Threads:
+    """torch.get_num_threads"""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 1
+
+
+_threads = run_state(_Threads())
 
 
 def set_num_threads(count: int) -> None:
     """Accepted for PyTorch's sake; the array library has its own threads."""
-    global _threads
-    _threads = int(count)
+    _threads.count = int(count)
 
 
 def get_num_threads() -> int:
-    return _threads
+    return _threads.count
 
 
 def never() -> bool:

@@ -66,12 +66,7 @@ _written = pytest.StashKey[list[str]]()
 @pytest.fixture(autouse=True)
 def fresh_modes() -> Iterator[None]:
     """Every test starts with PyTorch's defaults, whatever the one before it left behind."""
-    from gradcli.engine import dtypes, mode, repr
-    from gradcli.numerics import random, twister
+    from gradcli.engine.run_state import as_new
 
-    random.default_generator.manual_seed(twister.DEFAULT_SEED)
-    yield
-    mode.state.grad_enabled = True
-    mode.state.inference = mode.state.hooked = mode.state.reshaped = False
-    dtypes.set_default_dtype(dtypes.float32)
-    repr.reset_printoptions()
+    with as_new():
+        yield

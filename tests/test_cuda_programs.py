@@ -11,7 +11,7 @@ from command_here import here as gradcli
 from cuda_here import apart
 from programs_under import sections
 
-from gradcli.pipeline.fresh import as_new
+from gradcli.engine.run_state import as_new
 
 ROOT = Path(__file__).parent
 EXPRESSIONS = sorted((ROOT.parent / "expressions").rglob("*.expr"))

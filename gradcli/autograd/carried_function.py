@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..engine.carriers import TRANSFORMS
 from ..engine.catalogue import catalogue
-from ..func import levels
 from ..func.batched import batched, is_batched, split
 from ..func.carrier import highest
 from ..func.dual import dual, is_dual, primal_of
+from ..func.levels import randomness_at
+from .function_node import UNSET
 
 _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
@@ -23,7 +25,7 @@ class VmapInfo(NamedTuple):
 
 def apply(owner: Any, args: Sequence[Any]) -> Any:
     """One application while a transformation is open."""
-    if levels.stack and owner.setup_context is _unset(owner):
+    if TRANSFORMS.stack and owner.setup_context is UNSET:
         raise RuntimeError(
             "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, "
             f"jacrev, ...), it must override the setup_context staticmethod. {_MORE}"
@@ -34,12 +36,6 @@ def apply(owner: Any, args: Sequence[Any]) -> Any:
     if is_dual(top, top.level):
         return _pushed(owner, args, top.level)
     return _mapped(owner, args, top.level)
-
-
-def _unset(owner: Any) -> Any:
-    from .function import Function
-
-    return Function.setup_context
 
 
 def _pushed(owner: Any, args: Sequence[Any], level: int) -> Any:
@@ -86,7 +82,7 @@ def _mapped(owner: Any, args: Sequence[Any], level: int) -> Any:
             f"override and implement the vmap staticmethod or set generate_vmap_rule=True. {_MORE}"
         )
     samples = next(value.samples for value in args if is_batched(value, level))
-    info = VmapInfo(samples, levels.randomness_at(level))
+    info = VmapInfo(samples, randomness_at(level))
     in_dims = tuple(value.place if is_batched(value, level) else None for value in args)
     values = [value.value if is_batched(value, level) else value for value in args]
     result, out_dims = owner.vmap(info, in_dims, *values)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from ..engine.carriers import CARRIERS
+from ..engine.carriers import TRANSFORMS
 from ..engine.catalogue import catalogue
 from ..engine.mode import no_grad
-from ..func.dual import alive, become_plain, dual, is_dual
+from ..func.dual import become_plain, dual, forward, is_dual
 from ..func.reverse import Identity, gradient
 
 __all__ = [
@@ -17,18 +17,6 @@ __all__ = [
 ]  # fmt: skip
 
 LEVEL = 0  # of the duals made here; torch.func's own levels start at 1
-
-
-class _Open:
-    """Is a level open? There is at most one."""
-
-    __slots__ = ("level",)
-
-    def __init__(self) -> None:
-        self.level = -1
-
-
-_open = _Open()
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -40,30 +28,30 @@ class UnpackedDualTensor(NamedTuple):
 
 def enter_dual_level() -> int:
     """Opens a level in which dual tensors can be made."""
-    if _open.level >= 0:
+    if forward.level >= 0:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    _open.level = LEVEL
-    CARRIERS.levels += 1
-    CARRIERS.gradients = gradients_of_duals
+    forward.level = LEVEL
+    TRANSFORMS.levels += 1
+    TRANSFORMS.gradients = gradients_of_duals
     return LEVEL
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """Closes it: the tensors that were dual are their primals from now on."""
-    number = _open.level if level is None else level
+    number = forward.level if level is None else level
     if number < 0:
         raise RuntimeError("Dual level must be a positive number.")
-    if number != _open.level:
+    if number != forward.level:
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is "
             "not supported."
         )
-    _open.level = -1
-    CARRIERS.levels -= 1
-    CARRIERS.gradients = None
-    for tensor in list(alive):
+    forward.level = -1
+    TRANSFORMS.levels -= 1
+    TRANSFORMS.gradients = None
+    for tensor in list(forward.alive):
         become_plain(tensor)
-    alive.clear()
+    forward.alive.clear()
 
 
 class dual_level:
@@ -93,7 +81,7 @@ class dual_level:
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     """A view of a tensor that comes with a tangent."""
-    number = _open.level if level is None else level
+    number = forward.level if level is None else level
     if number < 0:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
@@ -120,7 +108,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """The primal of a tensor, and its tangent where it has one."""
-    number = _open.level if level is None else level
+    number = forward.level if level is None else level
     if number < 0:
         return UnpackedDualTensor(tensor, None)
     if not is_dual(tensor, number):

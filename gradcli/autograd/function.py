@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.carriers import CARRIERS
+from ..engine.carriers import TRANSFORMS
 from ..engine.catalogue import catalogue
 from ..engine.mode import state
 from ..engine.tensor import Tensor, plain, set_mark
@@ -68,7 +68,7 @@ class Function:
             )
         if cls.setup_context is not UNSET:
             args, kwargs = cls.bound(cls.forward, args, kwargs), {}
-        if CARRIERS.levels:
+        if TRANSFORMS.levels:
             from .carried_function import apply
 
             return apply(cls, args)

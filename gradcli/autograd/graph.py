@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from ..engine.hooks import RemovableHandle
 from ..engine.mode import state
 from ..engine.node import AccumulateGrad, Node
+from ..engine.run_state import run_state
 from ..engine.tensor import Tensor, edge_of, plain
 
 __all__ = [
@@ -53,7 +54,16 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(node, tensor.output_nr)
 
 
-_forbidden: list[str] = []  # what those say who do not want saved tensors to be packed
+class _Forbidden:
+    """What those say who do not want saved tensors to be packed."""
+
+    __slots__ = ("messages",)
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+
+_forbidden = run_state(_Forbidden())
 
 
 class saved_tensors_hooks:
@@ -72,8 +82,8 @@ class saved_tensors_hooks:
                 "collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked "
                 f"with: {self._pair[0]!r}, {self._pair[1]!r}"
             )
-        if _forbidden:
-            raise RuntimeError(_forbidden[-1])
+        if _forbidden.messages:
+            raise RuntimeError(_forbidden.messages[-1])
         state.push_saved_hooks(self._pair)
 
     def __exit__(
@@ -94,7 +104,7 @@ class disable_saved_tensors_hooks:
     def __enter__(self) -> None:
         if state.saved_hooks:
             raise RuntimeError(self._message)
-        _forbidden.append(self._message)
+        _forbidden.messages.append(self._message)
 
     def __exit__(
         self,
@@ -102,7 +112,7 @@ class disable_saved_tensors_hooks:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _forbidden.pop()
+        _forbidden.messages.pop()
 
 
 class _Copies:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .carriers import CARRIERS
+from .carriers import CARRIERS, TRANSFORMS
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
 from .fast_backward import is_ordinary, sweep
@@ -32,8 +32,8 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """torch.autograd.backward: accumulates into the .grad of leaves (or of `inputs`)."""
-    if CARRIERS.forbid is not None:
-        CARRIERS.forbid("backward")
+    if TRANSFORMS.forbid is not None:
+        TRANSFORMS.forbid("backward")
     roots = [tensors] if tensors.__class__ is Tensor else _listed(tensors)
     if grad_variables is not None:
         grad_tensors = _renamed(grad_tensors, grad_variables)
@@ -114,8 +114,8 @@ def grad(
     create_graph = create_graph or state.create_graph
     keep = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
     results = None
-    if CARRIERS.gradients is not None:
-        results = CARRIERS.gradients(roots, wanted, gradients, create_graph)
+    if TRANSFORMS.gradients is not None:
+        results = TRANSFORMS.gradients(roots, wanted, gradients, create_graph)
     if results is None:
         results = _walk(roots, gradients, keep, create_graph, wanted, capture=True)
     for place, result in enumerate(results):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from .run_state import run_state
+
 Body: TypeAlias = Callable[..., Any]  # what a declaration gives: a kernel, a formula, a check
 
 
@@ -19,13 +21,8 @@ class _Carriers:
         "ones",
         "complex",
         "reduced",
-        "levels",
         "call",
         "factory",
-        "draw",
-        "forbid",
-        "gradients",
-        "text",
         "mixed",
     )
 
@@ -34,19 +31,30 @@ class _Carriers:
         self.arrays: dict[type, Any] = {}
         self.double: Any = "float64"
         self.ones: dict[Any, Any] = {}  # by array type: see kernels.one
-        # Transformations (torch.func, forward_ad): how many are open, and who takes the calls that
-        # no overload takes, the creation functions and the random numbers inside them.
-        self.levels = 0
+        # Inside transformations: who takes creation functions, and calls that no overload takes.
         self.call: Body | None = None
         self.factory: Body | None = None
-        self.draw: Body | None = None
-        self.forbid: Body | None = None  # raises for what a transformed function must not call
-        self.gradients: Body | None = None  # of tensors that have tangents
-        self.text: Body | None = None  # how a tensor prints inside
         self.reduced = False  # has a number of reduced precision appeared?
         self.mixed = False  # has a number of the CPU met a tensor of a GPU?
-        self.complex = False  # has a complex number appeared? see formula.complex_appears
+        self.complex = False  # has a complex number appeared? see kind.kind_of
 
 
 CARRIERS = _Carriers()
 ARRAYS = CARRIERS.arrays
+
+
+class _Transformations:
+    """Which transformations (torch.func, forward_ad) are open, and what that changes."""
+
+    __slots__ = ("levels", "stack", "draw", "forbid", "gradients", "text")
+
+    def __init__(self) -> None:
+        self.levels = 0  # how many are open
+        self.stack: list[Any] = []  # those of torch.func, innermost last
+        self.draw: Body | None = None  # told of random numbers
+        self.forbid: Body | None = None  # raises for what a transformed function must not call
+        self.gradients: Body | None = None  # of tensors that have tangents
+        self.text: Body | None = None  # how a tensor prints inside
+
+
+TRANSFORMS = run_state(_Transformations())

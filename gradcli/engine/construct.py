@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from . import dtypes
-from .carriers import CARRIERS
+from .carriers import CARRIERS, TRANSFORMS
 from .device import Device, array_module, as_device, cpu, default_device, placed, to_numpy
 from .dtypes import BY_NAME, OF_ARRAY, DType
 from .errors import name_of
@@ -231,7 +231,7 @@ ELEMENTS = ("fill_value", "s")  # what creation functions call a number that bec
 
 def run_factory(row: Factory, *values: Any) -> Any:
     """Runs a creation function, unless a transformation takes the call."""
-    if CARRIERS.levels and CARRIERS.factory is not None:
+    if TRANSFORMS.levels and CARRIERS.factory is not None:
         return CARRIERS.factory(row, values)
     return manufacture(row, values)
 

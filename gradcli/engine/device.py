@@ -10,6 +10,7 @@ from .carriers import CARRIERS
 from .dtypes import OF_ARRAY
 from .errors import AcceleratorError
 from .errors import DeviceMissing as DeviceMissing
+from .run_state import run_state
 from .signature import COERCIONS
 
 # PyTorch divides by zero without a word; so do we. NumPy keeps this switch per context.
@@ -50,12 +51,12 @@ class Device:
 
     def __enter__(self) -> Device:
         """`with torch.device("cuda"):` new tensors go there."""
-        _before.append(_default)
+        _default.before.append(_default.device)
         set_default_device(self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        set_default_device(_before.pop())
+        set_default_device(_default.before.pop())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)
@@ -65,8 +66,19 @@ class Device:
 
 
 cpu = Device("cpu")
-_default = cpu
-_before: list[Device] = []  # what was the default where `with torch.device(...)` was entered
+
+
+class _Default:
+    """torch.get_default_device, and what it was where `with torch.device(...)` was entered."""
+
+    __slots__ = ("device", "before")
+
+    def __init__(self) -> None:
+        self.device = cpu
+        self.before: list[Device] = []
+
+
+_default = run_state(_Default())
 
 
 def cuda_available() -> bool:
@@ -90,7 +102,7 @@ def cuda_count() -> int:
 def as_device(value: Any) -> Device:
     """The device a program named; numbered like PyTorch's tensors number theirs."""
     if value is None:
-        return _default if _default is cpu else use_cuda(_default)
+        return cpu if _default.device is cpu else use_cuda(_default.device)
     device = value if isinstance(value, Device) else Device(value)
     if device.type == "cpu":
         return cpu
@@ -110,12 +122,11 @@ COERCIONS["Device"] = _as_argument
 
 
 def set_default_device(value: Any) -> None:
-    global _default
-    _default = cpu if value is None else as_device(value)
+    _default.device = cpu if value is None else as_device(value)
 
 
 def default_device() -> Device:
-    return _default
+    return _default.device
 
 
 def use_cuda(device: Device) -> Device:

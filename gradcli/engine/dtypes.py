@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .run_state import run_state
+
 BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 
 
@@ -80,28 +82,37 @@ BY_NAME: dict[str, DType] = {d.name: d for d in ALL} | {a: d for d in ALL for a 
 # The element type of an array that comes from outside. Inside, float32 may carry a reduced type.
 OF_ARRAY: dict[str, DType] = {d.numpy: d for d in ALL if not d.is_reduced} | {"float16": float16}
 
-_default = float32
+
+class _Default:
+    """torch.get_default_dtype"""
+
+    __slots__ = ("dtype",)
+
+    def __init__(self) -> None:
+        self.dtype = float32
+
+
+_default = run_state(_Default())
 
 
 def default_dtype() -> DType:
     """The type of floating values that name none (torch.get_default_dtype)."""
-    return _default
+    return _default.dtype
 
 
 def set_default_dtype(dtype: DType) -> None:
     """torch.set_default_dtype; TypeError for a type that is not floating."""
-    global _default
     if not isinstance(dtype, DType):
         raise TypeError(
             "invalid dtype object: only floating-point types are supported as the default type"
         )
     if dtype.category != FLOATING:
         raise TypeError("only floating-point types are supported as the default type")
-    _default = dtype
+    _default.dtype = dtype
 
 
 def default_complex() -> DType:
-    return complex128 if _default is float64 else complex64
+    return complex128 if _default.dtype is float64 else complex64
 
 
 _COMPLEX_OF = {
@@ -148,7 +159,7 @@ def of_number(value: object) -> DType:
         return bool_
     if kind is int:
         return int64
-    return default_complex() if kind is complex else _default
+    return default_complex() if kind is complex else _default.dtype
 
 
 def result_type(dimensioned: list[DType], zero_dim: list[DType], numbers: list[DType]) -> DType:
@@ -169,7 +180,7 @@ def result_type(dimensioned: list[DType], zero_dim: list[DType], numbers: list[D
         elif weak.category > result.category:
             result = _beside(result, weak) if weak.category == COMPLEX else weak
             if group is numbers and result.category == FLOATING:
-                result = _default
+                result = _default.dtype
     assert result is not None
     return result
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,6 @@ from .mode import state
 
 if TYPE_CHECKING:
     from .tensor import Tensor
-
-_next = itertools.count(1).__next__
 
 
 class RemovableHandle:
@@ -34,7 +31,7 @@ class RemovableHandle:
 
 
 def add(hooks: dict[int, Any], entry: Any) -> RemovableHandle:
-    number = _next()
+    number = state.next_handle()
     hooks[number] = entry
     state.hooked = True
     if state.observer is not None:

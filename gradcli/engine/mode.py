@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from .errors import name_of
+from .run_state import run_state
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,7 +24,7 @@ def _reserve(size: int) -> None:
 
 
 class State:
-    """The engine's only mutable global.
+    """What holds for every operation just now.
 
     `origin` is opaque: whoever runs the program sets it, every node made keeps it. `formula` is
     true while a derivative formula runs on tensors, where PyTorch's C++ takes the Scalar overload
@@ -35,7 +36,7 @@ class State:
         "grad_enabled", "inference", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "saved_hooks", "_observer", "_recorder", "watched",
         "keep_graph", "create_graph", "hooked", "reshaped", "sweeping", "walk", "anomalies",
-        "taken",
+        "taken", "next_handle",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -60,6 +61,7 @@ class State:
         self.hooked = False  # a hook was registered, or a gradient retained, ever
         self.reshaped = False  # a leaf of a graph took another shape in place, ever
         self.sweeping = False  # an ordinary pass is under way
+        self.next_handle = itertools.count(1).__next__  # the numbers of registered hooks
 
     @property
     def observer(self) -> Any:
@@ -109,7 +111,7 @@ def sequence_so_far() -> int:
     return int(repr(_sequence)[6:-1])  # count(7)
 
 
-state = State()
+state = run_state(State())
 
 
 def as_bool(value: Any, call: str, name: str, position: int = 0) -> bool:

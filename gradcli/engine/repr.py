@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from .dtypes import BY_NAME as DTYPES
 from .dtypes import COMPLEX, FLOATING, DType, default_complex, default_dtype
+from .run_state import run_state
 
 PREFIX = "tensor("
 PARAMETER = "Parameter containing:\n"
@@ -40,7 +41,7 @@ _PROFILES = {
     "short": PrintOptions(precision=2, edgeitems=2),
     "full": PrintOptions(threshold=float("inf")),
 }
-print_options = PrintOptions()
+print_options = run_state(PrintOptions())
 
 
 def set_printoptions(
@@ -81,13 +82,6 @@ def printoptions(**changes: Any) -> Iterator[None]:
         yield
     finally:
         set_printoptions(**before)
-
-
-def reset_printoptions() -> None:
-    """Back to the options of a fresh process."""
-    fresh = _PROFILES["default"]
-    for name in fresh.__slots__:
-        setattr(print_options, name, getattr(fresh, name))
 
 
 def tensor_text(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from .carriers import CARRIERS
+from .carriers import CARRIERS, TRANSFORMS
 from .device import Device
 from .dtypes import FLOATING, DType
 from .kind import (
@@ -213,8 +213,8 @@ class Tensor(Values):
             self._requires_grad = value or mark_of_base(self)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        if CARRIERS.forbid is not None:
-            CARRIERS.forbid("requires_grad_")
+        if TRANSFORMS.forbid is not None:
+            TRANSFORMS.forbid("requires_grad_")
         as_bool(requires_grad, "requires_grad_", "requires_grad", 1)
         if (
             self._meta is not None

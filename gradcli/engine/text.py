@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .carriers import CARRIERS
+from .carriers import TRANSFORMS
 from .device import to_numpy
 from .repr import tensor_text
 from .tensor import Tensor
@@ -10,7 +10,7 @@ from .tensor import Tensor
 
 def text_of(tensor: Tensor) -> str:
     """The text that print(tensor) shows."""
-    if CARRIERS.text is not None and (inside := CARRIERS.text(tensor)) is not None:
+    if TRANSFORMS.text is not None and (inside := TRANSFORMS.text(tensor)) is not None:
         return str(inside)
     device = str(tensor.device)
     return tensor_text(

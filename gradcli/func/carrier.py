@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..engine.carriers import CARRIERS
+from ..engine.carriers import CARRIERS, TRANSFORMS
 from ..engine.catalogue import Function
 from ..engine.dunders import install
 from ..engine.mode import state
@@ -164,7 +164,7 @@ class _Guarded:
         return self.straight.__globals__
 
     def __call__(self, *values: Any) -> Any:
-        if CARRIERS.levels and (top := highest(values)) is not None:
+        if TRANSFORMS.levels and (top := highest(values)) is not None:
             return type(top).operate(self.overload, values, top.level)
         return (self.found or self.straight)(*values)
 

@@ -19,6 +19,7 @@ from ..engine.mode import state
 from ..engine.operator import Factory, Row
 from ..engine.returns import Named
 from ..engine.row import Inplace
+from ..engine.run_state import run_state
 from ..engine.tensor import Meta, Tensor, plain
 from .carrier import Carrier, run, standing
 from .composed import COMPOSED
@@ -133,7 +134,17 @@ def with_tangent(text: str, tangent: Any) -> str:
     return f"{body},{gap}{suffix})"
 
 
-alive: weakref.WeakSet[Any] = weakref.WeakSet()  # those of level 0, which end with the level
+class _Forward:
+    """torch.autograd.forward_ad's level: is it open, and the duals that end with it."""
+
+    __slots__ = ("level", "alive")
+
+    def __init__(self) -> None:
+        self.level = -1
+        self.alive: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+forward = run_state(_Forward())
 
 
 def dual(primal: Any, tangent: Any, level: int) -> Any:
@@ -141,7 +152,7 @@ def dual(primal: Any, tangent: Any, level: int) -> Any:
     out._meta = DualMeta(primal, tangent, level)
     mirror(out)
     if level == 0:
-        alive.add(out)
+        forward.alive.add(out)
     return out
 
 
@@ -429,5 +440,5 @@ def _turned(tensor: Any, tangent: Any, level: int) -> Any:
     tensor.__class__ = Dual
     tensor._meta = DualMeta(primal, tangent, level)
     if level == 0:
-        alive.add(tensor)
+        forward.alive.add(tensor)
     return tensor

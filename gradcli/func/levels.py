@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.carriers import CARRIERS
+from ..engine.carriers import TRANSFORMS
 
 RANDOM_ERROR = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
@@ -24,37 +24,35 @@ class Level:
         self.arguments: frozenset[int] = frozenset()  # the identities of tensors that were given
 
     def __enter__(self) -> Level:
-        self.number = len(stack) + 1
-        stack.append(self)
-        CARRIERS.levels += 1
+        self.number = len(TRANSFORMS.stack) + 1
+        TRANSFORMS.stack.append(self)
+        TRANSFORMS.levels += 1
         _refresh()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        stack.pop()
-        CARRIERS.levels -= 1
+        TRANSFORMS.stack.pop()
+        TRANSFORMS.levels -= 1
         _refresh()
-
-
-stack: list[Level] = []
 
 
 def batches() -> list[Level]:
     """The vmaps that are open, outermost first."""
-    return [level for level in stack if level.kind == "vmap"]
+    return [level for level in TRANSFORMS.stack if level.kind == "vmap"]
 
 
 def randomness_at(number: int) -> str:
     """What the vmap of a level says about random numbers."""
-    return next((level.randomness for level in stack if level.number == number), "same")
+    return next((level.randomness for level in TRANSFORMS.stack if level.number == number), "same")
 
 
 def _refresh() -> None:
     """Random functions ask only while a vmap is open that forbids them."""
-    CARRIERS.forbid = _refuse if stack else None
-    CARRIERS.text = _text if any(level.kind == "grad" for level in stack) else None
+    stack = TRANSFORMS.stack
+    TRANSFORMS.forbid = _refuse if stack else None
+    TRANSFORMS.text = _text if any(level.kind == "grad" for level in stack) else None
     forbidden = any(level.randomness == "error" for level in stack if level.kind == "vmap")
-    CARRIERS.draw = _forbid if forbidden else None
+    TRANSFORMS.draw = _forbid if forbidden else None
 
 
 def _text(tensor: Any) -> str | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.carriers import CARRIERS
+from ..engine.carriers import TRANSFORMS
 from ..engine.leaf import edge_of
 from ..engine.text import text_of
 from .batched import Batched
 from .carrier import Carrier
 from .dual import Dual
-from .levels import stack
 from .reverse import nodes_below
 
 
@@ -38,11 +37,11 @@ def carrier_text(carrier: Any) -> str:
 
 
 def _within(heads: dict[int, str], tensor: Any) -> str:
-    before, CARRIERS.text = CARRIERS.text, None
+    before, TRANSFORMS.text = TRANSFORMS.text, None
     try:
         text = repr(tensor) if isinstance(tensor, Carrier) else text_of(tensor)
     finally:
-        CARRIERS.text = before
+        TRANSFORMS.text = before
     for number in sorted(heads):
         lines = "\n".join("    " + line for line in text.splitlines())
         text = f"{heads[number]}\n{lines}\n)"
@@ -51,10 +50,10 @@ def _within(heads: dict[int, str], tensor: Any) -> str:
 
 def _heads_of_gradients(tensor: Any, shown: Any) -> dict[int, str]:
     """The levels of reverse mode that the tensor comes from, or is an argument of."""
-    reached = {level.number for level in stack if id(shown) in level.arguments}
+    reached = {level.number for level in TRANSFORMS.stack if id(shown) in level.arguments}
     ends = {
         edge_of(inside): (level.number, outside)
-        for level in stack
+        for level in TRANSFORMS.stack
         for inside, outside in level.pairs
     }
     pending = [tensor]

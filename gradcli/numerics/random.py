@@ -16,6 +16,7 @@ import numpy
 from ..engine.dtypes import BOOL, COMPLEX, FLOATING, INTEGER, DType, float32, float64, int64
 from ..engine.mode import state
 from ..engine.reduced import rounded_to
+from ..engine.run_state import run_state
 from . import poisson
 from .box_muller import fused_double, fused_single, transform_double, transform_single
 from .twister import DIGITS, Twister
@@ -396,7 +397,7 @@ def _check_multinomial(p: Any, dtype: DType, samples: int, replacement: bool) ->
         )
 
 
-default_generator = Generator()
+default_generator = run_state(Generator())
 
 
 def manual_seed(seed: Any) -> Generator:

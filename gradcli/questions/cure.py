@@ -9,7 +9,7 @@ runs what comes out under the same inputs, options and limits, and answers with 
     elif again.error is None: ...      # it passes
     held = tensor_of(again, "a")       # what a name holds at its end
 
-The same program gives the same numbers: the random stream and the engine's switches start anew.
+The same program gives the same numbers: what a run may change starts anew.
 Nothing is printed, hooks of the command line are not set, and what the first run left stays as it
 is. An edited program that can't be parsed, which would be a mistake of the advice, is None too.
 """
@@ -17,15 +17,13 @@ is. An edited program that can't be parsed, which would be a mistake of the advi
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..diagnostics import ExitStatus, Span
-from ..engine.mode import state
+from ..engine.run_state import as_new
 from ..engine.tensor import Tensor
 from ..language.source import Source
-from ..numerics import random
 from ..pipeline.request import Ran
 from ..recording.collect import parameters, tensors_in
 
@@ -96,31 +94,13 @@ def attempt(
     )  # fmt: skip
     from ..pipeline.run import execute
 
-    with fresh():
+    with as_new():
         again = execute(request, None, *(chronicle.spectators if chronicle else ()))
     if again.outcome is None:
         return None
     if again.error is not None and again.error.exit_status is ExitStatus.LIMIT_REACHED:
         return None
     return again
-
-
-@contextmanager
-def fresh() -> Iterator[None]:
-    """The random stream from its start, the engine's switches off; afterwards as before."""
-    before = random.default_generator.get_state()
-    switches = state.anomaly, state.anomaly_check_nan, state.grad_enabled, state.inference
-    hooks = list(state.saved_hooks)
-    random.default_generator.seed()
-    state.anomaly, state.anomaly_check_nan = False, True
-    state.grad_enabled, state.inference = True, False
-    state.saved_hooks.clear()
-    try:
-        yield
-    finally:
-        random.default_generator.set_state(before)
-        state.anomaly, state.anomaly_check_nan, state.grad_enabled, state.inference = switches
-        state.saved_hooks[:] = hooks
 
 
 def tensor_of(ran: Ran, name: str) -> Tensor | None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from ..diagnostics import Diagnostic
 from ..ending import keep
+from ..engine.run_state import as_new
 from ..engine.tensor import Tensor
 from ..language.interpreter import Outcome
-from ..pipeline.fresh import as_new
 from ..pipeline.request import Ran, Request
 from ..recording import collect as collecting
 from ..recording.facts import Report

@@ -12,6 +12,7 @@ from ..autograd.function import Function
 from ..engine.backward import backward
 from ..engine.leaf import refuse_inference
 from ..engine.mode import enable_grad, no_grad, state
+from ..engine.run_state import run_state
 from ..engine.saved import DETACHED, check_unchanged
 from ..engine.tensor import Tensor, plain
 from ..nn.module import Module
@@ -32,8 +33,14 @@ class CheckpointError(RuntimeError):
 class _Wishes:
     """What the two switches of this module say; None leaves it to the call."""
 
-    early_stop = True
-    debug: bool | None = None
+    __slots__ = ("early_stop", "debug")
+
+    def __init__(self) -> None:
+        self.early_stop = True
+        self.debug: bool | None = None
+
+
+_wishes = run_state(_Wishes())
 
 
 class _Switch:
@@ -46,8 +53,8 @@ class _Switch:
 
     def __enter__(self) -> None:
         kind = type(self)
-        self.before = getattr(_Wishes, kind.wish)
-        setattr(_Wishes, kind.wish, self.enabled)
+        self.before = getattr(_wishes, kind.wish)
+        setattr(_wishes, kind.wish, self.enabled)
 
     def __exit__(
         self,
@@ -55,7 +62,7 @@ class _Switch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        setattr(_Wishes, type(self).wish, self.before)
+        setattr(_wishes, type(self).wish, self.before)
 
 
 class set_checkpoint_early_stop(_Switch):
@@ -115,7 +122,7 @@ def checkpoint(
         raise ValueError(
             f"determinism_check should be one of ['default', 'none'], but got {determinism_check}"
         )
-    stops = early_stop and _Wishes.early_stop
+    stops = early_stop and _wishes.early_stop
     frame = _Frame(function, args, kwargs, preserve, determinism_check == "default", stops)
     first, frame.again = context_fn()
     with first, _Packing(frame.pack, frame.unpack):

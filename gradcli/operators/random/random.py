@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.carriers import CARRIERS
+from ...engine.carriers import TRANSFORMS
 from ...engine.conversion import OF_ARRAY, converted, device_named
 from ...engine.operator import factory, operator
 from ..geometry import broadcast_sizes
@@ -17,8 +17,8 @@ from ..shape.create import OPTIONS
 
 def chosen(given: Any) -> Any:
     """The generator that a random function draws from."""
-    if CARRIERS.draw is not None:
-        CARRIERS.draw()  # vmap may forbid it
+    if TRANSFORMS.draw is not None:
+        TRANSFORMS.draw()  # vmap may forbid it
     if given is not None:
         return given
     from ...numerics.random import default_generator

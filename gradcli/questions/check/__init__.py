@@ -19,10 +19,10 @@ from typing import NamedTuple
 from ...deadline import Clock
 from ...diagnostics import Diagnostic, ExitStatus, Label, ProgramError, bounded, noted
 from ...engine.mode import state
+from ...engine.run_state import as_new
 from ...language.interpreter import Outcome
 from ...language.session import session
 from ...opening import Unusable
-from ...pipeline.fresh import as_new
 from ...pipeline.request import Limits, Ran, Request
 from ...pipeline.run import execute, program_of
 from ...recording.facts.check import EdgeCheck, FileCheck, LeafCheck, Problem

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from ...diagnostics import Diagnostic
 from ...engine.mode import state
+from ...engine.run_state import as_new
 from ...engine.tensor import Tensor, from_array, plain
 from ...opening import Unusable
-from ...pipeline.fresh import as_new
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording import collect as collecting
