@@ -36,7 +36,7 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # imports included. What stands on a higher floor than its class is attached by `assembly`.
 FLOORS = {
     "schema": "run_state dtypes errors size settable returns limits causes carriers mode signature "
-    "overloads call_errors row catalogue kernels operator declaration_index",
+    "overloads call_errors row catalogue operator declaration_index",
     "memory": "device library layout repr cuda",
     "graph": "observer hooks node leaf ready handing reduced",
     "tensor": "kind values tensor kept overlap saved resize views construct data_errors promotion "

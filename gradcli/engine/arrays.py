@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy
 
-from .carriers import CARRIERS, Body
-from .kernels import SMALL
+from .carriers import CARRIERS, SMALL, Body
 from .row import Formula, Row
 
 SHORT = len((lambda grad, other: grad * other).__code__.co_code)

@@ -30,7 +30,7 @@ class _Carriers:
         self.tensor: Any = None
         self.arrays: dict[type, Any] = {}
         self.double: Any = "float64"
-        self.ones: dict[Any, Any] = {}  # by array type: see kernels.one
+        self.ones: dict[Any, Any] = {}  # by array type: see `one`
         # Inside transformations: who takes creation functions, and calls that no overload takes.
         self.call: Body | None = None
         self.factory: Body | None = None
@@ -58,3 +58,15 @@ class _Transformations:
 
 
 TRANSFORMS = run_state(_Transformations())
+
+# Elements up to which an elementwise result is rounded as PyTorch rounds it, and a gradient summed
+# as PyTorch sums it: what the engine itself asks of the table in numerics/thresholds.py.
+SMALL = 32
+NOTICED = 2 * SMALL
+
+
+def one(array: Any) -> Any:
+    """The number 1 as an operand for `array`. A 0-dim array of its type costs NumPy half of what a
+    Python number does."""
+    made = CARRIERS.ones.get(array.dtype)
+    return 1 if made is None or not array.ndim else made

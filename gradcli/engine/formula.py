@@ -12,12 +12,11 @@ from typing import Any
 
 from .arrays import on_arrays, plain_expression
 from .call import compiled
-from .carriers import CARRIERS
+from .carriers import CARRIERS, NOTICED
 from .catalogue import catalogue
 from .causes import Freed
 from .device import module_of, placed
 from .handing import hand_on, receive, step_lines
-from .kernels import SMALL
 from .kind import Kind, kind_of_array
 from .mode import state
 from .node import Node, SavedOutput, Several
@@ -218,7 +217,6 @@ def alike(value: Any, grad: Any) -> Any:
 
 
 SINGLE = ((), (1,), (1, 1))
-NOTICED = 2 * SMALL  # elements: sums of more differ in digits that nobody prints
 
 
 def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy
 
-from .carriers import CARRIERS, Body
+from .carriers import CARRIERS, SMALL, Body
 from .catalogue import catalogue
 from .device import Device, array_module, cpu
 from .dtypes import COMPLEX, FLOATING, OF_ARRAY, DType
-from .kernels import SMALL
 from .layout import contiguous_strides
 from .node import Node
 from .reduced import ReducedNode, rounded_to

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .kernels import SMALL
+from .carriers import SMALL
 from .kind import LARGE
 from .row import OF, Row
 from .signature import Parameter

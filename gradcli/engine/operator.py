@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .carriers import Body
+from .carriers import Body, one
 from .catalogue import Function, catalogue
-from .kernels import SMALL, multiply_add, one, precise, transcendental
 from .mode import state
 from .row import Acts, Composite, Domain, Factory, Formula, Reduced, Row, Zero
 
 __all__ = [
-    "SMALL", "Composite", "Domain", "Factory", "Function", "Reduced", "Row", "catalogue",
-    "composite", "factory", "multiply_add", "one", "operator", "precise", "transcendental", "warn",
+    "Composite", "Domain", "Factory", "Function", "Reduced", "Row", "catalogue", "composite",
+    "factory", "one", "operator", "warn",
 ]  # fmt: skip
 
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from .summation import products_down, sum_down
+from .thresholds import NORMALISED, ROW
 
 LANES = 8
-LONGEST = 16 * LANES  # numbers in a row: beyond them PyTorch joins parts of the row as well
-FEW = 512  # elements: what somebody may read; more are worked out in double
 
 
 def moments(x: Any, axis: Any) -> tuple[Any, Any]:
@@ -29,7 +28,7 @@ def moments_of_channels(xp: Any, x: Any) -> tuple[Any, Any]:
     In a matrix one row after another is added; images are added up in double.
     """
     others = tuple(place for place in range(x.ndim) if place != 1)
-    if x.dtype.char != "f" or not 0 < x.size <= FEW:
+    if x.dtype.char != "f" or not 0 < x.size <= NORMALISED:
         mean, spread = moments(x, others)
         return mean.reshape(-1), spread.reshape(-1)
     count = x.size // x.shape[1]
@@ -46,7 +45,7 @@ def moments_of_channels(xp: Any, x: Any) -> tuple[Any, Any]:
 def moments_of_rows(xp: Any, rows: Any) -> tuple[Any, Any]:
     """Mean and variance of each row of a matrix, as columns; the variance may be of type double."""
     length = rows.shape[1]
-    if rows.dtype.char != "f" or not 0 < length <= LONGEST or rows.size > FEW:
+    if rows.dtype.char != "f" or not 0 < length <= ROW or rows.size > NORMALISED:
         return moments(rows, 1)
     columns = xp.ascontiguousarray(rows.T)
     whole = length // LANES * LANES
@@ -93,6 +92,6 @@ def _joined(
 
 def fused(xp: Any, x: Any, factor: Any, offset: Any) -> Any:
     """x * factor + offset; singles with one rounding, as a product of two is exact in double."""
-    if x.dtype.char != "f" or x.size > FEW:
+    if x.dtype.char != "f" or x.size > NORMALISED:
         return x * factor + offset
     return (xp.multiply(x, factor, dtype="float64") + offset).astype(x.dtype)

@@ -11,7 +11,7 @@ from math import pi
 from typing import Any
 
 from ..engine.conversion import MEAN, NONE
-from ..engine.operator import multiply_add, precise
+from .rounding import multiply_add, precise
 
 VECTOR = 32  # elements that vector code takes at once, fusing a * b + c; the rest goes one by one
 

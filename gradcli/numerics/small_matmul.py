@@ -13,17 +13,17 @@ from math import gcd
 from typing import Any
 
 from ..engine.layout import row_major
+from .thresholds import PRODUCTS
 
 VECTOR = 16  # bytes that are added side by side: four singles, or two doubles
 ROWS_PACKED, COLUMNS_PACKED = 4, 11  # of the result, from which on operands are packed
 UNROLLED = 8  # numbers for each turn of the loops over one row
-MOST = 4096  # products: with more of them nobody reads the last digit
 BATCH_BY_HAND = 400  # products for each matrix, below which PyTorch multiplies batches itself
 
 
 def multiplied(xp: Any, a: Any, b: Any) -> Any:
     """a @ b for vectors, matrices and batches of matrices."""
-    if a.dtype.char not in "fd" or not 0 < _count(a, b) <= MOST or xp.__name__ != "numpy":
+    if a.dtype.char not in "fd" or not 0 < _count(a, b) <= PRODUCTS or xp.__name__ != "numpy":
         return xp.matmul(a, b)
     if a.ndim == b.ndim == 2:
         return row_major(_matrices(xp, a, b))
@@ -38,7 +38,7 @@ def multiplied(xp: Any, a: Any, b: Any) -> Any:
 def added_product(xp: Any, start: Any, a: Any, b: Any) -> Any:
     """start + a @ b for matrices: products are added to what stands there, where that is the way
     of the routine, and otherwise to each other first."""
-    if a.dtype.char not in "fd" or not 0 < _count(a, b) <= MOST or xp.__name__ != "numpy":
+    if a.dtype.char not in "fd" or not 0 < _count(a, b) <= PRODUCTS or xp.__name__ != "numpy":
         return xp.matmul(a, b) + start
     if _way(a, b) is not _down_columns:
         return row_major(_matrices(xp, a, b) + start)

@@ -11,9 +11,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from .thresholds import CASES, ONE_BY_ONE, SUMMED
+
 BYTES = 32  # of a vector
 SIDE_BY_SIDE, ROUNDS = 4, 16  # vectors, and rounds of a partial sum
-LONGEST = 8 * SIDE_BY_SIDE * ROUNDS * ROUNDS  # singles: beyond them PyTorch keeps a third level
 
 
 def sum_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> Any:
@@ -22,7 +23,7 @@ def sum_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtyp
         self = self.astype(dtype.numpy, copy=False)
     if self.dtype.char in "fd":
         whole = axis is None or len(axis) == self.ndim
-        if whole and not keepdim and self.size >= 5 and self.nbytes <= 4 * LONGEST:
+        if whole and not keepdim and self.size >= 5 and self.nbytes <= 4 * SUMMED:
             if self.flags.c_contiguous and xp.__name__ == "numpy":
                 return _line(xp, self if self.ndim == 1 else self.reshape(-1))
         return _floating(xp, self, axis, keepdim)
@@ -55,7 +56,6 @@ def squares_of(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return _shaped(_line_of_squares(xp, found[1]), self, axis, keepdim)
 
 
-MANY = 64  # numbers added one by one here; PyTorch does so with any number
 WIDE = 16  # numbers that PyTorch's kernel for softmax takes at a time
 
 
@@ -91,14 +91,14 @@ def products_in_a_row(xp: Any, x: Any, y: Any, wide: int = WIDE) -> Any:
 
 def sum_down(xp: Any, x: Any) -> Any:
     """The sum along the first dimension, one row after another, however the array lies."""
-    if not _is_single(xp, x) or len(x) > MANY:
+    if not _is_single(xp, x) or len(x) > ONE_BY_ONE:
         return x.sum(axis=0)
     return xp.add.accumulate(x, axis=0)[-1]
 
 
 def products_down(xp: Any, x: Any, y: Any, dim: int) -> Any:
     """The sum of x * y along a dimension that is not the last, each step rounded once."""
-    if not _is_single(xp, x) or x.shape[dim] > MANY:
+    if not _is_single(xp, x) or x.shape[dim] > ONE_BY_ONE:
         return (x * y).sum(axis=dim, keepdims=True)
     products = xp.multiply(x, y, dtype="float64").swapaxes(0, dim)
     total = products[0].astype("float32")
@@ -113,7 +113,7 @@ def sum_of_cases(xp: Any, loss: Any) -> Any:
     The very first case climbs to the highest level, and the levels are added from the lowest one.
     """
     count = loss.size
-    if loss.ndim != 1 or not _is_single(xp, loss) or not 1 < count <= ROUNDS * ROUNDS:
+    if loss.ndim != 1 or not _is_single(xp, loss) or not 1 < count <= CASES:
         return loss.sum(dtype=loss.dtype)
     whole = (count - 1) // ROUNDS * ROUNDS
     total, blocks = loss.dtype.type(0), loss[1 : whole + 1].reshape(-1, ROUNDS)
@@ -128,7 +128,7 @@ def sum_of_window(window: Any, ndim: int) -> Any:
     lead = window.ndim - ndim
     count = prod(window.shape[lead:])
     flat = window.reshape((*window.shape[:lead], count))
-    if not 0 < count <= MANY:
+    if not 0 < count <= ONE_BY_ONE:
         return flat.sum(axis=-1, dtype=window.dtype)
     total = flat[..., 0]
     for place in range(1, count):
@@ -137,7 +137,7 @@ def sum_of_window(window: Any, ndim: int) -> Any:
 
 
 def _is_single(xp: Any, x: Any) -> bool:
-    return x.dtype.char == "f" and 0 < x.size <= LONGEST and xp.__name__ == "numpy"
+    return x.dtype.char == "f" and 0 < x.size <= SUMMED and xp.__name__ == "numpy"
 
 
 def _in_lanes(xp: Any, x: Any, wide: int) -> Any:
@@ -162,7 +162,7 @@ def sum_as_given(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> An
 
 def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, Any] | None:
     """(do reduced elements lie side by side, the elements with what is reduced first)."""
-    if self.nbytes > 4 * LONGEST or xp.__name__ != "numpy":
+    if self.nbytes > 4 * SUMMED or xp.__name__ != "numpy":
         return None
     flags, ndim = self.flags, self.ndim
     if axis is None or len(axis) == ndim:

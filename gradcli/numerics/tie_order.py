@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, MutableSequence, Sequence
 from typing import Any, TypeAlias
 
+from .thresholds import TIED
+
 Places: TypeAlias = MutableSequence[int]
 Keys: TypeAlias = Sequence[Any]
 
 SHORT = 16  # up to here it is sorted by insertion, which leaves equals as they were
-MOST = 1 << 18  # elements in such lines: they cost a microsecond each
 
 
 def settled(
@@ -30,7 +31,7 @@ def settled(
 
     Both arrays have their lines last. Keys are the ranks of elements, dense from 0.
     """
-    if lines.shape[-1] < 2 or lines.size > MOST:
+    if lines.shape[-1] < 2 or lines.size > TIED:
         return order[..., :length]
     ranked = xp.take_along_axis(lines, order, axis=-1)
     before, after = ranked[..., :-1], ranked[..., 1:]

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..engine.conversion import MEAN, NONE, SUM
 from ..engine.mode import state
-from ..engine.operator import SMALL, catalogue
+from ..engine.operator import catalogue
+from ..numerics.thresholds import SMALL
 
 INTEGERS = ("Byte", "Char", "Short", "Int", "Long")
 REDUCED = ("Half", "BFloat16")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import composite, operator, precise
+from ...engine.operator import composite, operator
+from ...numerics.rounding import precise
 from ..conventions import NO_COMPLEX_LIMITS, Late, cleared, floating_only, not_bool, real_only
 from ..shape.constants import zeros_as
 

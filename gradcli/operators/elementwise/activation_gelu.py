@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.operator import operator, precise
+from ...engine.operator import operator
+from ...numerics.rounding import precise
 from ..conventions import Late, floating_only
 from ..shape.constants import number_as
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import Reduced, composite, multiply_add, operator, precise
+from ...engine.operator import Reduced, composite, operator
+from ...numerics.rounding import multiply_add, precise
 from ..conventions import (
     INTEGERS,
     Late,

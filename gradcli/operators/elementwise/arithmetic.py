@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.dtypes import bool_, of_number
-from ...engine.operator import Reduced, catalogue, composite, multiply_add, operator, precise
+from ...engine.operator import Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import minus_scaled, plus_scaled
+from ...numerics.rounding import multiply_add, precise
 from ..conventions import COMPLEX, REDUCED, floating_only, unimplemented
 from ..shape.constants import number_as
 from .rounding import sgn

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import Domain, operator, precise, transcendental
+from ...engine.operator import Domain, operator
+from ...numerics.rounding import precise, transcendental
 from ..conventions import COMPLEX, Late, real_by_rule, unimplemented
 from .power import reciprocal, rsqrt
 

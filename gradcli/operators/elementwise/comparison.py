@@ -8,7 +8,8 @@ from typing import Any
 from ...engine.conversion import other_device
 from ...engine.dtypes import FLOATING
 from ...engine.limits import held
-from ...engine.operator import composite, operator, precise
+from ...engine.operator import composite, operator
+from ...numerics.rounding import precise
 from ..conventions import (
     COMPLEX,
     INTEGERS,

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import (
-    SMALL,
-    Domain,
-    Reduced,
-    composite,
-    multiply_add,
-    one,
-    operator,
-    precise,
-    transcendental,
-)
+from ...engine.operator import Domain, Reduced, composite, one, operator
 from ...numerics.reduced_kernels import sigmoid_slope
+from ...numerics.rounding import multiply_add, precise, transcendental
+from ...numerics.thresholds import SMALL
 from ..shape.constants import number_as
 from .power import rsqrt
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from ...engine import dtypes
 from ...engine.dtypes import INTEGER
-from ...engine.operator import Domain, Reduced, catalogue, composite, operator, precise
+from ...engine.operator import Domain, Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import inverse_root, number, power, rounded_quotient
+from ...numerics.rounding import precise
 from ..conventions import COMPLEX, Late, unimplemented
 from ..shape.constants import zeros_as
 from .arithmetic import number_first

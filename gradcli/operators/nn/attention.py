@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.operator import Reduced, catalogue, composite, operator, precise
+from ...engine.operator import Reduced, catalogue, composite, operator
+from ...numerics.rounding import precise
 from ..conventions import native
 from ..reduce.softmax import safe_softmax
 from .dropout import _drop

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import Reduced, operator, precise
+from ...engine.operator import Reduced, operator
 from ...numerics.reduced_kernels import binary_entropy, binary_entropy_slope, logits_entropy
+from ...numerics.rounding import precise
 from ..conventions import Late, constant, floating_only
 from ..elementwise.activation_smooth import log_sigmoid_forward
 from ..elementwise.arithmetic import TWO_BOOLS

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.conversion import MEAN, NONE, SUM
-from ...engine.operator import Reduced, operator, precise
+from ...engine.operator import Reduced, operator
 from ...numerics import reduced_kernels as halves
+from ...numerics.rounding import precise
 from ...numerics.summation import mean_of, sum_of
 from ..conventions import Late, constant, floating_only
 from ..elementwise.arithmetic import NEGATED_BOOL, abs_

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import Reduced, operator
-from ...numerics.moments import FEW, LANES, fused, moments_of_channels, moments_of_rows
+from ...numerics.moments import LANES, fused, moments_of_channels, moments_of_rows
 from ...numerics.summation import products_down, products_in_a_row, sum_down, sum_in_a_row
+from ...numerics.thresholds import NORMALISED
 from ..conventions import Late, constant, floating_only
 from ..reduce.sums import sum_dims
 from ..shape.constants import number_as
@@ -54,7 +55,7 @@ def _layer_norm_backward(
     if output_mask[1]:
         total = xp.zeros((length,), dtype=x.dtype)
         normal = fused(xp, flat, rstd, -rstd * mean)
-        if flat.size > FEW:
+        if flat.size > NORMALISED:
             total = (dy * normal).sum(axis=0)
         else:
             for row, its_grad in zip(normal, dy, strict=True):

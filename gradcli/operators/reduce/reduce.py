@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine import dtypes
-from ...engine.operator import Reduced, composite, operator, precise
+from ...engine.operator import Reduced, composite, operator
 from ...numerics import reduced_kernels as halves
+from ...numerics.rounding import precise
 from ...numerics.summation import mean_of, sum_of
 from ..conventions import Late, real_by_rule, wrap_dim
 from ..geometry import array_of, wrap_dims

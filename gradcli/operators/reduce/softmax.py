@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ...engine.operator import Reduced, composite, operator, precise, warn
+from ...engine.operator import Reduced, composite, operator, warn
 from ...numerics import reduced_kernels as halves
-from ...numerics.moments import FEW, fused
+from ...numerics.moments import fused
+from ...numerics.rounding import precise
 from ...numerics.summation import products_down, products_in_a_row, sum_in_a_row
+from ...numerics.thresholds import NORMALISED
 from ..conventions import INTEGERS, Late, wrap_dim
 from .sums import sum_dims
 
@@ -47,7 +49,9 @@ def _vector_code() -> Any:
 
 
 def _in_vectors(xp: Any, x: Any, dim: int) -> bool:
-    return x.dtype.char == "f" and x.size <= FEW and _is_last(x, dim) and xp.__name__ == "numpy"
+    return (
+        x.dtype.char == "f" and x.size <= NORMALISED and _is_last(x, dim) and xp.__name__ == "numpy"
+    )
 
 
 def _exp(xp: Any, x: Any, dim: int) -> Any:

@@ -6,7 +6,8 @@ from typing import Any
 
 from ...engine import dtypes
 from ...engine.operator import composite, operator
-from ...numerics.tie_order import MOST, SHORT, first_few, in_order, settled
+from ...numerics.thresholds import TIED
+from ...numerics.tie_order import SHORT, first_few, in_order, settled
 from ...numerics.tie_order import sort as sort_places
 from ..conventions import COMPLEX, real_by_rule, real_only, unimplemented, wrap_dim
 from .extremes import evenly_distribute_backward, value_selecting_backward
@@ -385,7 +386,7 @@ def _commonest(xp: Any, self: Any, dim: int, keepdim: bool) -> Any:
 
 def _unsettled(lines: Any, ranked: Any) -> Any:
     """The lines whose equals a stable order may leave otherwise; NaN has no place in order."""
-    if lines.size > MOST:
+    if lines.size > TIED:
         return (lines != lines).any(axis=-1) & False
     missing = (lines != lines).any(axis=-1)
     if lines.shape[-1] <= SHORT:

@@ -7,7 +7,8 @@ from math import inf, isinf
 from typing import Any
 
 from ...engine import dtypes
-from ...engine.operator import Domain, catalogue, composite, operator, precise
+from ...engine.operator import Domain, catalogue, composite, operator
+from ...numerics.rounding import precise
 from ...numerics.summation import squares_of, sum_of
 from ..conventions import Late, wrap_dim
 from ..elementwise.arithmetic import ONE_BOOL, TWO_BOOLS

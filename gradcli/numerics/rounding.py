@@ -1,22 +1,16 @@
-"""Engine: kernels that declarations share: single-precision functions rounded once."""
+"""Numerics: functions and fused operations of small arrays of singles, rounded once."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from .carriers import ARRAYS, CARRIERS, Body
-
-SMALL = 32  # elements: what people print and read number by number
+from ..engine.carriers import ARRAYS, CARRIERS, Body
+from .thresholds import SMALL
 
 
 def precise(function: Body, *arrays: Any) -> Any:
-    """A float32 transcendental of a small tensor, computed in double and rounded once.
-
-    NumPy's and PyTorch's single-precision kernels differ in the last bits of one value in five;
-    rounding once from double agrees with PyTorch in 99 of 100, and nearly always when printed. It
-    costs 1 microsecond, which larger arrays are spared.
-    """
+    """A float32 transcendental of a small tensor, computed in double and rounded once."""
     first = arrays[0]
     if first.size > SMALL:
         return function(*arrays)
@@ -49,13 +43,6 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
     if offset.__class__ is float:
         offset = kind(offset)
     return (xp.multiply(x, factor, dtype=CARRIERS.double) + offset).astype(kind)
-
-
-def one(array: Any) -> Any:
-    """The number 1 as an operand for `array`. A 0-dim array of its type costs NumPy half of what a
-    Python number does."""
-    made = CARRIERS.ones.get(array.dtype)
-    return 1 if made is None or not array.ndim else made
 
 
 def transcendental(name: str) -> Body:

@@ -1,0 +1,55 @@
+"""Numerics: up to how many elements a result gets PyTorch's last bits, why, and what that costs.
+
+People read numbers one by one, and compare them with what PyTorch printed; nobody reads ten
+thousand of them. So each rule holds up to a size, and larger arrays take NumPy's way. A cost is
+processor time at the bound, in the worst shape that was found, beside NumPy's way.
+
+Switches inside PyTorch's own kernels (where its sort inserts, where its products are packed) are
+no thresholds of ours: they stand with the code that repeats the kernel.
+"""
+
+from __future__ import annotations
+
+from ..engine.carriers import NOTICED, SMALL
+
+__all__ = [
+    "CASES", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PRODUCTS", "ROW", "SMALL", "SUMMED", "TIED"
+]  # fmt: skip
+
+# SMALL = 32, elements (rounding.py, and the engine's lanes). PyTorch calls the C library for fewer
+# than 32 numbers and vector code for more. NumPy's singles differ from both in one value of five;
+# rounding once from double agrees in 99 of 100. Cost: 4 µs for exp, 0.8 without.
+
+# NOTICED = 64, elements (`reduce_to` in the engine). The gradient of an operand that was broadcast
+# is a sum, which PyTorch adds in its own order; sums of more differ in digits that nobody prints.
+# Cost: 12 µs for 8 rows of 8, 2 without.
+
+# Singles, or half as many doubles (summation.py). A loss is a sum, printed with all its digits.
+# PyTorch keeps partial sums on two levels up to here, on three beyond. Cost: 24 µs, 4 without.
+SUMMED = 8192
+
+# Numbers of one sum (summation.py: pooling, columns, gradients of normalised columns). PyTorch
+# adds them one after another however many they are; each is a turn of a loop here. Cost: 118 µs
+# for eight columns of products, 4 without.
+ONE_BY_ONE = 64
+
+# Losses of one batch (summation.py: nll_loss). PyTorch adds them on levels of sixteen; two levels
+# end here. Cost: 4 µs, 1 without.
+CASES = 256
+
+# Products of two matrices (small_matmul.py). PyTorch's library adds those of small operands in
+# orders that depend on how they lie in memory. Cost: 2 µs for two matrices of 16 by 16, 20 to 55
+# for 64 by 8 times 8 by 8, 300 for 2 by 204 times 204 by 10; 1 without.
+PRODUCTS = 4096
+
+# Elements that are normalised (moments.py, softmax.py, normalization.py). Where a gradient is zero
+# in exact arithmetic, the roundings of this order are what is printed. Cost: 35 µs for the exp of
+# a softmax, 1 without; 207 µs for the moments of four rows, 14 without.
+NORMALISED = 512
+
+# Numbers of one normalised row (moments.py): beyond them PyTorch joins parts of the row as well.
+ROW = 128
+
+# Elements of lines that hold equals (tie_order.py). Which of them comes first, the moves of C++'s
+# sort decide, and an index is no last bit: it is right or wrong. Cost: 0.4 s, 4 ms without.
+TIED = 1 << 18
