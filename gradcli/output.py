@@ -25,7 +25,8 @@ def look_of(stream: TextIO, color: str, width: int | None = None) -> Look:
     if terminal:
         with suppress(OSError, ValueError):
             columns = max(40, min(200, os.get_terminal_size(stream.fileno()).columns))
-    return Look(_wants_color(terminal, color), encoding.startswith("utf"), width or columns)
+    coloured, unicode = _wants_color(terminal, color), encoding.startswith("utf")
+    return Look(coloured, unicode, width or columns, not terminal and width is None)
 
 
 def _is_terminal(stream: TextIO) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -232,3 +233,28 @@ y = x * x
 y.backward(torch.tensor([1., 10.]))
 """
     assert sum_of_paths(text, "x").sum == (2.0, 40.0)
+
+
+# ---------------------------------------------------------------- whole in a pipe
+
+CUT = re.compile(r"…")
+FOLD = re.compile(r"^\s*…|[-+.\dena]…[-+.\dina]")
+
+
+@pytest.mark.parametrize("verb", [
+    ("trace",), ("trace", "--all", "--ledger"), ("grad",), ("paths", "--wrt", "net.0.fc.weight"),
+    ("why", "net.0.fc.weight"), ("step",),
+])  # fmt: skip
+def test_nothing_is_cut_in_a_pipe(home: Path, verb: tuple[str, ...]) -> None:  # noqa: F811
+    (home / "p.expr").write_text(NETWORK)
+    done = gradcli(verb[0], "p.expr", *verb[1:])
+    assert done.returncode == 0, done.stderr
+    cuts = [line for line in done.stdout.splitlines() if CUT.search(line)]
+    assert [line for line in cuts if not FOLD.search(line)] == []
+
+
+def test_few_elements_are_shown_in_full() -> None:
+    rows = tree("x = torch.tensor([[0.12345, 2.5, -3.75], [1e-3, 5., 6.25]], requires_grad=True)\n"
+                "(x * x).sum().backward()\n", width=300)  # fmt: skip
+    (leaf,) = (row for row in rows if " leaf [" in row)
+    assert leaf.count(",") == 10 and "…" not in leaf

@@ -43,7 +43,7 @@ def _row(fact: FileCheck, wide: int, look: Look) -> Line:
     return (
         Cell(pad(WORDS[fact.status], 8), STYLES[fact.status]),
         Cell(pad(name, wide) + "  "),
-        Cell(cut(_details(fact), room, ellipsis(look)), "dim"),
+        Cell(look.fit(_details(fact), room), "dim"),
     )
 
 
@@ -123,7 +123,7 @@ def _shown(line: str, look: Look, kind: str) -> Line:
     style = ""
     if kind in ("output", "against"):
         style = {"+": "good", "-": "mark", "@": "note"}.get(line[:1], "")
-    return (Cell(cut(cell(line).text, look.width, ellipsis(look)), style),)
+    return (Cell(look.fit(cell(line).text, look.width), style),)
 
 
 def _summary(done: Sequence[FileCheck]) -> Line:

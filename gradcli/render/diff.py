@@ -14,8 +14,6 @@ from .text import (
     cell,
     columns,
     counted,
-    cut,
-    ellipsis,
     pad,
     paint,
     width_of,
@@ -56,7 +54,7 @@ def _side(letter: str, side: SideFact, widest: int, look: Look) -> Line:
     wide = min(widest, look.width - len(known) - 5)
     return (
         Cell(f"{letter}  ", "name"),
-        Cell(pad(cut(_title(side), wide, ellipsis(look)), wide)),
+        Cell(pad(look.fit(_title(side), wide), wide)),
         Cell(f"  {known}", "dim"),
     )
 
@@ -120,7 +118,7 @@ def _said(difference: DifferenceFact, look: Look) -> list[Line]:
 
 def _shown(line: str, look: Look) -> Line:
     style = {"+": "good", "-": "mark", "@": "note"}.get(line[:1], "")
-    return (Cell(cut(cell(line).text, look.width, ellipsis(look)), style),)
+    return (Cell(look.fit(cell(line).text, look.width), style),)
 
 
 def _equal(report: DiffReport) -> Line:

@@ -20,6 +20,7 @@ from ..diagnostics import Diagnostic, Label, Span
 from .escape import Terminal, block
 from .text import Cell, Line, Look, cell, cut, ellipsis, paint, width_of
 
+LONGEST = 400  # columns of a quoted line where nobody looks at a screen
 GAP = 2  # lines left out between two labels are marked when there are more than these
 MOST_LINES = 4  # of one label that spans several
 LEAD = 12  # characters in front of the first label that a long line keeps
@@ -115,7 +116,7 @@ def _source_line(
 
 def _room(width: int, look: Look) -> int:
     """Columns behind the line's number and the bar."""
-    return max(20, look.width - width - 5)
+    return max(20, (LONGEST if look.whole else look.width) - width - 5)
 
 
 def _harmless(text: str) -> str:
@@ -161,6 +162,7 @@ def _marks(
     margin = Cell(" " * (2 + width) + _bar(look), "dim")
     marks = Cell(("^" if primary else "-") * length, style)
     words = cell(label.text).text
+    room = _room(width, look._replace(whole=False))  # sentences are wrapped all the same
     if start + length + 1 + width_of(words) <= room:
         said = Cell(f" {words}" if words else "", style)
         return [(margin, Cell(" " * start), marks, said)]

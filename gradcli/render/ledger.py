@@ -13,7 +13,7 @@ from ..recording.facts.ledger import (
     StaleFact,
 )
 from .fold import repeats
-from .text import Cell, Line, Look, bare, cell, columns, counted, cut, ellipsis, width_of
+from .text import Cell, Line, Look, bare, cell, columns, counted, ellipsis, width_of
 
 MOST = 12  # lines of the short form
 MOST_PASSES = 20
@@ -48,7 +48,7 @@ def _wrapped(names: str, told: str, look: Look) -> Iterator[Line]:
     if width_of(names) + width_of(told) + 5 <= look.width:
         yield (Cell("  "), cell(names, "leaf"), cell(" = "), cell(told))
         return
-    yield (Cell("  "), cell(cut(names, look.width - 4, ellipsis(look)), "leaf"), cell(" ="))
+    yield (Cell("  "), cell(look.fit(names, look.width - 4), "leaf"), cell(" ="))
     rest = told
     while rest:
         room = look.width - 6
@@ -67,7 +67,7 @@ def history(account: AccountFact, look: Look) -> str:
     if len(marks) < account.total:
         half = len(marks) // 2
         first, last = _joined(marks[:half], look), _joined(marks[half:], look)
-        return f"{first}, {ellipsis(look)} {account.left_out:,} more {ellipsis(look)}, {last}"
+        return f"{first}, {account.left_out:,} more, {last}"
     return _joined(marks, look)
 
 
@@ -143,17 +143,17 @@ def _rows(account: AccountFact, look: Look, most: int | None) -> Iterator[tuple[
             cell(f"{account.name}.grad" if i == 0 else "", "leaf" if account.is_leaf else ""),
             cell("" if entry.line is None else str(entry.line), "dim"),
             cell({"cleared": "set to None", "zeroed": "set to zeros"}.get(entry.kind, entry.kind)),
-            cell(_value(entry.amount)),
-            cell("None" if entry.kind == "cleared" else _after(entry)),
+            cell(_value(entry.amount, look)),
+            cell("None" if entry.kind == "cleared" else _after(entry, look)),
         )
 
 
-def _after(entry: EntryFact) -> str:
-    return "zeros" if entry.kind == "zeroed" else _value(entry.after)
+def _after(entry: EntryFact, look: Look) -> str:
+    return "zeros" if entry.kind == "zeroed" else _value(entry.after, look)
 
 
-def _value(text: str | None) -> str:
-    return "" if text is None else cut(bare(text), WIDEST)
+def _value(text: str | None, look: Look) -> str:
+    return "" if text is None else look.fit(bare(text), WIDEST)
 
 
 def passes(ledger: LedgerFact, look: Look) -> list[Line]:

@@ -21,7 +21,7 @@ from .paths_words import (
     share_text,
     whole,
 )
-from .text import BLANK, Cell, Line, Look, after, cell, cut, pad, paint, width_of
+from .text import BLANK, Cell, Line, Look, after, cell, pad, paint, width_of
 
 
 def text(report: PathsReport, look: Look, *, streamed: bool = False) -> Terminal:
@@ -123,7 +123,7 @@ def _numbers(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
     else:
         left = room
         for row in rows:
-            parts = _wrapped(row.path, strokes, look.width - len(INDENT) - 4)
+            parts = _wrapped(row.path, strokes, look.width - len(INDENT) - 4, look)
             last = width_of(parts[-1])
             lines += [(Cell(INDENT if i == 0 else INDENT * 3), cell(part))
                       for i, part in enumerate(parts[:-1])]  # fmt: skip
@@ -210,7 +210,7 @@ def _colored(row: Row, strokes: Strokes, space: str) -> list[Cell]:
     return [*cells, Cell(space)]
 
 
-def _wrapped(pairs: list[tuple[str, str]], strokes: Strokes, room: int) -> list[str]:
+def _wrapped(pairs: list[tuple[str, str]], strokes: Strokes, room: int, look: Look) -> list[str]:
     """A path in lines of so many columns, broken before edges."""
     lines = [""]
     for pair in pairs:
@@ -219,7 +219,7 @@ def _wrapped(pairs: list[tuple[str, str]], strokes: Strokes, room: int) -> list[
             lines.append(piece.lstrip())
         else:
             lines[-1] += piece
-    return [cut(line, room) for line in lines]
+    return [look.fit(line, room) for line in lines]
 
 
 # ---------------------------------------------------------------- remarks

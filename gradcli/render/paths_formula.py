@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..recording.facts.paths import PathsReport
-from .text import BLANK, Cell, Line, Look, cell, cut, ellipsis, pad, width_of
+from .text import BLANK, Cell, Line, Look, cell, pad, width_of
 
 
 def formula_lines(report: PathsReport, look: Look, name: str) -> list[Line]:
@@ -15,7 +15,7 @@ def formula_lines(report: PathsReport, look: Look, name: str) -> list[Line]:
         return said(report.no_formula, "dim", look) if report.no_formula else []
     lines: list[Line] = []
     if report.symbolic and formula.steps:
-        heads = [cut(f"d{of}/d{wrt}", look.width // 3, ellipsis(look))
+        heads = [look.fit(f"d{of}/d{wrt}", look.width // 3)
                  for of, wrt, _, _ in formula.steps]  # fmt: skip
         width = max(map(width_of, heads))
         for head, (_, _, text, _) in zip(heads, formula.steps, strict=True):
@@ -41,7 +41,7 @@ def said(text: str, style: str, look: Look) -> list[Line]:
             lines.append(word)
         else:
             lines[-1] += f" {word}" if lines[-1] else word
-    return [(cell(cut(line, look.width, ellipsis(look)), style),) for line in lines]
+    return [(cell(look.fit(line, look.width), style),) for line in lines]
 
 
 def _equation(left: str, right: str, look: Look, style: str) -> list[Line]:

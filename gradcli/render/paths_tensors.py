@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..recording.facts.paths import PathFact, PathsReport
 from .paths_words import INDENT, KEPT, LONG, Strokes, against_text, folded, number, share_text
-from .text import BLANK, Cell, Line, Look, cell, counted, cut, ellipsis, pad, width_of
+from .text import BLANK, Cell, Line, Look, cell, counted, pad, width_of
 
 
 def tensors(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
@@ -18,7 +18,7 @@ def tensors(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
         head = f"path {place}  {shown}" if len(report.paths) > 1 else shown
         tail = "  ".join(word for word in (share, note) if word)
         room = look.width - width_of(tail) - 2
-        head = cut(cell(head).text, room, ellipsis(look))
+        head = look.fit(cell(head).text, room)
         lines.append((Cell(head, "name"), Cell(" " * (room - width_of(head) + 2)),
                       cell(tail, "mark" if note else "dim")))  # fmt: skip
         lines += _steps(report, path, look, strokes)
@@ -40,8 +40,8 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
         size = "" if step.shape is None else f"{step.shape[0]:,}{cross}{step.shape[1]:,}"
         rows.append((f"d{of}/d{wrt}", kind, size, step.jacobian_text or step.passed_text))
     widths = [max(width_of(row[i]) for row in rows) for i in range(3)]
-    widths[0] = min(widths[0], 24)
-    widths[1] = min(widths[1], 30)
+    if not look.whole:
+        widths = [min(widths[0], 24), min(widths[1], 30), widths[2]]
     left = len(INDENT) + sum(widths) + 6
     lines: list[Line] = []
     for place, (name, kind, size, value) in enumerate(rows):
@@ -50,10 +50,9 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
             lines.append((Cell(INDENT), cell(fold, "dim")))
         parts = value.split("\n") if value else [""]
         below = max(map(width_of, parts)) > look.width - left
-        mark = ellipsis(look)
         first = (
-            Cell(INDENT), cell(pad(cut(name, widths[0], mark), widths[0])), Cell("  "),
-            cell(pad(cut(kind, widths[1], mark), widths[1]), "node"), Cell("  "),
+            Cell(INDENT), cell(pad(look.fit(name, widths[0]), widths[0])), Cell("  "),
+            cell(pad(look.fit(kind, widths[1]), widths[1]), "node"), Cell("  "),
             cell(pad(size, widths[2], right=True), "dim"), Cell("  "),
         )  # fmt: skip
         if below:

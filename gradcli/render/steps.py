@@ -10,7 +10,7 @@ from .escape import Terminal
 from .fold import repeats
 from .steps_block import Blocks, is_plain
 from .steps_values import lines_of
-from .text import BLANK, Cell, Line, Look, after, cell, counted, cut, ellipsis, paint
+from .text import BLANK, Cell, Line, Look, after, cell, counted, ellipsis, paint
 
 FEW_PASSES = 3  # so many are told in full, whether they are alike or not
 MOST_STEPS = 60  # of one pass, after folding
@@ -65,7 +65,7 @@ def title(walk: WalkFact, report: StepsReport, look: Look) -> Line:
     line = "" if walk.line is None else f"   line {walk.line}"
     number = f"pass {walk.number:,} of {report.passes:,}"
     room = look.width - len(number) - len(line) - 3
-    shown = cut(cell(words).text, room, ellipsis(look))
+    shown = look.fit(cell(words).text, room)
     return (cell(number, "name"), Cell(f"   {shown}"), cell(line))
 
 
@@ -79,7 +79,7 @@ def opening(walk: WalkFact, report: StepsReport, look: Look) -> list[Line]:
             head += f"d{root.name}/d{root.name} = "
         else:
             room = max(12, look.width - len(head) - len(first) - 5)
-            name = f" for {cut(cell(root.name).text, room, ellipsis(look))}"
+            name = f" for {look.fit(cell(root.name).text, room)}"
         lines.append((cell(head, "dim"), cell(first), Cell(name, "dim")))
         lines.extend((Cell(" " * len(head)), cell(other)) for other in others)
     return lines

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from ..recording.facts import EventFact
 from ..recording.facts.steps import EdgeFact, StepFact, ValueFact, WalkFact
 from .steps_values import beside, is_small, lines_of
-from .text import Cell, Line, Look, bare, cell, cut, ellipsis, one_line, pad, width_of
+from .text import Cell, Line, Look, bare, cell, ellipsis, one_line, pad, width_of
 
 LABEL = 10  # columns of `incoming` and its like
 WORDS = 37
@@ -52,9 +52,9 @@ class Blocks:
         number = f"{step.number:,}".rjust(self.digits + 1)
         words, style = self.words(step), "leaf" if step.is_leaf else "name"
         room = max(12, WORDS - self.digits + self.look.width - 80)
-        shown = cut(cell(words).text, room, ellipsis(self.look))
+        shown = self.look.fit(cell(words).text, room)
         line = "" if step.line is None else f"line {step.line}"
-        kind = cut(cell(step.node_name).text, NODE, ellipsis(self.look))
+        kind = self.look.fit(cell(step.node_name).text, NODE)
         left = self.digits + 3 + room + 2 + NODE
         gap = " " * max(2, self.look.width - left - len(line))
         return (
@@ -158,7 +158,7 @@ class Blocks:
         return grads[0] if len(grads) == 1 == len(step.grads) else None
 
     def _to(self, edge: EdgeFact) -> str:
-        return cut(cell(one_line(edge.name)).text, 16, ellipsis(self.look))
+        return self.look.fit(cell(one_line(edge.name)).text, 16)
 
     def _is_short(self, edge: EdgeFact, given: ValueFact | None) -> bool:
         """One line says it."""
@@ -198,10 +198,10 @@ class Blocks:
             return
         below = Cell(" " * (len(self.indent) + label))
         if width_of(body) > room and len(pieces) == 2:
-            yield (*lead, cell(cut(pieces[0].rstrip(), room, ellipsis(self.look))))
-            yield (below, cell(cut(pieces[1].rstrip(), room, ellipsis(self.look))))
+            yield (*lead, cell(self.look.fit(pieces[0].rstrip(), room)))
+            yield (below, cell(self.look.fit(pieces[1].rstrip(), room)))
         else:
-            yield (*lead, cell(cut(body.rstrip(), room, ellipsis(self.look))))
+            yield (*lead, cell(self.look.fit(body.rstrip(), room)))
         yield (below, cell(text, style))
 
     def _tall(
@@ -215,9 +215,8 @@ class Blocks:
         if rows is None:
             rows = self._stacked(edge)
         rows.append(self._then(edge))
-        mark = ellipsis(self.look)
         for i, (row, style) in enumerate(rows):
-            shown = row if self.whole else cut(cell(row).text, room, mark)
+            shown = row if self.whole else self.look.fit(cell(row).text, room)
             start = lead if i == 0 else (below,)
             yield (*start, cell(shown, style))
 
@@ -329,9 +328,8 @@ class Blocks:
         return (Cell(self.indent), Cell(pad(shown, width), style))
 
     def _labelled(self, label: str, rows: list[str], style: str = "") -> Iterator[Line]:
-        mark = ellipsis(self.look)
         for i, row in enumerate(rows):
-            shown = row if self.whole else cut(cell(row).text, self.room, mark)
+            shown = row if self.whole else self.look.fit(cell(row).text, self.room)
             yield (*self._label(label if i == 0 else ""), cell(shown, style))
 
 

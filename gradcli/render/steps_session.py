@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from ..recording.facts.steps import StepsReport, WalkFact
 from .steps import closing, opening
 from .steps_block import Blocks
-from .text import BLANK, Cell, Line, Look, cell, cut, ellipsis, pad
+from .text import BLANK, Cell, Line, Look, cell, ellipsis, pad
 
 AROUND = 4  # steps before and behind this one that `list` shows
 HELP: tuple[tuple[str, str], ...] = (
@@ -222,13 +222,13 @@ class Session:
             step = self.walk.steps[place]
             here = mark if place == self.at - 1 else " "
             stop = dot if place in stopping else " "
-            words = cut(cell(self.blocks.words(step)).text, room, ellipsis(self.look))
+            words = self.look.fit(cell(self.blocks.words(step)).text, room)
             line = "" if step.line is None else f"line {step.line}"
             yield (
                 Cell(f"{here}{stop}", "result"),
                 cell(f"{step.number:,}".rjust(self.blocks.digits) + "  ", "dim"),
                 Cell(pad(words, room), "leaf" if step.is_leaf else ""), Cell("  "),
-                cell(pad(cut(step.node_name, 24), 24), "node"), cell(f"  {line}", "dim"),
+                cell(pad(self.look.fit(step.node_name, 24), 24), "node"), cell(f"  {line}", "dim"),
             )  # fmt: skip
         if last < count:
             more = f"{count - last:,} more; list all shows them"

@@ -31,14 +31,15 @@ def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Li
             rows.append((cell(f"  {ellipsis(look)} {left_out:,} more", "dim"),))
             continue
         leaf = "leaf" if fact.requires_grad else ""
-        grad = "None" if fact.requires_grad and not fact.has_grad else ""
+        none = "None" if fact.requires_grad and not fact.has_grad else ""
+        grad = summary(fact.grad_text, fact.shape, fact.grad_range)
         rows.append((
             cell(fact.name, leaf if fact.is_leaf else ""),
             cell(type_text(fact)),
             cell("yes") if fact.requires_grad else cell("no", "dim"),
             cell("leaf", leaf) if fact.grad_fn is None else cell(fact.grad_fn, "node"),
-            cell(summary(fact.text, None, fact.range)),
-            cell(summary(fact.grad_text, None, fact.grad_range) or grad, "dim" if grad else ""),
+            cell(summary(fact.text, fact.shape, fact.range)),
+            cell(grad or none, "dim" if none else ""),
             cell(fact.device if elsewhere else "", "dim"),
             cell("" if fact.line is None else str(fact.line), "dim"),
         ))  # fmt: skip

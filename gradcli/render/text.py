@@ -37,6 +37,11 @@ class Look(NamedTuple):
     color: bool = False
     unicode: bool = True
     width: int = 80
+    whole: bool = False  # nobody looks at a screen: sentences are wrapped, nothing is cut
+
+    def fit(self, text: str, width: int) -> str:
+        """The text within so many columns, where it has to be."""
+        return text if self.whole else cut(text, width, ellipsis(self))
 
 
 # Characters that trees and rules are drawn with: one column each, and most of what is not ASCII.
@@ -150,10 +155,10 @@ def columns(
         return [fitted(row, look) for row in rows]
     widths = [max(width_of(row[i].text) for row in body) for i in range(len(body[0]))]
     spaces = gap * sum(1 for width in widths[1:] if width)
-    for group in flexible:
+    for group in () if look.whole else flexible:
         _shrink(widths, group, sum(widths) + spaces - look.width)
     mark = ellipsis(look)
-    narrow = sum(widths) + spaces > look.width
+    narrow = sum(widths) + spaces > look.width and not look.whole
     lines: list[Line] = []
     for row in rows:
         if len(row) <= 2:
@@ -178,10 +183,12 @@ def ellipsis(look: Look) -> str:
 
 def fitted(row: Sequence[Cell], look: Look) -> Line:
     """A line that is no wider than the page."""
+    if look.whole:
+        return tuple(row)
     room = look.width
     pieces = []
     for piece in row:
-        pieces.append(Cell(cut(piece.text, room, ellipsis(look)), piece.style, piece.bare))
+        pieces.append(Cell(look.fit(piece.text, room), piece.style, piece.bare))
         room = max(0, room - width_of(piece.text))
     return tuple(pieces)
 

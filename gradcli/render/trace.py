@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from ..recording.facts import Place, Report, RootFact
 from . import ledger as ledgers
@@ -16,6 +17,7 @@ MOST_TREES = 6
 MOST_EVENTS = 20
 LEAST_WORDS = 18
 SHORT = 14  # a value of more characters is told by its shape and range
+FEW = 6  # elements that are shown in full
 
 
 def text(
@@ -76,7 +78,7 @@ def draw(
         drawing.cut = True
         others = [fact.name for fact in chosen if fact not in shown]
         names = ", ".join(others[:3])
-        more = ", …" if left > 3 else ""
+        more = ", ..." if left > 3 else ""
         trees.append([(cell(f"and {counted(left, 'more result')}: {names}{more}", "dim"),)])
     return drawing, trees
 
@@ -116,7 +118,7 @@ class Words:
         if row.kind == "constant":
             constant = self.graph.constants[row.node, row.output_nr]
             said = Cell(row.lead + cell(one_line(constant.text)).text)
-            value = summary(constant.value, constant.shape, constant.range)
+            value = summary(constant.value, constant.shape, constant.range, shaped=True)
             return (said, cell("constant", "dim"), cell(value), Cell(""), Cell(""))
         words, style = self._words(row)
         mark = self.drawing.marks.get(row.node) if row.kind == "node" else None
@@ -174,12 +176,12 @@ class Words:
         named = self.graph.tensors.get(key) or self.graph.aliases.get(row.node)
         value = grad = line = ""
         if flow is not None:
-            value = summary(flow.text, flow.shape, flow.range)
-            grad = summary(flow.grad_text, None, flow.grad_range)
+            value = summary(flow.text, flow.shape, flow.range, shaped=True)
+            grad = summary(flow.grad_text, flow.shape, flow.grad_range)
             if flow.later is not None:
-                value += f" {self.arrow} {summary(flow.later, None, flow.later_range)}"
+                value += f" {self.arrow} {summary(flow.later, flow.shape, flow.later_range)}"
         elif named is not None:
-            value = summary(named.text, named.shape, named.range)
+            value = summary(named.text, named.shape, named.range, shaped=True)
         if place is not None:
             line = str(place.line)
         elif named is not None and named.line is not None:
@@ -188,17 +190,19 @@ class Words:
 
 
 def summary(
-    text: str | None, shape: tuple[int, ...] | None, span: tuple[float, float] | None
-) -> str:
-    """The value if it is short, else its shape, and from where to where its numbers go."""
+    text: str | None, shape: tuple[int, ...], span: tuple[float, float] | None, *,
+    shaped: bool = False,
+) -> str:  # fmt: skip
+    """The value where it is short or has few elements, else from where to where its numbers go;
+    `shaped` says its shape then."""
     if text is None:
         return ""
     short = bare(text)
-    if span is None or (text and len(short) <= SHORT):
+    if span is None or (text and (len(short) <= SHORT or prod(shape) <= FEW)):
         return short
     low, high = (f"{number:.3g}" for number in span)
     numbers = low if low == high else f"{low}…{high}"
-    return numbers if shape is None else f"{tuple(shape)} {numbers}"
+    return f"{tuple(shape)} {numbers}" if shaped else numbers
 
 
 def _footer(report: Report, drawing: Drawing) -> list[Line]:

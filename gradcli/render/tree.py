@@ -271,7 +271,7 @@ class Drawing:
         names = Counter(self.graph.names[step.node] for step in hidden)
         times = self.strokes.times
         what = ", ".join(f"{name} {times} {count:,}" for name, count in names.most_common(3))
-        more = ", …" if len(names) > 3 else ""
+        more = ", ..." if len(names) > 3 else ""
         text = f"{counted(len(hidden), 'more node')} ({what}{more})"
         return _ready(Row(rest + self.strokes.more, "fold", text=text))
 
