@@ -41,7 +41,8 @@ erfc = operator(
 
 
 def error_function(xp: Any, self: Any, complement: bool = False) -> Any:
-    """NumPy has no error function: the C library's, element by element, in double."""
+    """The C library's, element by element, in double: NumPy has none, and SciPy's is farther from
+    PyTorch's float64."""
     from math import erf as erf_of
     from math import erfc as erfc_of
 
