@@ -29,8 +29,9 @@ from gradcli.language.adoption import ArrayValue, adopt
 from gradcli.language.attributes import MISSING, get_attribute
 from gradcli.language.budget import Budget, LimitReached
 from gradcli.language.builtins.errors import value_of
+from gradcli.language.builtins.paths import resolve_path
 from gradcli.language.builtins.prelude import PRELUDE
-from gradcli.language.builtins.types import CONSTRUCTIBLE, resolve_path
+from gradcli.language.builtins.types import CONSTRUCTIBLE
 from gradcli.language.calls import call, is_callable
 from gradcli.language.classes import (
     ClassMethod,

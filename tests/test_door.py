@@ -21,7 +21,8 @@ from gradcli.language import values
 from gradcli.language.adoption import adopt
 from gradcli.language.attributes import set_attribute
 from gradcli.language.budget import Budget
-from gradcli.language.builtins.types import CONSTRUCTIBLE, resolve_path
+from gradcli.language.builtins.paths import resolve_path
+from gradcli.language.builtins.types import CONSTRUCTIBLE
 from gradcli.language.calls import call
 from gradcli.language.libraries import publishes
 from gradcli.language.members import members_of

@@ -40,10 +40,8 @@ def apply(owner: Any, args: Sequence[Any]) -> Any:
 
 def _pushed(owner: Any, args: Sequence[Any], level: int) -> Any:
     """The function on the primals; its jvp gives the tangents."""
-    from .function import Function
-
     primals = [primal_of(value, level) for value in args]
-    if owner.jvp is Function.jvp:
+    if owner.jvp is UNSET:
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with "
             "forward mode AD."
@@ -65,10 +63,8 @@ def _pushed(owner: Any, args: Sequence[Any], level: int) -> Any:
 
 
 def _mapped(owner: Any, args: Sequence[Any], level: int) -> Any:
-    from .function import Function
-
     if owner.generate_vmap_rule:
-        if owner.vmap is not Function.vmap:
+        if owner.vmap is not UNSET:
             raise RuntimeError(
                 f"You tried to vmap over {owner.__name__}, but it has both "
                 "generate_vmap_rule=True and an overriden vmap staticmethod. Please set "
@@ -76,7 +72,7 @@ def _mapped(owner: Any, args: Sequence[Any], level: int) -> Any:
                 f"ambiguity. {_MORE}"
             )
         return _one_by_one(owner, args, level)
-    if owner.vmap is Function.vmap:
+    if owner.vmap is UNSET:
         raise RuntimeError(
             f"You tried to vmap over {owner.__name__}, but it does not have vmap support. Please "
             f"override and implement the vmap staticmethod or set generate_vmap_rule=True. {_MORE}"

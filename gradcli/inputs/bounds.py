@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import IO, TYPE_CHECKING, Any
 
-from .given import InputError, shortened
+from .refused import InputError, shortened
 
 if TYPE_CHECKING:
     import numpy

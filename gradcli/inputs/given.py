@@ -6,17 +6,11 @@ import ast
 import os
 from typing import Any, NamedTuple
 
+from .refused import InputError, shortened
+
 LONGEST = 1 << 20  # characters of one value: what is larger belongs into a file
 _NUMBERS = {"nan": float("nan"), "inf": float("inf")}
 _REFUSED = "is not a value: write a number, a list of numbers, True, 'text', or @FILE"
-
-
-class InputError(Exception):
-    """A value that can't be taken; `advice` says what to write instead."""
-
-    def __init__(self, message: str, advice: str = "") -> None:
-        super().__init__(message)
-        self.advice = advice
 
 
 class Input(NamedTuple):
@@ -80,16 +74,6 @@ def split_path(text: str) -> tuple[str, str]:
     if colon and path.lower().endswith((".npz", ".safetensors", ".csv")) and "/" not in key:
         return path, key
     return text, ""
-
-
-def shortened(text: str, most: int = 60) -> str:
-    """A value as part of a message, which is one line."""
-    text = text if len(text) <= most else text[: most - 1] + "…"
-    return text if text.isprintable() else "".join(map(_visible, text))
-
-
-def _visible(letter: str) -> str:
-    return letter if letter.isprintable() else repr(letter)[1:-1]
 
 
 def _literal(name: str, text: str) -> Any:

@@ -13,7 +13,7 @@ from typing import IO, Any, cast
 
 from ..opening import at_once
 from .bounds import DIMENSIONS, at_the_end, bytes_for, damaged, exactly, filled
-from .given import InputError, shortened
+from .refused import InputError, shortened
 from .safetensors import read_safetensors
 from .table import read_csv
 

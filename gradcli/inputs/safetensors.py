@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import IO, Any, NamedTuple
 
 from .bounds import bytes_for, damaged, exactly, filled
-from .given import InputError, shortened
+from .refused import InputError, shortened
 
 LONGEST_INDEX = 1 << 24
 DTYPES = {

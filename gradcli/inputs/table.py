@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from .bounds import damaged
-from .given import InputError, shortened
+from .refused import InputError, shortened
 
 LONGEST_ROW = 1 << 22  # characters
 WHOLE = frozenset("0123456789+- ")

@@ -185,12 +185,6 @@ def _function_text(function: Any) -> str:
     return f"<function {name}>"
 
 
-def _class(value: type) -> Any:
-    from .builtins.types import host_type
-
-    return host_type(value)
-
-
 def _iterator(kind: str) -> Callable[[Any], Lazy]:
     return lambda value: Lazy(kind, map(adopt, value))
 
@@ -216,7 +210,7 @@ ADOPTERS: dict[type, Callable[[Any], Any]] = {
 }  # fmt: skip
 # The same for all types beneath these.
 FAMILIES: list[tuple[type, Callable[[Any], Any]]] = [
-    (tuple, _named_tuple), (type, _class), (Iterator, _iterator("generator")),
+    (tuple, _named_tuple), (Iterator, _iterator("generator")),
     (Operator, _operator), (ndarray, ArrayValue), (generic, lambda value: adopt(value.item())),
 ]  # fmt: skip
 

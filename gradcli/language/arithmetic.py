@@ -8,6 +8,7 @@ from typing import Any
 
 from ..engine.tensor import Tensor
 from .costs import BIG, COPIED, SMALL, charge_division, charge_integer, charge_keys, width_of
+from .formatting import percent
 from .operations import DICTS, VIEWS, as_set, extend
 from .session import session
 from .values import Instance, Set
@@ -77,8 +78,6 @@ def floor_divide(a: Any, b: Any) -> Any:
 
 def modulo(a: Any, b: Any) -> Any:
     if type(a) is str:
-        from .formatting import percent
-
         return percent(a, b)
     charge_division(a, b)
     return a % b

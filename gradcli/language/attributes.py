@@ -16,6 +16,7 @@ from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.module import RESERVED, Module, is_part
 from ..nn.module import TABLES as PARTS
+from .builtins.types import type_of
 from .libraries import TENSORS, publishes
 from .members import TABLES, Members, members_of, members_of_type
 from .names import suggest_member, suggestion
@@ -106,8 +107,6 @@ def _saved(node: Node, name: str) -> Any:
 
 
 def _universal(value: Any, name: str) -> Any:
-    from .builtins.types import type_of
-
     if type(value) is Builtin and value.wraps is not None and name == "__doc__":
         return value.wraps.doc
     if name == "__class__":
@@ -204,19 +203,6 @@ def delete_from_library(value: Any, members: Members, name: str) -> None:
 # ---------------------------------------------------------------- namespaces, types, functions
 
 
-def _namespace_attribute(value: Namespace, name: str) -> Any:
-    from .builtins.types import resolve_path
-    from .names import known_paths
-
-    values, spaces = known_paths()
-    path = f"{value.path}.{name}"
-    if path in values or path in spaces:
-        return resolve_path(path)
-    if name == "__name__":
-        return value.path
-    raise missing(value, name)
-
-
 def _type_attribute(value: Type, name: str) -> Any:
     """`torch.Tensor.exp`, `int.__name__`, `dict.fromkeys`"""
     if name in ("__name__", "__qualname__"):
@@ -269,7 +255,6 @@ def _set_on_function(value: Function, name: str, new: Any) -> None:
     value.table = {**value.table, name: new}
 
 
-SPECIAL[Namespace] = _namespace_attribute
 SPECIAL[Type] = _type_attribute
 SPECIAL[Function] = SPECIAL[Builtin] = SPECIAL[Bound] = _named
 SPECIAL_SET[Function] = _set_on_function

@@ -12,10 +12,11 @@ from typing import Any
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.module import Module
+from .attributes import get_attribute
 from .costs import BIG, SMALL, WALKED, charge_integer, charge_shown, joined
 from .disclosure import published
 from .libraries import TENSORS
-from .operations import DICTS, VIEWS, type_handlers, type_name
+from .operations import DICTS, VIEWS, get_item, type_handlers, type_name
 from .session import session
 from .values import (
     Bound,
@@ -319,9 +320,6 @@ def _fill(
 
 
 def _field(field: str, args: tuple[Any, ...], kwargs: dict[str, Any], counter: list[int]) -> Any:
-    from .attributes import get_attribute
-    from .operations import get_item
-
     first = _FIRST.match(field)
     assert first is not None
     key = first.group()

@@ -163,3 +163,13 @@ def reduced(loss: Any, reduction: int) -> Any:
 def shape_text(tensor: Any) -> str:
     """A tensor's shape as error texts print it: torch.Size([2, 3])."""
     return f"torch.Size({list(tensor.shape)})"
+
+
+def check_square(self: Any, name: str, argument: str = "A") -> None:
+    if self.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
+    if self.shape[-1] != self.shape[-2]:
+        raise RuntimeError(
+            f"{name}: {argument} must be batches of square matrices, but they are "
+            f"{self.shape[-2]} by {self.shape[-1]} matrices"
+        )

@@ -10,6 +10,7 @@ from ...engine.size import Size
 from ..attributes import STATICS
 from ..calls import call
 from ..costs import WALKED, charge_keys, charge_number, charge_sorting
+from ..formatting import quoted
 from ..members import TABLES, Members
 from ..operations import (
     DICTS,
@@ -71,13 +72,7 @@ def _position(items: Any, value: Any, start: int = 0, stop: int | None = None) -
         session.budget.charge(1)
         if items[place] is value or equal(items[place], value):
             return place
-    raise ValueError(f"{_shown(value)} is not in list")
-
-
-def _shown(value: Any) -> str:
-    from ..formatting import quoted
-
-    return quoted(value)
+    raise ValueError(f"{quoted(value)} is not in list")
 
 
 def _remove(items: list[Any], value: Any) -> None:

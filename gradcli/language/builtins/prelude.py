@@ -27,7 +27,8 @@ from . import strings  # noqa: F401 - fills the table of str
 from .arguments import named
 from .errors import ERRORS
 from .iteration import FUNCTIONS, LAZY_TYPES
-from .types import CONSTRUCT, OF_PYTHON, is_class, is_instance, is_subclass, resolve_path
+from .paths import resolve_path
+from .types import CONSTRUCT, OF_PYTHON, is_class, is_instance, is_subclass
 
 
 def print_(

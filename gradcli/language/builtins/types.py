@@ -1,8 +1,7 @@
-"""language: types as values, isinstance, and what dotted names of torch, math and numpy mean."""
+"""language: types as values, isinstance, and objects of the library as values."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,13 +11,11 @@ from ...engine.hooks import RemovableHandle
 from ...engine.node import Node
 from ...engine.size import Size
 from ...engine.tensor import Tensor
-from ..adoption import VALUES, ArrayValue, adopt, adopting
-from ..libraries import Library, libraries, publishes
-from ..names import known_paths
+from ..adoption import FAMILIES, VALUES, ArrayValue, adopt, adopting
+from ..libraries import libraries, publishes
 from ..operations import VIEWS, type_name
 from ..session import session
 from ..values import (
-    Annotation,
     Bound,
     Builtin,
     ErrorValue,
@@ -93,6 +90,7 @@ def _printed(kind: type) -> tuple[str, str]:
     return home_of(kind.__module__.removeprefix("gradcli."), kind.__name__), kind.__name__
 
 
+FAMILIES.append((type, host_type))
 # Classes that a program may call: those that a dotted name gives, and what publishes names.
 CONSTRUCTIBLE: set[type] = set()
 NEVER: frozenset[type] = frozenset({DType, Node})
@@ -129,7 +127,7 @@ def type_of(value: Any) -> Any:
     if kind is ErrorValue:
         return value.kind
     if kind is Tensor and value.is_parameter:
-        return resolve_path("torch.nn.Parameter")
+        return library_value("nn.Parameter", libraries.current.resolve("nn.Parameter"))
     if kind is Lazy:
         return _OF_LAZY.setdefault(value.kind, Type(value.kind, Lazy, _constructor(value.kind)))
     if isinstance(value, Node):
@@ -209,35 +207,6 @@ def type_call(*args: Any) -> Any:
 
 
 CONSTRUCT["type"] = type_call
-
-
-def resolve_path(path: str) -> Any:
-    """The value behind a full dotted name: "torch.nn.Linear", "math.pi", "torch.nn"."""
-    return _resolved(path, libraries.current)
-
-
-@functools.cache
-def _resolved(path: str, library: Library) -> Any:
-    from .mathematics import MATH, NUMPY
-
-    values, spaces = known_paths()
-    if path in spaces:
-        return Namespace(path)
-    if path not in values:
-        home, _, name = path.rpartition(".")
-        raise AttributeError(f"module '{home}' has no attribute '{name}'")
-    root, _, rest = path.partition(".")
-    if root == "math":
-        return MATH[rest]
-    if root == "numpy":
-        return NUMPY[rest]
-    if root == "typing":
-        return Annotation(path)
-    if root in ("copy", "collections"):
-        from .modules import COLLECTIONS, COPY
-
-        return COPY[rest] if root == "copy" else COLLECTIONS[rest]
-    return library_value(rest, library.resolve(rest))
 
 
 def library_value(name: str, found: Any) -> Any:

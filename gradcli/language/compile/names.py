@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.tensor import Tensor
+from ..builtins.paths import resolve_path
 from ..builtins.prelude import meaning
-from ..builtins.types import resolve_path
 from ..names import Scope
 from ..operations import unbound
 from ..program import Program, is_global

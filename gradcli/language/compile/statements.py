@@ -9,7 +9,7 @@ from typing import Any
 from ...engine.mode import state
 from .. import arithmetic
 from ..attributes import delete_attribute, get_attribute, set_attribute
-from ..builtins.types import resolve_path
+from ..builtins.paths import resolve_path
 from ..calls import call
 from ..names import Scope
 from ..operations import delete_item, get_item, iterate, set_item, type_name

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...engine import dtypes
 from ...engine.operator import Reduced, composite, operator, warn
+from ..conventions import check_square
 from ..elementwise.complex_parts import conj
 from ..geometry import is_contiguous, shown, wrap_dim
 from ..index.index_dim import index_fill_tensor
@@ -249,16 +250,6 @@ chain_matmul = composite(
     doc="A chain of matrix products in the cheapest order.",
     samples=("torch.chain_matmul(a, b, a)", "torch.chain_matmul(x, a)"),
 )
-
-
-def check_square(self: Any, name: str, argument: str = "A") -> None:
-    if self.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
-    if self.shape[-1] != self.shape[-2]:
-        raise RuntimeError(
-            f"{name}: {argument} must be batches of square matrices, but they are "
-            f"{self.shape[-2]} by {self.shape[-1]} matrices"
-        )
 
 
 def _power(self: Any, n: int) -> Any:

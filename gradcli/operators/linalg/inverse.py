@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.errors import _LinAlgError
 from ...engine.layout import relaid, strides_in_order
 from ...engine.operator import composite, operator
-from ..conventions import check_precision
+from ..conventions import check_precision, check_square
 from ..elementwise.where import where
 from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_to
@@ -16,7 +16,6 @@ from ..shape.constants import zeros_as
 from ..shape.select import diag_embed
 from ..shape.shape import expand, squeeze_dim, unsqueeze
 from ..shape.transposed import mt
-from .contract import check_square
 from .product import matmul_of, product_of
 
 # ---- kernels

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.operator import composite, operator, warn
-from ..conventions import check_precision
+from ..conventions import check_precision, check_square
 from ..reduce.sums import sum_to
 from ..shape.constants import zeros_of
 from ..shape.join import cat
 from ..shape.rearrange import tril, triu
 from ..shape.select import slice_
 from ..shape.transposed import mt
-from .contract import check_square
 from .inverse import column_major, factored, named_outputs, solved
 from .product import matmul_of, product_of
 from .triangular import solve_triangular

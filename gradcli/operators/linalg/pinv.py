@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.operator import catalogue, composite, operator
+from ..conventions import check_square
 from ..shape.constants import zeros_of
 from ..shape.select import slice_
 from ..shape.shape import flatten, reshape, squeeze_dim, unsqueeze
 from ..shape.transposed import moved, mt
-from .contract import check_square
 from .decompose import check_matrix, svd_row, write_over
 from .inverse import check_floating_square, inverse_of, named_outputs, solve
 from .product import matmul_of, product_of

@@ -6,10 +6,9 @@ from typing import Any
 
 from ...engine.errors import _LinAlgError
 from ...engine.operator import composite, operator, warn
-from ..conventions import check_precision
+from ..conventions import check_precision, check_square
 from ..shape.rearrange import tril, triu
 from ..shape.transposed import mt
-from .contract import check_square
 from .inverse import (
     batch_clause,
     check_floating_square,
