@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -206,6 +206,70 @@ def test_circles() -> None:
     for name in (name for group in circles(whole_imports()) for name in group):
         counted[name.split(".")[1]] = counted.get(name.split(".")[1], 0) + 1
     assert counted == IN_CIRCLES
+
+
+# Files outside operators/ with tables that name operators: how many names, and why they stay. What
+# is known of an operator stands in its row; these numbers only fall.
+NAMED_IN_TABLES = {
+    # PyTorch's own lists, of what has no rule: which in-place twins torch has too, how its parser
+    # speaks of overloads, which kernels refuse mixed types, which functions take starred tensors.
+    "engine/catalogue": 60, "engine/overloads": 191, "engine/promotion": 25, "engine/signature": 10,
+    # Words of types, of Python, of the language and of layers, that operators are called by too.
+    "engine/dtypes": 9, "engine/leaf": 6, "language/builtins/homes": 7,
+    "language/builtins/iteration": 5, "language/builtins/mathematics": 6,
+    "language/builtins/types": 7, "language/grammar": 8, "namespace": 13, "questions/why/cuts": 7,
+    "questions/why/rebound": 11, "questions/check/numeric/tape": 5, "nn/init": 10,
+    # Read before any declaration is: the language's names and what it computes before a run.
+    "language/constants": 47, "language/names": 61, "language/explain/operands": 5,
+    "language/places": 7,
+    # A rule that is code of that room, for a row whose signature says too little.
+    "func/batching_rules": 36, "questions/paths/kernels": 30,
+    # How mathematics is written: sin(x), not x.sin(); sqrt in LaTeX; + for add.
+    "questions/paths/carrier": 57, "symbols/text": 13, "questions/ops/samples": 10,
+    # Words for matrices that are operators' names too; functions that look at shapes alone.
+    "questions/step/local": 5, "questions/why/values": 13,
+}  # fmt: skip
+ENOUGH = 5  # names that make a table
+
+
+@cache
+def operator_names() -> frozenset[str]:
+    """The schema names of all rows, and what their nodes are called."""
+    from gradcli.operators import catalogue
+
+    rows = catalogue.rows.values()
+    nodes = (getattr(row, "node", "").rpartition("::")[2].partition("Backward")[0] for row in rows)
+    return frozenset({row.name for row in rows} | set(nodes) - {""})
+
+
+def in_tables(path: Path) -> set[str]:
+    """The operators that a file names at its top level: keys, elements, words that are split."""
+    words: set[str] = set()
+    for statement in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+            for node in ast.walk(statement.value):
+                if isinstance(node, ast.Dict):
+                    words.update(_texts(node.keys))
+                elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+                    words.update(_texts(node.elts))
+                elif isinstance(node, ast.Attribute) and node.attr == "split":
+                    words.update(word for text in _texts([node.value]) for word in text.split())
+    return {word for word in words if word.partition(".")[0] in operator_names()}
+
+
+def _texts(nodes: Iterable[ast.expr | None]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_rows_know_of_operators_and_nobody_else() -> None:
+    counted = {
+        room(path): len(found)
+        for path in MODULES
+        if not room(path).startswith("operators/") and len(found := in_tables(path)) >= ENOUGH
+    }
+    assert counted == NAMED_IN_TABLES
 
 
 PASSAGE = 600  # lines of the way from a text to what a run left

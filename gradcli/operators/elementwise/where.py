@@ -219,6 +219,7 @@ masked_select = operator(
     self=lambda grad, self, mask: _masked_gradient(grad, self.shape, mask),
     zero="mask",
     jacobian="selection",
+    acts="moves",
     doc="The elements where the mask is set, in one dimension.",
     samples=(
         "x.masked_select(k)", "torch.masked_select(x, x > 0)", "v.masked_select(k)",

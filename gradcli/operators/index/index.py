@@ -149,6 +149,7 @@ index_put_impl = operator(
     reduced=_PUT_REDUCED,
     self=lambda grad: grad,
     values=lambda grad, indices, values_shape: sum_to(index(grad, indices), values_shape),
+    jacobian="placement",
     doc="Values added to where their indices point: the gradient of an indexing.",
     samples=("torch.autograd.grad(x[[0, 0, 1]].sum(), x, create_graph=True)[0]",),
 )

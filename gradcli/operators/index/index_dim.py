@@ -170,6 +170,7 @@ index_add = operator(
     source=lambda grad, dim, index, source, source_dim, alpha: scaled(
         _slices_of(grad, dim, index, source), alpha
     ),
+    jacobian="placement",
     doc="A copy with slices added to a dimension where a vector of indices says.",
     samples=(
         "x.index_add(1, j, y)", "torch.index_add(x, 1, j, y, alpha=2)",
@@ -230,6 +231,7 @@ index_copy = operator(
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
     source=lambda grad, dim, index, source, source_dim: _slices_of(grad, dim, index, source),
     zero="mask",
+    jacobian="placement",
     doc="A copy with slices of a dimension replaced where a vector of indices says.",
     samples=(
         "x.index_copy(1, j, y)", "torch.index_copy(x, 0, torch.tensor([1]), z)",
@@ -289,6 +291,7 @@ index_fill = operator(
     forward=_filled,
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
     zero="mask",
+    jacobian="placement",
     doc="A copy with slices of a dimension filled with a number.",
     samples=(
         "x.index_fill(1, j[:2], 0.5)", "torch.index_fill(x, 0, torch.tensor([1]), 2)",
@@ -318,6 +321,7 @@ index_fill_tensor = operator(
         sum_all(index_select(grad, dim, unique_indices(index))), value_dtype
     ),
     zero="mask",
+    jacobian="placement",
     doc="A copy with slices of a dimension filled with the value of a 0-dim tensor.",
     samples=("x.index_fill(1, j[:2], s)", "x.clone().index_fill_(1, j[:1], s)"),
     errors=("x.index_fill(1, j[:2], v)",),

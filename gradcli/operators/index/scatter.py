@@ -232,6 +232,7 @@ scatter_add = operator(
         gather(grad, dim, index, False), "ScatterAddBackward0", src_shape
     ),
     acts="moves",
+    jacobian="placement",
     doc="A copy with elements added where an index tensor says along a dimension.",
     samples=(
         "x.scatter_add(1, i, y)", "torch.scatter_add(x, 0, torch.tensor([[1, 0, 1]]), y)",

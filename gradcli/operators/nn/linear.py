@@ -178,6 +178,7 @@ embedding_table = operator(
     cost=lambda weight, indices, *rest: indices.numel() * weight.shape[-1],
     zero="mask",
     jacobian="selection",
+    acts="moves",
     doc="The rows of weight at these indices.",
     computes="weight[indices]",
     samples=("F.embedding(j, a)",),

@@ -177,6 +177,7 @@ nll_loss2d_backward = operator(
         grad, target, weight, reduction, ignore_index
     )[0],
     self=lambda grad: zeros_as(grad),
+    jacobian="selection",
     doc="The same for images: a target class at each place.",
     samples=(
         "torch.autograd.grad(F.nll_loss(x.reshape(1, 3, 1, 2), "
@@ -197,6 +198,7 @@ nll_loss2d = operator(
     ),
     check=_check_nll2d,
     refuse=floating_only("nll_loss2d_forward_out_frame"),
+    jacobian="selection",
     doc="nll_loss with a target class at each place of an image.",
     samples=("F.nll_loss(x.reshape(1, 3, 1, 2), torch.zeros(1, 1, 2, dtype=torch.int64))",),
 )

@@ -230,6 +230,8 @@ aminmax = operator(
     self=lambda grads, self, dim, keepdim, min, max: _aminmax_backward(
         grads, self, dim, keepdim, min, max
     ),
+    acts="selects",
+    jacobian="selection",
     doc="The smallest and the largest elements.",
     corners=("torch.aminmax(tensor([3., 3.]))",),
     samples=("x.aminmax()", "torch.aminmax(x, dim=1)", "x.aminmax(dim=0, keepdim=True)",

@@ -259,6 +259,8 @@ rot90 = operator(
     check=_check_rot90,
     forward=_turned,
     self=lambda grad, k, dims: rot90(grad, -k, dims),
+    acts="moves",
+    jacobian="permutation",
     doc="Turned by so many right angles in the plane of two dimensions.",
     samples=(
         "torch.rot90(x)", "x.rot90(-1, (1, 0))", "torch.rot90(x, 2)", "torch.rot90(c, 1, (1, 2))",

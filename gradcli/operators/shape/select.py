@@ -171,6 +171,7 @@ narrow_copy = operator(
         grad, self_sym_sizes, dim, start, start + length, 1
     ),
     acts="moves",
+    jacobian="selection",
     doc="narrow as a copy.",
     samples=("torch.narrow_copy(x, 1, 0, 2)",),
 )
@@ -410,6 +411,7 @@ select_scatter = operator(
         grad, zeros_as(select(grad, dim, index)), dim, index
     ),
     src=lambda grad, dim, index: select(grad, dim, index),
+    jacobian="placement",
     doc="A copy with one index of a dimension replaced.",
     samples=("torch.select_scatter(x, v, 0, 1)", "x.select_scatter(v[:2], 1, 0)"),
     errors=("torch.select_scatter(x, w, 1, 0)",),
@@ -455,6 +457,7 @@ diagonal_scatter = operator(
         grad, zeros_as(diagonal(grad, offset, dim1, dim2)), offset, dim1, dim2
     ),
     src=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
+    jacobian="placement",
     doc="A copy with a diagonal replaced.",
     samples=("torch.diagonal_scatter(a, v)", "a.diagonal_scatter(v[:2], 1)"),
     errors=("torch.diagonal_scatter(x, v)",),

@@ -201,6 +201,7 @@ as_strided_scatter = operator(
         0,
     ),
     src=lambda grad, size, stride, storage_offset: as_strided(grad, size, stride, storage_offset),
+    jacobian="placement",
     doc="A copy whose memory is written over where a geometry lies.",
     samples=("torch.as_strided_scatter(x, a[:2, :2], (2, 2), (1, 2))",),
 )

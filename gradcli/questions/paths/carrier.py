@@ -20,7 +20,6 @@ FUNCTIONS = frozenset(
     "log1p sqrt rsqrt sigmoid erf erfc lgamma digamma sgn sign where maximum minimum atan2 relu "
     "logsumexp outer einsum stack cat floor ceil trunc frac polygamma".split()
 )
-PRODUCTS = frozenset({"mm", "mv", "matmul", "bmm", "dot"})
 COMPARED = {"gt": ">", "lt": "<", "ge": ">=", "le": "<=", "eq": "==", "ne": "!="}
 
 
@@ -266,16 +265,11 @@ def _value(argument: Any) -> Any:
     return argument
 
 
-_MOVES = frozenset(
-    "expand view reshape t transpose permute squeeze unsqueeze flip mT contiguous clone select "
-    "slice index_select gather diagonal roll narrow".split()
-)
-
-
 def _spread(row: Row, first: Symbol, value: Any) -> Symbol | None:
     """What happens to a number that stands for a whole tensor."""
     algebra, expr = first.algebra, first.expr
-    if expr.shape == () and row.name in _MOVES:
+    moves = row.acts in ("moves", "spreads") and row.jacobian != "placement"
+    if expr.shape == () and (moves or row.jacobian == "identity"):
         return Symbol(algebra, expr, value)
     if row.name == "expand" and broadcast((expr.shape, tuple(value.shape))) == tuple(value.shape):
         return Symbol(algebra, expr, value)
@@ -300,7 +294,7 @@ def _call(algebra: Algebra, row: Row, args: Sequence[Any], shape: tuple[int, ...
             continue
         keyword = parameter.name if skipped or parameter.keyword_only else ""
         given.append((keyword, _text(argument)))
-    if name in PRODUCTS and len(given) == 2:
+    if row.acts == "product" and len(given) == 2:
         return algebra.call("@", "operator", given, shape)
     if name in COMPARED and len(given) == 2:
         return algebra.call(COMPARED[name], "operator", given, shape)

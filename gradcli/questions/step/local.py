@@ -14,6 +14,7 @@ from typing import Any
 
 from ...engine.device import module_of
 from ...engine.node import Packed
+from ...engine.operator import Row
 from ...engine.tensor import Tensor
 from ...recording.steps import Local
 
@@ -21,34 +22,38 @@ LARGEST = 4096  # elements of a result whose local derivatives are computed
 GOLDEN = 0.6180339887498949
 TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
-# What a node does with the incoming gradient, by the beginning of its name.
-STRUCTURES: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("Mm", "Mv", "Bmm", "Addmm", "Addmv", "Addbmm", "Baddbmm", "Linear", "Dot", "Vdot", "Ger"),
-     "matrix product with the other factor, transposed"),
-    (("Conv", "Convolution", "MkldnnConvolution"), "convolution, transposed"),
-    (("Sum",), "the gradient spread over what was summed"),
-    (("Mean",), "the gradient, spread evenly over what was averaged"),
-    (("Select", "Slice", "Index", "Gather", "Take", "AsStrided", "Diagonal", "Embedding",
-      "MaskedSelect", "Unfold"),
-     "the gradient put where it was read, zeros elsewhere"),
-    (("Max", "Min", "Amax", "Amin", "Median", "Kthvalue", "Mode", "Sort", "Topk"),
-     "the gradient put where the result came from, zeros elsewhere"),
-    (("View", "UnsafeView", "Reshape", "Unsqueeze", "Squeeze", "T0", "TBackward", "Transpose",
-      "Permute", "Alias", "Clone", "Roll", "Flip", "Rot90", "Unflatten"),
-     "the same numbers, arranged as the input"),
-    (("Expand", "Repeat"), "the gradients of all copies, summed"),
-    (("Cat", "Stack", "Split", "Unbind", "Chunk", "Unsafe"), "the part that belongs to it"),
-    (("Cumsum",), "running sum of the gradient from behind"),
-    (("Softmax", "LogSoftmax"), "the gradient less its part along the softmax"),
-    (("NllLoss",), "minus the weight at the target, zeros elsewhere"),
-    (("AvgPool", "AdaptiveAvg"), "the gradient, spread evenly over each window"),
-    (("MaxPool", "AdaptiveMax"), "the gradient put at each window's maximum"),
-    (("BackwardHookFunction",), "passed on as it is: a place for a module's hooks"),
-    (("CopySlices",), "the part that was overwritten goes one way, the rest the other"),
-)  # fmt: skip
+# What a node does with the incoming gradient, by what the matrix of its derivative is called, and
+# by how its row acts.
+OF_JACOBIAN = {
+    "convolution": "convolution, transposed",
+    "sum": "the gradient spread over what was summed",
+    "mean": "the gradient, spread evenly over what was averaged",
+    "placement": "the part that belongs to it",
+    "triangle of ones": "running sum of the gradient from behind",
+    "softmax": "the gradient less its part along the softmax",
+    "log-softmax": "the gradient less its part along the softmax",
+    "reshape": "the same numbers, arranged as the input",
+}
+OF_WINDOWS = {
+    "mean": "the gradient, spread evenly over each window",
+    "selection": "the gradient put at each window's maximum",
+}
+OF_ACTS = {
+    "product": "matrix product with the other factor, transposed",
+    "selects": "the gradient put where the result came from, zeros elsewhere",
+    "moves": "the same numbers, arranged as the input",
+    "spreads": "the gradients of all copies, summed",
+}
+TARGET = "minus the weight at the target, zeros elsewhere"
+READ = "the gradient put where it was read, zeros elsewhere"
+ADDED = "the gradient, summed back to its shape"
 OTHER = "vector-Jacobian product"
-# Inputs that are only added: where they stand among the inputs of such nodes.
-ADDED = {"Addmm": 0, "Addmv": 0, "Addbmm": 0, "Baddbmm": 0, "Addr": 0, "Conv": 2, "Linear": 2}
+# Nodes without a row.
+OF_NODES = {
+    "BackwardHookFunctionBackward": "passed on as it is: a place for a module's hooks",
+    "CopySlices": "the part that was overwritten goes one way, the rest the other",
+    "AsStridedBackward0": READ,
+}
 
 
 def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, ...]:
@@ -78,16 +83,36 @@ def _in_words(node: Any, count: int) -> tuple[Local | None, ...]:
 
 
 def _told(node: Any, place: int) -> Local:
-    return Local("structure", None, _words(node.name(), place))
+    row = getattr(node, "row", None)
+    if row is None:
+        name = node.name().rpartition("::")[2]
+        return Local("structure", None, OF_NODES.get(name, OTHER))
+    return Local("structure", None, _words(row, place))
 
 
 @functools.cache
-def _words(node_name: str, place: int) -> str:
-    """What a node of this name does for the input at this place."""
-    name = node_name.rpartition("::")[2]
-    if any(name.startswith(start) and place == at for start, at in ADDED.items()):
-        return "the gradient, summed back to its shape"
-    return next((words for starts, words in STRUCTURES if name.startswith(starts)), OTHER)
+def _words(row: Row, place: int) -> str:
+    """What a node of this row does for the input at this place."""
+    if row.acts == "product" and _is_only_added(row, place):
+        return ADDED
+    if not {"kernel_size", "output_size"}.isdisjoint(row.signature.names):
+        return OF_WINDOWS.get(row.jacobian, OTHER)
+    if row.listed:
+        return OF_JACOBIAN["placement"]
+    if row.jacobian == "selection" and row.acts != "selects":
+        return READ if row.acts == "moves" else TARGET
+    if row.jacobian == "mean" and row.acts != "along":  # a loss
+        return OTHER
+    by_acts = OF_ACTS["moves"] if row.view and row.acts == "leading" else OF_ACTS.get(row.acts)
+    return OF_JACOBIAN.get(row.jacobian) or by_acts or OTHER
+
+
+def _is_only_added(row: Row, place: int) -> bool:
+    """Whether a product adds an operand to the rest: its gradient asks for no tensor."""
+    names = {parameter.name for parameter in row.tensors}
+    own = row.tensors[place].name if place < len(row.tensors) else ""
+    asked = next((f.needs for f in row.formulas if f.inputs == (own,)), None)
+    return own == "bias" if asked is None else names.isdisjoint(asked)
 
 
 def _is_packed(node: Any) -> bool:

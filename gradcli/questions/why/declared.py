@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...engine.operator import Factory
 from ...engine.views import AsStrided, CopySlices
 from ...operators import catalogue
 
@@ -36,6 +37,12 @@ def declarations(word: str) -> Iterator[Any]:
     for function in found:
         for overload in function.overloads if function is not None else ():
             yield getattr(overload, "row", overload)
+
+
+def makes(word: str) -> bool:
+    """Whether a word makes a tensor of numbers, which requires grad when it is said."""
+    function = catalogue.functions.get(word)
+    return function is not None and any(isinstance(o, Factory) for o in function.overloads)
 
 
 def domain_of(word: str) -> Any:

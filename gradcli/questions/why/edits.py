@@ -9,12 +9,8 @@ from typing import Any
 from ...diagnostics import Span
 from ..cure import Edit, edited
 from .case import Case
+from .declared import makes
 
-# Functions that make a leaf, which requires grad when requires_grad=True is said.
-MAKERS = frozenset(
-    "tensor ones zeros full rand randn randint randperm arange linspace logspace eye empty "
-    "ones_like zeros_like rand_like randn_like full_like empty_like normal".split()
-)
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Delete)
 
 
@@ -129,7 +125,7 @@ def requiring(case: Case, node: ast.AST, differentiable: bool) -> list[Edit]:
         word = function.attr if isinstance(function, ast.Attribute) else ""
         word = function.id if isinstance(function, ast.Name) else word
         has = any(keyword.arg == "requires_grad" for keyword in node.keywords)
-        if (word in MAKERS or word == "Parameter") or has:
+        if (makes(word) or word in ("tensor", "Parameter")) or has:
             if not differentiable and any(k.arg == "dtype" for k in node.keywords):
                 return []
             edits = with_keyword(case, node, "requires_grad", "True")
