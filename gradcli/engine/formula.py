@@ -7,7 +7,7 @@ of its own per row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .arrays import on_arrays, plain_expression
@@ -20,7 +20,7 @@ from .handing import hand_on, receive, step_lines
 from .kind import Kind, kind_of_array
 from .mode import state
 from .node import Node, SavedOutput, Several
-from .row import Formula, Row
+from .row import Row
 from .saved import check_version, freed, unpack
 from .tensor import Tensor, plain, wrap
 
@@ -312,16 +312,25 @@ def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
                 value = _conjugate(value)
         values[key] = value
     places = edge_places(row)
-    wanted = {name: _asked(node, place) for name, place in places.items()}
+    wanted = {name: asked(node, place) for name, place in places.items()}
     values["needs"] = wanted
-    results: dict[str, Any] = {}
     before, state.formula = state.formula, True
     try:
-        for formula in row.formulas:
-            if any(wanted[name] for name in formula.inputs):
-                _run(formula, values, results)
+        results = row.gradients(values, wanted)
     finally:
         state.formula = before
+    out = by_edges(node, row, results)
+    if node.inputs is None:
+        return tuple(out)
+    return tuple(
+        grad if grad is None or given is None else _fit_tensor(grad, *given)
+        for grad, given in zip(out, node.inputs, strict=True)
+    )
+
+
+def by_edges(node: Node, row: Row, results: Mapping[str, Any]) -> list[Any]:
+    """The gradients of a row's inputs in the order of a node's edges."""
+    places = edge_places(row)
     out: list[Any] = []
     for p in row.tensors:
         if p.name in row.differentiable:
@@ -331,20 +340,7 @@ def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
                 out.extend(grad if grad is not None else [None] * count)
             else:
                 out.append(grad)
-    if node.inputs is None:
-        return tuple(out)
-    return tuple(
-        grad if grad is None or given is None else _fit_tensor(grad, *given)
-        for grad, given in zip(out, node.inputs, strict=True)
-    )
-
-
-def _run(formula: Formula, values: dict[str, Any], results: dict[str, Any]) -> None:
-    answer = formula.function(*(values[name] for name in formula.needs))
-    if formula.joint:
-        results.update(zip(formula.inputs, answer, strict=True))
-    else:
-        results[formula.inputs[0]] = answer
+    return out
 
 
 def _slice(edges: Sequence[Any], place: str) -> Sequence[Any]:
@@ -354,7 +350,7 @@ def _slice(edges: Sequence[Any], place: str) -> Sequence[Any]:
     return edges[int(start) : int(stop) if stop else None]
 
 
-def _asked(node: Node, place: str) -> bool:
+def asked(node: Node, place: str) -> bool:
     return any(edge is not None for edge in _slice(node.edges, place))
 
 

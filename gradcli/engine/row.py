@@ -26,6 +26,11 @@ class Formula:
         code = function.__code__
         self.needs: tuple[str, ...] = code.co_varnames[: code.co_argcount]
 
+    def gradients(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What it gives each of its inputs; `values` are arrays, tensors, symbols or duals."""
+        answer = self.function(*(values[name] for name in self.needs))
+        return dict(zip(self.inputs, answer if self.joint else (answer,), strict=True))
+
 
 class Reduced(NamedTuple):
     """In which way numbers of reduced precision are not just computed in single precision, and the
@@ -208,6 +213,14 @@ class Row(Declaration):
 
     def __repr__(self) -> str:
         return f"<operator {self.signature.text}>"
+
+    def gradients(self, values: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """What its formulas give the inputs that are wanted."""
+        results: dict[str, Any] = {}
+        for formula in self.formulas:
+            if any(wanted.get(name) for name in formula.inputs):
+                results |= formula.gradients(values)
+        return results
 
     def __call__(self, *args: Any) -> Any:
         """Inside formulas, all arguments given: arrays go to the kernel, tensors are recorded."""

@@ -295,8 +295,7 @@ def _pointwise(row: Row, values: dict[str, Any], tangents: dict[str, Any], out: 
                     tangent = catalogue.methods["to"](tangent, out.dtype)
                 values["needs"] = {other: other == name for other in row.differentiable}
                 values["grad"] = tangent
-                answer = formula.function(*(values[need] for need in formula.needs))
-                part = answer[formula.inputs.index(name)] if formula.joint else answer
+                part = formula.gradients(values)[name]
                 if part is not None:
                     total = part if total is None else total + part
     finally:
@@ -333,14 +332,8 @@ def _transposed(
     before = state.formula, state.grad_enabled
     state.formula, state.grad_enabled = True, True
     try:
-        for formula in row.formulas:
-            if not any(name in tangents for name in formula.inputs):
-                continue
-            answer = formula.function(*(values[need] for need in formula.needs))
-            for name, back in zip(
-                formula.inputs, answer if formula.joint else (answer,), strict=True
-            ):
-                _paired(values[name], back, tangents.get(name), backs, given)
+        for name, back in row.gradients(values, values["needs"]).items():
+            _paired(values[name], back, tangents.get(name), backs, given)
         wanted = [u for u in chosen if u is not None]
         pushed = gradient(backs, wanted, given, recording)
     finally:

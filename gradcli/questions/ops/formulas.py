@@ -67,10 +67,9 @@ def derivatives(row: Row, made: Made) -> tuple[DerivativeFact, ...]:
 def _parts(formula: Formula, values: dict[str, Any]) -> list[str | None] | None:
     """The text for each input that a formula serves; None where no text tells it."""
     try:
-        answer = formula.function(*(values[name] for name in formula.needs))
+        parts = formula.gradients(values).values()
     except Exception:  # a body may ask a symbol whatever it likes
         return None
-    parts = answer if formula.joint else (answer,)
     texts = [None if part is None else _text(part) for part in parts]
     return None if any(text == "" for text in texts) else texts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.formula import edge_places
+from ...engine.formula import asked, by_edges, edge_places
 from ...engine.mode import state
 from ...engine.saved import unpack
 from ...engine.tensor import Tensor
@@ -67,8 +67,7 @@ class Formulas:
             count = len(extra) if extra.__class__ is list else max(row.output_count, *grads, 1)
             values = {"grads": tuple(grads.get(nr) for nr in range(count))}
         places = edge_places(row)
-        edges = node.edges
-        values["needs"] = {name: _asked(edges, place) for name, place in places.items()}
+        values["needs"] = {name: asked(node, place) for name, place in places.items()}
         needed = {key for formula in row.formulas
                   if any(values["needs"][name] for name in formula.inputs)
                   for key in formula.needs}  # fmt: skip
@@ -77,26 +76,7 @@ class Formulas:
                 value = unpack(node, place, as_tensor=True)
                 place_of = (number, outputs.index(key)) if key in outputs else None
                 values[key] = self._saved(node, key, value, place_of)
-        results: dict[str, Any] = {}
-        for formula in row.formulas:
-            if any(values["needs"][name] for name in formula.inputs):
-                answer = formula.function(*(values[name] for name in formula.needs))
-                if formula.joint:
-                    results.update(zip(formula.inputs, answer, strict=True))
-                else:
-                    results[formula.inputs[0]] = answer
-        return self._ordered(node, row, results, places)
-
-    def _ordered(self, node: Any, row: Any, results: dict[str, Any], places: Any) -> list[Any]:
-        out: list[Any] = []
-        for parameter in row.tensors:
-            if parameter.name in row.differentiable:
-                grad = results.get(parameter.name)
-                if parameter.kind == "Tensor[]":
-                    count = len(_slice(node.edges, places[parameter.name]))
-                    out.extend(grad if grad is not None else [None] * count)
-                else:
-                    out.append(grad)
+        out = by_edges(node, row, row.gradients(values, values["needs"]))
         given = node.inputs
         if given is None:
             return out
@@ -170,17 +150,6 @@ def _constant(seed: Any) -> float:
     if any(value != flat[0] for value in flat):
         raise Unsayable("a gradient to start from of different numbers")
     return flat[0]  # type: ignore[no-any-return]
-
-
-def _slice(edges: Sequence[Any], place: str) -> Sequence[Any]:
-    if ":" not in place:
-        return [edges[int(place)]]
-    start, _, stop = place.partition(":")
-    return edges[int(start) : int(stop) if stop else None]
-
-
-def _asked(edges: Sequence[Any], place: str) -> bool:
-    return any(edge is not None for edge in _slice(edges, place))
 
 
 # ---------------------------------------------------------------- as facts
