@@ -23,10 +23,10 @@ from test_cli import SCHEMAS, gradcli
 from test_errors import PLAIN, failure  # noqa: F401 - the question that is asked below
 
 from gradcli.diagnostics import ExitStatus
+from gradcli.engine.run_state import as_new
 from gradcli.opening import Unusable
 from gradcli.pipeline.request import Limits, Ran, Request
 from gradcli.pipeline.run import execute
-from gradcli.questions.cure import fresh
 from gradcli.questions.explained import MOST_STEPS, with_trials
 from gradcli.render import error as render
 
@@ -44,7 +44,7 @@ PRELUDE = (
 def explained(text: str) -> Ran:
     """A program's run with its error explained and its advice tried."""
     started = time.process_time()
-    with fresh():
+    with as_new():
         ran = execute(Request(text.encode(), "p.expr"), lambda words: None)
         return with_trials(ran, started)
 

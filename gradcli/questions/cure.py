@@ -4,7 +4,7 @@ An advice is worth more when it was tried. An edit is a span of the source and t
 in its place; an empty span is a place to insert. `attempt` applies edits to a program that ran and
 runs what comes out under the same inputs, options and limits, and answers with the new `Ran`:
 
-    again = attempt(ran, [(span, "x")])
+    again = attempt(ran, [(span, "x")], room)
     if again is None: ...              # nobody can say: no program, out of time, a limit
     elif again.error is None: ...      # it passes
     held = tensor_of(again, "a")       # what a name holds at its end
@@ -16,7 +16,6 @@ is. An edited program that can't be parsed, which would be a mistake of the advi
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -34,19 +33,20 @@ if TYPE_CHECKING:
 
 Edit: TypeAlias = tuple[Span, str]
 
-SHARE = 0.5  # of the time limit: a trial gets no more than this part of what is left
-LEAST = 0.05  # seconds that a trial needs to be worth a start
+TIMES, MORE = 4, 20_000  # steps of a trial: so many times those of the run, and some more
+PART = 4  # of the time limit: a program that took more than this part of it is not run again
 
 
-class Clock:
-    """The seconds that trials may still take, counted from the start of the first run."""
+class Room:
+    """What each trial may take: steps, so that the same is tried on every machine.
 
-    def __init__(self, timeout: float, started: float | None = None) -> None:
-        self.end = (time.process_time() if started is None else started) + timeout
+    The time that the first run took decides only whether there are any trials; its bound is wide.
+    """
 
-    def share(self) -> float:
-        """What the next trial gets."""
-        return (self.end - time.process_time()) * SHARE
+    def __init__(self, ran: Ran, seconds: float) -> None:
+        taken = 0 if ran.outcome is None else ran.outcome.steps
+        self.steps = min(ran.request.limits.max_steps, TIMES * taken + MORE)
+        self.is_there = seconds < ran.request.limits.timeout / PART
 
 
 def edited(source: Source, edits: Iterable[Edit]) -> str | None:
@@ -74,7 +74,7 @@ def _offset(source: Source, line: int, column: int) -> int:
 def attempt(
     ran: Ran,
     edits: Sequence[Edit],
-    clock: Clock | None = None,
+    room: Room,
     chronicle: Chronicle | None = None,
 ) -> Ran | None:
     """The edited program's run; None when it tells nothing (see above)."""
@@ -84,12 +84,13 @@ def attempt(
     if text is None:
         return None
     limits = ran.request.limits
-    seconds = limits.timeout * SHARE if clock is None else min(clock.share(), limits.timeout)
-    if seconds < LEAST:
+    if not room.is_there:
         return None
     request = ran.request._replace(
         data=text.encode("utf-8", "surrogatepass"),
-        limits=limits._replace(timeout=seconds, max_source=max(limits.max_source, len(text) * 4)),
+        limits=limits._replace(
+            max_steps=room.steps, max_source=max(limits.max_source, len(text) * 4)
+        ),
         placeholders=False,
     )  # fmt: skip
     from ..pipeline.run import execute

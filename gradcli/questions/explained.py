@@ -1,11 +1,12 @@
 """Questions: what an error advises, tried: the program is changed in that place and runs again.
 
-Only where that is cheap, and within what is left of the command's time. Advice that does not help
+Only where that is cheap, and within a number of steps. Advice that does not help
 is not given; advice that can't be tried is given without a word about trying.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,12 +15,11 @@ from ..engine.tensor import Tensor
 from ..language.budget import memory_in_use
 from ..pipeline.request import Ran
 from ..recording.collect import named_tensors, parameters
-from .cure import Clock, attempt, gradient_of
+from .cure import Room, attempt, gradient_of
 
 MOST_STEPS = 200_000  # of a run that is worth another one
 MOST_SOURCE = 200_000  # bytes
 MOST_MEMORY = 1 << 30  # bytes that the process holds: what the first run left is among them
-MOST_SECONDS = 4.0  # for all trials together; each gets half of what is left
 MOST_CURES = 4
 TRIED = "      tried: "
 
@@ -33,12 +33,11 @@ def with_trials(ran: Ran, started: float) -> Ran:
         return ran
     if error.exit_status is not ExitStatus.PROGRAM_ERROR or memory_in_use()[0] > MOST_MEMORY:
         return ran
-    clock = Clock(ran.request.limits.timeout, started)
-    clock.end = min(clock.end, started + MOST_SECONDS)
+    room = Room(ran, time.process_time() - started)
     answers: dict[str, str | None] = {}
     for cure in sorted(error.cures, key=lambda cure: cure.last_resort)[:MOST_CURES]:
         if not cure.last_resort or not any(answers.values()):
-            answers[cure.note] = _answer(error, cure, attempt(ran, cure.edits, clock))
+            answers[cure.note] = _answer(error, cure, attempt(ran, cure.edits, room))
     resorts = [note for note in answers if note not in error.notes and answers[note]]
     notes = []
     for note in (*error.notes, *resorts):

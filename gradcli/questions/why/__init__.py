@@ -14,7 +14,7 @@ from ...pipeline.run import execute
 from ...recording.collect import numbers
 from ...recording.facts import LabelFact
 from ...recording.facts.reasons import TrialFact, WhyReport
-from ..cure import Clock, attempt, gradient_of
+from ..cure import Room, attempt, gradient_of
 from ..trace import error_fact
 from .case import Case, Finding, Remark, Trial
 from .chronicle import Chronicle
@@ -31,7 +31,7 @@ def why_report(
     request: Request, question: str, write: Callable[[str], None] | None, *, trials: bool = True
 ) -> tuple[Ran, WhyReport]:
     """Runs the program, says why a gradient is what it is, and tries the advice."""
-    clock = Clock(request.limits.timeout, time.process_time())
+    started = time.process_time()
     chronicle = Chronicle()
     ran = execute(request, write, *chronicle.spectators)
     report = WhyReport(request.name, request.device, question, output=ran.output,
@@ -49,7 +49,8 @@ def why_report(
         finding = none_finding(case) if case.gradient is None else present_finding(case)
         report = _with_gradient(report, case)
     if trials:
-        finding, trial = _proven(ran, asked, finding, clock)
+        room = Room(ran, time.process_time() - started)
+        finding, trial = _proven(ran, asked, finding, room)
         _untried(finding, trial)
     else:
         advice = finding.trials[0].advice if finding.trials else finding.advice
@@ -118,23 +119,23 @@ def _untried(finding: Finding, trial: TrialFact | None) -> None:
 
 
 def _proven(
-    ran: Ran, asked: Asked, finding: Finding, clock: Clock
+    ran: Ran, asked: Asked, finding: Finding, room: Room
 ) -> tuple[Finding, TrialFact | None]:
     """Of several possible causes the first whose cure helps; else the first."""
-    trial = _tried(ran, asked, finding, clock)
+    trial = _tried(ran, asked, finding, room)
     if trial is None or not trial.helped:
         for other in finding.instead[:MOST_TRIALS]:
-            told = _tried(ran, asked, other, clock)
+            told = _tried(ran, asked, other, room)
             if told is not None and told.helped:
                 return other, told
     return finding, trial
 
 
-def _tried(ran: Ran, asked: Asked, finding: Finding, clock: Clock) -> TrialFact | None:
+def _tried(ran: Ran, asked: Asked, finding: Finding, room: Room) -> TrialFact | None:
     """The first advice that helps; else what came of the first one."""
     failed: TrialFact | None = None
     for trial in finding.trials[:MOST_TRIALS]:
-        told = _try(ran, asked, trial, finding, clock)
+        told = _try(ran, asked, trial, finding, room)
         if told.helped:
             return told
         failed = failed or told
@@ -143,11 +144,11 @@ def _tried(ran: Ran, asked: Asked, finding: Finding, clock: Clock) -> TrialFact 
     return failed
 
 
-def _try(ran: Ran, asked: Asked, trial: Trial, finding: Finding, clock: Clock) -> TrialFact:
+def _try(ran: Ran, asked: Asked, trial: Trial, finding: Finding, room: Room) -> TrialFact:
     assert ran.outcome is not None
     local = asked.name.partition(".")[0].partition("[")[0] not in ran.outcome.bindings
     chronicle = Chronicle() if local else None  # which knows the names in functions
-    again = attempt(ran, trial.edits, clock, chronicle)
+    again = attempt(ran, trial.edits, room, chronicle)
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None)
     value = _value(again, chronicle, asked)
@@ -156,7 +157,7 @@ def _try(ran: Ran, asked: Asked, trial: Trial, finding: Finding, clock: Clock) -
     if gradient is None:
         if again.error is not None:
             return TrialFact(trial.advice, None)
-        return _stays(ran, asked, trial, finding, clock)
+        return _stays(ran, asked, trial, finding, room)
     shown: Any = gradient.detach()
     for place in asked.element or ():
         shown = shown[place]
@@ -176,10 +177,10 @@ def _value(again: Ran, chronicle: Chronicle | None, asked: Asked) -> Any:
         return None
 
 
-def _stays(ran: Ran, asked: Asked, trial: Trial, finding: Finding, clock: Clock) -> TrialFact:
+def _stays(ran: Ran, asked: Asked, trial: Trial, finding: Finding, room: Room) -> TrialFact:
     """The gradient is not there yet: for the same reason, or for another one behind it."""
     chronicle = Chronicle()
-    again = attempt(ran, trial.edits, clock, chronicle)
+    again = attempt(ran, trial.edits, room, chronicle)
     outcome = f"{asked.name}.grad stays None"
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None)
