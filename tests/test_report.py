@@ -162,12 +162,14 @@ def test_names_of_parameters(torch: Any) -> None:
     net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
     loss = net(torch.ones(4, 2)).sum()
     names = {"net": net, "loss": loss, "bias": net[2].bias}
-    found = collected(torch, names)
-    named = [(name, None, tensor) for name, tensor in collecting.parameters(names, torch.Tensor)]
-    inner = collecting.aliases(found, named)
+    named = [(name, 4, tensor) for name, tensor in collecting.parameters(names, torch.Tensor)]
+    unused = ("unused", None, torch.ones(1, requires_grad=True))
+    found = collected(torch, names, texts=True, others=named, leaves=[unused])
+    inner = found.tensors[2:]
     assert [fact.name for fact in inner] == ["net.0.weight", "net.0.bias", "net.2.weight"]
     assert all(found.nodes[fact.node].name == "AccumulateGrad" for fact in inner)
     assert inner[0].shape == (3, 2) and inner[0].text.startswith("tensor([[")
+    assert inner[0].line == 4
 
 
 @both

@@ -18,9 +18,8 @@ from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
 from ..recording import collect as collecting
 from ..recording import operands, saved
-from ..recording.collect import Collected
+from ..recording.collect import Collected, Named
 from ..recording.facts import (
-    AliasFact,
     ErrorFact,
     FlowFact,
     LabelFact,
@@ -84,7 +83,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
         binder = ran.seen(Binder)
         watch = None if binder is None else binder.watch
         one = _pass(watch, options)
-        found = collected(outcome, texts=texts, roots=shown.root_nodes(one))
+        found = collected(outcome, texts=texts, roots=shown.root_nodes(one), binder=binder)
         names = names_of(found, outcome.bindings)
         gone, inner = saved.freed(found, Tensor) if texts and watch is not None else (None, None)
         report = report._replace(
@@ -93,7 +92,6 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             nodes=found.nodes,
             roots=_roots(found, watch, one, options, binder),
             shown=_shown(ran, watch, one),
-            aliases=_aliases(ran, found) if texts else (),
             flows=_flows(ran, watch, one, found, options),
             saved=_saved(watch, found) if options.saved else (),
             constants=collecting.constants(found, operands.reader()) if texts else (),
@@ -134,20 +132,9 @@ def _profile(ran: Ran) -> ProfileFact | None:
     return facts(ran.program, profile)
 
 
-def _aliases(ran: Ran, found: Collected) -> tuple[AliasFact, ...]:
-    """Names for leaves that no name holds at the end."""
-    assert ran.outcome is not None
-    binder = ran.seen(Binder)
-    if binder is None:
-        return collecting.aliases(found, module_tensors(ran.outcome.bindings, {}))
-    born = binder.watch.born
-    inner = module_tensors(binder.reached(ran.outcome.bindings), born)
-    return collecting.aliases(found, [*inner, *binder.leaves])
-
-
 def module_tensors(
     bindings: Mapping[str, Any], born: Mapping[int, tuple[Any, int | None]]
-) -> list[tuple[str, int | None, Any]]:
+) -> list[Named]:
     """Tensors inside of modules and objects: names, the lines that made them, themselves."""
     return [
         (name, born.get(id(tensor), (None, None))[1], tensor)
@@ -156,12 +143,18 @@ def module_tensors(
 
 
 def collected(
-    outcome: Outcome, *, texts: bool, roots: tuple[tuple[Any, int], ...] = ()
-) -> Collected:
-    """The tensors and nodes that the program's names hold, and what lies below the roots."""
+    outcome: Outcome, *, texts: bool, roots: tuple[tuple[Any, int], ...] = (),
+    binder: Binder | None = None,
+) -> Collected:  # fmt: skip
+    """The tensors and nodes that the program's names hold, and what lies below the roots; with a
+    binder also parameters of modules, and leaves that only functions knew."""
+    inner: list[Named] = []
+    if binder is not None:
+        inner = module_tensors(binder.reached(outcome.bindings), binder.watch.born)
     return collecting.collect(
         outcome.bindings, Tensor, lines=outcome.lines, place=places(outcome.program),
         values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
+        others=inner, leaves=binder.leaves if binder is not None else (),
     )  # fmt: skip
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from .facts import AliasFact, ConstantFact, Nested, NodeFact, Place, TensorFact
+from .facts import ConstantFact, Nested, NodeFact, Place, TensorFact
 from .modules import attributes, is_module, named_parameters
 
 NESTING = 4  # lists within lists within lists: deeper ones are not looked into
@@ -20,6 +20,7 @@ UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
 TEXTS = 1000  # so many tensors get the text that PyTorch prints for them
 
 Places = Callable[[Any], "Place | None"]
+Named: TypeAlias = tuple[str, "int | None", Any]  # a name, the line that made it, a tensor
 
 
 class Collected(NamedTuple):
@@ -141,11 +142,14 @@ def collect(
     values: bool = True,
     texts: bool = False,
     roots: tuple[Any, ...] = (),
+    others: Iterable[Named] = (),
+    leaves: Iterable[Named] = (),
 ) -> Collected:
     """Facts about every tensor that a global name holds and every node that it leads to.
 
     `place` says where in the program a node was made; `lines` where a name was bound; `roots` are
-    more nodes to number.
+    more nodes to number, `others` more tensors, and `leaves` those that count where the graph ends
+    in them.
     """
     graph = Graph()
     held: list[Any] = []
@@ -156,12 +160,21 @@ def collect(
             written = texts and len(facts) < TEXTS
             facts.append(_tensor_fact(name, tensor, graph, lines or {}, values, written))
             held.append(tensor)
-    for node in roots:
-        graph.add(node)
-    leaves = graph.leaves
+        for node in roots:
+            graph.add(node)
+        known = set(map(id, held))
+        reached = (entry for entry in leaves if id(entry[2]) in graph.leaves)
+        for name, line, tensor in (*others, *reached):
+            if id(tensor) not in known:
+                known.add(id(tensor))
+                written = texts and len(facts) < TEXTS
+                fact = _tensor_fact(name, tensor, graph, {}, values, written)
+                facts.append(fact._replace(line=line))
+                held.append(tensor)
+    ends = graph.leaves
     tensors = tuple(
-        fact._replace(node=leaves.get(id(tensor)))
-        if fact.is_leaf and fact.requires_grad and id(tensor) in leaves
+        fact._replace(node=ends.get(id(tensor)))
+        if fact.is_leaf and fact.requires_grad and id(tensor) in ends
         else fact
         for fact, tensor in zip(facts, held, strict=True)
     )
@@ -263,34 +276,6 @@ def _inside(name: str, value: Any, kind: type, depth: int) -> Iterator[tuple[str
             else:
                 yield from tensors_in(f"{name}.{attribute}", item, kind, depth + 1)
                 yield from _inside(f"{name}.{attribute}", item, kind, depth + 1)
-
-
-def aliases(
-    collected: Collected, named: Iterable[tuple[str, int | None, Any]]
-) -> tuple[AliasFact, ...]:
-    """Names (with a line and a tensor each) for leaves that no global name holds."""
-    known = {fact.node for fact in collected.tensors}
-    leaves = leaves_of(collected)
-    found = []
-    for name, line, tensor in named:
-        node = leaves.get(id(tensor))
-        if node is None or node in known:
-            continue
-        known.add(node)
-        grad = tensor.grad
-        found.append(
-            AliasFact(
-                node,
-                name,
-                line,
-                tuple(tensor.shape),
-                text_of(tensor),
-                None if grad is None else text_of(grad),
-                range_of(tensor),
-                None if grad is None else range_of(grad),
-            )
-        )
-    return tuple(found)
 
 
 def constants(

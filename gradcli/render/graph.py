@@ -18,7 +18,6 @@ class Graph:
         self.tensors: dict[tuple[int, int], TensorFact] = {}
         self.constants = {(fact.node, fact.edge): fact for fact in report.constants}
         self.flows = {(fact.node, fact.output_nr): fact for fact in report.flows}
-        self.aliases = {fact.node: fact for fact in report.aliases}
         for fact in report.tensors:
             self._name(fact)
         self.height = self._heights()

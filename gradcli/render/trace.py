@@ -140,9 +140,7 @@ class Words:
         place = graph.facts[row.node].place
         source = one_line(place.text) if place is not None else ""
         if not graph.next[row.node]:
-            alias = graph.aliases.get(row.node)
-            name = fact.name if fact is not None else alias.name if alias is not None else ""
-            return (name or "(a leaf without a name)"), "leaf"
+            return (fact.name if fact is not None else "(a leaf without a name)"), "leaf"
         if fact is not None:
             style = "result" if key in self.roots else "name"
             return self._assigned(fact.name, place), style
@@ -173,7 +171,7 @@ class Words:
         key = (row.node, row.output_nr)
         flow = self.graph.flows.get(key)
         place = self.graph.facts[row.node].place
-        named = self.graph.tensors.get(key) or self.graph.aliases.get(row.node)
+        named = self.graph.tensors.get(key)
         value = grad = line = ""
         if flow is not None:
             value = summary(flow.text, flow.shape, flow.range, shaped=True)

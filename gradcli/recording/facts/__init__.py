@@ -66,19 +66,6 @@ class NodeFact(NamedTuple):
     place: Place | None = None
 
 
-class AliasFact(NamedTuple):
-    """A leaf that no global name holds: a module's parameter, or what a name held before."""
-
-    node: int
-    name: str
-    line: int | None
-    shape: tuple[int, ...]
-    text: str
-    grad_text: str | None
-    range: tuple[float, float] | None = None
-    grad_range: tuple[float, float] | None = None
-
-
 class RootFact(NamedTuple):
     """Where a tree begins: a node's output, by the name that it has or had; `tensor` is its
     number among the tensors."""
@@ -212,7 +199,6 @@ class Report(NamedTuple):
     tensors: tuple[TensorFact, ...] = ()
     nodes: tuple[NodeFact, ...] = ()
     roots: tuple[RootFact, ...] = ()
-    aliases: tuple[AliasFact, ...] = ()
     flows: tuple[FlowFact, ...] = ()
     saved: tuple[SavedFact, ...] = ()
     constants: tuple[ConstantFact, ...] = ()
