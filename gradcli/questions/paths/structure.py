@@ -11,8 +11,7 @@ from ...engine.saved import unpack
 from ...recording.collect import short_name
 
 # Nodes of the engine's own.
-_WITHOUT_ROW = {"CopySlicesBackward": "placement", "CopySlices": "placement",
-                "AsStridedBackward": "selection"}  # fmt: skip
+_WITHOUT_ROW = {"CopySlices": "placement", "AsStridedBackward": "selection"}
 _OF_ACTS = {"product": "matmul", "spreads": "broadcast sum", "selects": "selection"}
 MOST = 3  # words for one edge
 POINTWISE = frozenset({"diagonal", "identity", "minus identity"})
