@@ -258,3 +258,14 @@ def test_few_elements_are_shown_in_full() -> None:
                 "(x * x).sum().backward()\n", width=300)  # fmt: skip
     (leaf,) = (row for row in rows if " leaf [" in row)
     assert leaf.count(",") == 10 and "…" not in leaf
+
+
+def test_a_loop_hides_no_parameter() -> None:
+    text = """\
+net = nn.Linear(1, 1)
+for p in net.parameters():
+    nn.init.ones_(p)
+net(torch.ones(1)).sum().backward()
+"""
+    leaves = [row.split(" leaf ")[0].split()[-1] for row in tree(text) if " leaf " in row]
+    assert sorted(leaves) == ["net.bias", "net.weight"]

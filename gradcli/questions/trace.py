@@ -132,6 +132,23 @@ def _profile(ran: Ran) -> ProfileFact | None:
     return facts(ran.program, profile)
 
 
+def _without_loops(outcome: Outcome, inside: set[int]) -> dict[str, Any]:
+    """The names at the end; `p` of `for p in net.parameters()` never hides a parameter's name."""
+    loops = {
+        word.id
+        for statement in outcome.program.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.For)
+        for word in ast.walk(node.target)
+        if isinstance(word, ast.Name)
+    } if inside else set()  # fmt: skip
+    return {
+        name: value
+        for name, value in outcome.bindings.items()
+        if name not in loops or id(value) not in inside
+    }
+
+
 def module_tensors(
     bindings: Mapping[str, Any], born: Mapping[int, tuple[Any, int | None]]
 ) -> list[Named]:
@@ -151,8 +168,9 @@ def collected(
     inner: list[Named] = []
     if binder is not None:
         inner = module_tensors(binder.reached(outcome.bindings), binder.watch.born)
+    bindings = _without_loops(outcome, {id(tensor) for _, _, tensor in inner})
     return collecting.collect(
-        outcome.bindings, Tensor, lines=outcome.lines, place=places(outcome.program),
+        bindings, Tensor, lines=outcome.lines, place=places(outcome.program),
         values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
         others=inner, leaves=binder.leaves if binder is not None else (),
     )  # fmt: skip
