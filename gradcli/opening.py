@@ -14,7 +14,7 @@ SUFFIX = ".expr"
 PATIENCE = 1.0  # seconds for somebody to open the other end of a pipe
 
 
-class Unusable(Exception):
+class UsageError(Exception):
     """The command can't be carried out as it was given; `advice` says what can be done."""
 
     def __init__(self, message: str, advice: str = "") -> None:
@@ -22,7 +22,7 @@ class Unusable(Exception):
         self.advice = advice
 
 
-class NotThere(Unusable):
+class DeviceMissing(UsageError):
     """A device or an optional part that was asked for is missing."""
 
 
@@ -40,7 +40,7 @@ def opened(given: str | None, most: int) -> Opened:
     if given == "-":
         return _from_stdin(most)
     if given == "":
-        raise Unusable("FILE is empty", "gradcli run FILE")
+        raise UsageError("FILE is empty", "gradcli run FILE")
     if given is not None:
         return Opened(given, given, _read(given, most))
     if sys.stdin is not None and not sys.stdin.isatty() and _is_piped():
@@ -59,13 +59,13 @@ def _is_piped() -> bool:
 
 def _from_stdin(most: int) -> Opened:
     if sys.stdin is None:
-        raise Unusable("standard input is closed", "gradcli run FILE")
+        raise UsageError("standard input is closed", "gradcli run FILE")
     if sys.stdin.isatty():
         sys.stderr.write("reading a program from the terminal; Ctrl-D ends it\n")
     try:
         return Opened("<stdin>", None, sys.stdin.buffer.read(most + 1))
     except OSError as error:
-        raise Unusable(f"standard input can't be read: {error.strerror}") from None
+        raise UsageError(f"standard input can't be read: {error.strerror}") from None
 
 
 def _only_one(most: int) -> Opened:
@@ -77,20 +77,20 @@ def _only_one(most: int) -> Opened:
             here[0], here[0], _read(here[0], most), f"reading {here[0]}, the only one here"
         )
     if not here:
-        raise Unusable(
+        raise UsageError(
             "no FILE was given, and this folder holds no .expr file", "gradcli trace FILE"
         )
     listed = ", ".join(here[:8]) + (", ..." if len(here) > 8 else "")
-    raise Unusable(f"no FILE was given, and this folder holds {len(here)}: {listed}", "name one")
+    raise UsageError(f"no FILE was given, and this folder holds {len(here)}: {listed}", "name one")
 
 
 def _read(path: str, most: int) -> bytes:
     try:
         status = os.stat(path)
         if path.endswith(".ipynb"):
-            raise Unusable(f"{path} is a notebook", "copy its cells into a .expr file")
+            raise UsageError(f"{path} is a notebook", "copy its cells into a .expr file")
         if stat.S_ISDIR(status.st_mode):
-            raise Unusable(f"{path} is a folder", _inside(path))
+            raise UsageError(f"{path} is a folder", _inside(path))
         with open(path, "rb", opener=at_once) as file:
             is_pipe = stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
             first = _first_piece(file.fileno(), path) if is_pipe else b""
@@ -99,9 +99,9 @@ def _read(path: str, most: int) -> bytes:
     except (OSError, ValueError) as error:
         code = getattr(error, "errno", None)
         if code == errno.ENOENT:
-            raise Unusable(f"there is no file {path}", _near(path)) from None
+            raise UsageError(f"there is no file {path}", _near(path)) from None
         why = getattr(error, "strerror", None) or str(error)
-        raise Unusable(f"{path} can't be read: {why[0].lower()}{why[1:]}") from None
+        raise UsageError(f"{path} can't be read: {why[0].lower()}{why[1:]}") from None
 
 
 def at_once(path: str, flags: int) -> int:
@@ -125,7 +125,7 @@ def _first_piece(pipe: int, path: str) -> bytes:
             time.sleep(0.02)
             continue
         return b""  # there is a writer, which has not written yet
-    raise Unusable(f"{path} is a pipe that nobody writes to")
+    raise UsageError(f"{path} is a pipe that nobody writes to")
 
 
 def _inside(folder: str) -> str:

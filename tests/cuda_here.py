@@ -19,7 +19,7 @@ import pytest
 
 from gradcli.engine import device as devices
 from gradcli.engine.carriers import CARRIERS
-from gradcli.engine.kind import Form, Kind
+from gradcli.engine.tensor_type import FastShape, TensorType
 
 STAND_IN = Path(__file__).parent / "stand_in"
 PLACES = {"stand_in": 2e-5, "gpu": 2e-4}  # how far numbers may be from the CPU's
@@ -67,10 +67,10 @@ def _forget() -> None:
     """What the engine keeps of a device that is gone."""
     for array in [a for a in CARRIERS.arrays if CARRIERS.arrays[a] is not numpy]:
         del CARRIERS.arrays[array]
-    for key in [key for key, kind in Kind._made.items() if kind.xp is not numpy]:
-        del Kind._made[key]
-    for key in [key for key in Form._made if key[0].xp is not numpy]:
-        del Form._made[key]
+    for key in [key for key, kind in TensorType._made.items() if kind.xp is not numpy]:
+        del TensorType._made[key]
+    for key in [key for key in FastShape._made if key[0].xp is not numpy]:
+        del FastShape._made[key]
     CARRIERS.mixed = False
 
 

@@ -19,11 +19,11 @@ from gradcli.defects import Defect
 from gradcli.engine.device import Device
 from gradcli.engine.dtypes import DType
 from gradcli.engine.hooks import RemovableHandle
-from gradcli.engine.kind import Layout, MemoryFormat
 from gradcli.engine.node import Node
 from gradcli.engine.returns import Named
 from gradcli.engine.size import Size
 from gradcli.engine.tensor import Tensor
+from gradcli.engine.tensor_type import Layout, MemoryFormat
 from gradcli.language import values
 from gradcli.language.adoption import ArrayValue, adopt
 from gradcli.language.attributes import MISSING, get_attribute

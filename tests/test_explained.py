@@ -24,7 +24,7 @@ from test_errors import PLAIN, failure  # noqa: F401 - the question that is aske
 
 from gradcli.diagnostics import ExitStatus
 from gradcli.engine.run_state import as_new
-from gradcli.opening import Unusable
+from gradcli.opening import UsageError
 from gradcli.pipeline.request import Limits, Ran, Request
 from gradcli.pipeline.run import execute
 from gradcli.questions.explained import MOST_STEPS, with_trials
@@ -236,7 +236,7 @@ def test_an_explanation_never_fails() -> None:
         text = exchanged(draw.choice(texts), draw)
         try:
             ran = explained(text)
-        except Unusable:
+        except UsageError:
             continue  # the changed program asks for an option
         if ran.error is not None:
             assert ran.error.exit_status in (ExitStatus.PROGRAM_ERROR, ExitStatus.LIMIT_REACHED)

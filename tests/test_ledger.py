@@ -13,8 +13,8 @@ from test_cli import SCHEMAS, TWO_PATHS, answer, gradcli, home  # noqa: F401
 
 from gradcli.pipeline.request import Ran, Request
 from gradcli.pipeline.run import execute
+from gradcli.questions.graph import collected
 from gradcli.questions.ledger import ledger, stale_gradients
-from gradcli.questions.trace import collected
 from gradcli.questions.watching import watching
 from gradcli.recording.facts.ledger import LedgerFact
 from gradcli.render import ledger as render_ledger

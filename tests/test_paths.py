@@ -17,7 +17,7 @@ from oracle import oracle, question
 from program_generator import program as tensor_program
 from test_cli import TWO_PATHS, gradcli
 
-from gradcli.opening import Unusable
+from gradcli.opening import UsageError
 from gradcli.pipeline.request import Request
 from gradcli.pipeline.run import execute
 from gradcli.questions.paths import Asked, paths_report, recorded
@@ -197,7 +197,7 @@ def test_several_tensors_of_one_name_are_told() -> None:
 )  # fmt: skip
 def test_names_that_cannot_be_asked_for(wrt: str, message: str) -> None:
     text = "a = tensor(2.0, requires_grad=True)\nn = int(3)\nk = tensor([1])\ny = a * n\n"
-    with pytest.raises(Unusable, match=message):
+    with pytest.raises(UsageError, match=message):
         report(text, wrt)
 
 
@@ -342,7 +342,7 @@ def test_a_result_of_several_numbers_needs_a_gradient() -> None:
 
 @pytest.mark.parametrize("index", [(2, 0), (0,), (0, 0, 0, 0)])
 def test_elements_that_are_not_there(index: tuple[int, ...]) -> None:
-    with pytest.raises(Unusable, match="--element"):
+    with pytest.raises(UsageError, match="--element"):
         report(LAYER, "W", "L", element=index)
 
 
@@ -376,7 +376,7 @@ def test_structures_are_what_they_are_called(first: int) -> None:
         for edges in (False, True):
             try:
                 found = report(text, "p", "loss", jacobian=True, edges=edges)
-            except Unusable:
+            except UsageError:
                 continue
             for step in (step for path in found.paths for step in path.steps):
                 if step.jacobian is not None:
@@ -530,7 +530,7 @@ def test_random_programs_of_tensors(first: int) -> None:
             for edges in (False, True):
                 try:
                     found = report(text, wrt, "loss", edges=edges, formula=not edges, top=3)
-                except Unusable:  # the loss has no gradient at all
+                except UsageError:  # the loss has no gradient at all
                     continue
                 if found.error is not None:  # changed in place: PyTorch's error
                     continue

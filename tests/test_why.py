@@ -22,7 +22,7 @@ import pytest
 from oracle import oracle, question
 from programs_under import sections
 
-from gradcli.opening import Unusable
+from gradcli.opening import UsageError
 from gradcli.pipeline.request import Limits, Ran, Request
 from gradcli.questions.why import why_report
 from gradcli.recording.facts.reasons import WhyReport
@@ -236,13 +236,13 @@ def test_names_lead_to_tensors_of_all_places() -> None:
 )  # fmt: skip
 def test_names_that_are_not_there(name: str, words: str) -> None:
     text = "net = nn.Sequential(nn.Linear(2, 1))\nws = [torch.ones(2, requires_grad=True)]\n"
-    with pytest.raises(Unusable, match=words):
+    with pytest.raises(UsageError, match=words):
         ask(text, name)
 
 
 def test_near_misses_are_suggested() -> None:
     text = "weight = torch.ones(2, requires_grad=True)\n(weight * 2).sum().backward()\n"
-    with pytest.raises(Unusable) as caught:
+    with pytest.raises(UsageError) as caught:
         ask(text, "wieght")
     assert "did you mean weight?" in caught.value.advice
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..engine.backward import grad
 from ..engine.dtypes import OF_ARRAY
-from ..engine.kind import kind_of
 from ..engine.tensor import Tensor, plain
+from ..engine.tensor_type import kind_of
 from ..numerics.random import Generator
 
 Columns = list[Any]  # a Jacobian for each input that asks: (elements of input, elements of output)

@@ -22,7 +22,7 @@ from ..options import (
 )
 from ..output import tell
 from ..render.escape import block
-from .desk import Desk, guarded
+from .environment import Environment, guarded
 
 if TYPE_CHECKING:
     from ..recording.facts.check import FileCheck
@@ -106,7 +106,7 @@ def command(common: Shared, asked: Asked) -> int:
     several = max(1, len(asked.files)) * 1000
     whole = common._replace(timeout=min(10.0**7, common.timeout * several))
 
-    def body(desk: Desk) -> int:
+    def body(env: Environment) -> int:
         from ..pipeline.request import Limits
         from ..questions.check import Wishes
         from ..questions.check.files import places
@@ -115,7 +115,7 @@ def command(common: Shared, asked: Asked) -> int:
 
         found, notes = places(asked.files, common.max_source)
         for place in found:
-            desk.spare(place.path)
+            env.spare(place.path)
         if not common.quiet:
             tell(block("".join(f"{note}\n" for note in notes)))
         memory = common.max_memory
@@ -137,14 +137,14 @@ def command(common: Shared, asked: Asked) -> int:
             if not common.quiet:
                 tell(block(TRUSTED))
         facts = side_by_side(found, wishes, asked.jobs)
-        return _told(desk, facts, [place.name for place in found])
+        return _told(env, facts, [place.name for place in found])
 
     return guarded(whole, body, foreign=asked.against is not None)
 
 
-def _told(desk: Desk, facts: Iterable[FileCheck], names: list[str]) -> int:
+def _told(env: Environment, facts: Iterable[FileCheck], names: list[str]) -> int:
     """Writes the answer in the form that was asked for."""
-    form, quiet = desk.common.format, desk.common.quiet
+    form, quiet = env.common.format, env.common.quiet
     done: list[FileCheck] = []
 
     def kept() -> Iterable[FileCheck]:
@@ -155,21 +155,21 @@ def _told(desk: Desk, facts: Iterable[FileCheck], names: list[str]) -> int:
     if form == "text":
         from ..render import check as page
 
-        desk.answer(page.pieces(kept(), names, desk.look, quiet=quiet > 0))
+        env.answer(page.pieces(kept(), names, env.look, quiet=quiet > 0))
     elif form == "github":
         from ..render import github
 
-        desk.answer(github.pieces(kept()))
+        env.answer(github.pieces(kept()))
     done.extend(facts)  # what nobody wanted to read is checked too
     status = max((fact.exit_code for fact in done), default=0)
     if form == "junit":
         from ..render import junit
 
-        desk.answer([junit.text(done)])
+        env.answer([junit.text(done)])
     elif form == "json":
         from ..recording.facts.check import CheckReport
         from ..render.json.check import check
 
-        desk.answer(check(CheckReport(desk.common.device, tuple(done), status)))
-    desk.save()
+        env.answer(check(CheckReport(env.common.device, tuple(done), status)))
+    env.save()
     return status

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics import ExitStatus
-from ..opening import Unusable, opened
+from ..opening import UsageError, opened
 from ..options import Command, Option, Shared, number, one_of, several, shared, words
-from .desk import Desk, guarded
+from .environment import Environment, guarded
 
 if TYPE_CHECKING:
     from ..pipeline.request import Request
@@ -65,9 +65,9 @@ COMMAND = Command(
 def command(common: Shared, asked: Asked) -> int:
     """Runs both, compares them; its exit code."""
 
-    def body(desk: Desk) -> int:
+    def body(env: Environment) -> int:
         runs = _runs(common, asked)
-        requests = _requests(desk, common, asked, runs)
+        requests = _requests(env, common, asked, runs)
         from ..questions.diff import compared
         from ..questions.diff_facts import Tolerance
 
@@ -77,16 +77,16 @@ def command(common: Shared, asked: Asked) -> int:
         report, ran = compared(requests[0], requests[1], (said[0], said[1]), tolerance)
         if report is None:
             assert ran.error is not None
-            return desk.fail(ran.error, ran.error_text)
+            return env.fail(ran.error, ran.error_text)
         if common.format == "text":
             from ..render import diff as page
 
-            desk.answer([page.text(report, desk.look)])
+            env.answer([page.text(report, env.look)])
         else:
             from ..render.json.diff import diff
 
-            desk.answer(diff(report))
-        desk.save()
+            env.answer(diff(report))
+        env.save()
         return int(ExitStatus.OK if report.equal else ExitStatus.CHECK_FAILED)
 
     # Each of the two has the whole time.
@@ -105,12 +105,12 @@ def _runs(common: Shared, asked: Asked) -> tuple[Run, Run]:
     """The two runs; Unusable where nothing tells them apart."""
     files = list(asked.files)
     if len(files) > 2:
-        raise Unusable(f"diff compares two programs, and {len(files)} were given")
+        raise UsageError(f"diff compares two programs, and {len(files)} were given")
     devices, types = _two(common.device.split(","), "--device"), _two(asked.types, "--dtype")
     runs = (Run(asked.sets_a, devices[0], types[0]), Run(asked.sets_b, devices[1], types[1]))
     same = _alike(runs, "device") and _alike(runs, "dtype") and not (asked.sets_a or asked.sets_b)
     if len(files) < 2 and same:
-        raise Unusable("two programs are needed, or two runs of one", "gradcli diff A B, or "
+        raise UsageError("two programs are needed, or two runs of one", "gradcli diff A B, or "
                        "gradcli diff A --set-a x=1.0 --set-b x=2.0")  # fmt: skip
     return runs
 
@@ -120,16 +120,18 @@ def _alike(runs: tuple[Run, Run], field: str) -> bool:
     return bool(getattr(runs[0], field) == getattr(runs[1], field))
 
 
-def _requests(desk: Desk, common: Shared, asked: Asked, runs: tuple[Run, Run]) -> list[Request]:
+def _requests(
+    env: Environment, common: Shared, asked: Asked, runs: tuple[Run, Run]
+) -> list[Request]:
     """Both programs, each with what is its own; one file stands for both."""
     files = list(asked.files)
     first = opened(files[0] if files else None, common.max_source)
     second = opened(files[1], common.max_source) if len(files) > 1 else first
     for program in (first, second):
-        desk.spare(program.path)
+        env.spare(program.path)
     found = []
     for program, run in zip((first, second), runs, strict=True):
-        request = desk.request_for(program)
+        request = env.request_for(program)
         limits = request.limits._replace(timeout=common.timeout)
         found.append(request._replace(
             sets=(*common.sets, *run.sets), device=run.device, dtype=run.dtype or None,
@@ -151,5 +153,5 @@ def _said(run: Run, runs: tuple[Run, Run]) -> str:
 def _two(given: list[str], option: str) -> tuple[str, str]:
     """One word for both runs, or one for each; nothing is the empty word."""
     if len(given) > 2:
-        raise Unusable(f"{option}: one for both runs, or two with a comma between them")
+        raise UsageError(f"{option}: one for both runs, or two with a comma between them")
     return (given[0], given[-1]) if given else ("", "")

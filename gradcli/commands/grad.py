@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ..ending import keep
 from ..options import Command, Shared, shared
-from .desk import Desk, guarded
 from .differentiation import GRAD_OUTPUT, GRAPH, OF, PASS, WRT
+from .environment import Environment, guarded
 
 
 class Asked(NamedTuple):
@@ -43,8 +43,8 @@ COMMAND = Command(
 def command(common: Shared, asked: Asked) -> int:
     """Runs the program, differentiates its result; its exit code."""
 
-    def body(desk: Desk) -> int:
-        request = desk.request(
+    def body(env: Environment) -> int:
+        request = env.request(
             wrt=tuple(asked.wrt), retain_graph=True, create_graph=asked.create_graph
         )
         from ..questions.grad import Options, grad_report, recorded
@@ -56,18 +56,18 @@ def command(common: Shared, asked: Asked) -> int:
         options = Options(
             tuple(asked.of), wrt, asked.grad_output, asked.create_graph, asked.all, asked.chosen
         )
-        write = desk.printer() if streams else None
-        ran = desk.explained(recorded(request, write, wishes, options))
+        write = env.printer() if streams else None
+        ran = env.explained(recorded(request, write, wishes, options))
         ran, report = grad_report(ran, options)
         keep(report)
         if streams:
             from ..render import grad as render_grad
 
-            desk.answer([render_grad.text(report, desk.look, streamed=True)])
+            env.answer([render_grad.text(report, env.look, streamed=True)])
         else:
             from ..render import json
 
-            desk.answer(json.grad(report))
-        return desk.finish(ran)
+            env.answer(json.grad(report))
+        return env.finish(ran)
 
     return guarded(common, body)

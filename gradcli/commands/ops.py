@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..memory import standard
-from ..opening import Unusable
+from ..opening import UsageError
 from ..options import ANSWER, Command, Option, Shared, choice, one_of, several
-from .desk import Desk, guarded
+from .environment import Environment, guarded
 
 if TYPE_CHECKING:
     from ..recording.facts.operators import CatalogueFact, OperatorFact
@@ -64,20 +64,20 @@ COMMAND = Command(
 def command(asked: Asked) -> int:
     """Lists, or tells all about some; its exit code."""
 
-    def body(desk: Desk) -> int:
+    def body(env: Environment) -> int:
         facts = _told(asked)
         if asked.format == "json":
             from ..render.json.ops import ops
 
-            desk.answer(ops(facts))
+            env.answer(ops(facts))
         else:
             from ..render import ops as page
 
             at_terminal = sys.stdout.isatty() and asked.out is None
-            look = desk.look if at_terminal else desk.look._replace(width=WIDE)
+            look = env.look if at_terminal else env.look._replace(width=WIDE)
             markdown = asked.format == "markdown"
-            desk.answer(page.markdown(facts) if markdown else page.text(facts, look))
-        desk.save()
+            env.answer(page.markdown(facts) if markdown else page.text(facts, look))
+        env.save()
         return 0
 
     return guarded(_shared(asked), body)
@@ -92,7 +92,7 @@ def _told(asked: Asked) -> CatalogueFact:
     found = list(_named(asked, face) if asked.names else matching(asked.filters, face))
     if not found:
         words = " ".join([*asked.filters, *([face] if face else [])])
-        raise Unusable(f"no operator has to do with {words!r}", "gradcli ops")
+        raise UsageError(f"no operator has to do with {words!r}", "gradcli ops")
     markdown = asked.format == "markdown"
     detailed = markdown or not all(map(is_pattern, asked.names or ["*"]))
     facts = CatalogueFact(tuple(dict.fromkeys(found)), detailed, tuple(asked.names))
@@ -113,7 +113,7 @@ def _named(asked: Asked, face: str | None) -> Iterator[OperatorFact]:
         if not facts:
             close = near(name)
             told = bool(matching([name], face))
-            raise Unusable(_unknown(name, close), _advice(name, close, told))
+            raise UsageError(_unknown(name, close), _advice(name, close, told))
         yield from facts
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from ..diagnostics import ExitStatus
 from ..ending import keep
 from ..options import Command, Misuse, Option, Shared, count, flag, shared
-from .desk import Desk, guarded
 from .differentiation import GRAD_OUTPUT, OF, ONE, PASS
+from .environment import Environment, guarded
 
 
 class Asked(NamedTuple):
@@ -71,8 +71,8 @@ COMMAND = Command(
 def command(common: Shared, asked: Asked) -> int:
     """Runs the program and follows the chain rule; its exit code."""
 
-    def body(desk: Desk) -> int:
-        request = desk.request(wrt=tuple(asked.wrt), retain_graph=True, placeholders=True)
+    def body(env: Environment) -> int:
+        request = env.request(wrt=tuple(asked.wrt), retain_graph=True, placeholders=True)
         from ..questions import paths
 
         streams = common.format == "text"
@@ -81,22 +81,22 @@ def command(common: Shared, asked: Asked) -> int:
             tuple(asked.of), tuple(asked.wrt), asked.grad_output, asked.top, asked.edges, formula,
             asked.jacobian, asked.element, asked.chosen,
         )  # fmt: skip
-        ran = paths.recorded(request, desk.printer() if streams else None, wanted)
+        ran = paths.recorded(request, env.printer() if streams else None, wanted)
         ran, report = paths.paths_report(ran, wanted)
         keep(report)
         if streams:
             from ..render import paths as page
 
-            desk.answer([page.text(report, desk.look, streamed=True)])
+            env.answer([page.text(report, env.look, streamed=True)])
         elif common.format == "json":
             from ..render.json import paths as document
 
-            desk.answer(document.paths(report))
+            env.answer(document.paths(report))
         else:
             from ..render import paths_page
 
-            desk.answer([paths_page.page(report, common.format)])
-        status = desk.finish(ran)
+            env.answer([paths_page.page(report, common.format)])
+        status = env.finish(ran)
         if status == ExitStatus.OK and report.equal is False:
             return ExitStatus.CHECK_FAILED
         return status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..options import Command, Shared, shared
-from .desk import Desk, guarded
+from .environment import Environment, guarded
 
 
 class Asked(NamedTuple):
@@ -29,17 +29,17 @@ COMMAND = Command(
 def command(common: Shared, asked: Asked) -> int:
     """Runs the program; its exit code."""
 
-    def body(desk: Desk) -> int:
-        request = desk.request()
+    def body(env: Environment) -> int:
+        request = env.request()
         from ..pipeline.run import execute
 
         if common.format == "text":
-            return desk.finish(desk.explained(execute(request, desk.printer())))
+            return env.finish(env.explained(execute(request, env.printer())))
         from ..questions.trace import run_report
         from ..render import json
 
-        ran = desk.explained(execute(request, None))
-        desk.answer(json.run(run_report(ran)))
-        return desk.finish(ran)
+        ran = env.explained(execute(request, None))
+        env.answer(json.run(run_report(ran)))
+        return env.finish(ran)
 
     return guarded(common, body)

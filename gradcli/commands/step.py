@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..deadline import deadline
 from ..diagnostics import ExitStatus
 from ..ending import keep
-from ..opening import Unusable
+from ..opening import UsageError
 from ..options import Command, Misuse, Option, Shared, flag, names, shared
 from ..output import tell, write
 from ..render.escape import Terminal, block
-from .desk import Desk, guarded
 from .differentiation import GRAD_OUTPUT, GRAPH, OF
+from .environment import Environment, guarded
 
 if TYPE_CHECKING:
     from ..pipeline.request import Ran, Request
@@ -83,33 +83,33 @@ COMMAND = Command(
 def command(common: Shared, asked: Asked) -> int:
     """Runs the program and tells its passes; its exit code."""
 
-    def body(desk: Desk) -> int:
-        request = desk.request(
+    def body(env: Environment) -> int:
+        request = env.request(
             retain_graph=asked.retain_graph or bool(asked.of), create_graph=asked.create_graph
         )
         request = request._replace(limits=request.limits._replace(timeout=timeout))
-        lines = None if asked.commands is None else _commands(asked.commands, desk)
+        lines = None if asked.commands is None else _commands(asked.commands, env)
         with deadline(timeout):
-            ran, report = _told(request, desk, asked)
+            ran, report = _told(request, env, asked)
         if common.format != "text":
             from ..render.json import steps as json
 
-            desk.answer(json.steps(report, _stops(report, asked)))
+            env.answer(json.steps(report, _stops(report, asked)))
         elif lines is not None:
-            _scripted(desk, ran, report, asked, lines)
+            _scripted(env, ran, report, asked, lines)
         elif patient and report.walks:
             # What is wrong is told first: who steps through a pass wants to know where it ends.
-            status = ExitStatus.OK if ran.error is None else desk.fail(ran.error, ran.error_text)
-            _stepped(desk, ran, report, asked)
-            return desk.finish(ran._replace(error=None)) or status
+            status = ExitStatus.OK if ran.error is None else env.fail(ran.error, ran.error_text)
+            _stepped(env, ran, report, asked)
+            return env.finish(ran._replace(error=None)) or status
         else:
             from ..render import steps as render_steps
 
             stops = _stops(report, asked)
-            page = render_steps.text(report, desk.look, stops=stops, expand=asked.expand,
+            page = render_steps.text(report, env.look, stops=stops, expand=asked.expand,
                                      streamed=True)  # fmt: skip
-            desk.answer([page])
-        return desk.finish(ran)
+            env.answer([page])
+        return env.finish(ran)
 
     timeout = common.timeout
     patient = _is_interactive(common, asked)
@@ -137,12 +137,12 @@ def _options(asked: Asked) -> Options:
                    asked.create_graph, wishes)  # fmt: skip
 
 
-def _told(request: Request, desk: Desk, asked: Asked) -> tuple[Ran, StepsReport]:
+def _told(request: Request, env: Environment, asked: Asked) -> tuple[Ran, StepsReport]:
     from ..questions.step import recorded, steps_report
 
-    streams = desk.common.format == "text"
+    streams = env.common.format == "text"
     options = _options(asked)
-    ran = desk.explained(recorded(request, desk.printer() if streams else None, options))
+    ran = env.explained(recorded(request, env.printer() if streams else None, options))
     ran, report = steps_report(ran, options, texts=streams)
     keep(report)
     return ran, report
@@ -165,7 +165,7 @@ def _stops(report: StepsReport, asked: Asked) -> dict[int, frozenset[int]] | Non
         found[walk.number] = frozenset(place + 1 for place in places)
     for word in asked.stops:
         if word not in known and report.walks:
-            raise Unusable(f"--break {word}: no step has this name", _near(word, report))
+            raise UsageError(f"--break {word}: no step has this name", _near(word, report))
     return found
 
 
@@ -182,7 +182,7 @@ def _near(word: str, report: StepsReport) -> str:
 # ---------------------------------------------------------------- step by step
 
 
-def _session(desk: Desk, ran: Ran, report: StepsReport, asked: Asked) -> Session:
+def _session(env: Environment, ran: Ran, report: StepsReport, asked: Asked) -> Session:
     from ..render.steps_session import Session
 
     def show(walk: int, step: int, text: str) -> str:
@@ -192,17 +192,17 @@ def _session(desk: Desk, ran: Ran, report: StepsReport, asked: Asked) -> Session
         with deadline(ran.request.limits.timeout):
             return value_at(ran, _options(asked), Pause(walk, step, text))
 
-    session = Session(report, desk.look, show)
+    session = Session(report, env.look, show)
     _stops(report, asked)  # says so if there is no such step
     session.stops.update(dict.fromkeys(asked.stops))
     return session
 
 
-def _commands(path: str, desk: Desk) -> list[str]:
+def _commands(path: str, env: Environment) -> list[str]:
     """The lines of a file of commands."""
     if path == "-":
-        if desk.common.file == "-" or (desk.program is not None and desk.program.path is None):
-            raise Unusable("--commands -: standard input is the program already",
+        if env.common.file == "-" or (env.program is not None and env.program.path is None):
+            raise UsageError("--commands -: standard input is the program already",
                            "gradcli step FILE --commands -")  # fmt: skip
         return sys.stdin.read(MOST).splitlines()
     try:
@@ -210,36 +210,36 @@ def _commands(path: str, desk: Desk) -> list[str]:
             return file.read(MOST).splitlines()
     except OSError as error:
         why = error.strerror or str(error)
-        raise Unusable(f"--commands {path}: {why}") from None
+        raise UsageError(f"--commands {path}: {why}") from None
 
 
 def _scripted(
-    desk: Desk, ran: Ran, report: StepsReport, asked: Asked, lines: Iterable[str]
+    env: Environment, ran: Ran, report: StepsReport, asked: Asked, lines: Iterable[str]
 ) -> None:
     """Every command and its answer, as on a terminal."""
-    desk.answer(_script(desk, ran, report, asked, lines))
+    env.answer(_script(env, ran, report, asked, lines))
 
 
 def _script(
-    desk: Desk, ran: Ran, report: StepsReport, asked: Asked, lines: Iterable[str]
+    env: Environment, ran: Ran, report: StepsReport, asked: Asked, lines: Iterable[str]
 ) -> Iterator[Terminal]:
     from ..render.text import paint
 
     gap = "" if not report.output else "\n" if report.output.endswith("\n") else "\n\n"
     if not report.walks:
         return
-    session = _session(desk, ran, report, asked)
-    yield Terminal(gap + paint(session.begin(), desk.look))
+    session = _session(env, ran, report, asked)
+    yield Terminal(gap + paint(session.begin(), env.look))
     for line in lines:
         if line.lstrip().startswith("#"):
             continue
         yield Terminal("\n" + block(session.prompt + line.strip()) + "\n")
-        yield paint(session.answer(line), desk.look)
+        yield paint(session.answer(line), env.look)
         if session.is_over:
             break
 
 
-def _stepped(desk: Desk, ran: Ran, report: StepsReport, asked: Asked) -> None:
+def _stepped(env: Environment, ran: Ran, report: StepsReport, asked: Asked) -> None:
     """On a terminal: a prompt, a line, its answer, until quit or the end of the input."""
     from ..render.text import paint
 
@@ -249,11 +249,11 @@ def _stepped(desk: Desk, ran: Ran, report: StepsReport, asked: Asked) -> None:
         pass
     if report.output and not report.output.endswith("\n"):
         write([Terminal("\n")])
-    session = _session(desk, ran, report, asked)
+    session = _session(env, ran, report, asked)
     gap = "\n" if report.output or ran.error is not None else ""
-    write([Terminal(gap + paint(session.begin(), desk.look))])
+    write([Terminal(gap + paint(session.begin(), env.look))])
     if session.stops:
-        write([paint(session.answer("run"), desk.look)])
+        write([paint(session.answer("run"), env.look)])
     while not session.is_over:
         try:
             write([Terminal("\n")])
@@ -264,5 +264,5 @@ def _stepped(desk: Desk, ran: Ran, report: StepsReport, asked: Asked) -> None:
         except KeyboardInterrupt:
             tell(Terminal("\nquit leaves\n"))
             continue
-        write([paint(session.answer(line), desk.look)])
+        write([paint(session.answer(line), env.look)])
         sys.stdout.flush()

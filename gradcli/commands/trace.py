@@ -7,8 +7,8 @@ from typing import NamedTuple
 from ..ending import keep
 from ..options import Command, Option, Shared, count, flag, shared
 from ..output import tell
-from .desk import Desk, guarded
 from .differentiation import DRAWN, GRAPH, PASS, WRT
+from .environment import Environment, guarded
 
 
 class Asked(NamedTuple):
@@ -61,17 +61,17 @@ COMMAND = Command(
 def command(common: Shared, asked: Asked) -> int:
     """Runs the program and draws what it left; its exit code."""
 
-    def body(desk: Desk) -> int:
+    def body(env: Environment) -> int:
         streams = common.format == "text"
-        request = desk.request(
+        request = env.request(
             wrt=tuple(asked.wrt), retain_graph=asked.retain_graph,
             create_graph=asked.create_graph, placeholders=True,
         )  # fmt: skip
         from ..questions.trace import Options, recorded, trace_report
         from ..questions.watching import Wishes
 
-        ran = desk.explained(recorded(
-            request, desk.printer() if streams else None,
+        ran = env.explained(recorded(
+            request, env.printer() if streams else None,
             Wishes(tuple(asked.hooks), tuple(asked.retain_grad)),
             number=asked.chosen, profile=asked.profile,
         ))  # fmt: skip
@@ -83,19 +83,24 @@ def command(common: Shared, asked: Asked) -> int:
             from ..render import trace as render_trace
 
             page = render_trace.text(
-                report, desk.look, depth=asked.depth, expand=asked.expand, saved=asked.saved,
+                report, env.look, depth=asked.depth, expand=asked.expand, saved=asked.saved,
                 ledger=asked.ledger, streamed=True,
             )  # fmt: skip
-            desk.answer([page])
+            env.answer([page])
             if report.ledger is not None and report.ledger.stale and not common.quiet:
                 from ..render.ledger import stale
                 from ..render.text import paint
 
-                tell(paint(stale(report.ledger.stale, desk.look_of_errors), desk.look_of_errors))
+                tell(
+                    paint(
+                        stale(report.ledger.stale, env.look_of_errors),
+                        env.look_of_errors,
+                    )
+                )
         else:
             from ..render import json
 
-            desk.answer(json.trace(report))
-        return desk.finish(ran)
+            env.answer(json.trace(report))
+        return env.finish(ran)
 
     return guarded(common, body)

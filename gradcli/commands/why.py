@@ -6,9 +6,9 @@ import os
 from typing import NamedTuple
 
 from ..ending import keep
-from ..opening import Unusable
+from ..opening import UsageError
 from ..options import Command, Option, Shared, flag, shared
-from .desk import Desk, guarded
+from .environment import Environment, guarded
 
 
 class Asked(NamedTuple):
@@ -45,10 +45,10 @@ COMMAND = Command(
 def command(common: Shared, asked: Asked) -> int:
     """Runs the program, finds the verdict; its exit code."""
 
-    def body(desk: Desk) -> int:
+    def body(env: Environment) -> int:
         file, name = _words(asked.words)
-        desk.common = common._replace(file=file)
-        request = desk.request()
+        env.common = common._replace(file=file)
+        request = env.request()
         from ..questions.why import why_report
 
         streams = common.format == "text"
@@ -57,12 +57,12 @@ def command(common: Shared, asked: Asked) -> int:
         if streams:
             from ..render import why as page
 
-            desk.answer([page.text(report, ran.text, desk.look)])
+            env.answer([page.text(report, ran.text, env.look)])
         else:
             from ..render.json import why as document
 
-            desk.answer(document.why(report))
-        return desk.finish(ran)
+            env.answer(document.why(report))
+        return env.finish(ran)
 
     return guarded(common, body)
 
@@ -77,9 +77,9 @@ def _words(words: list[str]) -> tuple[str | None, str]:
     if len(words) == 1 and not words[0].endswith(".expr"):
         return None, words[0]
     if len(words) == 1:
-        raise Unusable(f"{words[0]}: whose gradient?", f"gradcli why {words[0]} x")
+        raise UsageError(f"{words[0]}: whose gradient?", f"gradcli why {words[0]} x")
     if not words:
-        raise Unusable("a tensor's name is missing", "gradcli why FILE x")
-    raise Unusable(
+        raise UsageError("a tensor's name is missing", "gradcli why FILE x")
+    raise UsageError(
         f"one name at a time, not {len(words) - 1}", f"gradcli why {' '.join(words[:2])}"
     )

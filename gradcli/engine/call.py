@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy
 
-from . import dtypes, lane
-from .lane import ALIKE, GENERAL, NUMBER, ORDINARY, Lane
+from . import dtypes
+from . import fast_path as lane
+from .fast_path import ALIKE, GENERAL, NUMBER, ORDINARY, FastPath
 from .layout import LAYOUTS, iterated
 from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
@@ -34,7 +35,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     given, names = ", ".join(row.signature.names), _names(row)
     taken = _with_defaults(row)
     if not lane.has_lanes(row):
-        return compiled(row, "run", Lane(row, GENERAL).function("run", taken), names)
+        return compiled(row, "run", FastPath(row, GENERAL).function("run", taken), names)
     otherwise = f"{GENERAL}({given})"
     _later(row, GENERAL, "", names)
     if len(row.tensors) == 2:
@@ -44,7 +45,7 @@ def specialise(row: Row) -> Callable[..., Any]:
             otherwise = f"({NUMBER}({given}) if {second}.__class__ in NUMBERS else {otherwise})"
         _later(row, ORDINARY, otherwise, names)
         otherwise = f"{ORDINARY}({given})"
-    return compiled(row, "run", Lane(row, ALIKE).function("run", taken, otherwise), names)
+    return compiled(row, "run", FastPath(row, ALIKE).function("run", taken, otherwise), names)
 
 
 def _with_defaults(row: Row) -> str:
@@ -63,7 +64,7 @@ def _later(row: Row, name: str, otherwise: str, names: dict[str, Any]) -> None:
     given = ", ".join(row.signature.names)
 
     def first(*arguments: Any) -> Any:
-        written = compiled(row, name, Lane(row, name).function(name, given, otherwise), names)
+        written = compiled(row, name, FastPath(row, name).function(name, given, otherwise), names)
         return written(*arguments)
 
     names[name] = first
@@ -85,7 +86,7 @@ def python_operator(
         f"({ORDINARY}({given}) if {y}.__class__ is Tensor else {NUMBER}({given})"
         f" if {y}.__class__ in NUMBERS and not state.formula else otherwise({x}, {y}))"
     )
-    lines = Lane(row, ALIKE, plain_symbol=True).function("operator", f"{x}, {y}", others)
+    lines = FastPath(row, ALIKE, plain_symbol=True).function("operator", f"{x}, {y}", others)
     return compiled(row, "operator", lines, names)
 
 
@@ -104,7 +105,7 @@ def compiled(
 @functools.cache
 def facts_of(row: Row) -> Callable[..., tuple[Any, ...]]:
     """Writes arguments -> the derived facts that the row saves, None where it saves a value."""
-    writer = Lane(row, GENERAL)
+    writer = FastPath(row, GENERAL)
     known = {*row.signature.names, *row.signature.outputs}
     facts = "".join(
         "None, " if key in known else f"{writer.derived(key)}, " for key in row.saved_keys

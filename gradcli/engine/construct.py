@@ -13,12 +13,12 @@ from .carriers import CARRIERS, TRANSFORMS
 from .device import Device, array_module, as_device, cpu, default_device, placed, to_numpy
 from .dtypes import BY_NAME, OF_ARRAY, DType
 from .errors import name_of
-from .kind import Kind, kind_of
 from .layout import formatted
 from .limits import held
 from .mode import as_bool, state
 from .row import Factory
 from .tensor import Tensor, from_array, plain
+from .tensor_type import TensorType, kind_of
 
 CUDA_OF_DLPACK = 2  # the number that the exchange format gives to GPUs
 LEAF_BYTES = 40  # what a number takes on its way from nested lists into an array
@@ -110,7 +110,7 @@ def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy:
     return out
 
 
-def _on(array: Any, kind: Kind, copy: bool) -> Any:
+def _on(array: Any, kind: TensorType, copy: bool) -> Any:
     if kind.xp is numpy:
         array = to_numpy(array)
         if array.dtype != kind.array_dtype or kind.is_reduced:
@@ -120,7 +120,7 @@ def _on(array: Any, kind: Kind, copy: bool) -> Any:
     return kind.settle(array) if kind.is_reduced else array
 
 
-def cast_array(array: Any, kind: Kind) -> Any:
+def cast_array(array: Any, kind: TensorType) -> Any:
     """A conversion with PyTorch's rules: floats are cut to integers, NaN becomes the minimum."""
     if array.dtype.kind == "c" and kind.array_dtype.kind != "c":
         array = array.real != 0 if kind.array_dtype.kind == "b" else array.real

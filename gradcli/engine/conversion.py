@@ -30,8 +30,8 @@ def converted(array: Any, dtype: DType | None, device: Any) -> Any:
     """A copy as another type, elsewhere; None keeps what is."""
     from .construct import cast_array
     from .device import array_module, placed
-    from .kind import kind_of, kind_of_array
     from .layout import alike
+    from .tensor_type import kind_of, kind_of_array
 
     if device is not None:
         array = placed(array, array_module(device))

@@ -17,12 +17,12 @@ from .catalogue import catalogue
 from .causes import Freed
 from .device import module_of, placed
 from .handing import hand_on, receive, step_lines
-from .kind import Kind, kind_of_array
 from .mode import state
 from .node import Node, SavedOutput, Several
 from .row import Row
 from .saved import check_version, freed, unpack
 from .tensor import Tensor, plain, wrap
+from .tensor_type import TensorType, kind_of_array
 
 
 def specialise(row: Row) -> Callable[..., Any]:
@@ -238,14 +238,14 @@ def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(fitted)
 
 
-def _homed(grad: Any, shape: tuple[int, ...], kind: Kind) -> Any:
+def _homed(grad: Any, shape: tuple[int, ...], kind: TensorType) -> Any:
     """The gradient for a number of the CPU goes back to it."""
     if module_of(grad) is kind.xp:
         return grad
     return placed(reduce_to(grad, shape, kind_of_array(grad)), kind.xp)
 
 
-def reduce_to(grad: Any, shape: tuple[int, ...], kind: Kind) -> Any:
+def reduce_to(grad: Any, shape: tuple[int, ...], kind: TensorType) -> Any:
     """Sums over the dimensions that were broadcast; casts to the input's type."""
     if grad.shape != shape:
         lead = grad.ndim - len(shape)
@@ -354,7 +354,7 @@ def asked(node: Node, place: str) -> bool:
     return any(edge is not None for edge in _slice(node.edges, place))
 
 
-def _fit_tensor(grad: Tensor, shape: tuple[int, ...], kind: Kind) -> Tensor:
+def _fit_tensor(grad: Tensor, shape: tuple[int, ...], kind: TensorType) -> Tensor:
     if grad._data.shape != shape:
         grad = catalogue.methods["sum_to_size"](grad, tuple(shape))
     if grad._kind.dtype.is_complex and not kind.dtype.is_complex:

@@ -22,7 +22,6 @@ from .hook_calls import (
     copied,
     retain,
 )
-from .kind import contiguous_format
 from .layout import element_strides, is_dense, relaid
 from .leaf import check_leaf, edge_of
 from .mode import state
@@ -31,6 +30,7 @@ from .ready import Ready
 from .reshaped import all_fitted, fitted, is_kept
 from .saved import look_through
 from .tensor import Tensor, plain, write_into
+from .tensor_type import contiguous_format
 
 _sequence = attrgetter("sequence")
 

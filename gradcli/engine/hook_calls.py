@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .catalogue import catalogue
-from .kind import Kind, kind_of_array
 from .layout import element_strides, empty_like, is_dense
 from .mode import state
 from .node import Node
 from .overlap import is_expanded
 from .tensor import Tensor, plain
+from .tensor_type import TensorType, kind_of_array
 
 
 def as_tensor(value: Any) -> Tensor:
@@ -174,7 +174,7 @@ def _retain(tensor: Tensor, new: Tensor, tensors: bool) -> None:
         state.observer.stored(tensor)
 
 
-def captured(value: Any, kind: Kind) -> Tensor:
+def captured(value: Any, kind: TensorType) -> Tensor:
     """A gradient that `grad` answers. What a sum spread out stays spread out, as in PyTorch."""
     if isinstance(value, Tensor):
         return value

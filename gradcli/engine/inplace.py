@@ -9,7 +9,6 @@ from . import dtypes
 from .call import compiled, facts_of
 from .catalogue import catalogue
 from .causes import Freed, mismatch
-from .kind import Kind
 from .leaf import edge_of
 from .mode import next_sequence, state
 from .node import Node, SharedOutput
@@ -19,6 +18,7 @@ from .results import guard, infer, refused, versions_of, watch
 from .row import Inplace, Row
 from .saved import pack_operands
 from .tensor import Tensor, formed, write_into
+from .tensor_type import TensorType
 from .views import check_inplace, named_row, rebase, view_inplace
 
 
@@ -192,7 +192,7 @@ def _array(value: Any) -> Any:
     return [_array(item) for item in value] if value.__class__ is list else value
 
 
-def _check_cast(row: Row, source: Kind, target: Kind) -> None:
+def _check_cast(row: Row, source: TensorType, target: TensorType) -> None:
     if not dtypes.can_cast(source.dtype, target.dtype):
         words = {"result": source.dtype.word, "given": target.dtype.word}
         raise RuntimeError(row.cast_words.format(**words))

@@ -137,7 +137,7 @@ class Several:
         return self
 
 
-class Rest:
+class NodeExtras:
     """What most nodes do not have. `numbers` are the input numbers of the edges (None while all are
     0), `versions` those of the saved tensors (None while all are 0), `inputs` the (shape, kind) of
     inputs whose gradient must be summed or cast back, `extra` facts about several outputs, or the
@@ -157,10 +157,10 @@ class Rest:
         self.inputs = inputs
 
 
-def inputs_of(rest: Rest | None, inputs: tuple[Any, ...]) -> Rest:
+def inputs_of(rest: NodeExtras | None, inputs: tuple[Any, ...]) -> NodeExtras:
     """The rest of a node with its `inputs`."""
     if rest is None:
-        return Rest(inputs)
+        return NodeExtras(inputs)
     rest.inputs = inputs
     return rest
 
@@ -173,7 +173,7 @@ def _rare(name: str) -> Any:
 
     def write(node: Node, value: Any) -> None:
         if node.rest is None:
-            node.rest = Rest()
+            node.rest = NodeExtras()
         setattr(node.rest, name, value)
 
     return property(read, write)
@@ -196,7 +196,7 @@ class Node:
     saved: tuple[Any, ...] | Freed
     sequence: int
     origin: object
-    rest: Rest | None
+    rest: NodeExtras | None
     buffer: Any
 
     # See `assembly`: what it keeps, and its work; `_saved_*` too.
@@ -231,7 +231,7 @@ class Node:
     @property
     def metadata(self) -> dict[Any, Any]:
         if self.rest is None:
-            self.rest = Rest()
+            self.rest = NodeExtras()
         if self.rest.metadata is None:
             self.rest.metadata = {}
         return self.rest.metadata

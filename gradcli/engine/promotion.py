@@ -13,15 +13,15 @@ from .carriers import CARRIERS
 from .causes import mismatch
 from .device import cpu, placed
 from .dtypes import DType
-from .kind import Kind, kind_of
 from .layout import preserved
 from .row import Row
 from .tensor import Tensor
+from .tensor_type import TensorType, kind_of
 
 
 def meet(
     policy: str, operands: Sequence[Any], wide_numbers: bool = False
-) -> tuple[Kind, list[Any]]:
+) -> tuple[TensorType, list[Any]]:
     """PyTorch's promotion: the common kind, and the operands' arrays cast to it.
 
     Python numbers stay Python numbers: NumPy treats them as weakly as PyTorch does. Only those
@@ -46,7 +46,7 @@ def meet(
     return kind, arrays
 
 
-def _cast(value: Any, kind: Kind) -> Any:
+def _cast(value: Any, kind: TensorType) -> Any:
     if value.__class__ is Tensor:
         data = value._data
         if value._kind.device is not kind.device and value._kind.device != kind.device:
@@ -65,7 +65,7 @@ def _cast(value: Any, kind: Kind) -> Any:
     return value
 
 
-def _cast_reduced(value: Any, kind: Kind) -> Any:
+def _cast_reduced(value: Any, kind: TensorType) -> Any:
     if value.__class__ is list:
         return [_cast_reduced(item, kind) for item in value]
     if value is None or (value.__class__ is Tensor and value._kind is kind):
@@ -73,17 +73,17 @@ def _cast_reduced(value: Any, kind: Kind) -> Any:
     return kind.settle(_cast(value, kind) if value.__class__ is Tensor else numpy.float32(value))
 
 
-def _cast_wide(value: Any, kind: Kind) -> Any:
+def _cast_wide(value: Any, kind: TensorType) -> Any:
     single = value.__class__ is not Tensor or not value._data.ndim
     return (_cast if single else _cast_reduced)(value, kind)
 
 
-def _fits(value: int, kind: Kind) -> bool:
+def _fits(value: int, kind: TensorType) -> bool:
     limits = numpy.iinfo(kind.array_dtype)
     return bool(limits.min <= value <= limits.max)
 
 
-def _wrapped(value: int, kind: Kind) -> Any:
+def _wrapped(value: int, kind: TensorType) -> Any:
     """An integer that the element type can't hold wraps around, or overflows in PyTorch's words."""
     if not -(2**63) <= value < 2**64:
         raise RuntimeError("Overflow when unpacking long long")
@@ -118,7 +118,7 @@ def two_devices(device: Any, other: Any) -> None:
     )
 
 
-def one_device(row: Row, kind: Kind, operands: Sequence[Any]) -> None:
+def one_device(row: Row, kind: TensorType, operands: Sequence[Any]) -> None:
     """Refuses operands of several devices where PyTorch does; lists of tensors may be unpacked."""
     device = kind.device
     for operand in operands:
@@ -143,7 +143,7 @@ STRUCTURED = frozenset(
 )
 
 
-def _check_apart(row: Row, kind: Kind, operands: Sequence[Any]) -> None:
+def _check_apart(row: Row, kind: TensorType, operands: Sequence[Any]) -> None:
     if row.name in ANYWHERE:
         return
     names = [p.name for p in row.tensors]

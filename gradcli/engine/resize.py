@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .kind import offset_in
 from .mode import state
 from .tensor import Tensor
+from .tensor_type import offset_in
 
 
 def resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:

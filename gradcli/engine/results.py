@@ -7,16 +7,16 @@ from typing import Any
 
 from . import dtypes
 from .causes import Freed
-from .kind import LARGE, Kind, kind_of
 from .layout import LAYOUTS
 from .leaf import mark_inference, refuse_inference
 from .mode import state
 from .node import Node, Several, SharedOutput, Storage
 from .row import OF, Row
 from .tensor import Tensor, mark_of, plain
+from .tensor_type import LARGE, TensorType, kind_of
 
 
-def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:
+def infer(row: Row, kind: TensorType, arguments: Sequence[Any]) -> TensorType:
     """The result's kind where the policy looks at the arguments."""
     policy = row.dtype
     if policy == "given":
@@ -46,14 +46,14 @@ def infer(row: Row, kind: Kind, arguments: Sequence[Any]) -> Kind:
     return kind_of(*answer) if answer.__class__ is tuple else kind.of(answer)
 
 
-def refused(row: Row, kind: Kind) -> None:
+def refused(row: Row, kind: TensorType) -> None:
     """Raises what PyTorch raises for an element type that the operator does not take."""
     message = row.refuse[kind.dtype.word]
     error, text = (NotImplementedError, message) if isinstance(message, str) else message
     raise error(text)
 
 
-def guard(row: Row, kind: Kind, arguments: Sequence[Any]) -> None:
+def guard(row: Row, kind: TensorType, arguments: Sequence[Any]) -> None:
     """Asks for the result's memory before it is made."""
     if row.cost is not None:
         elements = int(row.cost(*arguments))
@@ -149,7 +149,9 @@ def tracked_by_base(view: Tensor) -> Any:
 LAST_SIZE = "_sym_argsize_minus_1"  # the one fact about an output that a formula may ask for
 
 
-def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Sequence[Any]) -> Any:
+def finish(
+    row: Row, kind: TensorType, datas: Any, node: Node | None, arguments: Sequence[Any]
+) -> Any:
     """Wraps several outputs; those of a floating type are outputs 0, 1, ... of the node."""
     outs: list[Tensor] = []
     multi_view = row.view == "multi"
@@ -198,7 +200,7 @@ def finish(row: Row, kind: Kind, datas: Any, node: Node | None, arguments: Seque
     return tuple(outs)
 
 
-def _kind_of_output(row: Row, kind: Kind, data: Any, place: int) -> Kind:
+def _kind_of_output(row: Row, kind: TensorType, data: Any, place: int) -> TensorType:
     if row.listed:
         return kind
     if kind.is_reduced and row.signature.outputs[place] in row.reduced.wide:

@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 from .carriers import CARRIERS
 from .causes import Cause, Freed, because
 from .dtypes import bool_, float64, int64
-from .kind import kind_of, kind_of_array
 from .leaf import edge_of
 from .mode import state
 from .node import (
@@ -23,6 +22,7 @@ from .node import (
     SharedOutput,
 )
 from .tensor import Tensor, plain
+from .tensor_type import kind_of, kind_of_array
 
 DETACHED = (
     "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."

@@ -11,32 +11,32 @@ import numpy
 from .carriers import CARRIERS, TRANSFORMS
 from .device import Device
 from .dtypes import FLOATING, DType
-from .kind import (
+from .layout import element_strides
+from .leaf import NON_LEAF_GRAD, check_new_grad, edge_of, mark_inference
+from .mode import as_bool, state
+from .node import AccumulateGrad, DetachedVersion, Node, SavedOutput, Storage
+from .size import Size
+from .tensor_type import (
     Array,
-    Form,
-    Kind,
+    FastShape,
     Layout,
+    TensorType,
     form_of,
     kind_of,
     kind_of_array,
     offset_in,
     strided,
     wrap_dim,
-)  # fmt: skip
-from .layout import element_strides
-from .leaf import NON_LEAF_GRAD, check_new_grad, edge_of, mark_inference
-from .mode import as_bool, state
-from .node import AccumulateGrad, DetachedVersion, Node, SavedOutput, Storage
-from .size import Size
+)
 from .values import Values
 
 __all__ = [
-    "METHODS", "PROPERTIES", "Kind", "Tensor", "edge_of", "from_array", "kind_of", "plain",
+    "METHODS", "PROPERTIES", "Tensor", "TensorType", "edge_of", "from_array", "kind_of", "plain",
     "strided", "wrap", "wrap_dim", "write_into",
 ]  # fmt: skip
 
 
-class Meta:
+class AutogradMeta:
     """What only some tensors have: a gradient, hooks, a base that they are a view of."""
 
     __slots__ = (
@@ -74,14 +74,14 @@ class Tensor(Values):
     )
 
     _data: Array
-    _kind: Kind
-    _form: Form | bool | None  # None: not asked yet, see `formed`
+    _kind: TensorType
+    _form: FastShape | bool | None  # None: not asked yet, see `formed`
     # A view in no graph has its base's mark here, which is true once the base is in one.
     _requires_grad: bool | list[bool]
     _grad_fn: Node | None
     _output_nr: int
     _storage: Storage | None
-    _meta: Meta | None
+    _meta: AutogradMeta | None
 
     # See `assembly`.
     backward: Callable[..., None]
@@ -334,9 +334,9 @@ class Tensor(Values):
             set_mark(self, False)
         return self
 
-    def _need_meta(self) -> Meta:
+    def _need_meta(self) -> AutogradMeta:
         if self._meta is None:
-            self._meta = Meta()
+            self._meta = AutogradMeta()
         return self._meta
 
     def _need_array(self) -> Array:
@@ -386,7 +386,7 @@ class Tensor(Values):
         return out
 
 
-def plain(data: Array, kind: Kind) -> Tensor:
+def plain(data: Array, kind: TensorType) -> Tensor:
     """A tensor outside any graph around an array of the kind's array type.
 
     On the CPU a 0-dim tensor holds a NumPy scalar as long as nobody shares its memory: an operation
@@ -447,7 +447,7 @@ def write_into(tensor: Tensor, data: Any) -> None:
         tensor._data[...] = data
 
 
-def wrap(data: Any, kind: Kind) -> Tensor:
+def wrap(data: Any, kind: TensorType) -> Tensor:
     """The same around whatever a kernel returned (NumPy decays 0-dim results to scalars)."""
     array = kind.xp.asarray(data, dtype=kind.array_dtype)
     return plain(kind.settle(array) if kind.is_reduced else array, kind)

@@ -12,13 +12,13 @@ from .mode import state
 
 if TYPE_CHECKING:
     from .device import Device
-    from .kind import Array, Kind
     from .tensor import Tensor
+    from .tensor_type import Array, TensorType
 
 NumpyArray: TypeAlias = numpy.ndarray[Any, Any]  # Values.numpy hides the module in its class
 
 
-def _of_reduced(array: NumpyArray, kind: Kind) -> NumpyArray:
+def _of_reduced(array: NumpyArray, kind: TensorType) -> NumpyArray:
     """A copy: NumPy has one of the two types."""
     if kind.dtype.name != "float16":
         raise TypeError(f"Got unsupported ScalarType {kind.dtype.word}")
@@ -31,7 +31,7 @@ class Values:
     __slots__ = ()
 
     _data: Array
-    _kind: Kind
+    _kind: TensorType
 
     if TYPE_CHECKING:
 

@@ -11,13 +11,13 @@ from typing import Any
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
 from .device import module_of
-from .kind import offset_in
 from .leaf import edge_of, note_shape
 from .mode import state
 from .node import CustomNode, Node
 from .row import Row
 from .saved import function_name
 from .tensor import Tensor, from_array, plain, set_mark
+from .tensor_type import offset_in
 
 
 class Geometry:

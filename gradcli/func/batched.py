@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.catalogue import catalogue
-from ..engine.kind import Kind
 from ..engine.operator import Factory
 from ..engine.tensor import Tensor, plain
+from ..engine.tensor_type import TensorType
 from .carrier import Carrier, run
 
 ITEM = (
@@ -220,7 +220,7 @@ def batched(value: Any, place: int, level: int) -> Batched:
     """A sample of `value`, whose dimension `place` is mapped over."""
     out: Batched = object.__new__(Batched)
     out._data = Outline(value, place, level)
-    kind: Kind = value._kind
+    kind: TensorType = value._kind
     out._kind = kind
     out._requires_grad, out._grad_fn, out._output_nr = False, None, 0
     out._storage = out._meta = None

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.catalogue import catalogue
-from ..engine.kind import wrap_dim
 from ..engine.operator import Factory, Row
 from ..engine.returns import Named
 from ..engine.row import Inplace
 from ..engine.tensor import Tensor, plain
+from ..engine.tensor_type import wrap_dim
 from . import batching_rules
 from .batched import Batched, batched, is_batched, split
 from .carrier import highest, run, standing

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..engine.catalogue import catalogue
-from ..engine.kind import wrap_dim
+from ..engine.tensor_type import wrap_dim
 from .carrier import run
 from .levels import randomness_at
 

@@ -20,12 +20,12 @@ from ..engine.operator import Factory, Row
 from ..engine.returns import Named
 from ..engine.row import Inplace
 from ..engine.run_state import run_state
-from ..engine.tensor import Meta, Tensor, plain
+from ..engine.tensor import AutogradMeta, Tensor, plain
 from .carrier import Carrier, run, standing
 from .composed import COMPOSED
 
 
-class DualMeta(Meta):
+class DualMeta(AutogradMeta):
     """A dual's meta: what it was made of, beside what a tensor has."""
 
     __slots__ = ("primal", "tangent", "level")
@@ -35,7 +35,7 @@ class DualMeta(Meta):
         self.primal, self.tangent, self.level = primal, tangent, level
         meta = primal._meta
         if meta is not None:
-            for name in Meta.__slots__:
+            for name in AutogradMeta.__slots__:
                 setattr(self, name, getattr(meta, name))
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.catalogue import catalogue
-from ..engine.kind import wrap_dim
 from ..engine.operator import Factory
 from ..engine.tensor import Tensor
+from ..engine.tensor_type import wrap_dim
 from .batched import Batched, batched, is_batched
 from .carrier import makers, run
 from .levels import Level, batches

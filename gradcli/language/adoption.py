@@ -19,10 +19,10 @@ from ..engine.catalogue import Function as Operator
 from ..engine.device import Device
 from ..engine.dtypes import DType
 from ..engine.hooks import RemovableHandle
-from ..engine.kind import Layout, MemoryFormat
 from ..engine.node import Node
 from ..engine.size import Size
 from ..engine.tensor import Tensor
+from ..engine.tensor_type import Layout, MemoryFormat
 from .libraries import HOMES, TENSORS, publishes
 from .operations import VIEWS
 from .values import (

@@ -16,7 +16,7 @@ from ..language.interpreter import Machine, missing_inputs
 from ..language.program import Program, SourceLimits, parse
 from ..language.source import Source
 from ..namespace import resolve
-from ..opening import NotThere, Unusable
+from ..opening import DeviceMissing, UsageError
 from .request import Ran, Request
 from .values import Values, values_of
 
@@ -68,11 +68,11 @@ def _prepared(request: Request) -> Iterator[None]:
         yield
     except devices.DeviceMissing as error:
         message, _, advice = str(error).partition(": pip ")
-        raise NotThere(message, f"pip {advice}" if advice else "") from None
+        raise DeviceMissing(message, f"pip {advice}" if advice else "") from None
     except RuntimeError as error:
         if "device" not in str(error).lower():
             raise
-        raise Unusable(f"--device {request.device}: expected cpu, cuda or cuda:N") from None
+        raise UsageError(f"--device {request.device}: expected cpu, cuda or cuda:N") from None
     finally:
         devices.set_default_device(device)
         dtypes.set_default_dtype(dtype)

@@ -13,7 +13,7 @@ from ..inputs import Input, InputError, default_of, parse_set
 from ..inputs.given import is_floating
 from ..language.program import Default, Program, refused_default
 from ..namespace import resolve
-from ..opening import Unusable
+from ..opening import UsageError
 from .request import Request
 
 PLACEHOLDER = 1.0  # stands for an input without a value while its graph is drawn
@@ -39,12 +39,12 @@ def values_of(program: Program, request: Request) -> Values:
         else:
             words, advice = f"--set {name}: {_no_input(name, program)}", _near(name, program)
             if name in _named(request):
-                raise Unusable(words, advice)
-            raise _refused(name, program, Unusable(words, advice))
+                raise UsageError(words, advice)
+            raise _refused(name, program, UsageError(words, advice))
     for name in request.no_grad:
         if name not in program.inputs and name not in overrides and name not in request.wrt:
             words = _no_input(name, program, "only an input is meant")
-            raise Unusable(f"--no-grad {name}: {words}")
+            raise UsageError(f"--no-grad {name}: {words}")
     for name in request.wrt:
         if name in program.literals and name not in overrides:
             overrides[name] = _leaf(name, program.literal_value(name), True)
@@ -69,7 +69,7 @@ def _given(program: Program, request: Request) -> dict[str, Input]:
             item = parse_set(text, most=most)
             given[item.name] = item
     except InputError as error:
-        raise Unusable(str(error), error.advice) from None
+        raise UsageError(str(error), error.advice) from None
     return given
 
 
@@ -90,7 +90,7 @@ def _default(default: Default, program: Program, request: Request) -> Input:
         raise refused_default(program.source, line, str(error), advice) from None
 
 
-def _refused(name: str, program: Program, error: Unusable) -> ProgramError:
+def _refused(name: str, program: Program, error: UsageError) -> ProgramError:
     """What is wrong with the value that a comment gives, at its line."""
     message, advice = str(error).removeprefix("--set "), error.advice
     return refused_default(program.source, program.defaults[name].line, message, advice)
@@ -107,7 +107,7 @@ def _value(item: Input, program: Program, request: Request) -> Any:
         return item.value
     try:
         return _leaf(item.name, item.value, requires_grad)
-    except Unusable as error:
+    except UsageError as error:
         if item.name in _named(request):
             raise
         raise _refused(item.name, program, error) from None
@@ -127,7 +127,7 @@ def _leaf(name: str, value: Any, requires_grad: bool) -> Tensor:
             return make(value, requires_grad=requires_grad)
         return make(value, dtype=dtypes.default_dtype(), requires_grad=requires_grad)
     except (ValueError, TypeError, RuntimeError) as error:
-        raise Unusable(f"--set {name}: {error}") from None
+        raise UsageError(f"--set {name}: {error}") from None
 
 
 def grad_output(text: str, result: Tensor) -> Tensor:
@@ -137,15 +137,15 @@ def grad_output(text: str, result: Tensor) -> Tensor:
     try:
         item = parse_value("--grad-output", text)
     except InputError as error:
-        raise Unusable(str(error), "--grad-output [1.0,0.0]") from None
+        raise UsageError(str(error), "--grad-output [1.0,0.0]") from None
     if item.kind == "array":
         return resolve("from_numpy")(item.value)
     if not all_numbers(item.value):
-        raise Unusable(f"--grad-output {text}: expected numbers", "--grad-output [1.0,0.0]")
+        raise UsageError(f"--grad-output {text}: expected numbers", "--grad-output [1.0,0.0]")
     try:
         made: Tensor = resolve("tensor")(item.value, dtype=result.dtype, device=result.device)
     except (ValueError, TypeError, RuntimeError) as error:
-        raise Unusable(f"--grad-output {text}: {error}") from None
+        raise UsageError(f"--grad-output {text}: {error}") from None
     return catalogue.methods["expand"](made, result.shape) if made.dim() == 0 else made
 
 

@@ -17,7 +17,8 @@ from ..recording.facts.diff import DifferenceFact, DiffReport, SideFact, StepFac
 from .check.numeric.tape import recording
 from .diff_facts import Comparison, Tolerance, parting
 from .diff_trail import Trail
-from .trace import Options, places, recorded, trace_report
+from .graph import places
+from .trace import Options, recorded, trace_report
 
 MOST_SHOWN = 40  # lines of printed text that differs
 

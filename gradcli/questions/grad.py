@@ -9,16 +9,17 @@ from ..autograd import grad as autograd_grad
 from ..diagnostics import Diagnostic, Label, ProgramError, Span
 from ..engine.mode import state
 from ..engine.tensor import Tensor
-from ..opening import Unusable
+from ..opening import UsageError
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
 from ..pipeline.values import grad_output
 from ..recording import collect as collecting
 from ..recording.collect import Collected, numbers
 from ..recording.facts import GradientFact, GradReport, TensorFact
+from .errors import error_fact
 from .grad_pass import grad_of_pass
+from .graph import collected, index_of, names_of
 from .shown import chosen
-from .trace import collected, error_fact, index_of, names_of
 from .watching import Binder, Wishes, watching, whole
 
 NOTHING_REQUIRES_GRAD = (
@@ -104,7 +105,7 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
 def result_of(found: Collected, of: tuple[str, ...]) -> int | None:
     """What --of names; else, of what nothing else uses, what was assigned last."""
     if len(of) > 1:
-        raise Unusable("--of: one result at a time", "gradcli grad FILE --of " + of[-1])
+        raise UsageError("--of: one result at a time", "gradcli grad FILE --of " + of[-1])
     if of:
         return index_of(of[0], found.tensors, "--of")
     chosen = collecting.results(found.tensors, found.nodes)
@@ -169,7 +170,7 @@ def _named(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     value = ran.outcome.bindings.get(name)
     if value is not None and not isinstance(value, Tensor):
         kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
-        raise Unusable(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
+        raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
     i = index_of(name, found.tensors, "--wrt")
     tensor = found.held[i]
     reason = None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..engine.tensor import Tensor
-from ..opening import Unusable
+from ..opening import UsageError
 from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.collect import Collected
@@ -14,7 +14,7 @@ from ..recording.facts import GradientFact, GradReport, TensorFact
 from ..recording.snapshot import Told, told
 from ..recording.watch import Pass
 from . import shown
-from .trace import collected, index_of, module_tensors, names_of, place_reader
+from .graph import collected, index_of, module_tensors, names_of, place_reader
 from .watching import Binder, restored
 
 
@@ -106,9 +106,9 @@ def _asked(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> Gradien
         value = ran.outcome.bindings.get(name)
         if value is not None:
             kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
-            raise Unusable(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
+            raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
         index_of(name, collected(ran.outcome, texts=False).tensors, "--wrt")
-        raise Unusable(f"--wrt {name}: no tensor has this name when the program ends")
+        raise UsageError(f"--wrt {name}: no tensor has this name when the program ends")
     why = f"{of.name} does not depend on {name}"
     if not tensor.requires_grad:
         why = f"{name} does not require grad"

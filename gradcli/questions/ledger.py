@@ -11,7 +11,7 @@ from ..recording import collect as collecting
 from ..recording.buffers import Heaps
 from ..recording.collect import Collected
 from ..recording.facts.ledger import BufferFact, LedgerFact, StaleFact
-from .trace import collected
+from .graph import collected
 from .watching import Binder, memory
 
 Names = Callable[[Any], "tuple[str, int | None]"]

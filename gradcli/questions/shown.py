@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.leaf import edge_of
-from ..opening import Unusable
+from ..opening import UsageError
 from ..recording.collect import Collected, leaves_of, range_of, text_of
 from ..recording.collect import results as unused
 from ..recording.facts import FlowFact, NodeFact, RootFact, ShownPass
@@ -22,7 +22,7 @@ def chosen(watch: Watch, number: int | None) -> Pass | None:
     if number is None:
         return watch.passes.get(max(watch.passes)) if watch.passes else None
     if number not in watch.passes:
-        raise Unusable(f"--pass {number}: {passes_there(watch.count)}")
+        raise UsageError(f"--pass {number}: {passes_there(watch.count)}")
     return watch.passes[number]
 
 

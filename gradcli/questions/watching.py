@@ -13,7 +13,7 @@ from ..engine.node import Node
 from ..engine.observer import memory_of
 from ..engine.tensor import Tensor, from_array, plain
 from ..language.interpreter import Machine
-from ..opening import Unusable
+from ..opening import UsageError
 from ..pipeline.request import current_line
 from ..recording.hook_log import Registration
 from ..recording.modules import attributes, is_module
@@ -56,7 +56,7 @@ class Binder(Spectator):
         self.words: dict[int, str] = {}
         self.functions: list[Any] = []
         self.machine: Machine | None = None
-        self.complaint: Unusable | None = None
+        self.complaint: UsageError | None = None
         self.leaves: list[tuple[str, int | None, Tensor]] = []
         self.inner: dict[str, Any] = {}  # modules and objects that only functions know
         self.watch = watch
@@ -124,7 +124,7 @@ class Binder(Spectator):
         function = self.machine.evaluate(source, f"--hook {name}")
         if not callable(function):
             advice = f"--hook '{name}=lambda g: g * 2'"
-            self.complaint = Unusable(f"--hook {name}={text}: not a function", advice)
+            self.complaint = UsageError(f"--hook {name}={text}: not a function", advice)
             return
         self.functions.append(function)  # its identity must stay its own
         self.words[id(function)] = text
@@ -166,11 +166,11 @@ class Binder(Spectator):
             raise self.complaint
         for name in self.hooks:
             if name not in self.served:
-                raise Unusable(f"--hook {name}: no tensor that requires grad was bound to {name}")
+                raise UsageError(f"--hook {name}: no tensor that requires grad was bound to {name}")
         for name in self.retained or ():
             if name not in self.kept:
                 words = f"no tensor that requires grad was bound to {name}"
-                raise Unusable(f"--retain-grad {name}: {words}")
+                raise UsageError(f"--retain-grad {name}: {words}")
 
 
 def watching(wishes: Wishes = NO_WISHES, *, values: bool = False) -> tuple[Binder, Watch]:
@@ -216,7 +216,7 @@ def snapshot(value: Any, largest: float = LARGEST) -> Any:
 def _split_hook(text: str) -> tuple[str, str]:
     name, equals, function = text.partition("=")
     if not equals or not name.strip().isidentifier() or not function.strip():
-        raise Unusable(
+        raise UsageError(
             f"--hook {text}: expected NAME=FUNCTION",
             "--hook b=print, --hook b=norm, --hook 'b=lambda g: g * 2'",
         )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from ..recording.facts import EventFact, Report, SavedFact, TensorFact
-from .text import Cell, Line, Look, cell, columns, ellipsis, one_line, width_of
+from .text import Cell, Line, Look, bare, cell, columns, ellipsis, one_line, width_of
 
 MOST_SAVED = 40
+SHORT = 14  # a value of more characters is told by its shape and range
+FEW = 6  # elements that are shown in full
 MOST_ELEMENTS = 6  # of one list or dict; the others are counted
 
 
@@ -14,12 +18,26 @@ def type_text(fact: TensorFact) -> str:
     return fact.dtype + (str(list(fact.shape)) if fact.shape else "")
 
 
+def summary(
+    text: str | None, shape: tuple[int, ...], span: tuple[float, float] | None, *,
+    shaped: bool = False,
+) -> str:  # fmt: skip
+    """The value where it is short or has few elements, else from where to where its numbers go;
+    `shaped` says its shape then."""
+    if text is None:
+        return ""
+    short = bare(text)
+    if span is None or (text and (len(short) <= SHORT or prod(shape) <= FEW)):
+        return short
+    low, high = (f"{number:.3g}" for number in span)
+    numbers = low if low == high else f"{low}…{high}"
+    return f"{tuple(shape)} {numbers}" if shaped else numbers
+
+
 def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Line]:
     """One line for each tensor that a name holds."""
     if not report.tensors:
         return []
-    from .trace import summary
-
     elsewhere = any(fact.device != "cpu" for fact in report.tensors)
     heads = (
         "tensor", "type", "requires_grad", "leaf / grad_fn", "value", "grad",
@@ -71,8 +89,6 @@ def _thinned(tensors: tuple[TensorFact, ...], expand: bool) -> list[tuple[Tensor
 
 def saved_table(report: Report, look: Look, *, expand: bool = False) -> list[Line]:
     """What each node keeps for backward, and who freed the rest."""
-    from .trace import summary
-
     heads = ("saved for backward", "by", "name", "value", "version", "bytes", "state")
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
     facts = report.saved if expand else report.saved[:MOST_SAVED]

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from ..recording.facts import Place, Report, RootFact
 from . import ledger as ledgers
 from .escape import Terminal
 from .graph import Graph
-from .table import events, saved_table, tensor_table
-from .text import BLANK, Cell, Line, Look, after, bare, cell, columns, counted, one_line, paint
+from .table import events, saved_table, summary, tensor_table
+from .text import BLANK, Cell, Line, Look, after, cell, columns, counted, one_line, paint
 from .tree import ASCII, UNICODE, Drawing, Row
 
 MOST_TREES = 6
 MOST_EVENTS = 20
 LEAST_WORDS = 18
-SHORT = 14  # a value of more characters is told by its shape and range
-FEW = 6  # elements that are shown in full
 
 
 def text(
@@ -185,22 +182,6 @@ class Words:
         elif named is not None and named.line is not None:
             line = str(named.line)
         return value, grad, line
-
-
-def summary(
-    text: str | None, shape: tuple[int, ...], span: tuple[float, float] | None, *,
-    shaped: bool = False,
-) -> str:  # fmt: skip
-    """The value where it is short or has few elements, else from where to where its numbers go;
-    `shaped` says its shape then."""
-    if text is None:
-        return ""
-    short = bare(text)
-    if span is None or (text and (len(short) <= SHORT or prod(shape) <= FEW)):
-        return short
-    low, high = (f"{number:.3g}" for number in span)
-    numbers = low if low == high else f"{low}…{high}"
-    return f"{tuple(shape)} {numbers}" if shaped else numbers
 
 
 def _footer(report: Report, drawing: Drawing) -> list[Line]:

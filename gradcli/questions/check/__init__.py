@@ -22,11 +22,12 @@ from ...engine.mode import state
 from ...engine.run_state import as_new
 from ...language.interpreter import Outcome
 from ...language.session import session
-from ...opening import Unusable
+from ...opening import UsageError
 from ...pipeline.request import Limits, Ran, Request
 from ...pipeline.run import execute, program_of
 from ...recording.facts.check import EdgeCheck, FileCheck, LeafCheck, Problem
-from ..trace import collected, error_fact, places
+from ..errors import error_fact
+from ..graph import collected, places
 from ..watching import watching
 from .answer import compared
 from .gates import gates
@@ -120,7 +121,7 @@ def directives(text: str) -> Directives:
             allow.extend(word.strip() for word in match[2].split(",") if word.strip())
     unknown = [word for word in allow if word not in ALLOWED]
     if unknown:
-        raise Unusable(f"# check: allow {unknown[0]}: expected {', '.join(ALLOWED)}")
+        raise UsageError(f"# check: allow {unknown[0]}: expected {', '.join(ALLOWED)}")
     return Directives(raises, tuple(allow))
 
 

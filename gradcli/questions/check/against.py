@@ -18,7 +18,7 @@ from ...engine.tensor import Tensor
 from ...language.budget import Budget
 from ...language.interpreter import Machine, Outcome
 from ...language.libraries import using
-from ...opening import NotThere
+from ...opening import DeviceMissing
 from ...pipeline.request import Ran, Request, current_line
 from ...pipeline.run import Warned
 from ...pipeline.values import Values, values_of
@@ -26,7 +26,7 @@ from ...recording import collect as collecting
 from ...recording.facts.check import FileCheck, Problem
 from ..compare import Difference, compared, texts
 from ..diff import with_parameters
-from ..trace import collected
+from ..graph import collected
 from .against_library import require_torch as require_torch
 from .against_library import torch_library
 from .results import first_line
@@ -93,7 +93,7 @@ def _as_new(torch: Any, request: Request) -> Iterator[None]:
     device = torch.device(request.device)
     dtype = torch.get_default_dtype()
     if device.type == "cuda" and not torch.cuda.is_available():
-        raise NotThere(f"--against torch --device {device}: this PyTorch has no CUDA device")
+        raise DeviceMissing(f"--against torch --device {device}: this PyTorch has no CUDA device")
     try:
         torch.manual_seed(torch.Generator().initial_seed())
         torch.set_default_dtype(getattr(torch, request.dtype or "float32"))

@@ -21,7 +21,7 @@ from ...language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, mi
 from ...language.calls import call
 from ...language.libraries import HOMES, PUBLISHED, TENSORS, Library, published, publishes
 from ...language.members import BUILDERS, TABLES, Members
-from ...opening import NotThere
+from ...opening import DeviceMissing
 from ...operators import catalogue
 
 # What would change the process and not the answer stays gradcli's.
@@ -36,7 +36,7 @@ def require_torch() -> Any:
             warnings.simplefilter("ignore")
             return import_module("torch")
     except ImportError:
-        raise NotThere("--against torch: PyTorch is not installed", INSTALL) from None
+        raise DeviceMissing("--against torch: PyTorch is not installed", INSTALL) from None
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from ...diagnostics import ExitStatus
-from ...opening import Unusable, at_once_without_links
+from ...opening import UsageError, at_once_without_links
 from ...output import put_in_place
 from ...pipeline.request import Ran
 from ...recording.facts.check import FileCheck, Problem
@@ -68,17 +68,17 @@ def _read(place: str, most: int) -> str | None:
     try:
         with open(place, "rb", opener=at_once_without_links) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise Unusable(f"{place} is not a file")
+                raise UsageError(f"{place} is not a file")
             data = file.read(most + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
         if os.path.islink(place):
             message = f"{place} is a link; a recorded answer is a file beside its program"
-            raise Unusable(message) from None
-        raise Unusable(f"{place} can't be read: {error.strerror}") from None
+            raise UsageError(message) from None
+        raise UsageError(f"{place} can't be read: {error.strerror}") from None
     if len(data) > most:
-        raise Unusable(f"{place} has more than {most:,} bytes", "--max-output raises the limit")
+        raise UsageError(f"{place} has more than {most:,} bytes", "--max-output raises the limit")
     return data.decode("utf-8", "replace")
 
 
@@ -90,7 +90,7 @@ def _updated(fact: FileCheck, place: str, before: str | None, answer: Terminal) 
     try:
         put_in_place(place, [answer])
     except OSError as error:
-        raise Unusable(f"{place} can't be written: {error.strerror}") from None
+        raise UsageError(f"{place} can't be written: {error.strerror}") from None
     return fact._replace(recorded="written")
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ...deadline import deadline
 from ...defects import message_of
 from ...diagnostics import ExitStatus, LimitReached
-from ...opening import SUFFIX, NotThere, Unusable, opened
+from ...opening import SUFFIX, DeviceMissing, UsageError, opened
 from ...recording.facts.check import FileCheck
 from . import Wishes, check, defect
 
@@ -124,15 +124,15 @@ def checked_within(place: Place, wishes: Wishes) -> FileCheck:
     limits = wishes.limits
     try:
         if place.refused:
-            raise Unusable(place.refused)
+            raise UsageError(place.refused)
         with deadline(limits.timeout):
             data = place.data
             if data is None:
                 data = opened(place.path, limits.max_source).data
             return check(place.path, place.name, data, wishes)
-    except NotThere as error:
+    except DeviceMissing as error:
         return _unusable(place, error, ExitStatus.MISSING_DEVICE)
-    except Unusable as error:
+    except UsageError as error:
         return _unusable(place, error, ExitStatus.USAGE)
     except LimitReached as error:
         return defect(place.name, f"LimitReached: {error}", ExitStatus.LIMIT_REACHED)
@@ -143,6 +143,6 @@ def checked_within(place: Place, wishes: Wishes) -> FileCheck:
         return defect(place.name, f"InternalError: {message_of(error)}", ExitStatus.DEFECT)
 
 
-def _unusable(place: Place, error: Unusable, status: ExitStatus) -> FileCheck:
+def _unusable(place: Place, error: UsageError, status: ExitStatus) -> FileCheck:
     kind = "DeviceError" if status is ExitStatus.MISSING_DEVICE else "UsageError"
     return defect(place.name, f"{kind}: {error}", status, advice=error.advice)

@@ -9,15 +9,16 @@ from ...diagnostics import Diagnostic
 from ...engine.mode import state
 from ...engine.run_state import as_new
 from ...engine.tensor import Tensor, from_array, plain
-from ...opening import Unusable
+from ...opening import UsageError
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording import collect as collecting
 from ...recording.facts.paths import PathsReport
 from ...symbols.text import latex_name
+from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
+from ..graph import collector_held
 from ..shown import passes_there
-from ..trace import collector_held, error_fact
 from ..watching import Binder, Wishes, watching
 from .chain import Chain, number_of
 from .equal import equal
@@ -66,7 +67,7 @@ def recorded(request: Request, write: Callable[[str], None] | None, asked: Asked
     seen = PassSeen()
     ran = _watched(request, write, asked, seen)
     if asked.number is not None and asked.number > seen.count and ran.error is None:
-        raise Unusable(f"--pass {asked.number}: {passes_there(seen.count)}")
+        raise UsageError(f"--pass {asked.number}: {passes_there(seen.count)}")
     is_last = asked.number in (None, seen.count)
     if ran.error is not None or asked.is_computed or not seen.count:
         return ran
@@ -130,7 +131,7 @@ def _result(labels: Labels, ran: Ran, asked: Asked) -> Spot | None:
     outcome = ran.outcome
     assert outcome is not None
     if len(asked.of) > 1:
-        raise Unusable("--of: one result at a time", "gradcli paths FILE --of " + asked.of[-1])
+        raise UsageError("--of: one result at a time", "gradcli paths FILE --of " + asked.of[-1])
     if asked.of:
         found = labels.named(asked.of[0], "--of")
         return next((spot for spot in reversed(found) if spot.tensor is not None), found[-1])
@@ -149,7 +150,7 @@ def _ends(labels: Labels, options: Asked, of: Spot) -> Ends:
     """The tensor of --wrt, and what lies between; of several with one name the last one below."""
     if len(options.wrt) > 1:
         name = options.wrt[-1]
-        raise Unusable("--wrt: one name at a time", f"gradcli paths FILE --wrt {name}")
+        raise UsageError("--wrt: one name at a time", f"gradcli paths FILE --wrt {name}")
     ways = None if of.node is None else Ways(of.node, of.output_nr)
     asked = options.wrt[0] if options.wrt else _only_leaf(labels, ways, of, options)
     found = labels.named(asked, "--wrt")
@@ -189,7 +190,7 @@ def _only_leaf(labels: Labels, ways: Ways | None, of: Spot, options: Asked) -> s
     given = f"--of {options.of[0]} " if options.of else ""
     advice = f"gradcli paths FILE {given}--wrt {names[0]}" if names else ""
     known = f"; the leaves behind {of.name} are {listed}" if names else ""
-    raise Unusable(f"--wrt NAME is missing{known}", advice)
+    raise UsageError(f"--wrt NAME is missing{known}", advice)
 
 
 def _tensor(spot: Spot, model: Any = None) -> Tensor:
@@ -197,7 +198,7 @@ def _tensor(spot: Spot, model: Any = None) -> Tensor:
     if spot.tensor is not None:
         return spot.tensor
     if model is None:
-        raise Unusable(f"{spot.name} is gone: a function made it, and no name holds it any more",
+        raise UsageError(f"{spot.name} is gone: a function made it, and no name holds it any more",
                        "return it from the function, or ask for what was made of it")  # fmt: skip
     made = plain(model, from_array(model)._kind)
     made._requires_grad, made._grad_fn, made._output_nr = True, spot.node, spot.output_nr

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ...autograd import grad as autograd_grad
 from ...engine.tensor import Tensor, from_array, plain
-from ...opening import Unusable
+from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...pipeline.values import grad_output
 from ...recording.collect import numbers, range_of
@@ -42,7 +42,7 @@ class Seeds:
         size, shape = of.numel(), tuple(of.shape)
         if jacobian:
             if size * wrt.numel() > DENSE:
-                raise Unusable(f"--jacobian: {size:,} x {wrt.numel():,} numbers are too many",
+                raise UsageError(f"--jacobian: {size:,} x {wrt.numel():,} numbers are too many",
                                "--element takes one of them")  # fmt: skip
             self.arrays = [self._one_hot(place) for place in range(size)]
         elif element is not None:
@@ -116,10 +116,12 @@ def _split(
     given = ",".join(map(str, element))
     if len(element) != len(shape):
         needs = f"the Jacobian has shape {list(shape)}"
-        raise Unusable(f"--element {given}: expected {len(shape)} numbers, since {needs}")
+        raise UsageError(f"--element {given}: expected {len(shape)} numbers, since {needs}")
     for index, length in zip(element, shape, strict=True):
         if not -length <= index < length:
-            raise Unusable(f"--element {given}: out of range for a Jacobian of shape {list(shape)}")
+            raise UsageError(
+                f"--element {given}: out of range for a Jacobian of shape {list(shape)}"
+            )
     positive = tuple(i % n for i, n in zip(element, shape, strict=True))
     return positive[: len(of)], positive[len(of) :]
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from ...engine.mode import next_sequence
 from ...engine.tensor import Tensor
 from ...language.names import Scope
-from ...opening import Unusable
+from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import parameters, short_name
-from ..trace import places
+from ..graph import places
 from ..watching import Binder
 from .graph import Position, Ways
 from .names import Bound, Naming
@@ -92,14 +92,14 @@ class Labels:
         if not found and option == "--wrt":
             self._refuse_constant(name)
         if not found:
-            raise Unusable(f"{option} {text}: no tensor that requires grad has this name",
+            raise UsageError(f"{option} {text}: no tensor that requires grad has this name",
                            self._near(name))  # fmt: skip
         outer = [spot for spot in found if spot.scope is None]
         if not number:
             return outer or found
         if not number.isdigit() or not 0 < int(number) <= len(found):
             known = f"{name}#1" + (f" to {name}#{len(found)}" if len(found) > 1 else "")
-            raise Unusable(f"{option} {text}: {name} stood for {len(found)} tensors", known)
+            raise UsageError(f"{option} {text}: {name} stood for {len(found)} tensors", known)
         return [found[int(number) - 1]]
 
     def _refuse_constant(self, name: str) -> None:
@@ -109,9 +109,9 @@ class Labels:
         value = self.ran.outcome.bindings[name]
         if isinstance(value, Tensor):
             kind = str(value.dtype).removeprefix("torch.")
-            raise Unusable(f"--wrt {name}: it does not require grad ({kind})")
+            raise UsageError(f"--wrt {name}: it does not require grad ({kind})")
         kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
-        raise Unusable(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
+        raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
 
     def _near(self, name: str) -> str:
         names = list(self.by_name)

@@ -9,16 +9,17 @@ from ...diagnostics import Diagnostic
 from ...engine.backward import backward
 from ...engine.mode import state
 from ...engine.tensor import edge_of
-from ...opening import Unusable
+from ...opening import UsageError
 from ...pipeline.request import Ran, Request, current_line
 from ...pipeline.run import execute
 from ...pipeline.values import grad_output
 from ...recording.facts import TensorFact
 from ...recording.facts.steps import StepsReport
 from ...recording.steps import StepWatch
+from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
+from ..graph import collected
 from ..ledger import tensor_names
-from ..trace import collected, error_fact
 from ..watching import Binder, Wishes, memory, snapshot
 from .facts import Namer, same_passes, walk_fact
 from .local import local_derivatives
@@ -79,7 +80,7 @@ def steps_report(ran: Ran, options: Options, *, texts: bool) -> tuple[Ran, Steps
     if ran.error is None:
         binder.complain()
     if chosen is not None and chosen not in watch.walks:
-        raise Unusable(f"--pass {chosen}: {_passes(watch.count)}")
+        raise UsageError(f"--pass {chosen}: {_passes(watch.count)}")
     namer = Namer(ran, tensor_names(ran, collected(ran.outcome, texts=False)))
     told = watch.walks if chosen is None else {chosen: watch.walks[chosen]}
     alike = same_passes(watch.walks)

@@ -23,9 +23,9 @@ from ...recording.facts.steps import (
 from ...recording.hook_log import HookLog
 from ...recording.operands import reader
 from ...recording.steps import Dropped, Local, Step, StepWatch, Walk
+from ..graph import module_names, places
 from ..ledger import NAMELESS
 from ..ledger import Names as TensorNames
-from ..trace import module_names, places
 from ..watching import Binder, as_tensor
 
 SHORT = 14  # characters of a factor that stands before its value

@@ -8,14 +8,14 @@ from typing import Any
 
 from ...diagnostics import Label, Span
 from ...engine.tensor import Tensor
-from ...opening import Unusable
+from ...opening import UsageError
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording.collect import numbers
 from ...recording.facts import LabelFact
 from ...recording.facts.reasons import TrialFact, WhyReport
 from ..cure import Room, attempt, gradient_of
-from ..trace import error_fact
+from ..errors import error_fact
 from .case import Case, Finding, Remark, Trial
 from .chronicle import Chronicle
 from .names import Asked, asked_of, names_in
@@ -65,7 +65,7 @@ def _asked(ran: Ran, chronicle: Chronicle, question: str) -> Asked | None:
     others = {name: tensor for name, (tensor, _) in chronicle.flow.locals.items()}
     try:
         asked = asked_of(question, bindings, others)
-    except Unusable:
+    except UsageError:
         first = question.partition(".")[0].partition("[")[0].strip()
         if ran.error is not None and first in (*ran.program.bindings, *ran.program.inputs):
             return None
@@ -76,7 +76,7 @@ def _asked(ran: Ran, chronicle: Chronicle, question: str) -> Asked | None:
     inner = [name for name in names_in(bindings, others) if name.startswith(asked.name)]
     kind = "a list" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
     advice = f"the tensors in it are {', '.join(inner[:8])}" if inner else ""
-    raise Unusable(f"{question}: {asked.name} is {kind}, not a tensor", advice)
+    raise UsageError(f"{question}: {asked.name} is {kind}, not a tensor", advice)
 
 
 def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
@@ -173,7 +173,7 @@ def _value(again: Ran, chronicle: Chronicle | None, asked: Asked) -> Any:
     others = {name: tensor for name, (tensor, _) in held.items()}
     try:
         return asked_of(asked.name, again.outcome.bindings, others).value
-    except Unusable:
+    except UsageError:
         return None
 
 

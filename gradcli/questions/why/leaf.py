@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from ...engine.node import AccumulateGrad
+from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
 from .cuts import DERIVATIVES, by_strength, cut_finding, cuts, further, verdict_of
 from .edits import advised, call_on, first, replace, then, without
@@ -30,8 +31,6 @@ def leaf_finding(case: Case) -> Finding:
             return finding
     captured = [one for one in reached if one.capture]
     if captured:
-        from .none import captured_finding
-
         return captured_finding(case, *(one.origin for one in captured[-4:]))
     broken = [one for one in stored if one.failed]
     if broken:
@@ -260,8 +259,6 @@ def _apart(case: Case) -> Finding:
         return late
     asked = [s for s in case.users.get(case.value, ()) if name_of(s.node) in DERIVATIVES]
     if asked:
-        from .none import captured_finding
-
         return captured_finding(case, asked[-1].node)
     found = cuts(case, [case.value], roots)
     if found:

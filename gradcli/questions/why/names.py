@@ -10,7 +10,7 @@ from ...engine.tensor import Tensor
 from ...language.attributes import MissingAttribute, get_attribute
 from ...language.classes import is_instance
 from ...nn.module import Module
-from ...opening import Unusable
+from ...opening import UsageError
 from ...recording.collect import named_tensors, parameters
 
 _WORD = re.compile(r"\s*([^\W\d]\w*)")
@@ -34,10 +34,10 @@ def asked_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) 
     """
     match = _WORD.match(text)
     if match is None:
-        raise Unusable(f"{text}: not a name", "gradcli why FILE x")
+        raise UsageError(f"{text}: not a name", "gradcli why FILE x")
     first = match[1]
     if first not in bindings and first not in others:
-        raise Unusable(f"{text}: the program has no name {first}", _near(text, bindings, others))
+        raise UsageError(f"{text}: the program has no name {first}", _near(text, bindings, others))
     value = bindings[first] if first in bindings else others[first]
     name, at = first, match.end()
     element: tuple[int, ...] | None = None
@@ -45,14 +45,16 @@ def asked_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) 
     while at < len(text.rstrip()):
         part = _PART.match(text, at)
         if part is None:
-            raise Unusable(f"{text}: not a name", "gradcli why FILE x, or x.grad[0], net.0.weight")
+            raise UsageError(
+                f"{text}: not a name", "gradcli why FILE x, or x.grad[0], net.0.weight"
+            )
         at = part.end()
         if isinstance(value, Tensor):
             if part[1] == "grad" and not graded:
                 graded = True
                 continue
             if part[2] is None:
-                raise Unusable(f"{text}: {name} is a tensor; ask for {name} or {name}.grad[0]")
+                raise UsageError(f"{text}: {name} is a tensor; ask for {name} or {name}.grad[0]")
             element = (*(element or ()), *_places(part[2], text))
             continue
         value, name = _inner(value, name, part, text, bindings, others)
@@ -77,7 +79,7 @@ def _inner(
                 return get_attribute(value, word), f"{name}.{word}"
             except (MissingAttribute, AttributeError):
                 pass
-        raise Unusable(f"{text}: {name} has no {word}", _near(text, bindings, others))
+        raise UsageError(f"{text}: {name} has no {word}", _near(text, bindings, others))
     key: Any = part[2]
     if _NUMBER.match(key):
         key = int(key)
@@ -91,13 +93,13 @@ def _inner(
             return list(value)[key], shown  # type: ignore[call-overload]
     except (KeyError, IndexError, TypeError):
         pass
-    raise Unusable(f"{text}: {name} has no item {part[2]}", _near(text, bindings, others))
+    raise UsageError(f"{text}: {name} has no item {part[2]}", _near(text, bindings, others))
 
 
 def _places(key: str, text: str) -> tuple[int, ...]:
     parts = [part.strip() for part in key.split(",")]
     if not all(_NUMBER.match(part) for part in parts):
-        raise Unusable(f"{text}: an element is asked for by whole numbers", "x.grad[1,0]")
+        raise UsageError(f"{text}: an element is asked for by whole numbers", "x.grad[1,0]")
     return tuple(map(int, parts))
 
 
@@ -109,7 +111,7 @@ def _checked(tensor: Tensor, name: str, element: tuple[int, ...]) -> tuple[int, 
     )
     if not fits:
         inside = ", ".join(map(str, element))
-        raise Unusable(f"{name}.grad[{inside}]: the shape of {name} is {list(shape)}")
+        raise UsageError(f"{name}.grad[{inside}]: the shape of {name} is {list(shape)}")
     return tuple(place % size for place, size in zip(element, shape, strict=True))
 
 

@@ -6,12 +6,13 @@ import ast
 from typing import Any
 
 from ...engine.tensor import Tensor
+from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
 from .cuts import cut_behind, cut_finding
 from .edits import advised, first, floating, replace, requiring, then, without
 from .leaf import leaf_finding, uncalled
 from .rebound import rebound_finding, update_trial
-from .values import Mark, name_of
+from .values import Mark
 
 
 def none_finding(case: Case) -> Finding:
@@ -247,37 +248,6 @@ def _before_backward(case: Case) -> list[Any]:
         if statement is not None and not one.capture:
             return first(case, statement, f"{case.code}.retain_grad()")
     return []
-
-
-def captured_finding(case: Case, *calls: Any) -> Finding:
-    """torch.autograd.grad answers gradients and leaves .grad alone."""
-    *_, call = calls
-    sentence = case.none(f"{name_of(call) or 'grad'}() answers gradients and stores none in .grad.")
-    finding = Finding("grad-call", sentence)
-    for one in {id(call): call for call in calls}.values():
-        finding.causes.append(Remark(one, "answers the gradient here"))
-    roots = _root_text(call)
-    statement = case.statement(call)
-    if roots is not None:
-        root = case.whole(roots) if isinstance(roots, ast.Name) else f"({case.whole(roots)})"
-        kept = "" if case.tensor.grad_fn is None else f"{case.code}.retain_grad(); "
-        text = f"{kept}{root}.backward(retain_graph=True)"
-        edits = first(case, statement, text)
-        finding.trials.append(Trial(f"{root}.backward(), which stores it", tuple(edits)))
-    else:
-        finding.advice = "take what the call answers, or call backward()"
-    return finding
-
-
-def _root_text(call: Any) -> ast.expr | None:
-    """L in torch.autograd.grad(L, x)."""
-    if not isinstance(call, ast.Call) or name_of(call) != "grad":
-        return None
-    for keyword in call.keywords:
-        if keyword.arg == "outputs":
-            return keyword.value
-    root = call.args[0] if call.args else None
-    return root if root is not None and not isinstance(root, (ast.List, ast.Tuple)) else None
 
 
 def _among(inputs: list[Any] | None, tensor: Tensor) -> bool:

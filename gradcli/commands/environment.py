@@ -1,4 +1,4 @@
-"""commands: the desk where a command works, and how whatever comes up there ends."""
+"""commands: the environment of a command: its input, its output, and how it ends."""
 
 from __future__ import annotations
 
@@ -13,18 +13,10 @@ from typing import TYPE_CHECKING, Any
 from .. import progress
 from ..deadline import deadline
 from ..defects import message_of, notes_of
-from ..diagnostics import (
-    Diagnostic,
-    ExitStatus,
-    Label,
-    LimitReached,
-    ProgramError,
-    Span,
-    noted,
-)
+from ..diagnostics import Diagnostic, ExitStatus, Label, LimitReached, ProgramError, Span, noted
 from ..ending import keep, why_unwritable
 from ..memory import bounded
-from ..opening import NotThere, Opened, Unusable, opened
+from ..opening import DeviceMissing, Opened, UsageError, opened
 from ..options import Shared
 from ..output import (
     PAGE,
@@ -50,7 +42,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 
-class Desk:
+class Environment:
     """Where a command works: its input, its output, and how both look."""
 
     def __init__(self, common: Shared) -> None:
@@ -80,7 +72,7 @@ class Desk:
         """The answer must not be written over a program."""
         out = self.common.out
         if out is not None and path is not None and _same(out, path):
-            raise Unusable(f"--out {out} would overwrite the program")
+            raise UsageError(f"--out {out} would overwrite the program")
 
     def request_for(self, program: Opened, **wanted: Any) -> Request:
         """The same for a program that was read already."""
@@ -139,7 +131,7 @@ class Desk:
                 save(self.common.out, self.pieces)
             except OSError as error:
                 why = error.strerror or str(error)
-                raise Unusable(f"--out {self.common.out} can't be written: {why}") from None
+                raise UsageError(f"--out {self.common.out} can't be written: {why}") from None
 
     def fail(self, diagnostic: Diagnostic, text: str | None = None) -> int:
         """Tells the error."""
@@ -160,61 +152,61 @@ def _same(one: str, other: str) -> bool:
         return False
 
 
-def guarded(common: Shared, body: Callable[[Desk], int], foreign: bool = False) -> int:
+def guarded(common: Shared, body: Callable[[Environment], int], foreign: bool = False) -> int:
     """Runs a command within its limits; whatever comes up ends in words and an exit code.
 
     `foreign`: a library runs that takes memory as it likes.
     """
     prepare_streams()
-    desk = Desk(common)
+    env = Environment(common)
     try:
         with ExitStack() as limits:
             limits.enter_context(deadline(common.timeout))
             limits.enter_context(bounded(common.max_memory, foreign or common.device != "cpu"))
             limits.enter_context(progress.progress(not common.quiet, _so_far))
-            status = body(desk)
+            status = body(env)
         flush()
         return status
     except BrokenPipeError as error:
-        return _unwritable(desk, error)
+        return _unwritable(env, error)
     except Unwritable as error:
-        return _unwritable(desk, error.error)
+        return _unwritable(env, error.error)
     except KeyboardInterrupt:
         tell(Terminal("interrupted\n"))
         return ExitStatus.INTERRUPTED
     except ProgramError as error:
-        return desk.fail(error.diagnostic)
-    except NotThere as error:
-        return desk.fail(Diagnostic("DeviceError", str(error), notes=noted(error.advice),
+        return env.fail(error.diagnostic)
+    except DeviceMissing as error:
+        return env.fail(Diagnostic("DeviceError", str(error), notes=noted(error.advice),
                                     exit_status=ExitStatus.MISSING_DEVICE))  # fmt: skip
-    except Unusable as error:
-        return desk.fail(_usage(str(error), error.advice))
+    except UsageError as error:
+        return env.fail(_usage(str(error), error.advice))
     except LimitReached as error:
-        return desk.fail(_limited(desk, error))
+        return env.fail(_limited(env, error))
     except MemoryError:
         limit = LimitReached(f"limit of {common.max_memory:,} bytes", "--max-memory")
-        return desk.fail(_limited(desk, limit))
+        return env.fail(_limited(env, limit))
     except OSError as error:
-        return desk.fail(_usage(f"{error.filename or 'the system'}: {error.strerror}", ""))
+        return env.fail(_usage(f"{error.filename or 'the system'}: {error.strerror}", ""))
     except Exception as error:
-        return desk.fail(_defect(error))
+        return env.fail(_defect(error))
 
 
-def _unwritable(desk: Desk, error: OSError) -> int:
+def _unwritable(env: Environment, error: OSError) -> int:
     """Nobody reads any more: a silent end. A full disk is told."""
     close_silently()
     if error.errno in (errno.EPIPE, None):
         return ExitStatus.OK
-    return desk.fail(_usage(why_unwritable(error), ""))
+    return env.fail(_usage(why_unwritable(error), ""))
 
 
 def _usage(message: str, advice: str) -> Diagnostic:
     return Diagnostic("UsageError", message, notes=noted(advice), exit_status=ExitStatus.USAGE)
 
 
-def _limited(desk: Desk, error: LimitReached) -> Diagnostic:
+def _limited(env: Environment, error: LimitReached) -> Diagnostic:
     """A limit that was reached before the program ran or after it."""
-    name = "" if desk.program is None else desk.program.name
+    name = "" if env.program is None else env.program.name
     place = _place_in_progress()
     if place is None:
         return error.told(name)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .carriers import SMALL
-from .kind import LARGE
 from .row import OF, Row
 from .signature import Parameter
+from .tensor_type import LARGE
 
 GENERAL, ORDINARY, NUMBER, ALIKE = "general", "ordinary", "number", "alike"
 SIDE = 1 << 8  # two operands with no more elements than this make at most LARGE
@@ -46,7 +46,7 @@ def has_lanes(row: Row) -> bool:
     )
 
 
-class Lane:
+class FastPath:
     """Writes the source of one function of a row, line by line."""
 
     def __init__(self, row: Row, mode: str, plain_symbol: bool = False) -> None:

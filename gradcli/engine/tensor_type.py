@@ -17,7 +17,7 @@ from .reduced import ReducedNode, rounded_to
 Array = Any  # numpy.ndarray or cupy.ndarray
 
 
-class Kind:
+class TensorType:
     """An element type on a device; there is one object for each pair, compared by `is`."""
 
     __slots__ = (
@@ -25,7 +25,7 @@ class Kind:
         "is_reduced", "is_direct", "settled", "settle", "node",
     )  # fmt: skip
 
-    _made: dict[tuple[str, str], Kind] = {}
+    _made: dict[tuple[str, str], TensorType] = {}
 
     def __init__(self, dtype: DType, device: Device) -> None:
         self.dtype, self.device = dtype, device
@@ -60,15 +60,15 @@ class Kind:
             made = self._numbers[value] = numpy.array(value, self.array_dtype)
         return made if value.__class__ is float else value
 
-    def of(self, dtype: DType) -> Kind:
+    def of(self, dtype: DType) -> TensorType:
         return self if dtype is self.dtype else kind_of(dtype, self.device)
 
 
-def kind_of(dtype: DType, device: Device = cpu) -> Kind:
+def kind_of(dtype: DType, device: Device = cpu) -> TensorType:
     key = (dtype.name, str(device))
-    kind = Kind._made.get(key)
+    kind = TensorType._made.get(key)
     if kind is None:
-        kind = Kind._made[key] = Kind(dtype, device)
+        kind = TensorType._made[key] = TensorType(dtype, device)
         if dtype.is_reduced:
             CARRIERS.reduced = True
         elif dtype.category == COMPLEX and not CARRIERS.complex:
@@ -77,13 +77,13 @@ def kind_of(dtype: DType, device: Device = cpu) -> Kind:
     return kind
 
 
-def kind_of_array(array: Array) -> Kind:
+def kind_of_array(array: Array) -> TensorType:
     """The kind that an array's own element type and device amount to, where none is reduced."""
     host = isinstance(array, numpy.ndarray | numpy.generic)
     return kind_of(OF_ARRAY[array.dtype.name], cpu if host else Device("cuda", array.device.id))
 
 
-class Form:
+class FastShape:
     """A kind and a shape; there is one object for each pair that is common, compared by `is`.
 
     Two tensors of one form need no more questions: nothing is cast, broadcast or asked memory for.
@@ -92,9 +92,9 @@ class Form:
 
     __slots__ = ("kind", "few", "strides")
 
-    _made: dict[tuple[Kind, tuple[int, ...]], Form] = {}
+    _made: dict[tuple[TensorType, tuple[int, ...]], FastShape] = {}
 
-    def __init__(self, kind: Kind, few: bool, strides: tuple[int, ...]) -> None:
+    def __init__(self, kind: TensorType, few: bool, strides: tuple[int, ...]) -> None:
         self.kind, self.few, self.strides = kind, few, strides
 
 
@@ -102,18 +102,18 @@ LARGE = 1 << 16  # elements from which memory is asked for before a kernel runs
 FORMS = NUMBERS = 4096  # so many are kept
 
 
-def form_of(data: Array, kind: Kind) -> Form | bool:
+def form_of(data: Array, kind: TensorType) -> FastShape | bool:
     """The form of a tensor, or False where it has none."""
     if kind.dtype.name not in ("float32", "float64") or not 0 < data.size <= LARGE:
         return False
-    made = Form._made
+    made = FastShape._made
     key = kind, data.shape
     form = made.get(key)
     if form is None:
         if len(made) >= FORMS:
             made.clear()
         regular = contiguous_strides(data.shape, data.itemsize)
-        form = made[key] = Form(kind, data.size <= SMALL, regular)
+        form = made[key] = FastShape(kind, data.size <= SMALL, regular)
     return form if data.strides == form.strides else False
 
 

@@ -1,0 +1,167 @@
+"""Questions: the tensors and nodes that a run left, with the places and names of the program."""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from ..engine.tensor import Tensor
+from ..language.interpreter import Outcome
+from ..language.program import Program
+from ..opening import UsageError
+from ..recording import collect as collecting
+from ..recording.collect import Collected, Named
+from ..recording.facts import Place, TensorFact
+from ..recording.modules import named_modules
+from .watching import Binder
+
+
+def _without_loops(outcome: Outcome, inside: set[int]) -> dict[str, Any]:
+    """The names at the end; `p` of `for p in net.parameters()` never hides a parameter's name."""
+    loops = {
+        word.id
+        for statement in outcome.program.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.For)
+        for word in ast.walk(node.target)
+        if isinstance(word, ast.Name)
+    } if inside else set()  # fmt: skip
+    return {
+        name: value
+        for name, value in outcome.bindings.items()
+        if name not in loops or id(value) not in inside
+    }
+
+
+def module_tensors(
+    bindings: Mapping[str, Any], born: Mapping[int, tuple[Any, int | None]]
+) -> list[Named]:
+    """Tensors inside of modules and objects: names, the lines that made them, themselves."""
+    return [
+        (name, born.get(id(tensor), (None, None))[1], tensor)
+        for name, tensor in collecting.parameters(bindings, Tensor)
+    ]
+
+
+def collected(
+    outcome: Outcome, *, texts: bool, roots: tuple[tuple[Any, int], ...] = (),
+    binder: Binder | None = None,
+) -> Collected:  # fmt: skip
+    """The tensors and nodes that the program's names hold, and what lies below the roots; with a
+    binder also parameters of modules, and leaves that only functions knew."""
+    inner: list[Named] = []
+    if binder is not None:
+        inner = module_tensors(binder.reached(outcome.bindings), binder.watch.born)
+    bindings = _without_loops(outcome, {id(tensor) for _, _, tensor in inner})
+    return collecting.collect(
+        bindings, Tensor, lines=outcome.lines, place=places(outcome.program),
+        values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
+        others=inner, leaves=binder.leaves if binder is not None else (),
+    )  # fmt: skip
+
+
+def index_of(name: str, tensors: tuple[TensorFact, ...], option: str) -> int:
+    """The tensor of that name; Unusable says which there are."""
+    for i, fact in enumerate(tensors):
+        if fact.name == name:
+            return i
+    from difflib import get_close_matches
+
+    names = [fact.name for fact in tensors]
+    near = get_close_matches(name, names, 1, 0.5)
+    listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    advice = f"did you mean {near[0]}?" if near else f"the tensors are {listed}" if names else ""
+    raise UsageError(f"{option} {name}: no tensor has this name when the program ends", advice)
+
+
+# ---------------------------------------------------------------- places
+
+
+def places(program: Program) -> Callable[[Any], Place | None]:
+    """Says where in the text a node was made; each expression is looked up once."""
+    read = place_reader(program)
+    return lambda node: read(node.origin)
+
+
+def place_reader(program: Program) -> Callable[[Any], Place | None]:
+    """The same for an origin."""
+    known: dict[int, Place | None] = {}
+    targets = _targets(program)
+    source = program.source
+
+    def place_of(origin: Any) -> Place | None:
+        key = id(origin)
+        if key in known:
+            return known[key]
+        place = None
+        if isinstance(origin, ast.AST) and hasattr(origin, "lineno"):
+            span = source.span_of(origin)
+            text = source.text_of(span)
+            statement = isinstance(origin, ast.stmt)
+            place = Place(span.line, span.column, span.end_line, span.end_column, text,
+                          targets.get(key, ""), statement)  # fmt: skip
+        known[key] = place
+        return place
+
+    return place_of
+
+
+def _targets(program: Program) -> dict[int, str]:
+    """For the value of each assignment to one name, that name."""
+    found: dict[int, str] = {}
+    pending: list[Any] = list(program.body)
+    for node in pending:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found[id(node.value)] = node.targets[0].id
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[id(node.value)] = node.target.id
+        for part in ("body", "orelse", "finalbody", "handlers"):
+            inner = getattr(node, part, None)
+            if isinstance(inner, list):
+                pending.extend(inner)
+    return found
+
+
+def names_of(found: Collected, bindings: Mapping[str, Any]) -> Callable[[Any], str]:
+    """What a node is called at the end: by a tensor that it made, or by the leaf it ends in.
+
+    A module is called by the way that leads to it: `net.0`.
+    """
+    by_node = {fact.node: fact.name for fact in reversed(found.tensors) if fact.node is not None}
+    names = {id(node): by_node[i] for i, node in enumerate(found.alive) if i in by_node}
+    leaves = {id(t): name for name, t in collecting.parameters(bindings, Tensor)}
+    leaves |= {id(t): fact.name for fact, t in zip(found.tensors, found.held, strict=True)}
+    modules = module_names(bindings)
+
+    def name_of(node: Any) -> str:
+        if hasattr(node, "_get_name"):  # a module's hook
+            return modules.get(id(node)) or str(node._get_name())
+        variable = getattr(node, "variable", None)
+        return names.get(id(node)) or leaves.get(id(variable), "") or collecting.short_name(node)
+
+    return name_of
+
+
+def module_names(bindings: Mapping[str, Any]) -> dict[int, str]:
+    """The names of modules, and of the modules in them, by their identity."""
+    found: dict[int, str] = {}
+    for name, value in bindings.items():
+        if not name.startswith("_"):
+            for path, module in named_modules(value):
+                found.setdefault(id(module), f"{name}.{path}" if path else name)
+    return found
+
+
+@contextmanager
+def collector_held() -> Iterator[None]:
+    """Millions of facts are made and none of them is garbage."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
