@@ -162,8 +162,11 @@ def test_names_of_parameters(torch: Any) -> None:
     net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
     loss = net(torch.ones(4, 2)).sum()
     names = {"net": net, "loss": loss, "bias": net[2].bias}
-    named = [(name, 4, tensor) for name, tensor in collecting.parameters(names, torch.Tensor)]
-    unused = ("unused", None, torch.ones(1, requires_grad=True))
+    named = [
+        collecting.Named(name, 4, tensor)
+        for name, tensor in collecting.parameters(names, torch.Tensor)
+    ]
+    unused = collecting.Named("unused", None, torch.ones(1, requires_grad=True))
     found = collected(torch, names, texts=True, others=named, leaves=[unused])
     inner = found.tensors[2:]
     assert [fact.name for fact in inner] == ["net.0.weight", "net.0.bias", "net.2.weight"]

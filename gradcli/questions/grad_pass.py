@@ -9,7 +9,7 @@ from ..engine.tensor import Tensor
 from ..opening import UsageError
 from ..pipeline.request import Ran
 from ..recording import collect as collecting
-from ..recording.collect import Collected
+from ..recording.collect import Collected, Named
 from ..recording.facts import GradientFact, GradReport, TensorFact
 from ..recording.snapshot import Told, told
 from ..recording.watch import Pass
@@ -73,10 +73,10 @@ def _arrived(ran: Ran, binder: Binder, one: Pass) -> Iterator[Arrived]:
     lines, born = ran.outcome.lines, binder.watch.born
     seen: set[int] = set()
     named = collecting.named_tensors(ran.outcome.bindings, Tensor)
-    bound = [(name, lines.get(name.partition("[")[0]), tensor) for name, tensor in named]
-    plain = [entry for entry in bound if "[" not in entry[0]]
+    bound = [Named(name, lines.get(name.partition("[")[0]), tensor) for name, tensor in named]
+    plain = [entry for entry in bound if "[" not in entry.name]
     inner = module_tensors(binder.reached(ran.outcome.bindings), born)
-    for name, line, tensor in (*plain, *bound, *inner, *binder.leaves):
+    for name, line, tensor, *_ in (*plain, *bound, *inner, *binder.leaves):
         if id(tensor) in seen:
             continue
         seen.add(id(tensor))

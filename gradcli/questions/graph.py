@@ -41,8 +41,8 @@ def module_tensors(
 ) -> list[Named]:
     """Tensors inside of modules and objects: names, the lines that made them, themselves."""
     return [
-        (name, born.get(id(tensor), (None, None))[1], tensor)
-        for name, tensor in collecting.parameters(bindings, Tensor)
+        Named(name, born.get(id(tensor), (None, None))[1], tensor, kind)
+        for name, tensor, kind in collecting.inside(bindings, Tensor)
     ]
 
 
@@ -55,7 +55,7 @@ def collected(
     inner: list[Named] = []
     if binder is not None:
         inner = module_tensors(binder.reached(outcome.bindings), binder.watch.born)
-    bindings = _without_loops(outcome, {id(tensor) for _, _, tensor in inner})
+    bindings = _without_loops(outcome, {id(entry.tensor) for entry in inner})
     return collecting.collect(
         bindings, Tensor, lines=outcome.lines, place=places(outcome.program),
         values=not texts, texts=texts, roots=tuple(node for node, _ in roots),

@@ -45,7 +45,7 @@ def tensor_names(ran: Ran, found: Collected) -> Names:
     known: dict[int, tuple[str, int | None]] = {}
     binder = ran.seen(Binder)
     if binder is not None:
-        known.update((id(tensor), (name, line)) for name, line, tensor in binder.leaves)
+        known.update((id(one.tensor), (one.name, one.line)) for one in binder.leaves)
     if ran.outcome is not None:
         inner = collecting.parameters(ran.outcome.bindings, Tensor)
         known.update((id(tensor), (name, None)) for name, tensor in inner)

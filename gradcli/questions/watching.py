@@ -15,6 +15,7 @@ from ..engine.tensor import Tensor, from_array, plain
 from ..language.interpreter import Machine
 from ..opening import UsageError
 from ..pipeline.request import current_line
+from ..recording.collect import Named
 from ..recording.hook_log import Registration
 from ..recording.modules import attributes, is_module
 from ..recording.snapshot import LARGEST, Summary
@@ -57,7 +58,7 @@ class Binder(Spectator):
         self.functions: list[Any] = []
         self.machine: Machine | None = None
         self.complaint: UsageError | None = None
-        self.leaves: list[tuple[str, int | None, Tensor]] = []
+        self.leaves: list[Named] = []
         self.inner: dict[str, Any] = {}  # modules and objects that only functions know
         self.watch = watch
         watch.hooks.words = self.hook_words
@@ -88,7 +89,7 @@ class Binder(Spectator):
             if self.retained is None or name in self.retained:
                 value.retain_grad()
         elif len(self.leaves) < KEPT:
-            self.leaves.append((name, current_line(), value))
+            self.leaves.append(Named(name, current_line(), value))
         if name in self.hooks:
             self._hook(name, value)
 
@@ -99,7 +100,7 @@ class Binder(Spectator):
             return
         if isinstance(value, Tensor):
             if value.requires_grad and value._grad_fn is None and len(self.leaves) < KEPT:
-                self.leaves.append((name, current_line(), value))
+                self.leaves.append(Named(name, current_line(), value))
         elif len(self.inner) < KEPT and (is_module(value) or attributes(value)):
             self.inner.setdefault(name, value)
 

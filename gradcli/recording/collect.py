@@ -9,10 +9,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from .facts import ConstantFact, Nested, NodeFact, Place, TensorFact
-from .modules import attributes, is_module, named_parameters
+from .modules import attributes, is_module, named_buffers, named_parameters
 
 NESTING = 4  # lists within lists within lists: deeper ones are not looked into
 ITEMS = 1000  # of one container that is looked through for modules
@@ -20,7 +20,15 @@ UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
 TEXTS = 1000  # so many tensors get the text that PyTorch prints for them
 
 Places = Callable[[Any], "Place | None"]
-Named: TypeAlias = tuple[str, "int | None", Any]  # a name, the line that made it, a tensor
+
+
+class Named(NamedTuple):
+    """A tensor that no global name holds: its name, the line that made it, what it is."""
+
+    name: str
+    line: int | None
+    tensor: Any
+    kind: str = "tensor"  # "parameter", "buffer"
 
 
 class Collected(NamedTuple):
@@ -163,13 +171,13 @@ def collect(
         for node in roots:
             graph.add(node)
         known = set(map(id, held))
-        reached = (entry for entry in leaves if id(entry[2]) in graph.leaves)
-        for name, line, tensor in (*others, *reached):
+        reached = (entry for entry in leaves if id(entry.tensor) in graph.leaves)
+        for name, line, tensor, what in (*others, *reached):
             if id(tensor) not in known:
                 known.add(id(tensor))
                 written = texts and len(facts) < TEXTS
                 fact = _tensor_fact(name, tensor, graph, {}, values, written)
-                facts.append(fact._replace(line=line))
+                facts.append(fact._replace(line=line, kind=what))
                 held.append(tensor)
     ends = graph.leaves
     tensors = tuple(
@@ -250,15 +258,24 @@ def leaves_of(collected: Collected) -> dict[int, int]:
 
 def parameters(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any]]:
     """Tensors inside of modules and of other objects: `net.0.weight`, `trainer.model.weight`."""
+    for name, tensor, what in inside(bindings, kind):
+        if what != "buffer":
+            yield name, tensor
+
+
+def inside(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any, str]]:
+    """The same with buffers, and with what each of them is."""
     for name, value in bindings.items():
         if not name.startswith("_") and not isinstance(value, kind):
             yield from _inside(name, value, kind, 0)
 
 
-def _inside(name: str, value: Any, kind: type, depth: int) -> Iterator[tuple[str, Any]]:
+def _inside(name: str, value: Any, kind: type, depth: int) -> Iterator[tuple[str, Any, str]]:
     if is_module(value):
         for inner, parameter in named_parameters(value):
-            yield f"{name}.{inner}", parameter
+            yield f"{name}.{inner}", parameter, "parameter"
+        for inner, buffer in named_buffers(value):
+            yield f"{name}.{inner}", buffer, "buffer"
     elif depth >= NESTING:
         return
     elif type(value) in (list, tuple):
@@ -272,9 +289,10 @@ def _inside(name: str, value: Any, kind: type, depth: int) -> Iterator[tuple[str
     else:
         for attribute, item in islice(attributes(value).items(), ITEMS):
             if isinstance(item, kind):
-                yield f"{name}.{attribute}", item
+                yield f"{name}.{attribute}", item, "tensor"
             else:
-                yield from tensors_in(f"{name}.{attribute}", item, kind, depth + 1)
+                for path, tensor in tensors_in(f"{name}.{attribute}", item, kind, depth + 1):
+                    yield path, tensor, "tensor"
                 yield from _inside(f"{name}.{attribute}", item, kind, depth + 1)
 
 

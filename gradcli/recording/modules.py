@@ -31,12 +31,21 @@ def named_modules(root: Any) -> Iterator[tuple[str, Any]]:
 
 def named_parameters(root: Any) -> Iterator[tuple[str, Any]]:
     """The parameters of all of them: `0.weight`, each once."""
+    return _named(root, "_parameters")
+
+
+def named_buffers(root: Any) -> Iterator[tuple[str, Any]]:
+    """The same for buffers: `1.running_mean`."""
+    return _named(root, "_buffers")
+
+
+def _named(root: Any, table: str) -> Iterator[tuple[str, Any]]:
     seen: set[int] = set()
     for path, module in named_modules(root):
-        for name, parameter in (_table(module, "_parameters") or {}).items():
-            if parameter is not None and id(parameter) not in seen:
-                seen.add(id(parameter))
-                yield f"{path}.{name}" if path else name, parameter
+        for name, tensor in (_table(module, table) or {}).items():
+            if tensor is not None and id(tensor) not in seen:
+                seen.add(id(tensor))
+                yield f"{path}.{name}" if path else name, tensor
 
 
 def attributes(value: Any) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class TensorFact(NamedTuple):
     grad_text: str | None = None
     range: tuple[float, float] | None = None
     grad_range: tuple[float, float] | None = None
+    kind: str = "tensor"  # of a module: "parameter", "buffer"
 
 
 class NodeFact(NamedTuple):

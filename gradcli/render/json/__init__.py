@@ -161,6 +161,7 @@ def _pairs(value: Any) -> Any:
 def _tensor(fact: TensorFact) -> dict[str, Any]:
     row = {
         "name": fact.name,
+        "kind": fact.kind,
         "shape": fact.shape,
         "dtype": fact.dtype,
         "device": fact.device,
