@@ -42,6 +42,8 @@ def document(command: str, file: str, device: str) -> tuple[int, Any]:
 
 def without_memory(value: Any) -> Any:
     if isinstance(value, dict):
+        if value.get("kind") in ("parameter", "buffer"):  # Adam divides by what roundings leave
+            value = {**value, "value": None}
         return {key: without_memory(v) for key, v in value.items() if key not in MEMORY}
     return [without_memory(item) for item in value] if isinstance(value, list) else value
 

@@ -30,7 +30,7 @@ def execute(request: Request, write: Callable[[str], None] | None, *spectators: 
 
     Spectators watch the run. Without them it keeps nothing but its end.
     """
-    with _prepared(request):
+    with prepared(request):
         try:
             program = program_of(request)
             values = values_of(program, request)
@@ -58,7 +58,7 @@ def program_of(request: Request) -> Program:
 
 
 @contextmanager
-def _prepared(request: Request) -> Iterator[None]:
+def prepared(request: Request) -> Iterator[None]:
     """The device, and what floats become; as before afterwards."""
     device, dtype = devices.default_device(), dtypes.default_dtype()
     try:

@@ -15,6 +15,7 @@ from .facts import ConstantFact, Nested, NodeFact, Place, TensorFact
 from .modules import attributes, is_module, named_buffers, named_parameters
 
 NESTING = 4  # lists within lists within lists: deeper ones are not looked into
+KEYS = frozenset({str, int, float, bool, type(None)})  # others have a repr of the program's own
 ITEMS = 1000  # of one container that is looked through for modules
 UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
 TEXTS = 1000  # so many tensors get the text that PyTorch prints for them
@@ -49,7 +50,7 @@ def tensors_in(name: str, value: Any, kind: type, depth: int = 0) -> Iterator[tu
             yield from tensors_in(f"{name}[{i}]", item, kind, depth + 1)
     elif depth < NESTING and isinstance(value, dict):
         for key, item in value.items():
-            if isinstance(item, (kind, list, tuple, dict)):
+            if type(key) in KEYS and isinstance(item, (kind, list, tuple, dict)):
                 yield from tensors_in(f"{name}[{key!r}]", item, kind, depth + 1)
 
 
@@ -284,7 +285,7 @@ def _inside(name: str, value: Any, kind: type, depth: int) -> Iterator[tuple[str
                 yield from _inside(f"{name}[{i}]", item, kind, depth + 1)
     elif type(value) is dict:
         for key, item in islice(value.items(), ITEMS):
-            if not isinstance(item, kind):
+            if type(key) in KEYS and not isinstance(item, kind):
                 yield from _inside(f"{name}[{key!r}]", item, kind, depth + 1)
     else:
         for attribute, item in islice(attributes(value).items(), ITEMS):

@@ -50,8 +50,10 @@ def _named(root: Any, table: str) -> Iterator[tuple[str, Any]]:
 
 def attributes(value: Any) -> dict[str, Any]:
     """What an object of a program's own class holds; nothing for any other value."""
-    table = getattr(value, "table", None)
-    return table if isinstance(table, dict) and hasattr(value, "kind") else {}
+    kind = type(value)  # asked in place of the value: no method of the program runs
+    if not (hasattr(kind, "table") and hasattr(kind, "kind")):
+        return {}
+    return value.table if isinstance(value.table, dict) else {}
 
 
 def _table(value: Any, name: str) -> Any:

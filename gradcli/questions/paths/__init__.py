@@ -11,7 +11,7 @@ from ...engine.run_state import as_new
 from ...engine.tensor import Tensor, from_array, plain
 from ...opening import UsageError
 from ...pipeline.request import Ran, Request
-from ...pipeline.run import execute
+from ...pipeline.run import execute, prepared
 from ...recording import collect as collecting
 from ...recording.facts.paths import PathsReport
 from ...symbols.text import latex_name
@@ -94,7 +94,7 @@ def paths_report(ran: Ran, asked: Asked) -> tuple[Ran, PathsReport]:
     )  # fmt: skip
     if ran.outcome is None or ran.error is not None or ran.seen(Naming) is None:
         return ran, report._replace(error=error_fact(ran.error))
-    with collector_held():
+    with collector_held(), prepared(ran.request):
         return _reported(ran, asked, report)
 
 
