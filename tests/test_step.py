@@ -457,11 +457,11 @@ for i in range(5):
 
 
 def test_a_long_chain() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     report = told(LOOP.format(count=50_000), texts=True)
     shown = str(render_steps.text(report, Look(), streamed=True))
     assert len(report.walks[0].steps) == 100_002 and len(shown) < 3000
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30
 
 
 # ---------------------------------------------------------------- the command

@@ -18,7 +18,7 @@ from ..recording.collect import Collected, numbers
 from ..recording.facts import GradientFact, GradReport, TensorFact
 from .errors import error_fact
 from .grad_pass import grad_of_pass
-from .graph import collected, index_of, names_of
+from .graph import collected, index_of, names_of, with_expressions
 from .shown import chosen
 from .watching import Binder, Wishes, watching, whole
 
@@ -80,6 +80,8 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
         if one is not None:
             binder.complain()
             return ran, grad_of_pass(ran, binder, one, options.wrt, options.all, report)
+    ran = with_expressions(ran, options.of)
+    assert ran.outcome is not None
     found = collected(ran.outcome, texts=False)
     at = result_of(found, options.of)
     if at is None:

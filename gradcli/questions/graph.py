@@ -12,6 +12,7 @@ from ..engine.tensor import Tensor
 from ..language.interpreter import Outcome
 from ..language.program import Program
 from ..opening import UsageError
+from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.collect import Collected, Named
 from ..recording.facts import Place, TensorFact
@@ -63,6 +64,24 @@ def collected(
     )  # fmt: skip
 
 
+def with_expressions(ran: Ran, of: tuple[str, ...]) -> Ran:
+    """The run with the values of expressions that --of names, such as z.sum()."""
+    outcome = ran.outcome
+    if outcome is None or ran.error is not None:
+        return ran
+    known = {name for name, _ in collecting.named_tensors(outcome.bindings, Tensor)}
+    known.update(name for name, _ in collecting.parameters(outcome.bindings, Tensor))
+    found: dict[str, Any] = {}
+    for text in of:
+        if text in known or "#" in text or text.replace(".", "_").isidentifier():
+            continue
+        with outcome.again():
+            found[text] = outcome.evaluate(text, "--of")
+        if not isinstance(found[text], Tensor):
+            raise UsageError(f"--of {text}: its value is no tensor")
+    return ran._replace(outcome=outcome.with_bindings(found)) if found else ran
+
+
 def index_of(name: str, tensors: tuple[TensorFact, ...], option: str) -> int:
     """The tensor of that name; Unusable says which there are."""
     for i, fact in enumerate(tensors):
@@ -86,6 +105,15 @@ def places(program: Program) -> Callable[[Any], Place | None]:
     return lambda node: read(node.origin)
 
 
+def is_here(origin: Any) -> bool:
+    """Whether it is a place of the program's text, and not of an option's."""
+    return (
+        isinstance(origin, ast.AST)
+        and hasattr(origin, "lineno")
+        and not hasattr(origin, "of_option")
+    )
+
+
 def place_reader(program: Program) -> Callable[[Any], Place | None]:
     """The same for an origin."""
     known: dict[int, Place | None] = {}
@@ -97,7 +125,7 @@ def place_reader(program: Program) -> Callable[[Any], Place | None]:
         if key in known:
             return known[key]
         place = None
-        if isinstance(origin, ast.AST) and hasattr(origin, "lineno"):
+        if is_here(origin):
             span = source.span_of(origin)
             text = source.text_of(span)
             statement = isinstance(origin, ast.stmt)

@@ -32,6 +32,7 @@ from .graph import (
     module_names,
     names_of,
     place_reader,
+    with_expressions,
 )
 from .ledger import ledger
 from .watching import NO_WISHES, Binder, Wishes, watching
@@ -73,6 +74,7 @@ def recorded(
 
 def trace_report(ran: Ran, options: Options = ALL) -> Report:
     """Graphs and tensors."""
+    ran = with_expressions(ran, options.of)
     outcome, request, texts = ran.outcome, ran.request, options.texts
     report = run_report(ran)
     if outcome is None:

@@ -17,7 +17,7 @@ from ...recording.facts.paths import PathsReport
 from ...symbols.text import latex_name
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
-from ..graph import collector_held
+from ..graph import collector_held, with_expressions
 from ..shown import passes_there
 from ..watching import Binder, Wishes, watching
 from .chain import Chain, number_of
@@ -99,7 +99,7 @@ def paths_report(ran: Ran, asked: Asked) -> tuple[Ran, PathsReport]:
 
 
 def _reported(ran: Ran, asked: Asked, report: PathsReport) -> tuple[Ran, PathsReport]:
-    request = ran.request
+    request, ran = ran.request, with_expressions(ran, asked.of)
     labels = Labels(ran)
     of = _result(labels, ran, asked)
     if of is None:

@@ -18,7 +18,7 @@ from ...recording.facts.steps import StepsReport
 from ...recording.steps import StepWatch
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
-from ..graph import collected
+from ..graph import collected, with_expressions
 from ..ledger import tensor_names
 from ..watching import Binder, Wishes, memory, snapshot
 from .facts import Namer, same_passes, walk_fact
@@ -101,6 +101,7 @@ def _passes(count: int) -> str:
 
 def differentiated(ran: Ran, options: Options) -> tuple[Ran, TensorFact | None]:
     """backward() on what --of names, else on the result that `gradcli grad` would take."""
+    ran = with_expressions(ran, options.of)
     assert ran.outcome is not None
     found = collected(ran.outcome, texts=False)
     at = result_of(found, options.of)
