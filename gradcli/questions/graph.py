@@ -56,11 +56,14 @@ def collected(
     inner: list[Named] = []
     if binder is not None:
         inner = module_tensors(binder.reached(outcome.bindings), binder.watch.born)
+    made: dict[int, int | None] = {}
+    for entry in binder.leaves if binder is not None else ():
+        made.setdefault(id(entry.tensor), entry.line)
     bindings = _without_loops(outcome, {id(entry.tensor) for entry in inner})
     return collecting.collect(
         bindings, Tensor, lines=outcome.lines, place=places(outcome.program),
         values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
-        others=inner, leaves=binder.leaves if binder is not None else (),
+        others=inner, leaves=binder.leaves if binder is not None else (), made=made,
     )  # fmt: skip
 
 

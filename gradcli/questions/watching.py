@@ -15,7 +15,7 @@ from ..engine.tensor import Tensor, from_array, plain
 from ..language.interpreter import Machine
 from ..opening import UsageError
 from ..pipeline.request import current_line
-from ..recording.collect import Named
+from ..recording.collect import Named, tensors_in
 from ..recording.hook_log import Registration
 from ..recording.modules import attributes, is_module
 from ..recording.snapshot import LARGEST, Summary
@@ -27,7 +27,9 @@ WORDS = {
     "norm": "lambda grad: print({name!r}, 'norm', grad.norm().item())",
 }
 KEPT = 1000  # tensors that one asked-for name was bound to
-PLAIN = frozenset({int, float, bool, str, type(None), list, tuple, dict, range})
+PLAIN = frozenset({int, float, bool, str, type(None), range})
+CONTAINERS = frozenset({list, tuple, dict})
+ITEMS = 100  # of a container of a function that is looked through
 
 
 class Wishes(NamedTuple):
@@ -98,11 +100,18 @@ class Binder(Spectator):
         kind = type(value)
         if kind in PLAIN or name.startswith("_"):
             return
-        if isinstance(value, Tensor):
-            if value.requires_grad and value._grad_fn is None and len(self.leaves) < KEPT:
-                self.leaves.append(Named(name, current_line(), value))
+        if kind in CONTAINERS:
+            if len(value) <= ITEMS:
+                for path, tensor in tensors_in(name, value, Tensor):
+                    self._leaf(path, tensor)
+        elif isinstance(value, Tensor):
+            self._leaf(name, value)
         elif len(self.inner) < KEPT and (is_module(value) or attributes(value)):
             self.inner.setdefault(name, value)
+
+    def _leaf(self, name: str, tensor: Tensor) -> None:
+        if tensor.requires_grad and tensor._grad_fn is None and len(self.leaves) < KEPT:
+            self.leaves.append(Named(name, current_line(), tensor))
 
     def reached(self, bindings: Mapping[str, Any]) -> dict[str, Any]:
         """Names at the end of the run, then those that functions had; `self` says least."""

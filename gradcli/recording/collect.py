@@ -153,12 +153,14 @@ def collect(
     roots: tuple[Any, ...] = (),
     others: Iterable[Named] = (),
     leaves: Iterable[Named] = (),
+    made: Mapping[int, int | None] | None = None,
 ) -> Collected:
     """Facts about every tensor that a global name holds and every node that it leads to.
 
     `place` says where in the program a node was made; `lines` where a name was bound; `roots` are
     more nodes to number, `others` more tensors, and `leaves` those that count where the graph ends
-    in them.
+    in them. `made` says on which line a leaf was made, by its identity: a name may
+    have been bound to it again.
     """
     graph = Graph()
     held: list[Any] = []
@@ -167,7 +169,10 @@ def collect(
         warnings.simplefilter("ignore")  # the .grad of an inner tensor warns: here nobody is misled
         for name, tensor in named_tensors(bindings, kind):
             written = texts and len(facts) < TEXTS
-            facts.append(_tensor_fact(name, tensor, graph, lines or {}, values, written))
+            fact = _tensor_fact(name, tensor, graph, lines or {}, values, written)
+            if made is not None and fact.is_leaf:
+                fact = fact._replace(line=made.get(id(tensor), fact.line))
+            facts.append(fact)
             held.append(tensor)
         for node in roots:
             graph.add(node)
