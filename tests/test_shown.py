@@ -78,7 +78,7 @@ def test_values_and_gradients_are_of_the_pass() -> None:
         "loss = (y - 1)**2 PowBackward0 25. 1. 3",
         "└─ y - 1 SubBackward0 5. 10. 3",
         "└─ y = w * 3 MulBackward0 6. 10. 2",
-        "└─ w leaf 2. → -1. 30. 6",
+        "└─ w leaf 2. → -1. 30. 1",
     ]
 
 

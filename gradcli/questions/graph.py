@@ -58,7 +58,8 @@ def collected(
         inner = module_tensors(binder.reached(outcome.bindings), binder.watch.born)
     made: dict[int, int | None] = {}
     for entry in binder.leaves if binder is not None else ():
-        made.setdefault(id(entry.tensor), entry.line)
+        if entry.line is not None:  # an input was made nowhere
+            made.setdefault(id(entry.tensor), entry.line)
     bindings = _without_loops(outcome, {id(entry.tensor) for entry in inner})
     return collecting.collect(
         bindings, Tensor, lines=outcome.lines, place=places(outcome.program),
