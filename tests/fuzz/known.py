@@ -17,6 +17,8 @@ class Known(NamedTuple):
     program: str = ""  # what the program has in it
 
 
+# x.backward(x), x.backward(gradient=x.detach())
+OWN_GRADIENT = r"\b(\w+)\.backward\((gradient=)?\1(\.detach\(\))?[,)]"
 KNOWN: tuple[Known, ...] = (
     Known(
         "grad version",
@@ -230,7 +232,18 @@ KNOWN: tuple[Known, ...] = (
         r"PyTorch.*modified by an inplace operation",
         "a tensor is given as its own gradient: PyTorch takes its memory for .grad, and later "
         "gradients are written into the tensor",
-        r"\b(\w+)\.backward\(\1(\.detach\(\))?[,)]",
+        OWN_GRADIENT,
+    ),
+    Known(
+        "(grad )?(value|version|graph)|node|warnings|plain",
+        "",
+        "the same: its numbers, the counter of its memory, how it lies, views of it",
+        OWN_GRADIENT,
+    ),
+    Known(
+        "warnings",
+        "gradient layout contract",
+        "PyTorch warns of a gradient that lies otherwise than its leaf, which was relaid in place",
     ),
     Known(
         "error|output",

@@ -413,6 +413,7 @@ pow_number = operator(
     "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
     node="PowBackward2",
     dtype="scalar",
+    layout="row-major",
     where="torch",
     forward=_power,
     exponent=lambda grad, self, exponent, result: _number_base_backward(

@@ -43,6 +43,8 @@ def tensordot_of(a: Any, b: Any, dims_a: Sequence[int], dims_b: Sequence[int]) -
         raise RuntimeError(
             f"both dimension lists should have the same length, got {len(dims_a)} and {len(dims_b)}"
         )
+    if a.dtype is not b.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     left = [wrap_dim(dim, a.ndim) for dim in dims_a]
     right = [wrap_dim(dim, b.ndim) for dim in dims_b]
     sums = 1
@@ -109,7 +111,7 @@ inner = composite(
     _inner,
     doc="Products summed over the last dimension.",
     samples=("torch.inner(v, w)", "torch.inner(x, a)", "torch.inner(s, x)", "x.inner(y)"),
-    errors=("torch.inner(x, r)",),
+    errors=("torch.inner(x, r)", "torch.inner(v, w.double())"),
 )
 
 # ---- chains
