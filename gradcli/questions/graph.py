@@ -20,21 +20,16 @@ from ..recording.modules import named_modules
 from .watching import Binder
 
 
-def _without_loops(outcome: Outcome, inside: set[int]) -> dict[str, Any]:
-    """The names at the end; `p` of `for p in net.parameters()` never hides a parameter's name."""
-    loops = {
+def _loop_names(program: Program) -> frozenset[str]:
+    """`p` of `for p in net.parameters()`: it never hides a parameter's name."""
+    return frozenset(
         word.id
-        for statement in outcome.program.body
+        for statement in program.body
         for node in ast.walk(statement)
         if isinstance(node, ast.For)
         for word in ast.walk(node.target)
         if isinstance(word, ast.Name)
-    } if inside else set()  # fmt: skip
-    return {
-        name: value
-        for name, value in outcome.bindings.items()
-        if name not in loops or id(value) not in inside
-    }
+    )
 
 
 def module_tensors(
@@ -60,11 +55,11 @@ def collected(
     for entry in binder.leaves if binder is not None else ():
         if entry.line is not None:  # an input was made nowhere
             made.setdefault(id(entry.tensor), entry.line)
-    bindings = _without_loops(outcome, {id(entry.tensor) for entry in inner})
     return collecting.collect(
-        bindings, Tensor, lines=outcome.lines, place=places(outcome.program),
+        outcome.bindings, Tensor, lines=outcome.lines, place=places(outcome.program),
         values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
         others=inner, leaves=binder.leaves if binder is not None else (), made=made,
+        passing=_loop_names(outcome.program) if inner else frozenset(),
     )  # fmt: skip
 
 

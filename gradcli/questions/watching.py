@@ -91,7 +91,7 @@ class Binder(Spectator):
             if self.retained is None or name in self.retained:
                 value.retain_grad()
         elif len(self.leaves) < KEPT:
-            self.leaves.append(Named(name, current_line(), value))
+            self.leaves.append(Named(name, current_line(), value, "parameter"))
         if name in self.hooks:
             self._hook(name, value)
 
@@ -111,7 +111,7 @@ class Binder(Spectator):
 
     def _leaf(self, name: str, tensor: Tensor) -> None:
         if tensor.requires_grad and tensor._grad_fn is None and len(self.leaves) < KEPT:
-            self.leaves.append(Named(name, current_line(), tensor))
+            self.leaves.append(Named(name, current_line(), tensor, "parameter"))
 
     def reached(self, bindings: Mapping[str, Any]) -> dict[str, Any]:
         """Names at the end of the run, then those that functions had; `self` says least."""

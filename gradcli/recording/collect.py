@@ -154,13 +154,14 @@ def collect(
     others: Iterable[Named] = (),
     leaves: Iterable[Named] = (),
     made: Mapping[int, int | None] | None = None,
+    passing: frozenset[str] = frozenset(),
 ) -> Collected:
     """Facts about every tensor that a global name holds and every node that it leads to.
 
     `place` says where in the program a node was made; `lines` where a name was bound; `roots` are
     more nodes to number, `others` more tensors, and `leaves` those that count where the graph ends
     in them. `made` says on which line a leaf was made, by its identity: a name may
-    have been bound to it again.
+    have been bound to it again. The names in `passing` hide no name of `others`.
     """
     graph = Graph()
     held: list[Any] = []
@@ -176,7 +177,9 @@ def collect(
             held.append(tensor)
         for node in roots:
             graph.add(node)
-        known = set(map(id, held))
+        known = {
+            id(tensor) for fact, tensor in zip(facts, held, strict=True) if fact.name not in passing
+        }
         reached = (entry for entry in leaves if id(entry.tensor) in graph.leaves)
         for name, line, tensor, what in (*others, *reached):
             if id(tensor) not in known:

@@ -167,7 +167,7 @@ def _marks(
         said = Cell(f" {words}" if words else "", style)
         return [(margin, Cell(" " * start), marks, said)]
     indent = start if start + width_of(words) <= room else max(0, min(start, room - LEAST_WORDS))
-    wrapped = textwrap.wrap(words, room - indent)
+    wrapped = textwrap.wrap(words, max(1, room - indent))
     return [
         (margin, Cell(" " * start), marks),
         *((margin, Cell(" " * indent), Cell(line, style)) for line in wrapped),

@@ -30,7 +30,11 @@ class Graph:
             return
         key = (fact.node, fact.output_nr)
         known = self.tensors.get(key)
-        if known is None or ("[" in known.name and "[" not in fact.name):
+        if (
+            known is None
+            or ("[" in known.name and "[" not in fact.name)
+            or (known.kind == "tensor" and fact.kind == "parameter")
+        ):
             self.tensors[key] = fact
 
     def _heights(self) -> list[int]:
