@@ -259,3 +259,15 @@ def test_a_chain_of_a_million_nodes() -> None:
     assert time.process_time() - start < 60
     del found, y
     gc.collect()
+
+
+def test_objects_that_hold_each_other_are_looked_into_once() -> None:
+    """A thousand times the same object within itself: no more names than objects."""
+
+    class Box:
+        kind = table = None
+
+    box, weight = Box(), gradcli.ones(1)
+    box.table = {"many": [box] * 1000, "deep": [[[box] * 1000] * 1000] * 1000, "w": weight}  # type: ignore[assignment]
+    found = list(collecting.inside({"box": box, "all": [box] * 1000}, gradcli.Tensor))
+    assert [name for name, _, _ in found] == ["box.w", "all[0].w"]

@@ -15,7 +15,7 @@ from ..engine.tensor import Tensor, from_array, plain
 from ..language.interpreter import Machine
 from ..opening import UsageError
 from ..pipeline.request import current_line
-from ..recording.collect import Named, tensors_in
+from ..recording.collect import NESTING, Named, tensors_in
 from ..recording.hook_log import Registration
 from ..recording.modules import attributes, is_module
 from ..recording.snapshot import LARGEST, Summary
@@ -102,7 +102,7 @@ class Binder(Spectator):
             return
         if kind in CONTAINERS:
             if len(value) <= ITEMS:
-                for path, tensor in tensors_in(name, value, Tensor):
+                for path, tensor in tensors_in(name, value, Tensor, NESTING - 1):
                     self._leaf(path, tensor)
         elif isinstance(value, Tensor):
             self._leaf(name, value)

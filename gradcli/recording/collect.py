@@ -16,6 +16,7 @@ from .modules import attributes, is_module, named_buffers, named_parameters
 
 NESTING = 4  # lists within lists within lists: deeper ones are not looked into
 KEYS = frozenset({str, int, float, bool, type(None)})  # others have a repr of the program's own
+LOOKED = 10_000  # containers and objects that are looked into
 ITEMS = 1000  # of one container that is looked through for modules
 UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
 TEXTS = 1000  # so many tensors get the text that PyTorch prints for them
@@ -274,35 +275,57 @@ def parameters(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, A
 
 def inside(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any, str]]:
     """The same with buffers, and with what each of them is."""
+    looked = 0
     for name, value in bindings.items():
-        if not name.startswith("_") and not isinstance(value, kind):
-            yield from _inside(name, value, kind, 0)
+        if name.startswith("_") or isinstance(value, kind):
+            continue
+        inner = Inside(kind, LOOKED - looked)
+        yield from inner.of(name, value, 0, owned=False)
+        looked += len(inner.seen)
 
 
-def _inside(name: str, value: Any, kind: type, depth: int) -> Iterator[tuple[str, Any, str]]:
-    if is_module(value):
-        for inner, parameter in named_parameters(value):
-            yield f"{name}.{inner}", parameter, "parameter"
-        for inner, buffer in named_buffers(value):
-            yield f"{name}.{inner}", buffer, "buffer"
-    elif depth >= NESTING:
-        return
-    elif type(value) in (list, tuple):
-        for i, item in enumerate(value[:ITEMS]):
-            if not isinstance(item, kind):
-                yield from _inside(f"{name}[{i}]", item, kind, depth + 1)
-    elif type(value) is dict:
-        for key, item in islice(value.items(), ITEMS):
-            if type(key) in KEYS and not isinstance(item, kind):
-                yield from _inside(f"{name}[{key!r}]", item, kind, depth + 1)
-    else:
-        for attribute, item in islice(attributes(value).items(), ITEMS):
-            if isinstance(item, kind):
-                yield f"{name}.{attribute}", item, "tensor"
-            else:
-                for path, tensor in tensors_in(f"{name}.{attribute}", item, kind, depth + 1):
-                    yield path, tensor, "tensor"
-                yield from _inside(f"{name}.{attribute}", item, kind, depth + 1)
+class Inside:
+    """Looks into what one name holds: into each object once, and into so many of them."""
+
+    def __init__(self, kind: type, most: int) -> None:
+        self.kind, self.most = kind, most
+        self.seen: set[int] = set()
+
+    def of(
+        self, name: str, value: Any, depth: int, *, owned: bool
+    ) -> Iterator[tuple[str, Any, str]]:
+        """Tensors of modules and objects; of containers only where an object owns them."""
+        if isinstance(value, self.kind):
+            if owned:
+                yield name, value, "tensor"
+            return
+        if id(value) in self.seen or len(self.seen) >= self.most:
+            return
+        if is_module(value):
+            self.seen.add(id(value))
+            for inner, parameter in named_parameters(value):
+                yield f"{name}.{inner}", parameter, "parameter"
+            for inner, buffer in named_buffers(value):
+                yield f"{name}.{inner}", buffer, "buffer"
+        elif depth < NESTING:
+            for path, item, within in self._items(name, value):
+                yield from self.of(path, item, depth + 1, owned=owned or within)
+
+    def _items(self, name: str, value: Any) -> Iterator[tuple[str, Any, bool]]:
+        """What a container or an object holds; whether it is an object."""
+        if type(value) in (list, tuple):
+            self.seen.add(id(value))
+            for i, item in enumerate(islice(value, ITEMS)):
+                yield f"{name}[{i}]", item, False
+        elif type(value) is dict:
+            self.seen.add(id(value))
+            for key, item in islice(value.items(), ITEMS):
+                if type(key) in KEYS:
+                    yield f"{name}[{key!r}]", item, False
+        elif held := attributes(value):
+            self.seen.add(id(value))
+            for attribute, item in islice(held.items(), ITEMS):
+                yield f"{name}.{attribute}", item, True
 
 
 def constants(
