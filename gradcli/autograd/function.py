@@ -100,6 +100,10 @@ class Function:
         wrapped = _Outputs(node, context, args, outs).all()
         if node is not None:
             context.save(node)
+            if state.observer is not None:
+                for out in wrapped:
+                    if isinstance(out, Tensor):
+                        state.observer.made(out)
             if state.recorder is not None:
                 state.recorder.operation(node, wrapped, args, None)
         return (wrapped if isinstance(result, tuple) else wrapped[0]), context

@@ -217,6 +217,8 @@ def refresh(view: Tensor) -> None:
     view._requires_grad = True
     if meta.retains_grad:
         move_retained(view, before)
+    if state.observer is not None:
+        state.observer.made(view)
 
 
 def move_retained(tensor: Tensor, before: Node | None) -> None:
@@ -311,6 +313,8 @@ def rebase(tensor: Tensor, node: Node) -> None:
     set_mark(base, True)
     if base._meta is not None and base._meta.retains_grad:
         move_retained(base, before)
+    if state.observer is not None:
+        state.observer.made(base)
     refresh(tensor)
 
 

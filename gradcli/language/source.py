@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from bisect import bisect_right
 from functools import cached_property
 
@@ -68,6 +69,17 @@ class Source:
         end_offset = node.end_col_offset  # type: ignore[attr-defined]
         end = start + 1 if end_offset is None else self.column(end_line, end_offset)
         return Span(line, start, end_line, end)
+
+    def place_of(self, node: object) -> Span:
+        """The span that begins where Python's tracebacks point: a method's name on a line of its
+        own begins its call."""
+        span = self.span_of(node)
+        named = getattr(node, "func", node)
+        if not isinstance(named, ast.Attribute) or named.end_lineno in (None, span.line):
+            return span
+        line: int = named.end_lineno  # type: ignore[assignment]
+        end = self.column(line, named.end_col_offset or 0)
+        return Span(line, end - len(named.attr), span.end_line, span.end_column)
 
     def span_at(self, offset: int, length: int = 1) -> Span:
         """The span of a piece of the text given by its offset in characters."""

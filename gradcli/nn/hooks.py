@@ -51,6 +51,9 @@ def through(tensors: list[Tensor]) -> tuple[list[Tensor], BackwardHookNode | Non
         if tensor.requires_grad:
             new._requires_grad, new._grad_fn, new._output_nr = True, node, place
         out.append(new)
+    if state.observer is not None:
+        for tensor in out:
+            state.observer.made(tensor)
     if state.recorder is not None:
         state.recorder.operation(node, out, tensors, None)
     return out, node

@@ -125,8 +125,8 @@ def place_reader(program: Program) -> Callable[[Any], Place | None]:
             return known[key]
         place = None
         if is_here(origin):
-            span = source.span_of(origin)
-            text = source.text_of(span)
+            span = source.place_of(origin)
+            text = source.text_of(source.span_of(origin))
             statement = isinstance(origin, ast.stmt)
             place = Place(span.line, span.column, span.end_line, span.end_column, text,
                           targets.get(key, ""), statement)  # fmt: skip

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..engine.leaf import edge_of
 from ..opening import UsageError
-from ..recording.collect import Collected, leaves_of, range_of, text_of
+from ..recording.collect import Collected, Named, leaves_of, range_of, text_of
 from ..recording.collect import results as unused
 from ..recording.facts import FlowFact, NodeFact, RootFact, ShownPass
 from ..recording.snapshot import Summary, told
@@ -86,9 +86,11 @@ def _below(nodes: tuple[NodeFact, ...], start: set[int]) -> set[int]:
 
 
 def flows(
-    watch: Watch, one: Pass | None, found: Collected, modules: Modules, *, full: bool
-) -> tuple[FlowFact, ...]:
-    """What was computed at each node, and what flowed into it in the pass; leaves too."""
+    watch: Watch, one: Pass | None, found: Collected, modules: Modules,
+    leaves: Mapping[int, Named], *, full: bool,
+) -> tuple[FlowFact, ...]:  # fmt: skip
+    """What was computed at each node, and what flowed into it in the pass; leaves too, by
+    the names that they had: `leaves` has them by identity."""
     numbers = {id(node): number for number, node in enumerate(found.alive)}
     facts = []
     for entry in (*watch.first, *watch.last):
@@ -103,11 +105,26 @@ def flows(
             value.value, grad.value, module=modules(entry.module),
         ))  # fmt: skip
     if one is not None:
-        facts.extend(_leaves(watch, one, leaves_of(found), full))
+        facts.extend(_leaves(watch, one, leaves_of(found), leaves, full))
+        facts.extend(_unreached(found, {fact.node for fact in facts}, leaves, full))
     return tuple(facts)
 
 
-def _leaves(watch: Watch, one: Pass, numbers: dict[int, int], full: bool) -> Iterator[FlowFact]:
+def _unreached(
+    found: Collected, known: set[int], leaves: Mapping[int, Named], full: bool
+) -> Iterator[FlowFact]:
+    """Leaves of the graph to which the pass brought nothing, with the values that they have."""
+    for number, node in enumerate(found.alive):
+        variable = getattr(node, "variable", None)
+        if variable is not None and number not in known:
+            value = told(restored(snapshot(variable)), full=full)
+            yield FlowFact(number, 0, value.shape, value.text, None, value.range, value=value.value,
+                           **_called(leaves.get(id(variable))))  # fmt: skip
+
+
+def _leaves(
+    watch: Watch, one: Pass, numbers: dict[int, int], leaves: Mapping[int, Named], full: bool
+) -> Iterator[FlowFact]:
     for identity, (variable, before, gradient) in one.leaves.items():
         number = numbers.get(identity)
         if number is None:
@@ -121,8 +138,13 @@ def _leaves(watch: Watch, one: Pass, numbers: dict[int, int], full: bool) -> Ite
             line = watch.line_of_change(variable)
         yield FlowFact(
             number, 0, value.shape, value.text, grad.text, value.range, grad.range,
-            value.value, grad.value, later, later_range, line,
+            value.value, grad.value, later, later_range, line, **_called(leaves.get(identity)),
         )  # fmt: skip
+
+
+def _called(leaf: Named | None) -> dict[str, Any]:
+    """What a leaf was called, and the line that made it."""
+    return {} if leaf is None else {"name": leaf.name, "line": leaf.line}
 
 
 def _differs(before: Any, now: Any) -> bool:

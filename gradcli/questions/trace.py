@@ -175,7 +175,8 @@ def _flows(
         """Of a module of the library; one of the program has lines of its own."""
         return "" if isinstance(module, Instance) else paths.get(id(module), "")
 
-    return shown.flows(watch, one, found, path_of, full=not options.texts)
+    leaves = {id(leaf.tensor): leaf for leaf in binder.leaves} if binder is not None else {}
+    return shown.flows(watch, one, found, path_of, leaves, full=not options.texts)
 
 
 # ---------------------------------------------------------------- missing values

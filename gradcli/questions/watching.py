@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from math import inf
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from ..engine.mode import state
 from ..engine.node import Node
@@ -20,7 +20,7 @@ from ..recording.hook_log import Registration
 from ..recording.modules import attributes, is_module
 from ..recording.snapshot import LARGEST, Summary
 from ..recording.spectator import Spectator
-from ..recording.watch import Watch
+from ..recording.watch import LEAVES, Watch
 
 WORDS = {
     "print": "lambda grad: print({name!r}, grad)",
@@ -43,6 +43,15 @@ class Wishes(NamedTuple):
 NO_WISHES = Wishes()
 
 
+class Held(NamedTuple):
+    """What a tensor was called when a name was bound to it, in a function or not, and where."""
+
+    tensor: ref[Any]
+    name: str
+    line: int | None
+    inside: bool
+
+
 class Binder(Spectator):
     """Hears of every global name that a program binds."""
 
@@ -60,7 +69,7 @@ class Binder(Spectator):
         self.functions: list[Any] = []
         self.machine: Machine | None = None
         self.complaint: UsageError | None = None
-        self.leaves: list[Named] = []
+        self.held: dict[int, Held] = {}  # tensors without a grad_fn, by their identity
         self.inner: dict[str, Any] = {}  # modules and objects that only functions know
         self.watch = watch
         watch.hooks.words = self.hook_words
@@ -78,9 +87,11 @@ class Binder(Spectator):
     def bound(self, name: str, value: Any) -> None:
         """A global name was bound."""
         if type(value) is not Tensor and not isinstance(value, Tensor):
+            self._contained(name, value, inside=False)
             return
         if name in self.wrt:
             self._wanted(name, value)
+        self._leaf(name, value, inside=False)
         if not value.requires_grad:
             return
         self.kept.add(name)
@@ -90,28 +101,48 @@ class Binder(Spectator):
             self.names[node] = name, count
             if self.retained is None or name in self.retained:
                 value.retain_grad()
-        elif len(self.leaves) < KEPT:
-            self.leaves.append(Named(name, current_line(), value, "parameter"))
         if name in self.hooks:
             self._hook(name, value)
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function was bound: what it calls a leaf or a module is remembered."""
-        kind = type(value)
-        if kind in PLAIN or name.startswith("_"):
+        if isinstance(value, Tensor):
+            self._leaf(name, value, inside=True)
+        elif type(value) in CONTAINERS:
+            self._contained(name, value, inside=True)
+        elif type(value) in PLAIN or name.startswith("_"):
             return
-        if kind in CONTAINERS:
-            if len(value) <= ITEMS:
-                for path, tensor in tensors_in(name, value, Tensor, NESTING - 1):
-                    self._leaf(path, tensor)
-        elif isinstance(value, Tensor):
-            self._leaf(name, value)
         elif len(self.inner) < KEPT and (is_module(value) or attributes(value)):
             self.inner.setdefault(name, value)
 
-    def _leaf(self, name: str, tensor: Tensor) -> None:
-        if tensor.requires_grad and tensor._grad_fn is None and len(self.leaves) < KEPT:
-            self.leaves.append(Named(name, current_line(), tensor, "parameter"))
+    def _contained(self, name: str, value: Any, *, inside: bool) -> None:
+        """The tensors of a list or a dict that a name was bound to."""
+        if type(value) in CONTAINERS and len(value) <= ITEMS and not name.startswith("_"):
+            for path, tensor in tensors_in(name, value, Tensor, NESTING - 1):
+                self._leaf(path, tensor, inside=inside)
+
+    def _leaf(self, name: str, tensor: Tensor, *, inside: bool) -> None:
+        """Remembers what a leaf, or what may become one, was called; a global name wins."""
+        if tensor._grad_fn is not None or name.startswith("_"):
+            return
+        known = self.held.get(id(tensor))
+        line = current_line()
+        if known is not None and known.tensor() is tensor:
+            if inside or not known.inside:
+                return
+            line = known.line
+        if len(self.held) < LEAVES:
+            self.held[id(tensor)] = Held(ref(tensor), name, line, inside)
+
+    @property
+    def leaves(self) -> list[Named]:
+        """Leaves by the names that they had, in the order of their first binding."""
+        found = []
+        for entry in self.held.values():
+            tensor = entry.tensor()
+            if tensor is not None and tensor.requires_grad and tensor._grad_fn is None:
+                found.append(Named(entry.name, entry.line, tensor, "parameter"))
+        return found
 
     def reached(self, bindings: Mapping[str, Any]) -> dict[str, Any]:
         """Names at the end of the run, then those that functions had; `self` says least."""

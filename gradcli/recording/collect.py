@@ -172,7 +172,7 @@ def collect(
         for name, tensor in named_tensors(bindings, kind):
             written = texts and len(facts) < TEXTS
             fact = _tensor_fact(name, tensor, graph, lines or {}, values, written)
-            if made is not None and fact.is_leaf:
+            if made is not None and fact.is_leaf and fact.requires_grad:
                 fact = fact._replace(line=made.get(id(tensor), fact.line))
             facts.append(fact)
             held.append(tensor)
@@ -181,7 +181,12 @@ def collect(
         known = {
             id(tensor) for fact, tensor in zip(facts, held, strict=True) if fact.name not in passing
         }
-        reached = (entry for entry in leaves if id(entry.tensor) in graph.leaves)
+        taken = {fact.name for fact in facts}  # what the name held in the pass is another tensor
+        reached = (
+            entry
+            for entry in leaves
+            if id(entry.tensor) in graph.leaves and entry.name not in taken
+        )
         for name, line, tensor, what in (*others, *reached):
             if id(tensor) not in known:
                 known.add(id(tensor))

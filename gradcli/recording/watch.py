@@ -96,7 +96,7 @@ class Watch(Spectator):
         if not self.values or tensor is None:
             return
         node, output_nr = tensor.grad_fn, tensor.output_nr
-        if node is None:
+        if node is None or (id(node), output_nr) in self.by_node:
             return
         module = self.modules[-1] if self.modules else None
         entry = Entry(node, output_nr, self.snapshot(tensor), module)

@@ -137,7 +137,7 @@ class Words:
         place = graph.facts[row.node].place
         source = one_line(place.text) if place is not None else ""
         if not graph.next[row.node]:
-            return (fact.name if fact is not None else "(a leaf without a name)"), "leaf"
+            return self._leaf_name(key), "leaf"
         if fact is not None:
             style = "result" if key in self.roots else "name"
             return self._assigned(fact.name, place), style
@@ -148,6 +148,13 @@ class Words:
         if above is place:  # one expression made several nodes: the first has the name
             return source + module, "dim"
         return self._assigned(place.target, place) + module, ""
+
+    def _leaf_name(self, key: tuple[int, int]) -> str:
+        """The name that a leaf has, else the one that it had in the pass."""
+        fact, flow = self.graph.tensors.get(key), self.graph.flows.get(key)
+        if fact is not None:
+            return fact.name
+        return (flow.name if flow is not None else "") or "(a leaf without a name)"
 
     def _assigned(self, name: str, place: Place | None) -> str:
         """The words of an assignment where the text has it; else the expression, and the name."""
@@ -181,6 +188,8 @@ class Words:
             line = str(place.line)
         elif named is not None and named.line is not None:
             line = str(named.line)
+        elif flow is not None and flow.line is not None:
+            line = str(flow.line)
         return value, grad, line
 
 

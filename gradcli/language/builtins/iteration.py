@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ...engine.mode import state
 from ...engine.tensor import Tensor
 from ..arithmetic import add
 from ..calls import call, is_callable
@@ -102,10 +103,12 @@ def sum_items(iterable: Any, /, start: Any = 0) -> Any:
         raise TypeError("sum() can't sum strings [use ''.join(seq) instead]")
     total = start
     budget = session.budget
+    origin = state.origin
     for item in iterate(iterable):
         budget.fuel -= 1
         if budget.fuel < 0:
             budget.refill()
+        state.origin = origin  # a generator's item was made in an expression of its own
         total = add(total, item)
     return total
 

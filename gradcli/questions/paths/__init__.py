@@ -183,8 +183,11 @@ def _only_leaf(labels: Labels, ways: Ways | None, of: Spot, options: Asked) -> s
     """Without --wrt: the one leaf there is."""
     leaves = [spot for spot in labels.spots if spot.node is None
               and ways is not None and spot.position(ways) is not None]  # fmt: skip
-    names = list(dict.fromkeys(spot.name for spot in leaves))
-    if len({spot.key for spot in leaves}) == 1:
+    first: dict[Any, str] = {}  # of the names that a leaf has
+    for spot in leaves:
+        first.setdefault(spot.key, spot.name)
+    names = list(first.values())
+    if len(names) == 1:
         return names[0]
     listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
     given = f"--of {options.of[0]} " if options.of else ""

@@ -62,7 +62,7 @@ def _asked(ran: Ran, chronicle: Chronicle, question: str) -> Asked | None:
     """What is asked for; None where the program failed before the name was bound."""
     assert ran.outcome is not None and ran.program is not None
     bindings = ran.outcome.bindings
-    others = {name: tensor for name, (tensor, _) in chronicle.flow.locals.items()}
+    others = chronicle.flow.inside()
     try:
         asked = asked_of(question, bindings, others)
     except UsageError:
@@ -169,8 +169,7 @@ def _try(ran: Ran, asked: Asked, trial: Trial, finding: Finding, room: Room) -> 
 def _value(again: Ran, chronicle: Chronicle | None, asked: Asked) -> Any:
     """What the name means in a trial."""
     assert again.outcome is not None
-    held = {} if chronicle is None else chronicle.flow.locals
-    others = {name: tensor for name, (tensor, _) in held.items()}
+    others = {} if chronicle is None else chronicle.flow.inside()
     try:
         return asked_of(asked.name, again.outcome.bindings, others).value
     except UsageError:

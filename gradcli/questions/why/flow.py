@@ -20,7 +20,7 @@ from ...language.names import Scope
 from ...language.tracing import Listener
 from ...language.values import Lazy
 from ...nn.module import Module
-from ...recording.modules import named_parameters
+from ...recording.modules import attributes, is_module, named_parameters
 from .values import (
     MARKS,
     NUMBERS,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 2_000_000
 WALKED = 100_000  # nodes between a value and those it came of
+CONTAINERS = frozenset({list, tuple, dict})
 KEPT = 64  # tensors that one name was bound to
 
 
@@ -50,7 +51,7 @@ class Flow(Listener):
     __slots__ = (
         "values", "steps", "known", "nodes", "floats", "stack", "shadow", "last", "withs",
         "switch", "enabled", "pending", "marks", "bindings", "locals", "aliases", "passes",
-        "last_return", "refused",
+        "last_return", "refused", "inner",
     )  # fmt: skip
     passes: Passes
 
@@ -70,6 +71,7 @@ class Flow(Listener):
         self.marks: list[Mark] = []
         self.bindings: dict[str, list[tuple[int, ast.AST, Tensor]]] = {}
         self.locals: dict[str, tuple[Tensor, ast.AST]] = {}
+        self.inner: dict[str, Any] = {}  # modules, objects and lists that only functions know
         self.aliases: dict[int, tuple[Any, Any]] = {}
         self.last_return: ast.Return | None = None
         self.refused: list[tuple[ast.AST, Any, str]] = []
@@ -153,6 +155,12 @@ class Flow(Listener):
                     del held[1]
             else:
                 self.locals[name] = (value, node)
+        elif scope is not None and (kind in CONTAINERS or is_module(value) or attributes(value)):
+            self.inner[name] = value
+
+    def inside(self) -> dict[str, Any]:
+        """What the names in functions held last."""
+        return {**self.inner, **{name: tensor for name, (tensor, _) in self.locals.items()}}
 
     def written(self, node: ast.AST, owner: Any, value: Any) -> None:
         if self.passes.running:

@@ -12,6 +12,7 @@ from ...language.classes import is_instance
 from ...nn.module import Module
 from ...opening import UsageError
 from ...recording.collect import named_tensors, parameters
+from ...recording.modules import attributes
 
 _WORD = re.compile(r"\s*([^\W\d]\w*)")
 _PART = re.compile(r"\s*(?:\.\s*(\w+)|\[\s*([^\]]*?)\s*\])")
@@ -74,7 +75,7 @@ def _inner(
             inner = value._modules.get(word, value._parameters.get(word))
             if inner is not None:
                 return inner, f"{name}.{word}"
-        elif isinstance(value, Module) or is_instance(value):
+        elif isinstance(value, Module) or is_instance(value) or word in attributes(value):
             try:
                 return get_attribute(value, word), f"{name}.{word}"
             except (MissingAttribute, AttributeError):

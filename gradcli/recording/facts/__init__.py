@@ -104,6 +104,8 @@ class FlowFact(NamedTuple):
     later_range: tuple[float, float] | None = None
     changed: int | None = None
     module: str = ""
+    name: str = ""  # of a leaf, in the pass
+    line: int | None = None  # of a leaf, where it was made
 
 
 class SavedFact(NamedTuple):

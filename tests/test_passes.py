@@ -1,0 +1,123 @@
+"""Tests: what `trace` says of a backward pass, fact by fact, against what PyTorch did in it.
+
+Each program runs as it stands and with PyTorch's usual imports in front: nodes, lines,
+expressions, values, gradients, and the names of leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isclose, isnan
+from pathlib import Path
+from typing import Any
+
+import pass_truth  # noqa: F401 - asks
+import pytest
+from oracle import oracle
+from programs_under import sections
+
+from gradcli.engine.run_state import as_new
+from gradcli.pipeline.request import Request
+from gradcli.questions.trace import Options, recorded, trace_report
+from gradcli.recording.facts import FlowFact, NodeFact, Report
+from gradcli.render import trace as page
+from gradcli.render.text import Look
+
+HERE = Path(__file__).parent
+PROGRAMS = sections(HERE / "programs" / "passes.txt")
+EXPRESSIONS = {
+    path.stem: path.read_text("utf-8")
+    for folder in ("chain_rule", "training", "networks")
+    for path in sorted((HERE.parent / "expressions" / folder).glob("*.expr"))
+}
+ALL = {**PROGRAMS, **EXPRESSIONS}
+IMPORTS = "import torch\nfrom torch import nn, optim\nimport torch.nn.functional as F\n"
+
+
+@pytest.mark.parametrize("imports", ["", IMPORTS], ids=["bare", "imports"])
+@pytest.mark.parametrize("title", ALL)
+def test_a_trace_is_true(title: str, imports: str) -> None:
+    told = oracle.ask("passes", ALL[title])
+    assert told["error"] is None and told["count"], "the program has no pass to compare"
+    for number in sorted({1, told["count"]}):
+        report = traced(imports + ALL[title], number if number < told["count"] else None)
+        theirs = told["last" if told["last"] and number > 1 else "first"]
+        wrong = list(differences(report, theirs, ALL[title], imports.count("\n")))
+        assert not wrong, f"pass {number}: {len(wrong)} differ:\n" + "\n".join(wrong[:5])
+
+
+@pytest.mark.parametrize("title", PROGRAMS)
+def test_a_page_names_every_leaf_and_cuts_nothing(title: str) -> None:
+    with as_new():
+        ran = recorded(Request(ALL[title].encode(), "p.expr"), None)
+        text = page.text(trace_report(ran), Look(False, True, 60, whole=True), expand=True)
+    tree = text[text.index("grad_fn") :].partition("\n\n")[0]
+    assert "without a name" not in tree
+    assert "… " not in tree and "…\n" not in tree
+
+
+def traced(text: str, number: int | None) -> Report:
+    with as_new():
+        ran = recorded(Request(text.encode(), "p.expr"), None, number=number)
+        assert ran.error is None, ran.error
+        return trace_report(ran, Options(number=number, texts=False))
+
+
+def differences(report: Report, theirs: Any, text: str, shift: int) -> Iterator[str]:
+    """What a report says otherwise; both graphs are walked side by side from their roots."""
+    flows = {(flow.node, flow.output_nr): flow for flow in report.flows}
+    starts = dict.fromkeys(map(tuple, theirs["roots"]))
+    pending = [(root.node, number) for root, (number, _) in zip(report.roots, starts, strict=False)]
+    met: set[int] = set()
+    while pending:
+        mine, number = pending.pop()
+        if number in met:
+            continue
+        met.add(number)
+        node, other = report.nodes[mine], theirs["nodes"][number]
+        if (node.name, len(node.next)) != (other["name"], len(other["next"])):
+            yield f"{node.name}, {len(node.next)} inputs: {other['name']}, {len(other['next'])}"
+            continue
+        for edge, way in zip(node.next, other["next"], strict=True):
+            if (edge is None) != (way is None):
+                yield f"{node.name}: an edge is {edge}, PyTorch's is {way}"
+            elif edge is not None:
+                pending.append((edge[0], way[0]))
+        yield from _numbers(node, other, flows)
+        if other["place"] is not None:
+            yield from _place(node, other, text, shift)
+
+
+def _numbers(node: NodeFact, other: Any, flows: dict[tuple[int, int], FlowFact]) -> Iterator[str]:
+    for what in ("values", "flows"):
+        for output_nr, number in other[what].items():
+            flow = flows.get((node.id, int(output_nr)))
+            mine = None if flow is None else flow.value if what == "values" else flow.grad
+            if not close(mine, number):
+                yield f"{node.name}: {what} {mine}, PyTorch's are {number}"
+
+
+def _place(node: NodeFact, other: Any, text: str, shift: int) -> Iterator[str]:
+    line, column, end, stop = other["place"]
+    if node.place is None or node.place.line != line + shift:
+        yield f"{node.name}: {node.place}, PyTorch's is on line {line + shift}"
+    elif line == end and not node.place.statement:
+        piece = text.encode().split(b"\n")[line - 1][column:stop].decode()
+        if not node.place.text.replace(" ", "").endswith(piece.replace(" ", "")):
+            yield f"{node.name}: {node.place.text!r}, PyTorch's is {piece!r}"
+
+
+def close(mine: Any, theirs: Any) -> bool:
+    """Equal numbers but for the last digits; of a large tensor PyTorch's side tells the shape."""
+    if isinstance(theirs, dict):
+        return mine is not None
+    if isinstance(theirs, list):
+        return (
+            isinstance(mine, (list, tuple))
+            and len(mine) == len(theirs)
+            and all(map(close, mine, theirs))
+        )
+    if mine is None or isinstance(mine, (list, tuple)):
+        return False
+    mine, theirs = float(mine), float(theirs)
+    return isclose(mine, theirs, rel_tol=1e-4, abs_tol=1e-6) or (isnan(mine) and isnan(theirs))
