@@ -68,8 +68,9 @@ def retain_grad(tensor: Tensor) -> None:
     """The tensor keeps its gradient although it is no leaf."""
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    node = tensor.grad_fn
-    if node is None:
+    if tensor._grad_fn is None:  # of a view, as it was when it was last looked at
         return
+    node = tensor.grad_fn
+    assert node is not None
     tensor._need_meta().retains_grad = state.hooked = True
     node._need_hooks().retain[tensor.output_nr] = weakref.ref(tensor)

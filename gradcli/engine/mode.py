@@ -33,7 +33,7 @@ class State:
     """
 
     __slots__ = (
-        "grad_enabled", "inference", "origin", "formula", "anomaly", "anomaly_check_nan",
+        "grad_enabled", "inference", "wished", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "saved_hooks", "_observer", "_recorder", "watched",
         "keep_graph", "create_graph", "hooked", "reshaped", "sweeping", "walk", "anomalies",
         "taken", "next_handle",
@@ -42,6 +42,7 @@ class State:
     def __init__(self) -> None:
         self.grad_enabled = True
         self.inference = False
+        self.wished = False  # grad mode inside of inference mode, where nothing is recorded
         self.origin: object = None
         self.formula = False
         self.anomaly = False
@@ -122,19 +123,29 @@ def as_bool(value: Any, call: str, name: str, position: int = 0) -> bool:
     raise TypeError(f"{call}(): argument '{name}'{where} must be bool, not {name_of(value)}")
 
 
+def _switch(wished: bool) -> None:
+    """Switches grad mode; in inference mode nothing is recorded, whoever asks."""
+    state.grad_enabled = wished and not state.inference
+    state.wished = wished
+
+
+def _modes() -> tuple[bool, bool, bool]:
+    return state.grad_enabled, state.inference, state.wished
+
+
 class _Mode:
     """A switch that works as a context manager and as a decorator, like PyTorch's."""
 
     __slots__ = ("_before",)
 
     def __init__(self) -> None:
-        self._before: list[tuple[bool, bool]] = []
+        self._before: list[tuple[bool, bool, bool]] = []
 
     def _set(self) -> None:
         raise AssertionError("a mode sets something")
 
     def __enter__(self) -> None:
-        self._before.append((state.grad_enabled, state.inference))
+        self._before.append(_modes())
         self._set()
 
     def __exit__(
@@ -143,7 +154,7 @@ class _Mode:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        state.grad_enabled, state.inference = self._before.pop()
+        state.grad_enabled, state.inference, state.wished = self._before.pop()
 
     def __call__(self, function: F) -> F:
         @functools.wraps(function)
@@ -173,7 +184,7 @@ class no_grad(_Mode):
         self._before = []
 
     def _set(self) -> None:
-        state.grad_enabled = False
+        _switch(False)
 
 
 class enable_grad(no_grad):
@@ -182,7 +193,7 @@ class enable_grad(no_grad):
     __slots__ = ()
 
     def _set(self) -> None:
-        state.grad_enabled = not state.inference  # there nothing is recorded
+        _switch(True)
 
 
 class set_grad_enabled(_Mode):
@@ -193,20 +204,21 @@ class set_grad_enabled(_Mode):
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self.mode = as_bool(mode, "set_grad_enabled", "enabled", 1)
-        self._before.append((state.grad_enabled, state.inference))
-        state.grad_enabled = mode
+        self._before.append(_modes())
+        _switch(self.mode)
 
     def __enter__(self) -> None:
-        state.grad_enabled = self.mode
+        _switch(self.mode)
         if not self._before:
-            self._before.append((not self.mode, state.inference))
+            self._before.append((not self.mode, state.inference, not self.mode))
 
     def __call__(self, function: F) -> F:
-        state.grad_enabled = self._before.pop()[0]  # as a decorator it switches only inside
+        # As a decorator it switches only inside.
+        state.grad_enabled, _, state.wished = self._before.pop()
         return super().__call__(function)
 
     def _set(self) -> None:
-        state.grad_enabled = self.mode
+        _switch(self.mode)
 
     def _again(self) -> _Mode:
         return set_grad_enabled(self.mode)
@@ -223,7 +235,7 @@ class inference_mode(_Mode):
 
     def _set(self) -> None:
         state.inference = self.mode
-        state.grad_enabled = not self.mode
+        _switch(not self.mode)
 
     def _again(self) -> _Mode:
         return inference_mode(self.mode)
@@ -279,7 +291,7 @@ class set_detect_anomaly(detect_anomaly):
 
 
 def is_grad_enabled() -> bool:
-    return state.grad_enabled
+    return state.wished if state.inference else state.grad_enabled
 
 
 def is_inference_mode_enabled() -> bool:

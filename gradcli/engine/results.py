@@ -113,6 +113,9 @@ def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any
     if state.saved_hooks:
         from .saved import pack_node
 
+        for out in outs:
+            if out is not None:
+                out._need_array()  # what is packed shares its memory
         pack_node(node)
     if state.observer is not None:
         for out in outs:

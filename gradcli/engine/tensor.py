@@ -207,25 +207,26 @@ class Tensor(Values):
             )
         if value and not self._kind.differentiable:
             raise RuntimeError(f"only Tensors of {differentiable} can require gradients")
+        if value:
+            self._refuse_inference()
         if self._grad_fn is None:
             if self._meta is not None:
                 set_mark(self, value)
             self._requires_grad = value or mark_of_base(self)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        if TRANSFORMS.forbid is not None:
-            TRANSFORMS.forbid("requires_grad_")
-        as_bool(requires_grad, "requires_grad_", "requires_grad", 1)
-        if (
-            self._meta is not None
-            and self._meta.inference
-            and requires_grad
-            and not state.inference
-        ):
+    def _refuse_inference(self) -> None:
+        if self.is_inference() and not state.inference:
             raise RuntimeError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not "
                 "allowed."
             )
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        if TRANSFORMS.forbid is not None:
+            TRANSFORMS.forbid("requires_grad_")
+        as_bool(requires_grad, "requires_grad_", "requires_grad", 1)
+        if requires_grad:
+            self._refuse_inference()
         self._track(requires_grad, "floating point dtype")
         return self
 
@@ -318,6 +319,8 @@ class Tensor(Values):
         return out
 
     def detach_(self) -> Tensor:
+        if state.inference or self.is_inference():
+            return self  # the graph is out of sight
         if self._base is not None:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using "

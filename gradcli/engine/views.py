@@ -15,7 +15,7 @@ from .leaf import edge_of, note_shape
 from .mode import state
 from .node import CustomNode, Node
 from .row import Row
-from .saved import function_name
+from .saved import freed, function_name
 from .tensor import Tensor, from_array, plain, set_mark
 from .tensor_type import offset_in
 
@@ -158,21 +158,21 @@ class CopySlices(CustomNode):
         if edge is not None and node.edges and node.edges[0] is None:
             node.edges = (edge, *node.edges[1:])
 
-    @property
-    def freed(self) -> bool:
-        return self.node.freed
-
     def kept(self) -> tuple[tuple[str, Any], ...]:
         return self.node.kept()
 
     def release(self, mark: Freed) -> None:
+        """Lets go of the operation's node too, whatever that saved: it runs once."""
         self.node.release(mark)
+        self.saved = mark
 
     def saved_names(self) -> tuple[str, ...]:
         return ()
 
     def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
         (grad,) = grads
+        if self.freed:
+            freed(self)
         if tensors:
             return self._apply_tensors(grad)
         result = self.geometry.laid_out(grad)

@@ -64,10 +64,10 @@ def verdict(text: str, pytorch: PyTorch, say: Callable[[str], None] = lambda sid
 
 
 def parts_ways(difference: Difference) -> bool:
-    """Whether an error came where there was none: what comes after differs too."""
+    """Whether an error came where there was none, or later: what comes after differs too."""
     if difference.aspect == "output":
         return ("Error " in difference.ours) != ("Error " in difference.theirs)
-    return difference.aspect == "error"
+    return difference.aspect in ("error", "line of the error")
 
 
 class Amplified:

@@ -18,6 +18,13 @@ class Known(NamedTuple):
 
 
 # x.backward(x), x.backward(gradient=x.detach())
+# A leaf that is made in inference mode. Outside of it, it has none of the dispatch keys by which
+# PyTorch records: what is computed of such tensors alone is no part of a graph, and a change in
+# place is refused by the version counter, after the kernel wrote.
+INFERENCE_LEAF = (
+    r"inference_mode\((True)?\)(:|\ndef .*:)\n(\s+.*\n)*?\s+.*"
+    r"(requires_grad|Parameter|nn\.|\.data\b)"
+)
 OWN_GRADIENT = r"\b(\w+)\.backward\((gradient=)?\1(\.detach\(\))?[,)]"
 KNOWN: tuple[Known, ...] = (
     Known(
@@ -52,8 +59,9 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "(grad )?graph|node|output",
-        "graph|node|PyTorch .*grad_fn=<ViewBackward0>",
-        "a batched pass that is differentiated shows the views that vmap makes of its samples",
+        "graph|node|PyTorch .*grad_fn=<(View|Add)Backward0>",
+        "a batched pass that is differentiated shows the views that vmap makes of its samples, and "
+        "sums of all samples at once",
         r"is_grads_batched=True, (allow_unused=True, )?create_graph",
     ),
     Known(
@@ -75,15 +83,15 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "error|output",
-        "Setting requires_grad=True on inference tensor|element 0 of tensors does not",
-        "requires_grad of a tensor of inference mode, outside of it",
+        "element 0 of tensors does not",
+        "a tensor of inference mode lacks the keys by which PyTorch records, requires_grad or not",
         "inference_mode",
     ),
     Known(
-        "flags|graph|node|output|grad.*",
+        "flags|graph|node|output|grad.*|value|names|line of the error",
         "",
-        "parameters that are made in inference mode record nothing",
-        r"inference_mode(.|\n)*(Parameter|requires_grad)",
+        "leaves that are made in inference mode record nothing outside of it, alone",
+        INFERENCE_LEAF,
     ),
     Known("view", r"view of g\d", "PyTorch returns an expanded number as it is, a view of it"),
     Known(
@@ -120,6 +128,12 @@ KNOWN: tuple[Known, ...] = (
         r"autograd\.grad|inputs=|retain_grad|functional",
     ),
     Known(
+        "grad strides",
+        r"strides of [axw]\d",
+        "the same, of a result that has a leaf's name",
+        r"inputs=\[?[axw]\d",
+    ),
+    Known(
         "output|error",
         "ZeroTensors are immutable",
         "PyTorch keeps the gradient of sgn as a symbolic zero and can't add to it afterwards",
@@ -152,6 +166,12 @@ KNOWN: tuple[Known, ...] = (
         "PyTorch tells None of what was never saved, also when the node is freed",
     ),
     Known(
+        "line of the error",
+        "",
+        "the same: what goes on ends on a later line with the same words",
+        r"grad_fn\._saved_",
+    ),
+    Known(
         "output|error",
         "here .{0,20}Trying to backward through the graph a second time",
         "PyTorch's node asks for what was freed only where the gradient that is wanted needs it",
@@ -162,12 +182,6 @@ KNOWN: tuple[Known, ...] = (
         "CopySlices",
         "a change in place without a derivative lists its number",
         "//=",
-    ),
-    Known(
-        "flags|grad flags|graph|node",
-        "",
-        "detach_ of a tensor from outside does nothing in inference mode",
-        r"inference_mode(.|\n)*detach_",
     ),
     Known(
         "error|output",
@@ -239,6 +253,13 @@ KNOWN: tuple[Known, ...] = (
         "",
         "the same: its numbers, the counter of its memory, how it lies, views of it",
         OWN_GRADIENT,
+    ),
+    Known(
+        "grad type",
+        r"\[0\]\], .*\[1, 0\]\]",
+        "PyTorch compares the strides of a gradient and its leaf, and NumPy has its own for a "
+        "tensor of no elements",
+        "unsqueeze_",
     ),
     Known(
         "warnings",

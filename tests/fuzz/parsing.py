@@ -30,7 +30,7 @@ LIMITS = (
     "--timeout", "30", "--max-steps", "200000", "--max-memory", "256MiB", "--max-output", "256KiB",
     "--max-nodes", "20000",
 )  # fmt: skip
-FINE = (0, 2, 3, 4)  # 2: a comment `# set:` at the top that is none
+FINE = (0, 2, 3, 4, 5)  # 2: a bad comment `# set:` at the top; 5: a device that is not here
 HOST = ("Traceback (most recent call last)", "InternalError")
 MOST_BYTES = 2**31  # what a worker may hold: the limit of the runs, and what the libraries take
 

@@ -265,6 +265,7 @@ masked_scatter = operator(
     "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
     node="MaskedScatterBackward0",
     inplace="masked_scatter_",
+    overlap="copied",
     check=_check_scatter,
     forward=_spread,
     self=lambda grad, mask, self_shape: sum_to(masked_fill(grad, mask, 0), self_shape),

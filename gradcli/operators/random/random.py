@@ -7,6 +7,7 @@ from typing import Any
 
 from ...engine.carriers import TRANSFORMS
 from ...engine.conversion import OF_ARRAY, converted, device_named
+from ...engine.layout import empty_like
 from ...engine.operator import factory, operator
 from ..geometry import broadcast_sizes
 from ..shape.constants import zeros_as, zeros_of
@@ -116,7 +117,7 @@ randn_like = factory(
     lambda kind, self, source, dtype: _like(
         kind, self,
         chosen(source).normal(
-            self.shape, kind.dtype, contiguous=_in_one_block(kind.xp.empty_like(self))
+            self.shape, kind.dtype, contiguous=_in_one_block(empty_like(kind.xp, self, self.dtype))
         ),
     ),
     dtype="like",
@@ -158,7 +159,7 @@ def _in_one_block(array: Any) -> bool:
 
 def _like(kind: Any, self: Any, values: Any) -> Any:
     """Memory in the order of the tensor that was the model, filled in that order."""
-    result = kind.xp.empty_like(self, dtype=values.dtype)
+    result = empty_like(kind.xp, self, values.dtype)
     order = sorted(range(result.ndim), key=lambda axis: -result.strides[axis])
     shape = tuple(result.shape[axis] for axis in order)
     result.transpose(order)[...] = _placed(kind, values).reshape(shape)

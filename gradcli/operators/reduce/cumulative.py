@@ -215,7 +215,8 @@ def _logcumsumexp(xp: Any, self: Any, dim: int) -> Any:
     if not self.ndim:
         return self.copy()
     wide = self.astype("float64")
-    return xp.logaddexp.accumulate(wide, axis=dim).astype(self.dtype)
+    result = xp.logaddexp.accumulate(wide, axis=dim) + 0.0  # added to nothing, -0 is 0
+    return result.astype(self.dtype)
 
 
 def _logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Any:
