@@ -6,6 +6,7 @@ The library face and the language read the same table. Looking at the names load
 from __future__ import annotations
 
 import functools
+import re
 from importlib import import_module
 from typing import Any
 
@@ -77,7 +78,16 @@ PLACES: dict[str, str] = {
     "accelerator.current_accelerator": _ENGINE + "cuda:current_accelerator",
     "get_default_device": _ENGINE + "device:default_device",
     "set_default_device": _ENGINE + "device:set_default_device",
-    "backends.mps.is_available": "gradcli.namespace:never",
+    "backends.cudnn.version": "gradcli.namespace:nothing",
+    "use_deterministic_algorithms": "gradcli.namespace:use_deterministic_algorithms",
+    "are_deterministic_algorithms_enabled": (
+        "gradcli.namespace:are_deterministic_algorithms_enabled"
+    ),
+    "set_float32_matmul_precision": "gradcli.namespace:set_float32_matmul_precision",
+    "get_float32_matmul_precision": "gradcli.namespace:get_float32_matmul_precision",
+    "compile": "gradcli.namespace:compile_",
+    "set_num_interop_threads": "gradcli.namespace:set_num_threads",
+    "set_default_tensor_type": "gradcli.namespace:set_default_tensor_type",
     "autograd.Variable": "gradcli.autograd:Variable",
     "autograd.backward": "gradcli.autograd:backward",
     "autograd.grad": "gradcli.autograd:grad",
@@ -129,6 +139,15 @@ for _name in (
     "SubsetRandomSampler TensorDataset WeightedRandomSampler default_collate random_split"
 ).split():
     PLACES[f"utils.data.{_name}"] = f"gradcli.utils.data:{_name}"
+for _name in (
+    "backends.mps.is_available backends.mps.is_built backends.cudnn.is_available "
+    "backends.cuda.is_built mps.is_available xpu.is_available"
+).split():
+    PLACES[_name] = "gradcli.namespace:never"
+for _name in "is_initialized is_bf16_supported".split():
+    PLACES[f"cuda.{_name}"] = "gradcli.namespace:never"
+for _name in "mkl openmp mkldnn".split():
+    PLACES[f"backends.{_name}.is_available"] = "gradcli.namespace:always"
 for _name in "jacobian hessian vjp jvp hvp vhp".split():
     PLACES[f"autograd.functional.{_name}"] = f"gradcli.autograd.functional:{_name}"
 for _name in (
@@ -145,6 +164,10 @@ CONSTANTS: dict[str, Any] = {
     "nan": float("nan"),
     "newaxis": None,
     "__version__": "2.13.0",
+    "version.__version__": "2.13.0",
+    "version.cuda": None,
+    "version.hip": None,
+    "version.debug": False,
 }
 
 LEGACY = ("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long", "Bool", "BFloat16")
@@ -158,8 +181,58 @@ SPACES = frozenset(
     "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.function "
     "autograd.functional autograd.graph autograd.grad_mode autograd.forward_ad utils "
     "utils.checkpoint utils.data random linalg special fft signal signal.windows cuda "
-    "accelerator backends backends.mps func".split()
+    "accelerator backends backends.mps backends.cudnn backends.cuda backends.cuda.matmul "
+    "backends.mkldnn version func".split()
 )
+
+
+NN_MODULE = re.compile(r"nn\.modules\.[a-z]+")  # where PyTorch keeps its layers
+# Deeper paths that PyTorch keeps classes at -> the package that publishes the same names.
+DEEPER = {
+    "nn.parameter": "nn", "nn.modules": "nn", "autograd.variable": "autograd",
+    "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils",
+    "nn.utils.convert_parameters": "nn.utils",
+    **{f"optim.{module}": "optim" for module in (
+        "adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rprop "
+        "sgd").split()},
+    **{f"utils.data.{module}": "utils.data" for module in (
+        "dataloader dataset sampler").split()},
+}  # fmt: skip
+
+
+def _package(space: str) -> str:
+    """The package that publishes what stands below a deeper path; the path itself where it does."""
+    return "nn" if space.startswith("nn.modules.") else DEEPER.get(space, space)
+
+
+# Switches of PyTorch that programs set, with what they are at first. None changes a number here.
+FLAGS: dict[str, Any] = {
+    "backends.cudnn.deterministic": False, "backends.cudnn.benchmark": False,
+    "backends.cudnn.enabled": True, "backends.cudnn.allow_tf32": True,
+    "backends.cuda.matmul.allow_tf32": False, "backends.mkldnn.enabled": True,
+}  # fmt: skip
+
+
+class _Flags:
+    """What a program set them to."""
+
+    __slots__ = ("deterministic", "precision", "values")
+
+    def __init__(self) -> None:
+        self.values = dict(FLAGS)
+        self.deterministic = False
+        self.precision = "highest"
+
+
+flags = run_state(_Flags())
+
+
+def set_flag(name: str, value: Any) -> None:
+    """torch.backends.cudnn.benchmark = True"""
+    if name not in FLAGS or not isinstance(value, bool):
+        space, _, last = name.rpartition(".")
+        raise AttributeError(f"'{last}' of module 'torch.{space}' can't be set to this")
+    flags.values[name] = value
 
 
 @functools.cache
@@ -181,6 +254,9 @@ def has(name: str) -> bool:
     if name in PLACES or name in CONSTANTS or name in catalogue.functions or name in SPACES:
         return True
     space, _, last = name.rpartition(".")
+    if _package(space) != space:
+        near = f"{_package(space)}.{last}"
+        return has(near) and not is_space(near)
     if space in PACKAGES:
         return last in import_module(PACKAGES[space]).__all__
     return name.endswith("Tensor") and name.removesuffix("Tensor") in LEGACY
@@ -192,8 +268,11 @@ def is_space(name: str) -> bool:
     from .operators import catalogue
 
     below = name + "."
-    return name in SPACES or any(
-        path.startswith(below) for known in (PLACES, catalogue.functions) for path in known
+    return (
+        name in SPACES
+        or name in DEEPER
+        or NN_MODULE.fullmatch(name) is not None
+        or any(path.startswith(below) for known in (PLACES, catalogue.functions) for path in known)
     )
 
 
@@ -232,11 +311,13 @@ def resolve(name: str) -> Any:
     if name.endswith("Tensor") and name.removesuffix("Tensor") in LEGACY:
         return _legacy(name)
     space, _, last = name.rpartition(".")
+    if _package(space) != space:
+        return resolve(f"{_package(space)}.{last}")
     if space in PACKAGES:
         module_ = import_module(PACKAGES[space])
         if last in module_.__all__:
             return getattr(module_, last)
-    if name in SPACES:
+    if is_space(name):
         return Space(name)
     raise AttributeError(f"module 'torch{'.' + space if space else ''}' has no attribute '{last}'")
 
@@ -247,12 +328,16 @@ class Space:
     __slots__ = ("path",)
 
     def __init__(self, path: str) -> None:
-        self.path = path
+        object.__setattr__(self, "path", path)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return resolve(f"{self.path}.{name}" if self.path else name)
+        full = f"{self.path}.{name}" if self.path else name
+        return flags.values[full] if full in FLAGS else resolve(full)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        set_flag(f"{self.path}.{name}", value)
 
     def __dir__(self) -> list[str]:
         head = self.path + "." if self.path else ""
@@ -343,5 +428,53 @@ def get_num_threads() -> int:
     return _threads.count
 
 
-def never() -> bool:
+def never(*asked: Any) -> bool:
     return False
+
+
+def always(*asked: Any) -> bool:
+    return True
+
+
+def nothing() -> None:
+    return None
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Everything here is deterministic."""
+    flags.deterministic = bool(mode)
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    return flags.deterministic
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(
+            f"'{precision}' is not one of 'highest', 'high', 'medium' for the float32 precision"
+        )
+    flags.precision = precision
+
+
+def get_float32_matmul_precision() -> str:
+    return flags.precision
+
+
+def compile_(model: Any = None, **options: Any) -> Any:
+    """torch.compile: what is compiled gives what it gave before."""
+    return (lambda inner: inner) if model is None else model
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """torch.set_default_tensor_type: by its name or by the type itself."""
+    from .engine.dtypes import set_default_dtype
+
+    # the language hands a value of its own over, which has the name as well
+    word = t if isinstance(t, str) else str(getattr(t, "name", getattr(t, "__name__", "")))
+    dtypes = {"FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16",
+              "BFloat16Tensor": "bfloat16"}  # fmt: skip
+    found = dtypes.get(word.rpartition(".")[2])
+    if found is None:
+        raise TypeError(f"invalid type object: only floating-point types are supported, got {word}")
+    set_default_dtype(resolve(found))

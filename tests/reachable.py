@@ -85,6 +85,7 @@ class Walk:
             self.look(Namespace(path), path, DEEPEST)
         for path in sorted({*values}):
             self.look(resolve_path(path), path, DEEPEST)
+        self.look(resolve_path("matplotlib.pyplot"), "matplotlib.pyplot", DEEPEST)
         for name, value in sorted(PRELUDE.items()):
             self.look(value, name, DEEPEST)
 

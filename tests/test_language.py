@@ -139,7 +139,7 @@ def test_every_node_type_is_decided() -> None:
         ("def f():\n    x = 1\n    global x", "name 'x' is assigned to before global", ""),
         ("def f():\n    print(x)\n    global x", "name 'x' is used prior to global", ""),
         ("def f(x):\n    global x", "name 'x' is parameter and global", ""),
-        ("x = a.__dict__", "'__dict__'", ""),
+        ("x = a.__globals__", "'__globals__'", ""),
         ("x = ().__class__.__bases__", "'__bases__'", ""),
         ("__builtins__ = 1", "'__builtins__'", ""),
     ],
@@ -227,7 +227,7 @@ def test_chunks_join_without_a_seam() -> None:
         ("y = tensro(2.0)", "name 'tensro' is not defined", "tensor"),
         ("def total(): return 1\nx = totla()", "name 'totla' is not defined", "total"),
         ("from torch import sinn", "cannot import name 'sinn' from 'torch'", "torch.sin"),
-        ("import os", "a program can't import 'os'", "leave the import out"),
+        ("import socket", "No module named 'socket'", "--engine torch"),
         ("open('x')", "the Python function 'open' is not part of the language", ""),
     ],
 )

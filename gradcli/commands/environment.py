@@ -120,6 +120,7 @@ class Environment:
         self.save()
         if not self.common.quiet and self.common.format == "text":
             tell(_warnings(ran.warnings))
+            tell(Terminal("".join(block(f"note: {text}\n") for text in ran.notes)))
         if ran.error is None:
             return ExitStatus.OK
         return self.fail(ran.error, ran.error_text)

@@ -222,11 +222,13 @@ def is_library(value: Any) -> bool:
     if known is None:
         homes = [base.__module__ for base in kind.__mro__]
         known = _LIBRARY[kind] = any(
-            home.startswith(tuple(HOMES)) and not home.startswith("gradcli.language.")
+            home.startswith(tuple(HOMES))
+            and (home.startswith(STANDARD) or not home.startswith("gradcli.language."))
             for home in homes
         )
     return known
 
 
 _LIBRARY: dict[type, bool] = {}
+STANDARD = "gradcli.language.standard."  # Python's modules, whose classes are the library's as well
 CALLER.adopt = adopt

@@ -17,6 +17,7 @@ from ..engine.tensor import Tensor
 from ..nn.module import RESERVED, Module, is_part
 from ..nn.module import TABLES as PARTS
 from .builtins.types import type_of
+from .grammar import is_foreign
 from .libraries import TENSORS, publishes
 from .members import TABLES, Members, members_of, members_of_type
 from .names import suggest_member, suggestion
@@ -36,6 +37,8 @@ class MissingAttribute(AttributeError):
 
 def missing(value: Any, name: str, message: str | None = None) -> MissingAttribute:
     """The error of an attribute that is in no table, in Python's words."""
+    if is_foreign(name):
+        return MissingAttribute(f"the attribute {name!r} is not part of the language")
     error = MissingAttribute(message or _no_attribute(value, name))
     if type(value) is Namespace:
         error.near = suggest_member(value.path, name)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import takewhile
 from typing import Any
 
 from ..diagnostics import ProgramError
-from . import grammar, names
+from . import grammar, modules, names
 from .doubts import is_doubtful
 from .names import Scope
 from .source import Source
@@ -37,6 +38,10 @@ class Checker:
         self.doubtful: list[ast.AST] = []  # what Python's compiler may warn of
         self.futures: list[ast.ImportFrom] = []
         self.loops = 0  # loops around the current statement, within its function
+        self.perhaps_used: dict[str, ast.AST] = {}  # global names where code may never run
+        self.perhaps_called: dict[str, ast.AST] = {}
+        self.owner: str | None = None  # the class around, whose private names are its own
+        self.branches = 0  # statements around the current one that decide whether it runs
 
     # ------------------------------------------------------------ refusals
 
@@ -81,7 +86,7 @@ class Checker:
         if scope.kind == "module" or name in scope.global_names:
             self.assigned.add(name)
             self.augmented_only.discard(name)
-        if name.startswith("__") and name not in grammar.DUNDER_ATTRIBUTES:
+        if grammar.is_foreign(name) and (scope.kind == "class" or name not in grammar.OF_FILES):
             raise self.refuse(node, f"the name {name!r} is not part of the language")
 
     def target(self, node: Any, scope: Scope, depth: int) -> None:
@@ -89,6 +94,8 @@ class Checker:
         kind = type(node)
         if kind is ast.Name:
             name = node.id
+            if self.owner is not None and name.startswith("__"):
+                node.id = name = grammar.mangled(name, self.owner)
             if scope is not self.module or self.augmented_only or name.startswith("__"):
                 self.bind(name, node, scope)
             elif name not in self.assigned:
@@ -129,6 +136,8 @@ class Checker:
 
     def name(self, node: ast.Name, scope: Scope, depth: int) -> None:
         uses = scope.uses
+        if self.owner is not None and node.id.startswith("__"):
+            node.id = grammar.mangled(node.id, self.owner)
         if node.id not in uses:
             uses[node.id] = node
 
@@ -136,19 +145,21 @@ class Checker:
         base: Any = node
         steps = 0
         while type(base) is ast.Attribute:
-            attr = base.attr
-            if attr.startswith("__") and attr not in grammar.DUNDER_ATTRIBUTES:
-                raise self.refuse(
-                    base,
-                    f"the attribute {attr!r} is not part of the language",
-                    type="AttributeError",
-                )
+            if base.attr.startswith("__"):
+                self.special_attribute(base, scope)
             steps += 1
             base = base.value
         if type(base) is ast.Name:
             self.name(base, scope, depth)
             return
         self.visit(base, scope, depth + steps)
+
+    def special_attribute(self, node: ast.Attribute, scope: Scope) -> None:
+        """`__x__` where it has no meaning fails where it runs; where it surely runs, at once."""
+        node.attr = grammar.mangled(node.attr, self.owner)
+        if grammar.is_foreign(node.attr) and self.is_certain(scope):
+            words = f"the attribute {node.attr!r} is not part of the language"
+            raise self.refuse(node, words, type="AttributeError")
 
     def call(self, node: ast.Call, scope: Scope, depth: int) -> None:
         function = node.func
@@ -278,6 +289,19 @@ class Checker:
 
     # ------------------------------------------------------------ statements
 
+    @contextmanager
+    def perhaps(self, scope: Scope) -> Iterator[None]:
+        """Within it stands what may never run."""
+        self.branches += 1
+        if scope is not self.module:
+            yield
+        else:
+            certain = scope.uses, scope.calls
+            scope.uses, scope.calls = self.perhaps_used, self.perhaps_called
+            yield
+            scope.uses, scope.calls = certain
+        self.branches -= 1
+
     def assign(self, node: ast.Assign, scope: Scope, depth: int) -> None:
         value = node.value
         if type(value) is ast.BinOp and depth <= self.max_nesting:
@@ -309,11 +333,13 @@ class Checker:
         current: Any = node
         while True:  # a chain of elif is a list of branches, not nesting
             self.visit(current.test, scope, depth)
-            self.block(current.body, scope, depth)
+            with self.perhaps(scope):
+                self.block(current.body, scope, depth)
             if len(current.orelse) == 1 and type(current.orelse[0]) is ast.If:
                 current = current.orelse[0]
                 continue
-            self.block(current.orelse, scope, depth)
+            with self.perhaps(scope):
+                self.block(current.orelse, scope, depth)
             return
 
     def for_(self, node: ast.For, scope: Scope, depth: int) -> None:
@@ -324,7 +350,8 @@ class Checker:
 
     def while_(self, node: ast.While, scope: Scope, depth: int) -> None:
         self.visit(node.test, scope, depth)
-        self.loop_body(node.body, scope, depth)
+        with self.perhaps(scope):
+            self.loop_body(node.body, scope, depth)
         self.block(node.orelse, scope, depth)
 
     def loop_body(self, body: list[ast.stmt], scope: Scope, depth: int) -> None:
@@ -358,6 +385,7 @@ class Checker:
         for decorator in node.decorator_list:
             self.visit(decorator, scope, depth)
         self.arguments(node.args, scope, depth)
+        node.name = grammar.mangled(node.name, self.owner)
         self.bind(node.name, node, scope)
         inner = self.function_scope(node, scope)
         self.parameters(node.args, inner)
@@ -406,9 +434,9 @@ class Checker:
         self.bind(node.name, node, scope)
         inner = Scope("class", node, scope)
         self.scopes[node] = inner
-        loops, self.loops = self.loops, 0
+        before, self.loops, self.owner = (self.loops, self.owner), 0, node.name
         self.block(node.body, inner, depth)
-        self.loops = loops
+        self.loops, self.owner = before
 
     def declared(self, node: Any, scope: Scope, depth: int) -> None:
         word = "global" if type(node) is ast.Global else "nonlocal"
@@ -434,6 +462,10 @@ class Checker:
                 self.target(target, scope, depth)
 
     def try_(self, node: ast.Try, scope: Scope, depth: int) -> None:
+        with self.perhaps(scope):
+            self.tried(node, scope, depth)
+
+    def tried(self, node: ast.Try, scope: Scope, depth: int) -> None:
         self.block(node.body, scope, depth)
         for handler in node.handlers[:-1]:
             if handler.type is None:
@@ -457,7 +489,7 @@ class Checker:
     def import_(self, node: ast.Import, scope: Scope, depth: int) -> None:
         _, spaces = names.known_paths()
         for alias in node.names:
-            if alias.name not in spaces:
+            if alias.name not in spaces and self.is_certain(scope):
                 raise self.refuse_import(node, alias.name)
             if alias.asname is not None:
                 self.imported(alias.asname, alias.name, node, scope)
@@ -488,8 +520,12 @@ class Checker:
         if home == "__future__":
             self.future(node)
             return
-        if node.level or home not in spaces:
-            raise self.refuse_import(node, "." * node.level + home)
+        certain = self.is_certain(scope)
+        if node.level:
+            words = "attempted relative import with no known parent package"
+            raise self.refuse(node, words, type="ImportError")
+        if home not in spaces and certain:
+            raise self.refuse_import(node, home)
         starred = any(alias.name == "*" for alias in node.names)
         if starred and home == "torch":
             return  # the flat names are there already, and Python's builtins win
@@ -498,7 +534,7 @@ class Checker:
         )
         for alias in listed:
             path = f"{home}.{alias.name}"
-            if path not in values and path not in spaces:
+            if certain and path not in values and path not in spaces:
                 near = names.suggest_member(home, alias.name)
                 notes = (f"do: did you mean {near}?",) if near else ()
                 raise self.refuse(
@@ -507,13 +543,13 @@ class Checker:
                 )  # fmt: skip
             self.imported(alias.asname or alias.name, path, node, scope)
 
+    def is_certain(self, scope: Scope) -> bool:
+        """Does the statement run in any case? What fails there fails before anything runs."""
+        return scope is self.module and not self.branches
+
     def refuse_import(self, node: ast.AST, name: str) -> ProgramError:
-        return self.refuse(
-            node,
-            f"a program can't import '{name}'",
-            "do: leave the import out; a program has torch, math and numpy's constants",
-            type="ImportError",
-        )
+        message, advice = modules.refusal(name)
+        return self.refuse(node, message, advice, type="ModuleNotFoundError")
 
 
 FIELDS: dict[type[ast.AST], tuple[str, ...]] = {

@@ -287,6 +287,8 @@ def _instance_attribute(value: Any, name: str) -> Any:
         return kind
     if name == "__doc__":
         return kind.doc
+    if name == "__dict__" and isinstance(value, Instance):
+        return value.table
     absent = kind.find("__getattr__")
     if absent is not MISSING:
         return call(absent, (value, name), {})

@@ -94,7 +94,26 @@ DUNDER_ATTRIBUTES = (
     )
     | BINARY_METHODS
 )
-DUNDER_NAMES = frozenset({"__name__"})
+# Further names of that kind that Python's own modules and objects have, and programs read.
+READ = frozenset({"__version__", "__dict__", "__module__", "__file__"})
+# What files say of themselves: names like any other.
+OF_FILES = frozenset(
+    "__all__ __author__ __version__ __copyright__ __license__ __email__ __maintainer__ __credits__ "
+    "__status__ __date__ __title__ __file__ __doc__".split()
+)
+
+
+def is_foreign(name: str) -> bool:
+    """A name with two underscores on each side that has no meaning in the language."""
+    special = name.startswith("__") and name.endswith("__")
+    return special and name not in DUNDER_ATTRIBUTES and name not in READ
+
+
+def mangled(name: str, owner: str | None) -> str:
+    """What Python makes of `self.__weight` in the text of a class."""
+    if owner is None or not name.startswith("__") or name.endswith("__") or not owner.strip("_"):
+        return name
+    return f"_{owner.lstrip('_')}{name}"
 
 
 def words_of(node: ast.AST) -> tuple[str, str]:

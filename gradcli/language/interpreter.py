@@ -25,6 +25,7 @@ from . import names
 from .attributes import MissingAttribute
 from .budget import Budget
 from .builtins.errors import Raised, message_of, name_of
+from .builtins.paths import MissingModule
 from .calls import invoke
 from .compile.names import Globals, MissingName
 from .compile.statements import StatementCompiler
@@ -154,7 +155,7 @@ class Machine:
 
     def run(self, budget: Budget, write: Callable[[str], object]) -> Outcome:
         missing = [name for name in self.program.inputs if name not in self.globals.values]
-        if missing:
+        if not self.program.required.isdisjoint(missing):
             return self.outcome(missing_inputs(self.program, missing), budget)
         error: Diagnostic | None = None
         budget.start()
@@ -384,12 +385,17 @@ def _advice(program: Program, error: BaseException) -> tuple[tuple[str, ...], Ex
 def _near(program: Program, error: BaseException) -> tuple[str, ...]:
     if isinstance(error, MissingAttribute) and error.near is not None:
         return (f"do: did you mean {_said(error.near)}?",)
+    if isinstance(error, MissingModule):
+        return (error.advice,)
+    if isinstance(error, MissingName) and error.word in names.NOT_AVAILABLE:
+        return ("do: run the file by real Python with --engine torch, which trusts it",)
     if isinstance(error, MissingName) and error.word not in program.bindings:
         pool = set(program.bindings) | names.BUILTIN_NAMES | set(names.ROOTS)
         pool.update(word for word in names.torch_names() if "." not in word)
         near = names.suggestion(error.word, sorted(pool))
         near = near or names.suggest_member("torch", error.word)
-        return (f"do: did you mean {_said(near)}?",) if near else ()
+        given = (f"do: --set {error.word}=1.0",) if error.word in program.inputs else ()
+        return (*given, f"do: did you mean {_said(near)}?") if near else given
     return ()
 
 

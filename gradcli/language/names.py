@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Literal
 
+from . import modules
+
 Kind = Literal["module", "function", "class", "comprehension"]
 
 # Namespaces that stand without an import, by the name that PyTorch programs give them.
@@ -26,26 +28,6 @@ ROOTS: dict[str, str] = {
 # Names of PyTorch that programs use without a dot although they live deeper.
 FLAT: dict[str, str] = {"Variable": "torch.autograd.Variable"}
 
-MATH_NAMES = frozenset(
-    "pi e tau inf nan sqrt exp expm1 log log1p log2 log10 sin cos tan asin acos atan atan2 sinh "
-    "cosh tanh asinh acosh atanh floor ceil trunc fabs fmod fsum prod gcd lcm factorial comb perm "
-    "hypot dist degrees radians isnan isinf isfinite isclose copysign pow erf erfc gamma lgamma "
-    "modf frexp ldexp isqrt cbrt exp2 remainder nextafter ulp".split()
-)
-NUMPY_NAMES = frozenset(
-    "pi e inf nan sqrt exp log log2 log10 sin cos tan arctan tanh sinh cosh abs sign floor ceil "
-    "isnan isinf isclose".split()
-)
-# Names for annotations, which are not evaluated; outside of them they are values without use.
-TYPING_NAMES = frozenset(
-    "Any Callable ClassVar Dict Final FrozenSet Generator Iterable Iterator List Literal Mapping "
-    "NoReturn Optional Sequence Set Tuple Type Union".split()
-)
-OTHERS = {
-    "math": MATH_NAMES, "numpy": NUMPY_NAMES, "typing": TYPING_NAMES,
-    "copy": frozenset(("copy", "deepcopy")),
-    "collections": frozenset(("OrderedDict", "defaultdict")),
-}  # fmt: skip
 FUTURES = frozenset(
     "absolute_import annotations barry_as_FLUFL division generator_stop generators nested_scopes "
     "print_function unicode_literals with_statement".split()
@@ -66,7 +48,8 @@ BUILTIN_NAMES = frozenset(
     "print range len enumerate zip map filter sorted reversed sum min max abs round pow divmod all "
     "any int float bool str repr list tuple dict set frozenset complex isinstance issubclass type "
     "iter next callable getattr hasattr setattr id hash slice object super property staticmethod "
-    "classmethod format chr ord bin hex oct NotImplemented Ellipsis __name__".split()
+    "classmethod format chr ord bin hex oct NotImplemented Ellipsis __name__ __file__ "
+    "__doc__".split()
 ) | frozenset(ERROR_NAMES)  # fmt: skip
 # What a person may reach for and a program can't have: said in these words.
 NOT_AVAILABLE = frozenset(
@@ -99,16 +82,15 @@ class Paths:
 
 
 def _is_value(path: str) -> bool:
-    root, _, rest = path.partition(".")
-    if root == "torch":
+    if path.startswith("torch.") and not modules.is_drawing(path):
         from .. import namespace
 
-        return namespace.has(rest)
-    return rest in OTHERS.get(root, ())
+        return namespace.has(path[6:])
+    return modules.has(path)
 
 
 def _is_space(path: str) -> bool:
-    if path == "torch" or path in OTHERS:
+    if modules.is_module(path):
         return True
     from .. import namespace
 
@@ -127,10 +109,10 @@ def known_paths() -> tuple[Paths, Paths]:
 @lru_cache(maxsize=1)
 def _all_paths() -> tuple[frozenset[str], frozenset[str]]:
     values = {f"torch.{name}" for name in torch_names()}
-    values.update(f"{root}.{name}" for root, listed in OTHERS.items() for name in listed)
+    values.update(modules.paths())
     from .. import namespace
 
-    spaces = {"torch", *(f"torch.{name}" for name in namespace.SPACES)}
+    spaces = {"torch", *modules.MODULES, *(f"torch.{name}" for name in namespace.SPACES)}
     for path in values - spaces:
         while (cut := path.rfind(".")) > 0:
             path = path[:cut]
@@ -146,6 +128,11 @@ def is_known(name: str) -> bool:
         name in BUILTIN_NAMES or name in ROOTS or name in FLAT
         or ("." not in name and _is_value(f"torch.{name}"))
     )  # fmt: skip
+
+
+def has_meaning(name: str) -> bool:
+    """Is it no name for an input: one that means something, or a function of Python's?"""
+    return name in NOT_AVAILABLE or is_known(name)
 
 
 def suggestion(name: str, candidates: object) -> str | None:
@@ -279,6 +266,26 @@ def _captured(scope: Scope, name: str) -> bool:
             crossed.append(current)
         current = current.parent
     return False
+
+
+def reached(module: Scope) -> set[str]:
+    """Names that the top level leads to: its own, and those of the functions that they name."""
+    found: set[str] = set()
+    waiting: dict[str, list[Scope]] = {}
+    pending = [module]
+    while pending:
+        scope = pending.pop()
+        names = (scope.uses.keys() | scope.calls.keys()) - found
+        found |= names
+        for child in scope.children:
+            name = getattr(child.node, "name", None) if scope.kind == "module" else None
+            if name is None or name in found or getattr(child.node, "decorator_list", None):
+                pending.append(child)
+            else:
+                waiting.setdefault(name, []).append(child)
+        for name in names & waiting.keys():
+            pending.extend(waiting.pop(name))
+    return found
 
 
 def nonlocal_is_bound(scope: Scope, name: str) -> bool:

@@ -239,6 +239,8 @@ class TypeHandlers:
         # value, "__float__": how an object of a program's class answers, or None
         self.special: Callable[[Any, str], Callable[..., Any] | None] = lambda value, name: None
         self.caller: Callable[[Any], Callable[..., Any] | None] = lambda value: None
+        # what is unpacked into as many targets as there are: the part that each of them gets
+        self.endless: Callable[[Any], Any] = lambda value: None
 
 
 type_handlers = TypeHandlers()

@@ -57,6 +57,7 @@ class Program(NamedTuple):
     # Imported names that mean one thing in the whole program, with their full dotted name.
     aliases: Mapping[str, str]
     input_nodes: Mapping[str, ast.AST]
+    required: frozenset[str]  # inputs that the top level reads in any case
     doubtful: tuple[ast.AST, ...] = ()  # what Python's compiler may warn of
 
     def literal_value(self, name: str) -> Any:
@@ -79,11 +80,12 @@ def parse(
     _limit_size(source, limits)
     with _collector_held():
         body, checker, literals = _checked(source, limits)
+        certain, reached = _used(checker)
         names.resolve(checker.module)
         for name, node in checker.module.calls.items():
             if name in known:
                 checker.module.uses.setdefault(name, node)
-        return _program(source, body, checker, literals)
+        return _program(source, body, checker, literals, certain, reached)
 
 
 def parse_expression(
@@ -262,14 +264,30 @@ def _deepest(source: Source) -> Span:
 # ---------------------------------------------------------------- names
 
 
-def _program(source: Source, body: list[ast.stmt], checker: Checker, literals: Literals) -> Program:
+def _used(checker: Checker) -> tuple[frozenset[str], set[str]]:
+    """Names that the top level reads in any case, and names that it leads to at all."""
+    module = checker.module
+    for name, node in (*module.calls.items(), *module.uses.items()):
+        if name in names.NOT_AVAILABLE and name not in module.bound:
+            message = f"the Python function '{name}' is not part of the language"
+            raise checker.refuse(node, message, type="NameError")
+    certain = frozenset(module.uses)
+    module.uses = {**checker.perhaps_used, **module.uses}
+    module.calls = {**checker.perhaps_called, **module.calls}
+    return certain, names.reached(module)
+
+
+def _program(
+    source: Source, body: list[ast.stmt], checker: Checker, literals: Literals,
+    certain: frozenset[str], reached: set[str],
+) -> Program:  # fmt: skip
     module = checker.module
     aliases = {
         name: paths[0]
         for name, paths in checker.imports.items()
         if name not in checker.assigned and len(set(paths)) == 1
     }
-    inputs = _inputs(checker)
+    inputs = _inputs(checker, reached)
     return Program(
         source=source,
         body=tuple(body),
@@ -281,26 +299,22 @@ def _program(source: Source, body: list[ast.stmt], checker: Checker, literals: L
         literals=MappingProxyType(literals.found),
         aliases=MappingProxyType(aliases),
         input_nodes=MappingProxyType(inputs),
+        required=(certain | checker.augmented_only) & inputs.keys(),
         doubtful=tuple(checker.doubtful),
     )
 
 
-def _inputs(checker: Checker) -> dict[str, ast.AST]:
-    """Names that are used and never bound, in the order of the text."""
+def _inputs(checker: Checker, reached: set[str]) -> dict[str, ast.AST]:
+    """Names that the top level leads to and that are never bound, in the order of the text."""
     module = checker.module
     found: dict[str, ast.AST] = {}
     for name, node in module.uses.items():
-        if (name not in module.bound or name in checker.augmented_only) and not names.is_known(
-            name
-        ):
+        unbound = name not in module.bound or name in checker.augmented_only
+        if unbound and name in reached and not names.has_meaning(name):
             found[name] = node
     for name in checker.augmented_only:
         if not names.is_known(name):
             found.setdefault(name, module.bound[name])
-    for name, node in (*module.calls.items(), *found.items()):
-        if name in names.NOT_AVAILABLE and name not in module.bound:
-            message = f"the Python function '{name}' is not part of the language"
-            raise checker.refuse(node, message, type="NameError")
     return dict(sorted(found.items(), key=lambda item: _place(item[1])))
 
 

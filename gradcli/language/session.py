@@ -10,7 +10,7 @@ from .budget import Budget
 class Session:
     """The state of the run in progress; there is one at a time."""
 
-    __slots__ = ("backward_calls", "budget", "kept", "numbers", "pointers", "write")
+    __slots__ = ("backward_calls", "budget", "kept", "notes", "numbers", "pointers", "write")
 
     def __init__(self) -> None:
         self.budget = Budget()
@@ -19,6 +19,7 @@ class Session:
         self.pointers: dict[int, int] = {}
         self.kept: list[object] = []
         self.backward_calls: list[tuple[object, object]] = []
+        self.notes: dict[str, None] = {}  # what a person is told once, on standard error
 
     def reset(self, budget: Budget, write: Callable[[str], object]) -> None:
         self.budget = budget
@@ -27,6 +28,7 @@ class Session:
         self.pointers = {}
         self.kept = []
         self.backward_calls = []
+        self.notes = {}
 
     def number_of(self, value: object) -> int:
         """A small number for an object, given at its first printing: the same on every run."""

@@ -56,6 +56,7 @@ class Ran(NamedTuple):
     error: Diagnostic | None
     missing: tuple[str, ...] = ()
     spectators: tuple[Spectator, ...] = ()
+    notes: tuple[str, ...] = ()  # what the program asked for and did not get, such as plots
 
     def seen(self, kind: type[Watching]) -> Watching | None:
         """The spectator of this kind, where one watched."""

@@ -14,6 +14,7 @@ from ..engine.mode import state
 from ..language.budget import Budget
 from ..language.interpreter import Machine, missing_inputs
 from ..language.program import Program, SourceLimits, parse
+from ..language.session import session
 from ..language.source import Source
 from ..namespace import resolve
 from ..opening import DeviceMissing, UsageError
@@ -150,4 +151,4 @@ def _run(
     error = None if error is None else error.bounded()
     missing = values.missing if guessed else ()
     return Ran(request, program, program.source.text, outcome, printed,
-               tuple(warned.lines), error, missing, spectators)  # fmt: skip
+               tuple(warned.lines), error, missing, spectators, tuple(session.notes))  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 from ..arithmetic import multiply
 from ..costs import BIG, charge_integer
 from ..libraries import TENSORS
-from ..names import MATH_NAMES, NUMPY_NAMES
+from ..modules import MODULES as TABLE
 from ..operations import collect, type_name
 from ..session import session
 from ..values import Builtin
@@ -102,7 +102,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "exp2": _exponential_of_two,
 }
 MATH: dict[str, Any] = dict(CONSTANTS)
-for _name in MATH_NAMES - set(CONSTANTS):
+for _name in TABLE["math"].names - set(CONSTANTS):
     _function = _SPECIAL.get(_name) or _plain(getattr(math, _name))
     MATH[_name] = Builtin(_name, _function)
 
@@ -112,5 +112,6 @@ _NUMPY_TWINS: dict[str, Callable[..., Any]] = {
     "sign": lambda x: (x > 0) - (x < 0),
 }
 NUMPY: dict[str, Any] = {name: CONSTANTS[name] for name in ("pi", "e", "inf", "nan")}
-for _name in NUMPY_NAMES - set(NUMPY):
+for _name in TABLE["numpy"].names - set(NUMPY):
     NUMPY[_name] = Builtin(_name, _plain(_NUMPY_TWINS.get(_name) or getattr(math, _name)))
+MODULES = {"math": MATH, "numpy": NUMPY}

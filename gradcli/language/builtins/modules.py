@@ -107,8 +107,9 @@ def _known(name: str, kind: type, make: Callable[..., Any]) -> Type:
     return made
 
 
-COPY = {"copy": Builtin("copy", _copied), "deepcopy": Builtin("deepcopy", _deeply_copied)}
-COLLECTIONS = {
+_COPY = {"copy": Builtin("copy", _copied), "deepcopy": Builtin("deepcopy", _deeply_copied)}
+_COLLECTIONS = {
     "OrderedDict": _known("OrderedDict", OrderedDict, _make_ordered),
     "defaultdict": _known("defaultdict", defaultdict, _make_default),
 }
+MODULES = {"copy": _COPY, "collections": _COLLECTIONS}

@@ -1,16 +1,17 @@
-"""language: what dotted names of torch, math, numpy and their like mean."""
+"""language: what dotted names of torch and of the modules beside it mean."""
 
 from __future__ import annotations
 
 import functools
+from importlib import import_module
 from typing import Any
 
-from ..attributes import SPECIAL, missing
+from ... import namespace
+from .. import modules
+from ..attributes import SPECIAL, SPECIAL_SET, missing
 from ..libraries import Library, libraries
 from ..names import known_paths
-from ..values import Annotation, Namespace
-from .mathematics import MATH, NUMPY
-from .modules import COLLECTIONS, COPY
+from ..values import Namespace
 from .types import library_value
 
 
@@ -21,27 +22,49 @@ def resolve_path(path: str) -> Any:
 
 @functools.cache
 def _resolved(path: str, library: Library) -> Any:
+    if modules.is_drawing(path):
+        return _published("standard.drawing")["drawing"](path)
     values, spaces = known_paths()
     if path in spaces:
         return Namespace(path)
+    home, _, name = path.rpartition(".")
     if path not in values:
-        home, _, name = path.rpartition(".")
         raise AttributeError(f"module '{home}' has no attribute '{name}'")
-    root, _, rest = path.partition(".")
-    if root == "math":
-        return MATH[rest]
-    if root == "numpy":
-        return NUMPY[rest]
-    if root == "typing":
-        return Annotation(path)
-    if root in ("copy", "collections"):
-        return COPY[rest] if root == "copy" else COLLECTIONS[rest]
+    if home in modules.MODULES:
+        return _published(modules.MODULES[home].home)[home][name]
+    rest = path.removeprefix("torch.")
     return library_value(rest, library.resolve(rest))
+
+
+def _published(home: str) -> Any:
+    """What a file of the language gives to modules: name of the module -> name -> value."""
+    return import_module(f"gradcli.language.{home}").MODULES
+
+
+class MissingModule(ModuleNotFoundError):
+    """An import of a module that is not there; `advice` says what to do."""
+
+    def __init__(self, name: str) -> None:
+        message, self.advice = modules.refusal(name)
+        super().__init__(message)
+
+
+def imported(home: str, name: str | None) -> Any:
+    """What `import home`, or `from home import name`, binds."""
+    values, spaces = known_paths()
+    if home not in spaces:
+        raise MissingModule(home)
+    path = home if name is None else f"{home}.{name}"
+    if path not in values and path not in spaces:
+        raise ImportError(f"cannot import name '{name}' from '{home}'")
+    return resolve_path(path)
 
 
 def _namespace_attribute(value: Namespace, name: str) -> Any:
     values, spaces = known_paths()
     path = f"{value.path}.{name}"
+    if path.removeprefix("torch.") in namespace.FLAGS:
+        return namespace.flags.values[path.removeprefix("torch.")]
     if path in values or path in spaces:
         return resolve_path(path)
     if name == "__name__":
@@ -49,4 +72,9 @@ def _namespace_attribute(value: Namespace, name: str) -> Any:
     raise missing(value, name)
 
 
+def _set_flag(value: Namespace, name: str, new: Any) -> None:
+    namespace.set_flag(f"{value.path}.{name}".removeprefix("torch."), new)
+
+
 SPECIAL[Namespace] = _namespace_attribute
+SPECIAL_SET[Namespace] = _set_flag

@@ -229,7 +229,15 @@ PRELUDE: dict[str, Any] = {
 PRELUDE.update({kind.name: kind for kind in OF_PYTHON.values() if kind.name in BUILTIN_NAMES})
 PRELUDE.update(LAZY_TYPES)
 PRELUDE.update(ERRORS)
-PRELUDE.update({"NotImplemented": NotImplemented, "Ellipsis": ..., "__name__": "__main__"})
+PRELUDE.update(
+    {
+        "NotImplemented": NotImplemented,
+        "Ellipsis": ...,
+        "__name__": "__main__",
+        "__file__": "program.py",
+        "__doc__": None,
+    }
+)
 
 
 def meaning(name: str) -> Any:

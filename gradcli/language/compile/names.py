@@ -9,7 +9,7 @@ from typing import Any
 from ...engine.tensor import Tensor
 from ..builtins.paths import resolve_path
 from ..builtins.prelude import meaning
-from ..names import Scope
+from ..names import NOT_AVAILABLE, Scope
 from ..operations import unbound
 from ..program import Program, is_global
 from ..values import UNBOUND, Closure, Namespace
@@ -309,7 +309,8 @@ class MissingName(NameError):
     """A name that nothing has bound; the diagnostic looks for the nearest one."""
 
     def __init__(self, word: str) -> None:
-        super().__init__(f"name '{word}' is not defined")
+        own = f"the Python function '{word}' is not part of the language"
+        super().__init__(own if word in NOT_AVAILABLE else f"name '{word}' is not defined")
         self.word = word
 
 

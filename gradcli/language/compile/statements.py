@@ -9,15 +9,19 @@ from typing import Any
 from ...engine.mode import state
 from .. import arithmetic
 from ..attributes import delete_attribute, get_attribute, set_attribute
-from ..builtins.paths import resolve_path
+from ..builtins.paths import imported
 from ..calls import call
+from ..grammar import is_foreign
 from ..names import Scope
-from ..operations import delete_item, get_item, iterate, set_item, type_name
+from ..operations import delete_item, get_item, iterate, set_item, type_handlers, type_name
 from ..session import session
 from ..values import BREAK, CONTINUE, Closure
 from .classes import ClassCompiler
 from .flow import FlowCompiler, empty
 from .names import Store
+
+# Where a value goes, its module, the name in it, and whether that is bound, or the module's root.
+Imported = tuple[Store, str, str | None, bool]
 
 
 class StatementCompiler(ClassCompiler, FlowCompiler):
@@ -70,6 +74,8 @@ class StatementCompiler(ClassCompiler, FlowCompiler):
 
     def attribute_target(self, node: ast.Attribute, scope: Scope) -> Store:
         value_of, name = self.expression(node.value, scope), node.attr
+        if is_foreign(name):
+            return _refused_target(name, node)
 
         def store(frame: list[Any], new: Any) -> None:
             value = value_of(frame)
@@ -233,22 +239,32 @@ class StatementCompiler(ClassCompiler, FlowCompiler):
         return run
 
     def import_(self, node: ast.Import, scope: Scope) -> Closure:
-        stores = []
+        stores: list[Imported] = []
         for alias in node.names:
             name = alias.asname or alias.name.partition(".")[0]
-            path = alias.name if alias.asname else name
-            stores.append((self.store(name, scope, node), path))
+            stores.append((self.store(name, scope, node), alias.name, None, bool(alias.asname)))
         return _imports(stores, node)
 
     def import_from(self, node: ast.ImportFrom, scope: Scope) -> Closure | None:
         if node.module == "__future__":
             return None
-        stores = [
-            (self.store(alias.asname or alias.name, scope, node), f"{node.module}.{alias.name}")
+        home = node.module or ""
+        stores: list[Imported] = [
+            (self.store(alias.asname or alias.name, scope, node), home, alias.name, True)
             for alias in node.names
             if alias.name != "*"
         ]
+        if not stores:  # the names of a star are known without it, and so whether there are any
+            stores.append((lambda frame, value: None, home, None, True))
         return _imports(stores, node)
+
+
+def _refused_target(name: str, node: ast.AST) -> Store:
+    def store(frame: list[Any], new: Any) -> None:
+        state.origin = node
+        raise AttributeError(f"the attribute {name!r} is not part of the language")
+
+    return store
 
 
 def _flat(node: Any) -> list[Any]:
@@ -265,6 +281,9 @@ def _unpacked(value: Any, count: int, star: int, node: ast.AST) -> list[Any]:
         if "not iterable" in str(error):
             raise TypeError(f"cannot unpack non-iterable {type_name(value)} object") from None
         raise
+    endless = type_handlers.endless(value)
+    if endless is not None:
+        return [endless] * count
     items: list[Any] = []
     for item in walked:
         session.budget.charge(1)
@@ -289,11 +308,12 @@ def _decorated(decorator: Any, value: Any, node: ast.AST) -> Any:
     return call(decorator, (value,), {})
 
 
-def _imports(stores: list[tuple[Store, str]], node: ast.AST) -> Closure:
+def _imports(stores: list[Imported], node: ast.AST) -> Closure:
     def run(frame: list[Any]) -> None:
         state.origin = node
-        for store, path in stores:
-            store(frame, resolve_path(path))
+        for store, home, name, whole in stores:
+            value = imported(home, name)
+            store(frame, value if whole else imported(home.partition(".")[0], None))
 
     return run
 

@@ -1,0 +1,123 @@
+"""language: the modules beside torch that a program may import, as data; nothing is loaded here.
+
+A module is known by the names that it publishes and by the file below `standard` that makes them
+when the first is used. What draws is known by its first word: every name of it is silent. What is
+neither is refused, with what there is instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Module(NamedTuple):
+    """Where the values of a module are made, and what it publishes."""
+
+    home: str
+    names: frozenset[str]
+
+
+def _module(home: str, names: str) -> Module:
+    return Module(home, frozenset(names.split()))
+
+
+MODULES: dict[str, Module] = {
+    "math": _module(
+        "builtins.mathematics",
+        "pi e tau inf nan sqrt exp expm1 log log1p log2 log10 sin cos tan asin acos atan atan2 "
+        "sinh cosh tanh asinh acosh atanh floor ceil trunc fabs fmod fsum prod gcd lcm factorial "
+        "comb perm hypot dist degrees radians isnan isinf isfinite isclose copysign pow erf erfc "
+        "gamma lgamma modf frexp ldexp isqrt cbrt exp2 remainder nextafter ulp",
+    ),
+    "numpy": _module(
+        "builtins.mathematics",
+        "pi e inf nan sqrt exp log log2 log10 sin cos tan arctan tanh sinh cosh abs sign floor "
+        "ceil isnan isinf isclose",
+    ),
+    "copy": _module("builtins.modules", "copy deepcopy"),
+    "collections": _module("builtins.modules", "OrderedDict defaultdict"),
+    # For annotations, which are not evaluated; outside of them they are values without use.
+    "typing": _module(
+        "standard.annotations",
+        "Any Callable ClassVar Dict Final FrozenSet Generator Iterable Iterator List Literal "
+        "Mapping NoReturn Optional Sequence Set Tuple Type Union",
+    ),
+}
+# Modules that draw: whatever they give can be called, unpacked, entered and walked, and is silent.
+DRAWING = frozenset(
+    "matplotlib seaborn plotly bokeh altair mpl_toolkits pylab matplotlib_inline torchviz "
+    "graphviz livelossplot tensorboardX IPython".split()
+)
+# The same below torch.
+DRAWING_BELOW = ("torch.utils.tensorboard",)
+# What a program can have in the place of a module that it can't, by the module's first word.
+INSTEAD: dict[str, str] = {
+    "sklearn": "torch (random_split of torch.utils.data, and means and deviations of tensors)",
+    "pandas": "--set x=@table.csv, which reads numbers into a tensor",
+    "PIL": "--set x=@image.npy, which reads an array",
+    "cv2": "--set x=@image.npy, which reads an array",
+    "skimage": "--set x=@image.npy, which reads an array",
+    "imageio": "--set x=@image.npy, which reads an array",
+    "h5py": "--set x=@data.npz:key, which reads an array",
+    "pickle": "torch.save and torch.load, which keep values for one run",
+    "scipy": "torch.special and torch.linalg",
+    "transformers": "the layers of torch.nn",
+    "timm": "the layers of torch.nn",
+    "torchtext": "plain strings and dictionaries",
+    "torchaudio": "torch.fft",
+    "torchmetrics": "comparisons and means of tensors",
+    "pytorch_lightning": "a loop over a DataLoader",
+    "lightning": "a loop over a DataLoader",
+    "ignite": "a loop over a DataLoader",
+    "tensorflow": "torch",
+    "jax": "torch.func",
+    "keras": "torch.nn",
+    "d2l": "torch (copy the functions of d2l that the program uses)",
+    "gym": "a class with reset and step",
+    "gymnasium": "a class with reset and step",
+    "threading": "a plain loop",
+    "multiprocessing": "a plain loop",
+    "concurrent": "a plain loop",
+    "asyncio": "a plain loop",
+    "subprocess": "nothing that leaves the program",
+    "shutil": "nothing that leaves the program",
+    "socket": "nothing that leaves the program",
+    "requests": "--set x=@data.npz:key for data in files",
+    "urllib": "--set x=@data.npz:key for data in files",
+    "wget": "--set x=@data.npz:key for data in files",
+}  # fmt: skip
+
+
+def refusal(name: str) -> tuple[str, str]:
+    """Python's words for a module that is not there, and what to do about it."""
+    root = name.partition(".")[0]
+    missing = name if root in ROOTS else root
+    instead = INSTEAD.get(root)
+    use = f"use {instead}, or " if instead is not None else ""
+    advice = f"do: {use}run the file by real Python with --engine torch, which trusts it"
+    return f"No module named '{missing}'", advice
+
+
+ROOTS = frozenset({"torch", *(name.partition(".")[0] for name in MODULES)})
+
+
+def is_drawing(path: str) -> bool:
+    return path.partition(".")[0] in DRAWING or path.startswith(DRAWING_BELOW)
+
+
+def is_module(path: str) -> bool:
+    """Whether it can be imported: a module of the table, or what lies above one."""
+    return path in MODULES or path in ROOTS or is_drawing(path)
+
+
+def has(path: str) -> bool:
+    """Is it a name of a module of the table?"""
+    home, _, name = path.rpartition(".")
+    return (home in MODULES and name in MODULES[home].names) or is_drawing(path)
+
+
+def paths() -> Iterator[str]:
+    """The full names of everything in the table."""
+    for home, module in MODULES.items():
+        yield from (f"{home}.{name}" for name in module.names)
