@@ -9,6 +9,9 @@ from ..options import Command, Option, Shared, count, flag, shared
 from ..output import tell
 from .differentiation import DRAWN, GRAPH, PASS, WRT
 from .environment import Environment, guarded
+from .pictures import FORMATS as PICTURE_FORMATS
+from .pictures import OPTIONS as PICTURES
+from .pictures import Wanted, draw
 
 
 class Asked(NamedTuple):
@@ -27,6 +30,9 @@ class Asked(NamedTuple):
     profile: bool
     ledger: bool
     chosen: int | None
+    fold: bool
+    theme: str
+    direction: str
 
 
 COMMAND = Command(
@@ -53,8 +59,9 @@ COMMAND = Command(
         flag("ledger", "--ledger", help="Every entry of every gradient, and what each backward "
              "call freed."),
         PASS,
+        *PICTURES,
     ),
-    shared(),
+    shared("text", "json", *PICTURE_FORMATS),
 )  # fmt: skip
 
 
@@ -70,14 +77,22 @@ def command(common: Shared, asked: Asked) -> int:
         from ..questions.trace import Options, recorded, trace_report
         from ..questions.watching import Wishes
 
-        ran = env.explained(recorded(
-            request, env.printer() if streams else None,
-            Wishes(tuple(asked.hooks), tuple(asked.retain_grad)),
-            number=asked.chosen, profile=asked.profile,
+        wishes = Wishes(tuple(asked.hooks), tuple(asked.retain_grad))
+        if common.format in PICTURE_FORMATS:
+            wanted = Wanted(asked.fold, asked.expand, asked.depth, asked.theme, asked.direction)
+            return env.finish(draw(env, request, wishes, tuple(asked.of), asked.chosen, wanted))
+        detail = asked.all and not streams and not asked.profile
+        if detail:
+            from ..questions import drawn
+
+            ran = drawn.recorded(request, None, wishes, number=asked.chosen)
+        else:
+            ran = recorded(request, env.printer() if streams else None, wishes,
+                           number=asked.chosen, profile=asked.profile)  # fmt: skip
+        ran = env.explained(ran)
+        report = trace_report(ran, Options(
+            tuple(asked.of), asked.saved, streams, streams or asked.all, asked.chosen, detail,
         ))  # fmt: skip
-        report = trace_report(
-            ran, Options(tuple(asked.of), asked.saved, streams, streams or asked.all, asked.chosen)
-        )
         keep(report)
         if streams:
             from ..render import trace as render_trace

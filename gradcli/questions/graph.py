@@ -63,6 +63,29 @@ def collected(
     )  # fmt: skip
 
 
+def numbering(
+    outcome: Outcome, binder: Binder, roots: tuple[tuple[Any, int], ...]
+) -> dict[int, int]:
+    """The numbers that `collected` gives to nodes, by their identity."""
+    graph = collecting.Graph()
+    tensors = [tensor for _, tensor in collecting.named_tensors(outcome.bindings, Tensor)]
+    inner = collecting.inside(binder.reached(outcome.bindings), Tensor)
+    for tensor in tensors:
+        graph.add(_grad_fn(tensor))
+    for node, _ in roots:
+        graph.add(node)
+    for _, tensor, _ in inner:
+        graph.add(_grad_fn(tensor))
+    return graph.ids
+
+
+def _grad_fn(tensor: Tensor) -> Any:
+    try:
+        return tensor.grad_fn
+    except RuntimeError:  # a view that PyTorch lets nobody use any more
+        return None
+
+
 def with_expressions(ran: Ran, of: tuple[str, ...]) -> Ran:
     """The run with the values of expressions that --of names, such as z.sum()."""
     outcome = ran.outcome

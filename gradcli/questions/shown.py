@@ -11,6 +11,7 @@ from ..recording.collect import Collected, Named, leaves_of, range_of, text_of
 from ..recording.collect import results as unused
 from ..recording.facts import FlowFact, NodeFact, RootFact, ShownPass
 from ..recording.snapshot import Summary, told
+from ..recording.steps import Walk
 from ..recording.watch import Pass, Watch
 from .watching import restored, snapshot
 
@@ -33,7 +34,7 @@ def passes_there(count: int) -> str:
     return f"there {'is one backward pass' if count == 1 else f'are {count:,} backward passes'}"
 
 
-def root_nodes(one: Pass | None) -> tuple[tuple[Any, int], ...]:
+def root_nodes(one: Pass | Walk | None) -> tuple[tuple[Any, int], ...]:
     """Where a pass began: nodes, and of which output."""
     if one is None:
         return ()

@@ -20,6 +20,7 @@ from ..recording.facts import (
     ShownPass,
 )
 from ..recording.facts.ledger import LedgerFact
+from ..recording.facts.picture import DetailFact
 from ..recording.facts.profile import ProfileFact
 from ..recording.profile import Profile
 from ..recording.watch import Pass, Watch
@@ -53,6 +54,7 @@ class Options(NamedTuple):
     texts: bool = True
     flows: bool = True
     number: int | None = None  # of the pass; the last one where left out
+    detail: bool = False  # calls, order and products too, of a run that `drawn` recorded
 
 
 ALL = Options()
@@ -94,7 +96,9 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             shown=_shown(ran, watch, one),
             flows=_flows(ran, watch, one, found, options),
             saved=_saved(watch, found) if options.saved else (),
-            constants=collecting.constants(found, operands.reader()) if texts else (),
+            constants=collecting.constants(found, operands.reader())
+            if texts or options.detail
+            else (),
             freed=gone,
             saving=inner,
             backwards=tuple(watch.backwards) if watch is not None else (),
@@ -102,6 +106,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             missing=ran.missing,
             profile=_profile(ran),
             ledger=_ledger(ran, found, full=not texts),
+            detail=_detail(ran, found, one, texts=texts) if options.detail else None,
         )
     if binder is not None and ran.error is None:
         binder.complain()
@@ -118,6 +123,13 @@ def _ledger(ran: Ran, found: Collected, *, full: bool) -> LedgerFact | None:
     if ran.seen(Binder) is None:
         return None
     return ledger(ran, found, full=full)
+
+
+def _detail(ran: Ran, found: Collected, one: Pass | None, *, texts: bool) -> DetailFact | None:
+    """What a picture needs beyond the graph."""
+    from .drawn import detail
+
+    return detail(ran, found, None if one is None else one.number, texts=texts)
 
 
 def _profile(ran: Ran) -> ProfileFact | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ...diagnostics import Diagnostic
@@ -15,11 +15,12 @@ from ...pipeline.run import execute
 from ...pipeline.values import grad_output
 from ...recording.facts import TensorFact
 from ...recording.facts.steps import StepsReport
-from ...recording.steps import StepWatch
+from ...recording.steps import StepWatch, Walk
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
-from ..graph import collected, with_expressions
+from ..graph import collected, numbering, with_expressions
 from ..ledger import tensor_names
+from ..shown import root_nodes
 from ..watching import Binder, Wishes, memory, snapshot
 from .facts import Namer, same_passes, walk_fact
 from .local import local_derivatives
@@ -82,10 +83,16 @@ def steps_report(ran: Ran, options: Options, *, texts: bool) -> tuple[Ran, Steps
     if chosen is not None and chosen not in watch.walks:
         raise UsageError(f"--pass {chosen}: {_passes(watch.count)}")
     namer = Namer(ran, tensor_names(ran, collected(ran.outcome, texts=False)))
+    outcome = ran.outcome
+
+    def numbered(walk: Walk) -> Mapping[int, int]:
+        """The numbers of the nodes, in JSON alone: they are for programs."""
+        return {} if texts else numbering(outcome, binder, root_nodes(walk))
+
     told = watch.walks if chosen is None else {chosen: watch.walks[chosen]}
     alike = same_passes(watch.walks)
     walks = tuple(
-        walk_fact(number, walk, ran, namer, texts=texts, same_as=alike[number])
+        walk_fact(number, walk, ran, namer, numbered(walk), texts=texts, same_as=alike[number])
         for number, walk in told.items()
     )
     return ran, report._replace(

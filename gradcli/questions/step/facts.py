@@ -108,8 +108,8 @@ class Namer:
 class Told(Sequence[StepFact]):
     """The steps of a pass. `texts`: values as PyTorch prints them, else as numbers."""
 
-    def __init__(self, walk: Walk, namer: Namer, *, texts: bool) -> None:
-        self.walk, self.namer, self.texts = walk, namer, texts
+    def __init__(self, walk: Walk, namer: Namer, ids: Mapping[int, int], *, texts: bool) -> None:
+        self.walk, self.namer, self.ids, self.texts = walk, namer, ids, texts
 
     def __len__(self) -> int:
         return len(self.walk.steps)
@@ -137,7 +137,7 @@ class Told(Sequence[StepFact]):
             self._incoming(step), self._parts(step), self._used(step), self._edges(number, step),
             hooks, self._outcome(number, step), self._value(step.before), self._value(step.after),
             step.retained, () if self.walk.retained else tuple(dict.fromkeys(step.kept)),
-            namer.is_derived(node),
+            namer.is_derived(node), self.ids.get(id(node)),
         )  # fmt: skip
 
     def _user(self, step: Step) -> Any:
@@ -205,7 +205,7 @@ class Told(Sequence[StepFact]):
             if child is not None:
                 found.append(self._edge(number, step, place, child))
             elif word := self.namer.constant(node, place):
-                found.append(EdgeFact(word, "", None, None, "constant"))
+                found.append(EdgeFact(word, "", None, None, "constant", place=place))
         return tuple(found)
 
     def _edge(self, number: int, step: Step, place: int, child: Any) -> EdgeFact:
@@ -228,7 +228,7 @@ class Told(Sequence[StepFact]):
         local = step.locals[place] if place < len(step.locals) else None
         return EdgeFact(
             name, short_name(child), self._local(local, step.node, place), self._value(result),
-            then, at, is_leaf,
+            then, at, is_leaf, place,
         )  # fmt: skip
 
     def _local(self, local: Local | None, node: Any, place: int) -> LocalFact | None:
@@ -281,10 +281,11 @@ def _dtype(dtype: Any) -> str:
 
 
 def walk_fact(
-    number: int, walk: Walk, ran: Ran, namer: Namer, *, texts: bool, same_as: int | None
-) -> WalkFact:
-    """A pass as it is reported."""
-    told = Told(walk, namer, texts=texts)
+    number: int, walk: Walk, ran: Ran, namer: Namer, ids: Mapping[int, int], *, texts: bool,
+    same_as: int | None,
+) -> WalkFact:  # fmt: skip
+    """A pass as it is reported; `ids` are the numbers of nodes, by their identity."""
+    told = Told(walk, namer, ids, texts=texts)
     line, text = None, ""
     origin = walk.origin
     if ran.program is not None and hasattr(origin, "lineno"):
@@ -299,6 +300,7 @@ def walk_fact(
         number, line, text, walk.is_grad, walk.retained, walk.created, walk.failed, tuple(roots),
         _kinds(walk), told, Names(told.name, len(told)),
         Names(told.node_name, len(told)), walk.bytes, walk.freed, same_as,
+        tuple(ids.get(id(step.node)) for step in walk.steps),
     )  # fmt: skip
 
 

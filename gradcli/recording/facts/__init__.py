@@ -8,6 +8,7 @@ from .profile import ProfileFact
 
 if TYPE_CHECKING:
     from .ledger import LedgerFact
+    from .picture import DetailFact
 
 Number: TypeAlias = "float | int | bool | complex"
 Nested: TypeAlias = "Number | tuple[Nested, ...]"
@@ -216,6 +217,7 @@ class Report(NamedTuple):
     missing: tuple[str, ...] = ()
     profile: ProfileFact | None = None
     ledger: LedgerFact | None = None
+    detail: DetailFact | None = None
 
 
 class GradReport(NamedTuple):

@@ -62,6 +62,7 @@ class EdgeFact(NamedTuple):
     then: str
     step: int | None = None
     is_leaf: bool = False
+    place: int = 0  # among the inputs of the node
 
 
 class StepFact(NamedTuple):
@@ -91,6 +92,7 @@ class StepFact(NamedTuple):
     retained: bool = False
     freed: tuple[str, ...] = ()
     is_derived: bool = False
+    id: int | None = None  # of the node, in `gradcli trace` of the same pass
 
 
 class RootFact(NamedTuple):
@@ -119,6 +121,11 @@ class WalkFact(NamedTuple):
     bytes: int = 0
     freed: int = 0
     same_as: int | None = None  # an earlier pass that ran the same nodes in the same order
+    ids: tuple[int | None, ...] = ()  # of the steps' nodes
+
+    def places(self) -> dict[int, int]:
+        """Where the step of each node stands among the steps."""
+        return {number: place for place, number in enumerate(self.ids) if number is not None}
 
 
 class StepsReport(NamedTuple):

@@ -23,6 +23,7 @@ from ...recording.facts import (
     TensorFact,
 )
 from ..escape import Terminal
+from .edges import numbers
 from .ledger import ledger_row
 from .profile import profile
 
@@ -44,6 +45,9 @@ _encode = json.JSONEncoder(allow_nan=False, default=_pair, check_circular=False)
 
 def trace(report: Report) -> Iterator[Terminal]:
     """The document of `gradcli trace`, in pieces."""
+    from .detail import constants, frames, node_detail
+
+    detail = node_detail(report)
     flows: dict[int, list[FlowFact]] = {}
     for flow in report.flows:
         flows.setdefault(flow.node, []).append(flow)
@@ -57,7 +61,12 @@ def trace(report: Report) -> Iterator[Terminal]:
         "results": [root_name(root, report) for root in report.roots],
         "pass": None if report.shown is None else report.shown._asdict(),
         "tensors": map(_tensor, report.tensors),
-        "nodes": (_node(node, flows.get(node.id), saved.get(node.id)) for node in report.nodes),
+        "nodes": (
+            {**_node(node, flows.get(node.id), saved.get(node.id)), **detail(node.id)}
+            for node in report.nodes
+        ),
+        "frames": frames(report),
+        "constants": constants(report),
         "backward": [_backward(report, i) for i in range(len(report.backwards))],
         "hooks": list(map(event_row, report.events)),
         "output": report.output,
@@ -145,17 +154,6 @@ def finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [finite(item) for item in value]
     return value
-
-
-def numbers(value: Nested | None, dtype: str) -> Any:
-    """Complex numbers as pairs."""
-    return _pairs(value) if value is not None and dtype.startswith("complex") else value
-
-
-def _pairs(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_pairs(item) for item in value]
-    return [value.real, value.imag]
 
 
 def _tensor(fact: TensorFact) -> dict[str, Any]:

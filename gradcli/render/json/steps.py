@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...recording.facts.steps import EdgeFact, LocalFact, StepFact, StepsReport, ValueFact, WalkFact
+from ...recording.facts.steps import StepFact, StepsReport, WalkFact
 from ..escape import Terminal
-from . import encoded, error_row, event_row, numbers
+from . import encoded, error_row, event_row
+from .edges import step_edge, value_row
 
 STEP = "gradcli.step/1"
 
@@ -60,7 +61,7 @@ def _head(walk: WalkFact) -> dict[str, Any]:
         "create_graph": walk.created,
         "failed": walk.failed,
         "same_as": walk.same_as,
-        "roots": [{"name": root.name, "grad": _value(root.value)} for root in walk.roots],
+        "roots": [{"name": root.name, "grad": value_row(root.value)} for root in walk.roots],
         "freed_nodes": walk.freed,
         "saved_bytes": walk.bytes,
         "count": len(walk.steps),
@@ -71,6 +72,7 @@ def _step(step: StepFact) -> dict[str, Any]:
     place = step.place
     return {
         "step": step.number,
+        "id": step.id,
         "name": step.name,
         "node": step.node_name,
         "is_leaf": step.is_leaf,
@@ -78,50 +80,16 @@ def _step(step: StepFact) -> dict[str, Any]:
         "line": step.line,
         "source": None if place is None else place.text,
         "outcome": step.outcome,
-        "incoming": [_value(value) for value in step.grads],
+        "incoming": [value_row(value) for value in step.grads],
         "parts": [
-            [{"step": part.step, "grad": _value(part.value)} for part in parts]
+            [{"step": part.step, "grad": value_row(part.value)} for part in parts]
             for parts in step.parts
         ],
-        "after_hooks": None if step.used is None else [_value(value) for value in step.used],
-        "edges": [_edge(edge) for edge in step.edges],
+        "after_hooks": None if step.used is None else [value_row(value) for value in step.used],
+        "edges": [{"to": edge.name, **step_edge(edge)} for edge in step.edges],
         "hooks": [event_row(hook) for hook in step.hooks],
         "retains_grad": step.retained,
-        "grad_before": _value(step.before),
-        "grad_after": _value(step.after),
+        "grad_before": value_row(step.before),
+        "grad_after": value_row(step.after),
         "freed": step.freed,
-    }
-
-
-def _edge(edge: EdgeFact) -> dict[str, Any]:
-    return {
-        "to": edge.name,
-        "node": edge.node_name or None,
-        "is_leaf": edge.is_leaf,
-        "local": _local(edge.local),
-        "product": _value(edge.product),
-        "then": edge.then,
-        "step": edge.step,
-    }
-
-
-def _local(local: LocalFact | None) -> dict[str, Any] | None:
-    if local is None:
-        return None
-    return {
-        "kind": local.kind,
-        "value": _value(local.value),
-        "text": local.text or None,
-        "words": local.words or None,
-    }
-
-
-def _value(value: ValueFact | None) -> dict[str, Any] | None:
-    """Shape, type and numbers; the numbers of a very large one are null."""
-    if value is None:
-        return None
-    return {
-        "shape": value.shape,
-        "dtype": value.dtype,
-        "value": numbers(value.value, value.dtype),
     }

@@ -1,0 +1,322 @@
+"""Render: from a report to the scene of its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...recording.facts import Report
+from ..escape import line as harmless
+from ..graph import Graph
+from ..text import counted, one_line
+from .folding import COMFORTABLE, EASY, Atom, Folder, shallow
+from .scene import Box, Row, Scene, Wire
+from .words import Words, full, is_bad, shown, sign_of, small, weight_of, wrapped
+
+MOST_LEAVES = 10  # inputs of one node that are drawn one by one
+SHARED = 3  # uses from which a leaf of a large picture is drawn again
+NOTE = 64
+
+
+class Wish(NamedTuple):
+    """How far a picture is folded: by itself, all calls and loops, nothing that need not be; and
+    how many levels of nodes it shows."""
+
+    fold: bool = False
+    expand: bool = False
+    depth: int | None = None
+
+
+class _Use(NamedTuple):
+    """An input of a node: of which atom the node is, and where the gradient goes."""
+
+    atom: int
+    node: int
+    place: int
+    child: int
+
+
+def scene(report: Report, wish: Wish) -> Scene:
+    """What is drawn of a report."""
+    return _Drawing(report, wish).scene()
+
+
+class _Drawing:
+    def __init__(self, report: Report, wish: Wish) -> None:
+        self.report, self.wish = report, wish
+        self.graph = Graph(report)
+        self.words = Words(self.graph, report)
+        self.roots = [root.node for root in report.roots]
+        self.folder = Folder(self.graph, report.detail, self.roots)
+        self.boxes: list[Box] = []
+        self.wires: list[Wire] = []
+
+    def scene(self) -> Scene:
+        atoms = self.folder.chosen(self._count, fold=self.wish.fold, expand=self.wish.expand)
+        if self.wish.depth is not None:
+            atoms = shallow(atoms, self.graph, self.roots, self.wish.depth)
+        self._draw(atoms)
+        folded = any(box.kind == "fold" for box in self.boxes)
+        return Scene(
+            self._title(), self._description(folded), tuple(self.boxes), tuple(self.wires),
+            tuple(self._notes(folded)), folded,
+        )  # fmt: skip
+
+    # ---- uses
+
+    def _uses(self, atoms: list[Atom]) -> list[_Use]:
+        """Every input that an atom has from outside of itself."""
+        place = self._places(atoms)
+        found = []
+        for at, atom in enumerate(atoms):
+            for node in atom.nodes:
+                for number, edge in enumerate(self.graph.next[node]):
+                    if edge is not None and place.get(edge[0]) != at:
+                        found.append(_Use(at, node, number, edge[0]))
+        return found
+
+    def _places(self, atoms: list[Atom]) -> dict[int, int]:
+        return {node: at for at, atom in enumerate(atoms) for node in atom.nodes}
+
+    def _hidden(self, atoms: list[Atom], uses: list[_Use]) -> dict[int, int]:
+        """The leaves that only one fold uses: they are folded with it."""
+        users: dict[int, set[int]] = {}
+        for use in uses:
+            if not self.graph.next[use.child]:
+                users.setdefault(use.child, set()).add(use.atom)
+        roots = set(self.roots)
+        return {
+            leaf: next(iter(them))
+            for leaf, them in users.items()
+            if len(them) == 1 and leaf not in roots
+            and atoms[next(iter(them))].kind != "node"
+        }  # fmt: skip
+
+    def _count(self, atoms: list[Atom]) -> int:
+        """About how many boxes the atoms make."""
+        uses = self._uses(atoms)
+        hidden = self._hidden(atoms, uses)
+        pairs = {
+            (use.atom, use.child)
+            for use in uses
+            if not self.graph.next[use.child] and use.child not in hidden
+        }
+        leaves: dict[int, int] = {}
+        for _, leaf in pairs:
+            leaves[leaf] = leaves.get(leaf, 0) + 1
+        again = sum(count - 1 for count in leaves.values() if count >= SHARED)
+        return len(atoms) + len(leaves) + (again if len(atoms) > EASY else 0)
+
+    # ---- boxes and wires
+
+    def _draw(self, atoms: list[Atom]) -> None:
+        uses = self._uses(atoms)
+        hidden = self._hidden(atoms, uses)
+        crowded = self._crowded(atoms, uses, hidden)
+        by_atom: list[list[_Use]] = [[] for _ in atoms]
+        users: dict[int, set[int]] = {}
+        for use in uses:
+            if use.child not in hidden:
+                by_atom[use.atom].append(use)
+                users.setdefault(use.child, set()).add(use.atom)
+        repeats = len(atoms) + len(users) > EASY
+        keys = {node: _key(atom, at) for at, atom in enumerate(atoms) for node in atom.nodes}
+        drawn: dict[int, int] = {}
+        for node in self.roots:  # a leaf that is a root itself
+            if not self.graph.next[node] and node not in users:
+                self._leaf(node, drawn)
+        for at, atom in enumerate(atoms):
+            groups: dict[str, list[_Use]] = {}
+            for use in by_atom[at]:
+                if self.graph.next[use.child]:
+                    source = keys[use.child]
+                elif use.child in crowded:
+                    source = self._more(crowded[use.child], at)
+                else:
+                    again = repeats and len(users[use.child]) >= SHARED
+                    source = self._leaf(use.child, drawn, at if again else None)
+                groups.setdefault(source, []).append(use)
+            inside = tuple(leaf for leaf, owner in hidden.items() if owner == at)
+            self.boxes.append(self._box(atom, at, inside))
+            for source, several in groups.items():
+                self.wires.extend(self._wired(source, keys[atom.nodes[0]], several, atoms, keys))
+
+    def _crowded(
+        self, atoms: list[Atom], uses: list[_Use], hidden: dict[int, int]
+    ) -> dict[int, tuple[int, ...]]:
+        """Of an atom with very many leaves the ones that are drawn as one box."""
+        leaves: dict[int, dict[int, None]] = {}
+        users: dict[int, set[int]] = {}
+        for use in uses:
+            if not self.graph.next[use.child] and use.child not in hidden:
+                leaves.setdefault(use.atom, {})[use.child] = None
+                users.setdefault(use.child, set()).add(use.atom)
+        found: dict[int, tuple[int, ...]] = {}
+        for one in leaves.values():
+            own = [leaf for leaf in one if len(users[leaf]) == 1]
+            if len(own) > MOST_LEAVES:
+                middle = tuple(own[MOST_LEAVES // 2 : -(MOST_LEAVES // 2)])
+                found.update(dict.fromkeys(middle, middle))
+        return found
+
+    def _more(self, leaves: tuple[int, ...], at: int) -> str:
+        key = f"m{leaves[0]}"
+        if all(box.key != key for box in self.boxes):
+            text = counted(len(leaves), "more leaf", "more leaves")
+            rows = (Row(f"⋯ {text}", "title"), Row("folded", "kind"))
+            names = ", ".join(self.words.name(leaf) for leaf in leaves)
+            self.boxes.append(Box(key, "fold", rows, full(f"{text}: {names}"), members=leaves))
+        return key
+
+    def _leaf(self, node: int, drawn: dict[int, int], at: int | None = None) -> str:
+        """The box of a leaf; where it is drawn again, a small one for this atom."""
+        known = drawn.get(node)
+        if known is None:
+            drawn[node] = -1 if at is None else at
+            self.boxes.append(self._node_box(node, "leaf", f"n{node}"))
+            return f"n{node}"
+        if at is None or known == at:
+            return f"n{node}"
+        key = f"r{node}-{at}"
+        if all(box.key != key for box in self.boxes):
+            name = self.words.name(node)
+            rows = (Row(shown(name), "title"), Row("leaf, drawn above", "kind"))
+            title = full(f"{name}, a leaf that is used more than once: see its box above")
+            self.boxes.append(Box(key, "again", rows, title, node))
+        return key
+
+    def _node_box(self, node: int, kind: str, key: str) -> Box:
+        words = self.words
+        marks = tuple(dict.fromkeys(words.marks(node)))
+        line = words.line(node)
+        rows = tuple(words.rows(node))
+        title = full(f"{words.name(node)}: " + "; ".join(row.text for row in rows[1:]))
+        return Box(key, kind, rows, title, node, marks=marks, lines=() if line is None else (line,))
+
+    def _box(self, atom: Atom, at: int, inside: tuple[int, ...]) -> Box:
+        key = _key(atom, at)
+        if atom.kind == "node":
+            kind = "result" if atom.nodes[0] in self.roots else "inner"
+            return self._node_box(atom.nodes[0], kind, key)
+        words, frames = self.words, self.words.frames
+        lines = sorted({line for node in atom.nodes if (line := words.line(node)) is not None})
+        count = len(atom.nodes)
+        if atom.kind in ("module", "call"):
+            frame = frames[atom.frame or 0]
+            called = frame.name if atom.kind == "module" else f"{frame.name}()"
+            if frame.line is not None:
+                lines = [frame.line]
+            kind_row = f"{frame.kind} · {counted(count, 'operation')}".removeprefix(" · ")
+            if inside:
+                kind_row += f", {counted(len(inside), 'leaf', 'leaves')}"
+            rows = [Row(shown(called), "title"), Row(shown(f"{kind_row}{_at(lines)}"), "kind")]
+            rows.extend(self._outcome(atom))
+        elif atom.kind == "turns":
+            each = count // max(atom.times, 1)
+            head, kind_row = counted(atom.times, "more turn"), f"{counted(each, 'operation')} each"
+            rows = [Row(f"⋯ {head}", "title"), Row(shown(f"{kind_row}{_at(lines)}"), "kind")]
+        else:
+            where = "in between" if atom.kind == "middle" else "behind these"
+            head = counted(count, "more operation")
+            rows = [Row(f"⋯ {head}", "title"), Row(shown(f"{where}{_at(lines)}"), "kind")]
+        title = full("folded: " + "; ".join(row.text for row in rows))
+        return Box(key, "fold", tuple(rows), title, members=(*atom.nodes, *inside),
+                   times=atom.times, lines=tuple(lines[:50]))  # fmt: skip
+
+    def _outcome(self, atom: Atom) -> Iterator[Row]:
+        """Value and gradient of what a call returned: of the node that others use."""
+        inner = set(atom.nodes)
+        used = {edge[0] for node in inner for edge in self.graph.next[node] if edge is not None}
+        ends = [node for node in atom.nodes if node not in used]
+        if len(ends) == 1:
+            yield from (row for row in self.words.rows(ends[0])
+                        if row.style in ("value", "grad", "bad"))  # fmt: skip
+
+    def _wired(
+        self, source: str, target: str, uses: list[_Use], atoms: list[Atom], keys: dict[int, str]
+    ) -> Iterator[Wire]:
+        if len(uses) == 1 or not (source[0] in "fm" or target[0] == "f"):
+            for use in uses:
+                yield self._wire(source, target, use)
+            return
+        text = f"{len(uses):,} gradients, added"
+        goes = any(self._goes(use) for use in uses[:64])
+        yield Wire(source, target, (text,) if goes else (), "" if goes else "none", 0.3, title=text)
+
+    def _goes(self, use: _Use) -> bool:
+        """Whether the pass handed something on here."""
+        if self.words.walk is None:
+            return True
+        edge = self.words.edge(use.node, use.place)
+        return edge is not None and edge.product is not None
+
+    def _wire(self, source: str, target: str, use: _Use) -> Wire:
+        edge = self.words.edge(use.node, use.place)
+        rows = tuple(shown(row) for row in self.words.on_wire(use.node, use.place))
+        if edge is None or edge.product is None:
+            kind = "none" if self.words.walk is not None else ""
+            return Wire(source, target, rows, kind, 0.1, place=use.place,
+                        title="no gradient goes here" if kind else "")  # fmt: skip
+        product = edge.product
+        sign = sign_of(product)
+        bad = is_bad(product.text) or is_bad(small(product))
+        kind = "bad" if bad else "zero" if sign == 0 else ""
+        title = full(" ".join(rows))
+        return Wire(source, target, rows, kind, weight_of(product), sign < 0, title, use.place)
+
+    # ---- words about the whole
+
+    def _title(self) -> str:
+        report = self.report
+        one = report.shown
+        name = report.file.replace("\\", "/").rpartition("/")[2] or "the program"
+        if one is None:
+            return full(f"{name}: the graph, without a backward pass")
+        many = f" {one.number:,} of {one.of:,}" if one.of > 1 else ""
+        at = "" if one.line is None else f", line {one.line}"
+        return full(f"{name}: backward pass{many}, {one.source}{at}".replace(", ,", ","))
+
+    def _description(self, folded: bool) -> str:
+        report = self.report
+        results = ", ".join(one_line(self.words.name(root.node)) for root in report.roots[:3])
+        leaves = [box for box in self.boxes if box.kind == "leaf"]
+        parts = [f"{counted(len(self.boxes), 'box', 'boxes')}, inputs first; "
+                 f"the result is {results or 'missing'}."]  # fmt: skip
+        for box in leaves[:6]:
+            grad = next((row.text for row in box.rows if row.text.startswith("grad")), "")
+            parts.append(f"{box.rows[0].text}: {grad or 'no gradient'}.")
+        if folded:
+            parts.append("Some of it is folded.")
+        return full(" ".join(parts))
+
+    def _notes(self, folded: bool) -> Iterator[Row]:
+        report = self.report
+        error = report.error
+        if error is not None:
+            at = "" if error.line is None else f"line {error.line}: "
+            for text in wrapped(harmless(one_line(f"{at}{error.type}: {error.message}")), NOTE)[:6]:
+                yield Row(text, "bad")
+        elif not report.roots:
+            yield Row("no result requires grad: nothing to draw", "note")
+        if report.missing:
+            names = ", ".join(report.missing[:4])
+            yield Row(shown(f"? depends on an input without a value: {names}", NOTE), "note")
+        if report.freed and report.saving and report.backwards:
+            line = report.backwards[-1].line
+            yield Row(f"backward on line {line} freed {report.freed:,} of {report.saving:,} "
+                      "nodes' saved tensors", "note")  # fmt: skip
+        if folded:
+            how = (
+                "--expand opens folds" if len(self.boxes) <= COMFORTABLE else "the page opens folds"
+            )
+            yield Row(f"{how}; gradcli show FILE opens them in place", "note")
+
+
+def _key(atom: Atom, at: int) -> str:
+    return f"n{atom.nodes[0]}" if atom.kind == "node" else f"f{atom.nodes[0]}"
+
+
+def _at(lines: list[int]) -> str:
+    if not lines:
+        return ""
+    return f" · line {lines[0]}" if len(lines) == 1 else f" · lines {lines[0]}–{lines[-1]}"

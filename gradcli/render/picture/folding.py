@@ -1,0 +1,271 @@
+"""Render: what of a graph a picture draws node by node, and what it folds so that it fits.
+
+A fold is a stretch of the order in which nodes were made: a call, a module, the turns of a loop, or
+what lies in the middle. No way leaves such a stretch and comes back, so folds make no circles.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ...recording.facts.picture import DetailFact
+from ..fold import repeats
+from ..graph import Graph
+
+EASY = 24  # boxes that are drawn as they are
+COMFORTABLE = 44  # boxes that somebody can follow
+MOST = 150  # boxes that a picture ever has
+ENDS = 20  # nodes at each end where nothing else helps
+LEAST_TURNS = 4
+DEEPEST = 24  # calls within calls that are told apart
+WIDE, WIDE_ENDS = 12, 4  # leaves of one node
+
+
+class Atom(NamedTuple):
+    """A node, or a fold of several. `kind` is node, call, module, turns, middle or deeper."""
+
+    kind: str
+    nodes: tuple[int, ...]  # as they were made
+    times: int = 1
+    frame: int | None = None
+    opens: str = ""
+
+
+class Group:
+    """What one call made: nodes, and the calls within it."""
+
+    __slots__ = ("frame", "items")
+
+    def __init__(self, frame: int | None) -> None:
+        self.frame = frame
+        self.items: list[int | Group] = []
+
+    def nodes(self) -> list[int]:
+        """All of them, as they were made."""
+        found: list[int] = []
+        pending: list[int | Group] = [self]
+        while pending:
+            item = pending.pop()
+            if isinstance(item, Group):
+                pending.extend(reversed(item.items))
+            else:
+                found.append(item)
+        return found
+
+
+class Plan(NamedTuple):
+    """How far a graph is folded: calls from `level` on (1: the outermost), loops, the middle."""
+
+    level: int | None = None
+    loops: bool = False
+    middle: bool = False
+
+
+class Folder:
+    """The nodes below some roots, and the ways to fold them."""
+
+    def __init__(self, graph: Graph, detail: DetailFact | None, roots: Iterable[int]) -> None:
+        self.graph = graph
+        self.detail = detail or DetailFact()
+        reached = _reached(graph, roots)
+        self.inner = self._ordered([node for node in reached if graph.next[node]])
+        self.leaves = [node for node in reached if not graph.next[node]]
+        self.paths: dict[int, tuple[int, ...]] = {}
+        self.root = self._grouped()
+        self.deepest = max((len(self._path(self._frame(n))) for n in self.inner), default=0)
+        self._tokens: dict[object, int] = {}
+
+    # ---- the order, and the calls
+
+    def _ordered(self, nodes: list[int]) -> list[int]:
+        """As they were made; whatever happens, an input stands before what used it."""
+        makings = self.detail.makings
+        rank = {
+            node: (makings[node].order or 0) if makings else -node for node in nodes
+        }  # fmt: skip
+        waiting = dict.fromkeys(nodes, 0)
+        users: dict[int, list[int]] = {node: [] for node in nodes}
+        for node in nodes:
+            for child in {edge[0] for edge in self.graph.next[node] if edge is not None}:
+                if child in waiting:
+                    waiting[node] += 1
+                    users[child].append(node)
+        ready = [(rank[node], node) for node, count in waiting.items() if not count]
+        heapq.heapify(ready)
+        found = []
+        while ready:
+            _, node = heapq.heappop(ready)
+            found.append(node)
+            for user in users[node]:
+                waiting[user] -= 1
+                if not waiting[user]:
+                    heapq.heappush(ready, (rank[user], user))
+        return found
+
+    def _frame(self, node: int) -> int | None:
+        makings = self.detail.makings
+        return makings[node].frame if makings else None
+
+    def _path(self, frame: int | None) -> tuple[int, ...]:
+        """The calls around, the outermost first; those around a frame have lower numbers."""
+        if frame is None:
+            return ()
+        known = self.paths.get(frame)
+        if known is None:
+            chain: list[int] = []
+            at: int | None = frame
+            while at is not None:
+                chain.append(at)
+                at = self.detail.frames[at].parent
+            known = self.paths[frame] = tuple(reversed(chain))[:DEEPEST]
+        return known
+
+    def _grouped(self) -> Group:
+        root = Group(None)
+        stack = [root]
+        for node in self.inner:
+            path = self._path(self._frame(node))
+            same = 0
+            while same < min(len(path), len(stack) - 1) and stack[same + 1].frame == path[same]:
+                same += 1
+            del stack[same + 1 :]
+            for frame in path[same:]:
+                group = Group(frame)
+                stack[-1].items.append(group)
+                stack.append(group)
+            stack[-1].items.append(node)
+        return root
+
+    # ---- plans
+
+    def plans(self, *, fold: bool) -> Iterator[Plan]:
+        """From everything to the least; with `fold` from calls and loops on."""
+        if not fold:
+            yield Plan()
+        if not fold or not self.deepest:
+            yield Plan(loops=True)
+        for level in range(self.deepest, 0, -1):
+            if not fold or level == 1:
+                yield Plan(level, loops=True)
+        yield Plan(1 if self.deepest else None, loops=True, middle=True)
+
+    def chosen(self, count: Callable[[list[Atom]], int], *, fold: bool, expand: bool) -> list[Atom]:
+        """The atoms of the first plan that fits; `count` says how many boxes atoms make."""
+        kept: list[Atom] = []
+        for plan in self.plans(fold=fold):
+            if plan.middle and kept:
+                return kept
+            atoms = self.atoms(plan)
+            if plan.middle:
+                return atoms
+            boxes = count(atoms) if len(atoms) <= MOST else len(atoms)
+            if boxes <= (MOST if expand else EASY if plan == Plan() else COMFORTABLE):
+                return atoms
+            if boxes <= MOST:
+                kept = atoms  # folded further than before, and still readable
+        return kept
+
+    def atoms(self, plan: Plan) -> list[Atom]:
+        """The graph as this plan folds it, in the order of making."""
+        found = list(self._atoms(self.root, plan, 1))
+        if plan.middle and len(found) > 2 * ENDS + 1:
+            between = found[ENDS:-ENDS]
+            nodes = tuple(node for atom in between for node in atom.nodes)
+            found[ENDS:-ENDS] = [Atom("middle", nodes)]
+        return found
+
+    def _atoms(self, group: Group, plan: Plan, depth: int) -> Iterator[Atom]:
+        items = group.items
+        at = 0
+        for start, period, times in self._turns(items) if plan.loops else ():
+            first, last = start + period, start + period * (times - 1)
+            yield from self._plain(items[at:first], plan, depth)
+            nodes = tuple(node for item in items[first:last] for node in _nodes(item))
+            yield Atom("turns", nodes, times - 2)
+            at = last
+        yield from self._plain(items[at:], plan, depth)
+
+    def _plain(self, items: Sequence[int | Group], plan: Plan, depth: int) -> Iterator[Atom]:
+        for item in items:
+            if isinstance(item, int):
+                yield Atom("node", (item,))
+            elif plan.level is not None and depth >= plan.level and self._is_foldable(item):
+                assert item.frame is not None
+                kind = "module" if self.detail.frames[item.frame].kind else "call"
+                yield Atom(kind, tuple(item.nodes()), 1, item.frame)
+            else:
+                yield from self._atoms(item, plan, depth + 1)
+
+    def _is_foldable(self, group: Group) -> bool:
+        """Whether a fold of it says less than what it hides."""
+        nodes = group.nodes()
+        hidden = {e[0] for node in nodes for e in self.graph.next[node] if e is not None}
+        return len(nodes) + sum(1 for child in hidden if not self.graph.next[child]) > 1
+
+    # ---- loops
+
+    def _turns(self, items: list[int | Group]) -> list[tuple[int, int, int]]:
+        """Stretches of turns that are alike, each from the first line of its loop."""
+        if len(items) < LEAST_TURNS:
+            return []
+        found = []
+        for start, period, times in repeats([self._token(item) for item in items]):
+            lead = min(range(period), key=lambda k: (self._place(items[start + k])[0], k))
+            turns = times if not lead else times - 1
+            if turns >= LEAST_TURNS:
+                found.append((start + lead, period, turns))
+        return found
+
+    def _token(self, item: int | Group) -> int:
+        """Equal for nodes and calls that look alike."""
+        key: object
+        if isinstance(item, int):
+            key = (*self.graph.kind_of(item), len(self.graph.next[item]), self._place(item))
+        else:
+            frame = self.detail.frames[item.frame or 0]
+            inside = tuple(self._token(part) for part in item.items)
+            key = (frame.kind or frame.name, inside)
+        return self._tokens.setdefault(key, len(self._tokens))
+
+    def _place(self, item: int | Group) -> tuple[int, int]:
+        if isinstance(item, Group):
+            line = self.detail.frames[item.frame or 0].line
+            return line or 0, 0
+        place = self.graph.facts[item].place
+        return (0, 0) if place is None else (place.line, place.column)
+
+
+def _nodes(item: int | Group) -> list[int]:
+    return [item] if isinstance(item, int) else item.nodes()
+
+
+def _reached(graph: Graph, roots: Iterable[int]) -> list[int]:
+    seen = dict.fromkeys(roots)
+    pending = list(seen)
+    for node in pending:
+        for edge in graph.next[node]:
+            if edge is not None and edge[0] not in seen:
+                seen[edge[0]] = None
+                pending.append(edge[0])
+    return pending
+
+
+def shallow(atoms: list[Atom], graph: Graph, roots: Iterable[int], depth: int) -> list[Atom]:
+    """The atoms of nodes up to `depth` levels below the results; all others as one fold."""
+    longest = dict.fromkeys(roots, 0)
+    place = {node: at for at, atom in enumerate(atoms) for node in atom.nodes}
+    level = {place[node]: 0 for node in longest if node in place}
+    for at in range(len(atoms) - 1, -1, -1):
+        for node in atoms[at].nodes:
+            for edge in graph.next[node]:
+                child = None if edge is None else place.get(edge[0])
+                if child is not None and child != at:
+                    level[child] = max(level.get(child, 0), level.get(at, 0) + 1)
+    below = [atom for at, atom in enumerate(atoms) if level.get(at, 0) > depth]
+    if not below:
+        return atoms
+    nodes = tuple(node for atom in below for node in atom.nodes)
+    kept = [atom for at, atom in enumerate(atoms) if level.get(at, 0) <= depth]
+    return [Atom("deeper", nodes), *kept]

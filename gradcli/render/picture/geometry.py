@@ -1,0 +1,162 @@
+"""Render: the places of a scene on a page, in pixels: what every writer of coordinates draws."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..text import width_of
+from .layout import Link, Placed, Size, layout
+from .scene import Box, Row, Scene, Wire
+from .words import wrapped
+
+LETTER = 7.4  # pixels of a column: at most .615 em of 12 px in the fonts that browsers have
+LINE = 16.0
+PAD, TOP, FOOT = 10.0, 19.0, 9.0  # around the words of a box; the first base line; the foot
+LEAST = 84.0
+SMALL = 6.8  # a column of the words on a wire, 11 px
+STEP = 13.5
+BESIDE = 7.0
+MARGIN = 18.0
+HEAD, NOTES = 30.0, 17.0
+NARROWEST = 360.0
+MOST_HEADS = 3
+
+
+class Drawn(NamedTuple):
+    """A box with its corner and extent."""
+
+    box: Box
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Strand(NamedTuple):
+    """A wire: its path as SVG writes it, the points of its straight stretches, and for its words
+    where each line begins (the base line)."""
+
+    wire: Wire
+    points: tuple[tuple[float, float, float, float], ...]
+    words: tuple[tuple[float, float, str], ...]
+
+
+class Picture(NamedTuple):
+    """A scene with everything in its place."""
+
+    scene: Scene
+    boxes: tuple[Drawn, ...]
+    wires: tuple[Strand, ...]
+    notes: tuple[tuple[float, float, Row], ...]
+    width: float
+    height: float
+    sideways: bool
+
+
+def picture(scene: Scene, *, sideways: bool = False) -> Picture:
+    """A scene laid out, from the top down or (`sideways`) to the right."""
+    extents = [_extent(box) for box in scene.boxes]
+    sizes = [Size(h, w) if sideways else Size(w, h) for w, h in extents]
+    numbers = {box.key: number for number, box in enumerate(scene.boxes)}
+    links = [_link(wire, numbers, sideways=sideways) for wire in scene.wires]
+    placed = layout(sizes, links)
+    across, along = placed.across, placed.along
+    inner = (along, across) if sideways else (across, along)
+    heading = wrapped(scene.title, int(max(inner[0], NARROWEST) / LETTER))[:MOST_HEADS]
+    lines = (*heading, *(row.text for row in scene.notes))
+    widest = max([inner[0], *(width_of(line) * LETTER for line in lines)])
+    left = MARGIN + (widest - inner[0]) / 2
+    top = MARGIN + HEAD + NOTES * (len(heading) - 1)
+    boxes = tuple(
+        Drawn(box, *_turned(*corner, left, top, sideways=sideways), *extent)
+        for box, corner, extent in zip(scene.boxes, placed.boxes, extents, strict=True)
+    )
+    wires = tuple(
+        _strand(wire, placed, number, left, top, sideways=sideways)
+        for number, wire in enumerate(scene.wires)
+    )
+    bottom = top + inner[1] + MARGIN
+    notes = [(MARGIN, MARGIN + 6 + NOTES * at, Row(line, "title"))
+             for at, line in enumerate(heading)]  # fmt: skip
+    notes += [(MARGIN, bottom + NOTES * (at + 0.6), row) for at, row in enumerate(scene.notes)]
+    height = bottom + NOTES * len(scene.notes) + (MARGIN / 2 if scene.notes else 0)
+    return Picture(scene, boxes, wires, tuple(notes), widest + 2 * MARGIN, height, sideways)
+
+
+def _extent(box: Box) -> tuple[float, float]:
+    widest = max((width_of(row.text) for row in box.rows), default=0)
+    width = max(LEAST, widest * LETTER + 2 * PAD + (8 if _has_chip(box) else 0))
+    return round(width, 1), TOP + LINE * (len(box.rows) - 1) + FOOT
+
+
+def _has_chip(box: Box) -> bool:
+    return any(row.style == "constant" for row in box.rows)
+
+
+def _link(wire: Wire, numbers: dict[str, int], *, sideways: bool) -> Link:
+    source, target = numbers[wire.source], numbers[wire.target]
+    if not wire.rows:
+        return Link(source, target)
+    width = max(map(width_of, wire.rows)) * SMALL + BESIDE + 2
+    height = len(wire.rows) * STEP + 2
+    if sideways:
+        return Link(source, target, height + 3, 2.0, width)
+    return Link(source, target, 2.0, width, height)
+
+
+def _turned(
+    across: float, along: float, left: float, top: float, *, sideways: bool
+) -> tuple[float, float]:
+    x, y = (along, across) if sideways else (across, along)
+    return round(left + x, 1), round(top + y, 1)
+
+
+def _strand(
+    wire: Wire, placed: Placed, number: int, left: float, top: float, *, sideways: bool
+) -> Strand:
+    points = []
+    for bend in placed.wires[number]:
+        start = _turned(bend.across, bend.start, left, top, sideways=sideways)
+        end = _turned(bend.across, bend.end, left, top, sideways=sideways)
+        points.append((*start, *end))
+    place = placed.words[number]
+    words: list[tuple[float, float, str]] = []
+    if place is not None:
+        x, y = _turned(*place, left, top, sideways=sideways)
+        if sideways:
+            x, y = x + 4, y - STEP * len(wire.rows) - 5
+        else:
+            x += BESIDE
+        words = [(round(x, 1), round(y + STEP * (k + 0.8), 1), row)
+                 for k, row in enumerate(wire.rows)]  # fmt: skip
+    return Strand(wire, tuple(points), tuple(words))
+
+
+def curve(strand: Strand, *, sideways: bool) -> str:
+    """The path of a wire: straight stretches, and curves between them."""
+    x0, y0, x, y = strand.points[0]
+    parts = [f"M{_n(x0)} {_n(y0)}"]
+    if (x, y) != (x0, y0):
+        parts.append(f"L{_n(x)} {_n(y)}")
+    for x1, y1, x2, y2 in strand.points[1:]:
+        if (x1 == x and not sideways) or (y1 == y and sideways):
+            parts.append(f"L{_n(x2)} {_n(y2)}")
+        else:
+            if sideways:
+                middle = (x + x1) / 2
+                parts.append(f"C{_n(middle)} {_n(y)} {_n(middle)} {_n(y1)} {_n(x1)} {_n(y1)}")
+            else:
+                middle = (y + y1) / 2
+                parts.append(f"C{_n(x)} {_n(middle)} {_n(x1)} {_n(middle)} {_n(x1)} {_n(y1)}")
+            if (x1, y1) != (x2, y2):
+                parts.append(f"L{_n(x2)} {_n(y2)}")
+        x, y = x2, y2
+    return "".join(parts)
+
+
+def _n(number: float) -> str:
+    """A coordinate, as short as it can be."""
+    return f"{number:.1f}".removesuffix(".0")
+
+
+number = _n

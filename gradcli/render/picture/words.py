@@ -1,0 +1,334 @@
+"""Render: the words of a picture: what stands in its boxes and on its wires."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import log10, prod
+
+from ...recording.facts import FlowFact, Place, Report
+from ...recording.facts.steps import EdgeFact, StepFact, ValueFact
+from ..escape import line as harmless
+from ..graph import Graph
+from ..steps_values import lines_of, size_of
+from ..table import summary
+from ..text import cut, one_line, width_of
+from .scene import Row
+
+WIDEST = 34  # columns of a box
+WIRE = 30  # columns of the words on a wire
+FEW = 3  # elements that are written out
+ELEMENTS = 26  # columns of elements that are written out
+PARTS = 3  # gradients that are added before one's eyes
+
+
+def shown(text: str, width: int = WIDEST) -> str:
+    """Foreign text as a line of a picture."""
+    return cut(harmless(one_line(text)), width)
+
+
+def full(text: str) -> str:
+    """The same, all of it but for the very long."""
+    return cut(harmless(one_line(text)), 600)
+
+
+class Words:
+    """What is said about the nodes of a report."""
+
+    def __init__(self, graph: Graph, report: Report) -> None:
+        self.graph, self.report = graph, report
+        detail = report.detail
+        self.frames = () if detail is None else detail.frames
+        self.makings = () if detail is None else detail.makings
+        self.walk = None if detail is None else detail.walk
+        self.places = {} if self.walk is None else self.walk.places()
+        self.flows: dict[int, list[FlowFact]] = {}
+        for flow in report.flows:
+            self.flows.setdefault(flow.node, []).append(flow)
+        self.roots = {root.node: root for root in report.roots}
+        self._steps: dict[int, StepFact | None] = {}
+
+    def step(self, node: int) -> StepFact | None:
+        """What the pass did at a node; each fact is made once."""
+        if node not in self._steps:
+            place = self.places.get(node)
+            found = None if place is None or self.walk is None else self.walk.steps[place]
+            self._steps[node] = found
+        return self._steps[node]
+
+    # ---- boxes
+
+    def name(self, node: int) -> str:
+        """What a reader calls it: its name and expression, its module, or what it does."""
+        graph = self.graph
+        fact = graph.tensors.get((node, 0)) or next(
+            (graph.tensors[node, flow.output_nr] for flow in self.flows.get(node, ())
+             if (node, flow.output_nr) in graph.tensors), None)  # fmt: skip
+        place = graph.facts[node].place
+        if not graph.next[node]:
+            return fact.name if fact is not None else "a leaf without a name"
+        root = self.roots.get(node)
+        name = fact.name if fact is not None else (root.name if root is not None else "")
+        if place is None:
+            return name or graph.names[node]
+        if name or place.target:
+            return _assigned(name or place.target, place)
+        return self._module(node) or one_line(place.text)
+
+    def _module(self, node: int) -> str:
+        """The path of the library's module that made it: one that has no text of its own here."""
+        frame = self.makings[node].frame if self.makings else None
+        place = self.graph.facts[node].place
+        if frame is None or place is None or not self.frames[frame].kind:
+            return ""
+        return self.frames[frame].name if self.frames[frame].line == place.line else ""
+
+    def rows(self, node: int) -> Iterator[Row]:
+        """The lines of a box."""
+        graph, name = self.graph, self.name(node)
+        yield Row(shown(name), "title")
+        leaf = not graph.next[node]
+        kind = ("leaf" if graph.names[node] == "AccumulateGrad" else graph.names[node]) or "node"
+        line = self.line(node)
+        at = "" if line is None else f" · line {line}"
+        module = self._module(node)
+        inside = f" in {module}" if module and module != name else ""
+        if node in self.roots:
+            kind = f"result · {kind}"
+        yield Row(shown(f"{kind}{inside}", WIDEST - len(at)) + at, "kind")
+        for at_, edge in enumerate(graph.next[node]):
+            constant = graph.constants.get((node, at_)) if edge is None else None
+            if constant is not None:
+                value = of(constant.value, constant.shape, "", constant.range, shaped=True)
+                text = f"{one_line(constant.text)} constant"
+                yield Row(shown(f"{text} {value}" if value else text), "constant")
+        yield from self._numbers(node, leaf)
+
+    def line(self, node: int) -> int | None:
+        """The line of a node: of its expression, or where the leaf was made."""
+        place = self.graph.facts[node].place
+        if place is not None:
+            return place.line
+        fact = self.graph.tensors.get((node, 0))
+        return None if fact is None else fact.line
+
+    def _numbers(self, node: int, leaf: bool) -> Iterator[Row]:
+        flows = sorted(self.flows.get(node, ()), key=lambda flow: flow.output_nr)
+        fact = self.graph.tensors.get((node, 0))
+        if not flows and fact is not None:
+            value = of(fact.text, fact.shape, fact.dtype, fact.range, shaped=True)
+            if value:
+                yield Row(shown(f"value {value}"), bad_or("value", fact.text))
+            if self.report.shown is not None and leaf:
+                yield Row("grad none from this pass", "note")
+            return
+        for flow in flows[:FEW]:
+            out = f"[{flow.output_nr}] " if len(flows) > 1 or flow.output_nr else ""
+            value = of(flow.text, flow.shape, "", flow.range, shaped=True)
+            if flow.later is not None:
+                value += f" → {of(flow.later, flow.shape, '', flow.later_range)}"
+                value += "" if flow.changed is None else f" line {flow.changed}"
+            if value:
+                yield Row(shown(f"{out}value {value}"), bad_or("value", flow.text))
+            yield from self._gradient(node, flow, out)
+            yield from self._kept(node, flow)
+        if len(flows) > FEW:
+            yield Row(f"and {len(flows) - FEW:,} more outputs", "note")
+
+    def _gradient(self, node: int, flow: FlowFact, out: str) -> Iterator[Row]:
+        if flow.grad_text is None:
+            if self.report.shown is not None:
+                yield Row(f"{out}grad none from this pass", "note")
+            return
+        grad = of(flow.grad_text, flow.shape, "", flow.grad_range)
+        words = f"{out}grad {grad}"
+        if is_zero(flow.grad_text, flow.grad_range):
+            words += ", zero" if flow.shape == () else ", all zero"
+        parts = self._parts(node, flow.output_nr)
+        sums = " = " + " + ".join(map(small, parts)) if 1 < len(parts) <= PARTS else ""
+        if sums and width_of(words + sums) <= WIDEST:
+            yield Row(words + sums, bad_or("grad", flow.grad_text))
+            return
+        yield Row(shown(words), bad_or("grad", flow.grad_text))
+        if len(parts) > 1:
+            yield Row(f"the sum of {len(parts):,} gradients", "note")
+
+    def _kept(self, node: int, flow: FlowFact) -> Iterator[Row]:
+        """What .grad holds at the end, where it is something else."""
+        fact = self.graph.tensors.get((node, flow.output_nr))
+        if fact is None or not fact.is_leaf or self.graph.next[node]:
+            return
+        if fact.grad_text is None:
+            yield Row(".grad None at the end", "note")
+        elif (fact.grad_text, fact.grad_range)[not flow.grad_text] != (
+            flow.grad_text or flow.grad_range
+        ):
+            held = of(fact.grad_text, fact.shape, fact.dtype, fact.grad_range)
+            yield Row(shown(f".grad {held} at the end"), "note")
+
+    def _parts(self, node: int, output_nr: int) -> list[ValueFact]:
+        step = self.step(node)
+        if step is None or output_nr >= len(step.parts):
+            return []
+        return [part.value for part in step.parts[output_nr]]
+
+    def marks(self, node: int) -> Iterator[str]:
+        """What a box is marked with beside its words."""
+        for flow in self.flows.get(node, ()):
+            if flow.later is not None:
+                yield "changed"
+            if is_bad(flow.grad_text) or is_bad(flow.text):
+                yield "bad"
+            elif is_zero(flow.grad_text, flow.grad_range):
+                yield "zero"
+            if flow.grad_text is None and self.report.shown is not None:
+                yield "none"
+
+    # ---- wires
+
+    def edge(self, node: int, place: int) -> EdgeFact | None:
+        """What the pass did at this input of a node."""
+        step = self.step(node)
+        if step is None:
+            return None
+        return next((e for e in step.edges if e.place == place and e.then != "constant"), None)
+
+    def incoming(self, node: int) -> ValueFact | None:
+        """The gradient that a node worked with, where it is one."""
+        step = self.step(node)
+        grads = [] if step is None else [g for g in step.used or step.grads if g is not None]
+        return grads[0] if step is not None and len(grads) == 1 == len(step.grads) else None
+
+    def on_wire(self, node: int, place: int) -> tuple[str, ...]:
+        """-7 · 5 = -35; of tensors what step says."""
+        edge = self.edge(node, place)
+        if edge is None or edge.product is None:
+            return ("no gradient",) if self.walk is not None else ()
+        product, local, given = edge.product, edge.local, self.incoming(node)
+        handed = small(product)
+        if local is None:
+            return (cut(handed, WIRE),)
+        if local.value is None:
+            return (*wrapped(local.words), cut(f"= {handed}", WIRE))
+        sign = "·" if local.kind == "number" or local.value.is_number else "∘"
+        factor = small(local.value)
+        start = small(given) if given is not None else "incoming"
+        whole = f"{start} {sign} {factor} = {handed}"
+        if local.words:
+            return (*_broken(start, sign, factor, ""), *wrapped(local.words),
+                    cut(f"= {handed}", WIRE))  # fmt: skip
+        if width_of(whole) <= WIRE:
+            return (whole,)
+        return _broken(start, sign, factor, handed)
+
+
+def _broken(start: str, sign: str, factor: str, handed: str) -> tuple[str, ...]:
+    """Words on a wire that one line does not hold."""
+    first = f"{start} {sign} {factor}"
+    rows = [first] if width_of(first) <= WIRE else [cut(start, WIRE), cut(f"{sign} {factor}", WIRE)]
+    return (*rows, cut(f"= {handed}", WIRE)) if handed else tuple(rows)
+
+
+def wrapped(text: str, width: int = WIRE) -> tuple[str, ...]:
+    """Words in lines that are no wider."""
+    lines: list[str] = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if width_of(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return tuple(cut(line, width) for line in lines if line)
+
+
+def small(value: ValueFact) -> str:
+    """A gradient in a few characters."""
+    if value.is_number and value.text is not None:
+        return lines_of(value)[0]
+    if value.range is not None and value.range[0] == value.range[1]:
+        return f"{value.range[0]:.4g}"
+    if value.text is not None and prod(value.shape) <= FEW:
+        return _elements(" ".join(lines_of(value)))
+    if value.range is None:
+        bad = value.text is not None and "nan" in value.text
+        size = str(value.shape) if value.text is None else size_of(value)
+        return f"{size} with nan" if bad else size
+    low, high = (f"{number:.3g}" for number in value.range)
+    return f"{low}…{high}"
+
+
+def _elements(text: str) -> str:
+    """Printed elements without the spaces that put them into columns."""
+    return re.sub(r"\[ +", "[", re.sub(r" +", " ", one_line(text)))
+
+
+def of(
+    text: str | None, shape: tuple[int, ...], dtype: str, span: tuple[float, float] | None, *,
+    shaped: bool = False,
+) -> str:  # fmt: skip
+    """A value in a box: a number as wires have it, else its few elements or its range."""
+    if text is not None and shape == () and text.startswith("tensor("):
+        return lines_of(ValueFact(shape, dtype, text))[0]
+    told = _elements(summary(text, shape, span, shaped=shaped))
+    if width_of(told) <= ELEMENTS or span is None:
+        return told
+    return summary("", shape, span, shaped=shaped)
+
+
+def _assigned(name: str, place: Place) -> str:
+    source = one_line(place.text)
+    if place.statement or not name:
+        return source
+    return f"{name} = {source}" if place.target == name else f"{name}: {source}"
+
+
+def is_bad(text: str | None) -> bool:
+    """Whether the printed number holds a NaN or an infinity."""
+    return text is not None and ("nan" in text or "inf" in text)
+
+
+def bad_or(style: str, text: str | None) -> str:
+    """The style of a row of numbers."""
+    return "bad" if is_bad(text) else style
+
+
+def is_zero(text: str | None, span: tuple[float, float] | None) -> bool:
+    """Whether all of it is zero."""
+    if span is not None:
+        return span == (0, 0)
+    return text is not None and text.startswith(("tensor(0.)", "tensor(-0.)", "tensor(0., "))
+
+
+def weight_of(value: ValueFact) -> float:
+    """From 0 to 1, by the order of magnitude of a gradient: 1e-6 and less to 1e3 and more."""
+    largest = magnitude(value)
+    if largest is None or largest != largest:
+        return 0.5
+    if largest <= 1e-6:
+        return 0.0
+    return min(1.0, (min(3.0, log10(largest)) + 6) / 9)
+
+
+def magnitude(value: ValueFact) -> float | None:
+    """The largest of its numbers, by size; None where it is not known."""
+    if value.range is not None:
+        return max(abs(value.range[0]), abs(value.range[1]))
+    if value.is_number and value.text is not None:
+        try:
+            return abs(float(lines_of(value)[0]))
+        except ValueError:
+            return None
+    return None
+
+
+def sign_of(value: ValueFact) -> int:
+    """-1 where all of it is negative, 0 where all of it is zero, else 1."""
+    if value.range is not None:
+        low, high = value.range
+        return 0 if low == high == 0 else -1 if high <= 0 else 1
+    if value.is_number and value.text is not None:
+        number = lines_of(value)[0]
+        if is_zero(value.text, None):
+            return 0
+        return -1 if number.startswith("-") else 1
+    return 1

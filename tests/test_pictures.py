@@ -1,0 +1,208 @@
+"""Tests of pictures: what they show, where it lies, and that a browser draws it as it was meant."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import measured
+from command_here import here
+from picture_programs import PROGRAMS, every
+
+SVG = "{http://www.w3.org/2000/svg}"
+MOST = 150
+ALL = every()
+DIRECTIONS = ("down", "right")
+
+
+@cache
+def drawn(name: str, *options: str) -> str:
+    """The picture of a program."""
+    path = _file(name)
+    done = here("trace", str(path), "--format", "svg", *options)
+    assert done.returncode in (0, 1, 3), done.stderr
+    return done.stdout
+
+
+_FOLDER: list[Path] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Where the programs of this file lie."""
+    _FOLDER[:] = [tmp_path_factory.mktemp("pictures")]
+
+
+def _file(name: str) -> Path:
+    path = _FOLDER[0] / f"{name}.expr"
+    path.write_text(ALL[name], "utf-8", errors="surrogatepass")
+    return path
+
+
+def document(name: str, *options: str) -> dict[str, Any]:
+    done = here("trace", str(_file(name)), "--format", "json", "--all", *options)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def groups(text: str) -> list[ET.Element]:
+    return list(ET.fromstring(text.encode()).iter(f"{SVG}g"))
+
+
+def words_of(group: ET.Element) -> list[str]:
+    return [text.text or "" for text in group.iter(f"{SVG}text")]
+
+
+def boxes(text: str) -> list[ET.Element]:
+    return [g for g in groups(text) if "id" in g.attrib]
+
+
+def wires(text: str) -> list[ET.Element]:
+    return [g for g in groups(text) if "data-from" in g.attrib]
+
+
+# ---------------------------------------------------------------- what is drawn
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_node_is_drawn_or_folded(name: str) -> None:
+    text = drawn(name)
+    nodes = document(name)["nodes"]
+    found = boxes(text)
+    assert len(found) <= MOST
+    own = [int(g.attrib["data-node"]) for g in found if "data-node" in g.attrib]
+    folded = [int(m) for g in found for m in g.attrib.get("data-members", "").split()]
+    assert len(set(own)) == len(own) and len(set(folded)) == len(folded)
+    assert not set(own) & set(folded)
+    again = {int(g.attrib["data-ref"]) for g in found if "data-ref" in g.attrib}
+    assert again <= set(own)
+    assert set(own) | set(folded) <= {node["id"] for node in nodes}
+    below = _below(nodes, own)
+    assert below <= set(own) | set(folded)
+    place = {g.attrib["id"]: g for g in found}
+    for wire in wires(text):
+        assert wire.attrib["data-from"] in place and wire.attrib["data-to"] in place
+        assert len(list(wire.iter(f"{SVG}path"))) == 1
+
+
+def _below(nodes: list[dict[str, Any]], start: list[int]) -> set[int]:
+    seen = set(start)
+    pending = list(start)
+    for number in pending:
+        for edge in nodes[number]["next"]:
+            if edge is not None and edge[0] not in seen:
+                seen.add(edge[0])
+                pending.append(edge[0])
+    return seen
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_edge_between_boxes_is_a_wire(name: str) -> None:
+    text = drawn(name)
+    home: dict[int, set[str]] = {}
+    for g in boxes(text):
+        for key in ("data-node", "data-ref", "data-members"):
+            for number in g.attrib.get(key, "").split():
+                home.setdefault(int(number), set()).add(g.attrib["id"])
+    joined = {(w.attrib["data-from"], w.attrib["data-to"]) for w in wires(text)}
+    expected = set()
+    for node in document(name)["nodes"]:
+        for edge in node["next"]:
+            for to in home.get(node["id"], ()) if edge is not None else ():
+                ways = {(source, to) for source in home[edge[0]] if source != to}
+                expected |= ways & joined
+                assert ways & joined or home[edge[0]] & {to}, (node["id"], edge)
+    assert joined == expected
+
+
+def test_two_paths_says_the_chain_rule() -> None:
+    text = drawn("two_paths")
+    node = {words_of(g)[0]: g for g in boxes(text)}
+    a = node["a"]
+    assert "grad -53 = -35 + -18" in words_of(a)
+    arriving = {
+        tuple(words_of(w)): w.attrib["data-to"]
+        for w in wires(text)
+        if w.attrib["data-from"] == a.attrib["id"]
+    }
+    assert arriving == {
+        ("-7 · 5 = -35",): node["c = w2 * a"].attrib["id"],
+        ("-9 · 2 = -18",): node["b = w1 * a"].attrib["id"],
+    }
+
+
+def test_a_long_loop_is_folded_with_its_turns() -> None:
+    (fold,) = [g for g in boxes(drawn("rnn")) if "data-members" in g.attrib]
+    assert fold.attrib["data-times"] == "998"
+    assert len(fold.attrib["data-members"].split()) == 998 * 5
+    assert words_of(fold)[:2] == ["⋯ 998 more turns", "5 operations each · line 7"]
+    assert len(boxes(drawn("rnn"))) < 25
+
+
+def test_modules_are_folded_by_their_names() -> None:
+    folds = [words_of(g)[0] for g in boxes(drawn("transformer", "--fold"))
+             if "data-members" in g.attrib]  # fmt: skip
+    assert folds == ["embed", "blocks.0", "blocks.1", "head"]
+    height = float(ET.fromstring(drawn("transformer", "--fold").encode()).attrib["height"])
+    assert height < 2 * 1080
+
+
+def test_nan_zero_and_none_are_words() -> None:
+    nan = {words_of(g)[0]: words_of(g) for g in boxes(drawn("nan"))}
+    assert any("nan" in word for word in nan["x"])
+    dead = [word for w in wires(drawn("dead")) for word in words_of(w)]
+    assert any("= 0" in word for word in dead)
+    text = drawn("failing")
+    assert "line 4: RuntimeError" in text and "z = y.exp()" in text
+
+
+def test_depth_draws_that_many_levels() -> None:
+    text = drawn("two_paths", "--depth", "1")
+    titles = [words_of(g)[0] for g in boxes(text)]
+    assert titles == ["⋯ 4 more operations", "d = w3 * b + w4 * c", "L = 10 - d"]
+
+
+def test_themes() -> None:
+    assert "prefers-color-scheme" in drawn("two_paths")
+    for theme in ("light", "dark"):
+        assert "prefers-color-scheme" not in drawn("two_paths", "--theme", theme)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_same_bytes_twice(name: str) -> None:
+    again = here("trace", str(_file(name)), "--format", "svg")
+    assert again.stdout == drawn(name)
+
+
+def test_hostile_names_stay_words() -> None:
+    text = drawn("hostile")
+    root = ET.fromstring(text.encode())
+    assert {e.tag.removeprefix(SVG) for e in root.iter()} <= {
+        "svg", "title", "desc", "style", "defs", "marker", "path", "rect", "text", "g",
+    }  # fmt: skip
+    assert re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", text) is None
+
+
+# ---------------------------------------------------------------- where it lies
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_geometry(direction: str, theme: str, tmp_path: Path) -> None:
+    ways: list[tuple[str, ...]] = [()]
+    if theme == "light":
+        ways += [("--fold",), ("--expand",), ("--depth", "2")]
+    pictures = {
+        f"{name} {options}": drawn(name, "--direction", direction, "--theme", theme, *options)
+        for options in ways
+        for name in (PROGRAMS if options or theme == "dark" else ALL)
+    }
+    found = measured(pictures, tmp_path)
+    assert found.keys() == pictures.keys()
+    assert {name: wrong[:5] for name, wrong in found.items() if wrong} == {}
