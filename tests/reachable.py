@@ -25,7 +25,7 @@ from gradcli.engine.size import Size
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.tensor_type import Layout, MemoryFormat
 from gradcli.language import values
-from gradcli.language.adoption import ArrayValue, adopt
+from gradcli.language.adoption import adopt
 from gradcli.language.attributes import MISSING, get_attribute
 from gradcli.language.budget import Budget, LimitReached
 from gradcli.language.builtins.errors import value_of
@@ -201,7 +201,7 @@ def _hosts(value: Type) -> tuple[type, ...]:
 CLOSED = {
     type(None), bool, int, float, complex, str, list, tuple, range, slice, type(...),
     type(NotImplemented), Layout, MemoryFormat, *DICTS, *VIEWS, Size, DType, Device,
-    RemovableHandle, ArrayValue, FunctionContext, values.Annotation, values.Bound,
+    RemovableHandle, FunctionContext, values.Annotation, values.Bound,
     values.Builtin, values.ErrorValue, values.FrozenSet, values.Function, values.Lazy,
     values.Namespace, values.Plain, values.Set, values.Type, ClassValue, Super, Property,
     StaticMethod, ClassMethod,
@@ -220,6 +220,10 @@ def is_closed(kind: type) -> bool:
 
 def leaf() -> Any:
     return gradcli.tensor([[0.5, -1.0], [2.0, 0.25]], requires_grad=True)
+
+
+def array() -> Any:
+    return adopt(leaf().detach().numpy())
 
 
 def parameters() -> list[Any]:
@@ -246,6 +250,8 @@ def arguments(walk: Walk) -> list[tuple[Any, ...]]:
         (0.5,), (hook, [1, 2]),
         (Made(lambda: values.Lazy("generator", iter([1, 2]))),),
         (Made(lambda: gradcli.arange(3)),),
+        (Made(array),), (Made(array), Made(array)), (Made(array), 1), (hook, 0, Made(array)),
+        (Made(lambda: get_item(array(), (0, 0))),),
         (Made(lambda: gradcli.utils.data.TensorDataset(leaf(), leaf())),),
         (Made(lambda: [gradcli.optim.lr_scheduler.StepLR(optimizer(), 1)]),),
     ]  # fmt: skip

@@ -23,7 +23,7 @@ ORDER = (
     ("questions",),
     ("pipeline",),
     ("language",),
-    ("namespace", "nn", "optim", "utils", "func", "autograd", "inputs"),
+    ("namespace", "nn", "optim", "utils", "func", "autograd", "inputs", "arrays"),
     ("render", "output"),
     ("operators",),
     ("recording",),
@@ -36,7 +36,7 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # imports included. What stands on a higher floor than its class is attached by `assembly`.
 FLOORS = {
     "schema": "run_state dtypes errors size settable returns limits causes carriers mode signature "
-    "overloads call_errors row catalogue operator declaration_index",
+    "wrapped overloads call_errors row catalogue operator declaration_index",
     "memory": "device library layout repr cuda",
     "graph": "observer hooks node leaf ready handing reduced",
     "tensor": "tensor_type values tensor kept overlap saved resize views construct data_errors "
@@ -57,6 +57,8 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
     "autograd": DRAWERS,
     "func": DRAWERS,
     "utils": DRAWERS,
+    "arrays": (*DRAWERS, "cupy", "scipy"),
+    "arrays/table": ("numpy", "cupy", OWN + "engine", OWN + "operators"),
     "language": (*DRAWERS, "cupy", OWN + "render"),
     "recording": DRAWERS,
     "recording/facts": ("numpy", "cupy", OWN + "engine", OWN + "operators", OWN + "diagnostics"),
@@ -216,7 +218,7 @@ NAMED_IN_TABLES = {
     "engine/catalogue": 60, "engine/overloads": 191, "engine/promotion": 25, "engine/signature": 10,
     # Words of types, of Python, of the language and of layers, that operators are called by too.
     "engine/dtypes": 9, "engine/leaf": 6, "language/builtins/homes": 7,
-    "language/builtins/iteration": 5, "language/builtins/mathematics": 6,
+    "language/builtins/iteration": 5,
     "language/builtins/types": 7, "language/grammar": 8, "namespace": 13, "questions/why/cuts": 7,
     "questions/why/rebound": 11, "questions/check/numeric/tape": 5, "nn/init": 10,
     # Read before any declaration is: the language's names and what it computes before a run.
@@ -226,6 +228,8 @@ NAMED_IN_TABLES = {
     "func/batching_rules": 36, "questions/paths/kernels": 30,
     # How mathematics is written: sin(x), not x.sin(); sqrt in LaTeX; + for add.
     "questions/paths/carrier": 57, "symbols/text": 13, "questions/ops/samples": 10,
+    # NumPy's names of functions and types, Python's names of operators.
+    "arrays/table": 14, "arrays/operators": 11,
     # Words for matrices that are operators' names too; functions that look at shapes alone.
     "questions/step/local": 5, "questions/why/values": 13,
 }  # fmt: skip

@@ -19,6 +19,7 @@ from .mode import as_bool, state
 from .row import Factory
 from .tensor import Tensor, from_array, plain
 from .tensor_type import TensorType, kind_of
+from .wrapped import Wrapped, WrappedNumber, unwrapped
 
 CUDA_OF_DLPACK = 2  # the number that the exchange format gives to GPUs
 LEAF_BYTES = 40  # what a number takes on its way from nested lists into an array
@@ -58,10 +59,19 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 def from_numpy(array: Any) -> Tensor:
     """torch.from_numpy: shares the array's memory."""
-    array = getattr(array, "array", array)  # the language wraps what .numpy() gave
-    if not isinstance(array, numpy.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    if not is_array(array):
+        raise TypeError(f"expected np.ndarray (got {name_of(array)})")
     return made(array, None, None, False, copy=False)
+
+
+def index_of_array(item: Any) -> Any:
+    """An array between the brackets of a tensor, as the tensor that it stands for."""
+    return from_numpy(item) if is_array(item) else item
+
+
+def is_array(value: Any) -> bool:
+    """Is it an array of NumPy's?"""
+    return isinstance(unwrapped(value), numpy.ndarray)
 
 
 def from_dlpack(source: Any) -> Tensor:
@@ -87,16 +97,19 @@ def _dtype(dtype: Any) -> DType | None:
 
 def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy: bool) -> Tensor:
     place = default_device() if device is None else as_device(device)
+    data = unwrapped(data)
     if isinstance(data, Tensor):
         place = data.device if device is None and place is cpu else place
         array, inferred = data._data, data.dtype
     elif isinstance(data, numpy.ndarray | numpy.generic):
-        array = numpy.asarray(data)
+        if isinstance(data, numpy.str_):
+            raise TypeError("new(): invalid data type 'numpy.str_'")
+        array = _forwards(numpy.asarray(data))
         if array.dtype.name not in OF_ARRAY:
             raise TypeError(
-                f"can't convert np.ndarray of type numpy.{array.dtype.name}_. The only supported "
-                "types are: float64, float32, float16, complex64, complex128, int64, int32, "
-                "int16, int8, uint64, uint32, uint16, uint8, and bool."
+                f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only "
+                "supported types are: float64, float32, float16, complex64, complex128, int64, "
+                "int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
             )
         inferred = OF_ARRAY[array.dtype.name]
     else:
@@ -108,6 +121,17 @@ def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy:
     out = plain(array[()] if copy and array.ndim == 0 and kind.xp is numpy else array, kind)
     out._requires_grad = bool(requires_grad)
     return out
+
+
+def _forwards(array: Any) -> Any:
+    """Tensors have no negative strides."""
+    if any(stride < 0 for stride in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative "
+            "strides are not currently supported. (You can probably work around this by making a "
+            "copy of your array  with array.copy().) "
+        )
+    return array
 
 
 def _on(array: Any, kind: TensorType, copy: bool) -> Any:
@@ -146,23 +170,43 @@ def _from_values(data: Any, dtype: DType | None) -> tuple[Any, DType]:
         raise TypeError(f"new(): invalid data type '{kind.__name__}'")
     if not isinstance(data, list | tuple | range):
         raise _refused(data, dtype)
+    if len(data) and isinstance(data[0], Wrapped | numpy.ndarray):
+        rows = _stacked([unwrapped(item) for item in data])
+        if rows is not None:
+            return rows
     shape, leaves, inferred = _walked(data, dtype)
     return _filled(shape, leaves, dtype or inferred), inferred
+
+
+def _stacked(rows: list[Any]) -> tuple[Any, DType] | None:
+    """A list of arrays of one shape and type; others are walked over like lists."""
+    first = rows[0]
+    alike = all(
+        isinstance(row, numpy.ndarray) and row.shape == first.shape and row.dtype == first.dtype
+        for row in rows
+    )
+    if not alike or not first.ndim or first.dtype.name not in OF_ARRAY:
+        return None
+    state.reserve(first.nbytes * len(rows))
+    return numpy.stack(rows), OF_ARRAY[first.dtype.name]
 
 
 def _wide(value: int) -> str:
     return "int64" if -(2**63) <= value < 2**63 else "uint64" if 0 <= value < 2**64 else "float64"
 
 
+SEQUENCES = (list, tuple, range, numpy.ndarray)
+
+
 def _walked(data: Sequence[Any], dtype: DType | None) -> tuple[tuple[int, ...], list[Any], DType]:
     """Shape, flat values and type of nested sequences of numbers and one-element tensors."""
     shape: list[int] = []
     level: Any = data
-    while isinstance(level, list | tuple | range):
+    while isinstance(level, SEQUENCES):
         shape.append(len(level))
         if not len(level):
             break
-        level = level[0]
+        level = unwrapped(level[0])
     if len(shape) > 1 and not shape[-1]:  # nothing will be stored, whatever else is there
         if (refused := refusal_of(data, dtype)) is not None:
             raise refused
@@ -172,12 +216,15 @@ def _walked(data: Sequence[Any], dtype: DType | None) -> tuple[tuple[int, ...], 
     for size in shape:
         following: list[Any] = []
         for item in flat:
+            item = unwrapped(item)
             if isinstance(item, Tensor) and not item._data.ndim:
                 raise _refused(data, dtype)
-            if not isinstance(item, list | tuple | range | Tensor) or len(item) != size:
+            if not isinstance(item, (*SEQUENCES, Tensor)) or len(item) != size:
                 raise _refused(data, dtype)
             following.extend(item)
         flat = following
+    if any(isinstance(item, Wrapped) for item in flat):
+        flat = [unwrapped(item) for item in flat]
     best: DType | None = None
     for item in flat:
         if item.__class__ in (float, int, bool, complex):
@@ -202,7 +249,19 @@ def refusal_of(data: Any, dtype: DType | None) -> Exception | None:
 
 
 def _refused(data: Any, dtype: DType | None) -> Exception:
-    return refusal_of(data, dtype) or RuntimeError(f"Could not infer dtype of {name_of(data)}")
+    lists = _as_lists(data)
+    return refusal_of(lists, dtype) or RuntimeError(f"Could not infer dtype of {name_of(data)}")
+
+
+def _as_lists(data: Any) -> Any:
+    """Nested sequences with lists in the place of arrays."""
+    data = unwrapped(data)
+    if isinstance(data, numpy.ndarray):
+        if not data.ndim:
+            raise TypeError("len() of unsized object")
+        state.reserve(LEAF_BYTES * data.size)
+        return data.tolist()
+    return [_as_lists(item) for item in data] if isinstance(data, list | tuple) else data
 
 
 def _filled(shape: tuple[int, ...], leaves: list[Any], dtype: DType) -> Any:
@@ -322,6 +381,7 @@ def legacy_tensor(
         raise no_such_constructor(given, others)
     dtype = dtype or dtypes.default_dtype()
     kind = kind_of(dtype, default_device() if device is None else as_device(device))
+    data = unwrapped(data) if not isinstance(data, WrappedNumber) else data.item()
     if data is None and not more:
         return plain(kind.xp.zeros(0, dtype=kind.array_dtype), kind)
     if isinstance(data, Tensor) and not more:

@@ -10,6 +10,7 @@ from .call import python_operator
 from .catalogue import Function, catalogue
 from .mode import state
 from .tensor import Tensor
+from .wrapped import WrappedNumber
 
 NUMBERS = (float, int, bool, complex)
 COMMON = frozenset({float, int, bool})  # what the lane for numbers takes
@@ -18,7 +19,10 @@ COMMON = frozenset({float, int, bool})  # what the lane for numbers takes
 def _is_operand(value: Any) -> bool:
     kind = value.__class__
     return (
-        kind is Tensor or kind in NUMBERS or (kind.__module__ == "numpy" and hasattr(value, "item"))
+        kind is Tensor
+        or kind in NUMBERS
+        or isinstance(value, WrappedNumber)
+        or (kind.__module__ == "numpy" and hasattr(value, "item"))
     )
 
 

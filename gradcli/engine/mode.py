@@ -20,7 +20,7 @@ def _warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def _reserve(size: int) -> None:
-    """Nobody watches memory unless the pipeline installs a budget."""
+    """Nobody watches memory and work unless the pipeline installs a budget."""
 
 
 class State:
@@ -28,13 +28,13 @@ class State:
 
     `origin` is opaque: whoever runs the program sets it, every node made keeps it. `formula` is
     true while a derivative formula runs on tensors, where PyTorch's C++ takes the Scalar overload
-    for a number. `warn` and `reserve` are replaced by the pipeline, which may also ask every walk
-    back to keep the graph, or to create one.
+    for a number. `warn`, `reserve` (bytes) and `charge` (steps) are replaced by the pipeline, which
+    may also ask every walk back to keep the graph, or to create one.
     """
 
     __slots__ = (
         "grad_enabled", "inference", "wished", "origin", "formula", "anomaly", "anomaly_check_nan",
-        "warn", "reserve", "saved_hooks", "_observer", "_recorder", "watched",
+        "warn", "reserve", "charge", "saved_hooks", "_observer", "_recorder", "watched",
         "keep_graph", "create_graph", "hooked", "reshaped", "sweeping", "walk", "anomalies",
         "taken", "next_handle",
     )  # fmt: skip
@@ -50,6 +50,7 @@ class State:
         self.anomalies: list[tuple[int, int | None]] = []  # the numbers of nodes made in that mode
         self.warn: Callable[..., None] = _warn
         self.reserve: Callable[[int], None] = _reserve
+        self.charge: Callable[[int], None] = _reserve
         # What a caller gave to be walked over, as a list; the language counts what it takes.
         self.taken: Callable[[Any], list[Any]] = list
         self.saved_hooks: list[tuple[Callable[..., Any], Callable[..., Any]]] = []

@@ -9,6 +9,7 @@ from typing import Any
 from . import dtypes
 from .carriers import CARRIERS
 from .dtypes import BY_NAME, DType
+from .wrapped import WrappedNumber
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
 
@@ -248,6 +249,8 @@ def coerce(parameter: Parameter, value: Any) -> tuple[bool, Any]:
     kind = parameter.kind
     if value is None:
         return parameter.optional or kind == "any", None
+    if isinstance(value, WrappedNumber):
+        value = value.item()
     if kind == "Tensor":
         if is_tensor(value):
             return True, value
@@ -287,7 +290,7 @@ def is_number(value: Any) -> bool:
     kind = value.__class__
     if kind is float or kind is int or kind is bool or kind is complex:
         return True
-    return (
+    return isinstance(value, WrappedNumber) or (
         getattr(kind, "__module__", "") == "numpy"
         and getattr(value, "shape", None) == ()
         and not hasattr(value, "__setitem__")

@@ -12,7 +12,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from numpy import generic, ndarray
+from numpy import generic
 
 from ..defects import Defect
 from ..engine.catalogue import Function as Operator
@@ -41,36 +41,6 @@ from .values import (
     Type,
 )
 
-
-class ArrayValue:
-    """What `.numpy()` gives: an array to look at; arithmetic belongs to tensors."""
-
-    __slots__ = ("array",)
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-    def __repr__(self) -> str:
-        return repr(self.array)
-
-    def __str__(self) -> str:
-        return str(self.array)
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return self.array if dtype is None else self.array.astype(dtype)
-
-
-ArrayValue.__name__ = ArrayValue.__qualname__ = "numpy.ndarray"
-
-
-def array_item(value: ArrayValue, index: Any) -> Any:
-    found = value.array[index]
-    return found.item() if found.ndim == 0 else ArrayValue(found)
-
-
 # ---------------------------------------------------------------- the closed list
 
 PLAIN = frozenset({
@@ -79,7 +49,7 @@ PLAIN = frozenset({
 })  # fmt: skip
 # Exact types of values; rooms that make further ones add them.
 VALUES: set[type] = {
-    *PLAIN, Tensor, RemovableHandle, ArrayValue, Annotation, Bound, Builtin, ErrorValue, FrozenSet,
+    *PLAIN, Tensor, RemovableHandle, Annotation, Bound, Builtin, ErrorValue, FrozenSet,
     Function, Lazy, Namespace, Plain, Set, Type,
     *VIEWS,
 }  # fmt: skip
@@ -211,7 +181,7 @@ ADOPTERS: dict[type, Callable[[Any], Any]] = {
 # The same for all types beneath these.
 FAMILIES: list[tuple[type, Callable[[Any], Any]]] = [
     (tuple, _named_tuple), (Iterator, _iterator("generator")),
-    (Operator, _operator), (ndarray, ArrayValue), (generic, lambda value: adopt(value.item())),
+    (Operator, _operator), (generic, lambda value: adopt(value.item())),
 ]  # fmt: skip
 
 

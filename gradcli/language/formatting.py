@@ -15,7 +15,7 @@ from ..nn.module import Module
 from .attributes import get_attribute
 from .costs import BIG, SMALL, WALKED, charge_integer, charge_shown, joined
 from .disclosure import published
-from .libraries import TENSORS
+from .libraries import NUMBERS, TENSORS
 from .operations import DICTS, VIEWS, get_item, type_handlers, type_name
 from .session import session
 from .values import (
@@ -247,7 +247,7 @@ def formatted(value: Any, spec: str) -> str:
         return text(value) if special is None else text(special(spec))
     if len(spec) > SHORT:
         _charge_widths(spec)
-    if kind in _SCALARS or kind in TENSORS:
+    if kind in _SCALARS or kind in TENSORS or kind in NUMBERS:
         if kind is int or kind is str:
             _charge_digits(value)
         return format(value, spec)
@@ -426,7 +426,7 @@ def _percent_one(spec: str, letter: str, value: Any, place: int) -> str:
         raise ValueError(
             f"unsupported format character '{shown}' (0x{ord(letter):x}) at index {place}"
         )
-    if type(value) in TENSORS and letter != "c":
+    if (type(value) in TENSORS or type(value) in NUMBERS) and letter != "c":
         value = float(value) if letter in "eEfFgG" else int(value)
     elif type(value) not in (int, float, bool, str):
         if letter in "eEfFgG":

@@ -216,7 +216,8 @@ class Machine:
 
         What goes wrong in them is a ProgramError with its place.
         """
-        reserve, state.reserve = state.reserve, session.budget.charge_bytes
+        asked = state.reserve, state.charge
+        state.reserve, state.charge = session.budget.charge_bytes, session.budget.charge
         with _prepared(session.budget):
             try:
                 yield
@@ -228,7 +229,7 @@ class Machine:
                     raise
                 raise ProgramError(error) from None
             finally:
-                state.reserve = reserve
+                state.reserve, state.charge = asked
 
     def outcome(self, error: Diagnostic | None, budget: Budget) -> Outcome:
         source, store = self.program.source, self.globals

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from ..engine.tensor import Tensor
 
 TENSORS: set[type] = {Tensor}
+# Types that are neither Python's nor tensors: float(), int(), round() and format() take them.
+NUMBERS: set[type] = set()
 # Below these names the library makes tensors of other classes: samples, and duals.
 CARRYING = ("func.", "autograd.forward_ad.", "autograd.functional.")
 HOMES: list[str] = ["gradcli."]  # modules whose classes a library made

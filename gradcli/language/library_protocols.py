@@ -10,7 +10,7 @@ from ..engine.dtypes import DType
 from ..engine.node import Node
 from ..engine.size import Size
 from ..engine.tensor import Tensor
-from .adoption import ArrayValue, adopt, adopting, array_item, is_library
+from .adoption import adopt, adopting, is_library
 from .members import members_of
 from .operations import type_handlers
 from .values import Annotation, Bound, ErrorValue, Function, Lazy, Type
@@ -25,8 +25,6 @@ def _library_method(value: Any, name: str) -> Any:
 
 
 def _iterate(value: Any) -> Iterator[Any] | None:
-    if type(value) is ArrayValue:
-        return iter([array_item(value, place) for place in range(len(value))])
     method = _library_method(value, "__iter__")
     return None if method is None else map(adopt, method(value))
 
@@ -41,8 +39,6 @@ GENERIC = frozenset({"list", "dict", "tuple", "set", "frozenset", "type"})
 
 
 def _get_item(value: Any) -> Any:
-    if type(value) is ArrayValue:
-        return array_item
     if type(value) is Annotation:
         return lambda annotation, inner: annotation
     if type(value) is Type:
@@ -77,7 +73,5 @@ type_handlers.get_item = _get_item
 type_handlers.set_item = lambda value: _library_method(value, "__setitem__")
 type_handlers.delete_item = lambda value: _library_method(value, "__delitem__")
 type_handlers.contains = lambda value: _library_method(value, "__contains__")
-type_handlers.length = lambda value: (
-    len if type(value) is ArrayValue else _library_method(value, "__len__")
-)
+type_handlers.length = lambda value: _library_method(value, "__len__")
 type_handlers.name = _host_name

@@ -16,7 +16,7 @@ from ..engine.settable import Takes, takes
 from ..engine.size import Size
 from ..engine.tensor import METHODS, PROPERTIES, Tensor
 from ..operators import catalogue
-from .adoption import ArrayValue, adopting, is_plain
+from .adoption import adopting, is_plain
 from .calls import is_callable
 from .libraries import published, publishes
 from .operations import iterate, type_name
@@ -181,13 +181,6 @@ TABLES.update({
         {},
         {"args": attrgetter("args"), "__cause__": attrgetter("cause")},
         {"args": lambda error, args: setattr(error, "args", tuple(iterate(args)))},
-    ),
-    ArrayValue: Members(
-        {"tolist": lambda value: value.array.tolist(), "item": lambda value: value.array.item(),
-         "copy": lambda value: ArrayValue(value.array.copy())},
-        {"shape": lambda value: tuple(value.array.shape), "ndim": lambda value: value.array.ndim,
-         "size": lambda value: int(value.array.size),
-         "dtype": lambda value: str(value.array.dtype)},
     ),
     slice: Members({}, {
         "start": lambda value: slice_parts(value)[0], "stop": lambda value: slice_parts(value)[1],

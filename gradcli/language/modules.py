@@ -7,19 +7,35 @@ neither is refused, with what there is instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from functools import cached_property
 
 
-class Module(NamedTuple):
+class Module:
     """Where the values of a module are made, and what it publishes."""
 
-    home: str
-    names: frozenset[str]
+    def __init__(self, home: str, listed: Callable[[], frozenset[str]]) -> None:
+        self.home = home
+        self._listed = listed
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return self._listed()
 
 
 def _module(home: str, names: str) -> Module:
-    return Module(home, frozenset(names.split()))
+    return Module(home, lambda: frozenset(names.split()))
+
+
+def _numpy(space: str = "") -> Module:
+    """numpy, or a module below it: the table of arrays lists the names."""
+
+    def listed() -> frozenset[str]:
+        from ..arrays.table import names_in
+
+        return names_in(space)
+
+    return Module("standard.arrays", listed)
 
 
 MODULES: dict[str, Module] = {
@@ -30,11 +46,11 @@ MODULES: dict[str, Module] = {
         "comb perm hypot dist degrees radians isnan isinf isfinite isclose copysign pow erf erfc "
         "gamma lgamma modf frexp ldexp isqrt cbrt exp2 remainder nextafter ulp",
     ),
-    "numpy": _module(
-        "builtins.mathematics",
-        "pi e inf nan sqrt exp log log2 log10 sin cos tan arctan tanh sinh cosh abs sign floor "
-        "ceil isnan isinf isclose",
-    ),
+    "numpy": _numpy(),
+    "numpy.linalg": _numpy("linalg"),
+    "numpy.random": _numpy("random"),
+    "numpy.fft": _numpy("fft"),
+    "numpy.exceptions": _numpy("exceptions"),
     "copy": _module("builtins.modules", "copy deepcopy"),
     "collections": _module("builtins.modules", "OrderedDict defaultdict"),
     # For annotations, which are not evaluated; outside of them they are values without use.

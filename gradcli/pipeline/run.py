@@ -95,15 +95,17 @@ def _watched(
     request: Request, budget: Budget, warned: Warned, observer: Observer | None
 ) -> Iterator[None]:
     """The engine tells its warnings, asks for memory, shows what it does, and keeps graphs."""
-    before = state.warn, state.reserve, state.observer, state.keep_graph, state.create_graph
-    state.warn, state.reserve = warned, budget.charge_bytes
-    state.observer = observer
+    before = state.warn, state.observer, state.keep_graph, state.create_graph
+    asked = state.reserve, state.charge
+    state.reserve, state.charge = budget.charge_bytes, budget.charge
+    state.warn, state.observer = warned, observer
     state.keep_graph = request.retain_graph
     state.create_graph = request.create_graph
     try:
         yield
     finally:
-        state.warn, state.reserve, state.observer, state.keep_graph, state.create_graph = before
+        state.warn, state.observer, state.keep_graph, state.create_graph = before
+        state.reserve, state.charge = asked
 
 
 def _seated(spectators: tuple[Spectator, ...], machine: Machine) -> Observer | None:

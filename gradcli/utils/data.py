@@ -11,6 +11,7 @@ from ..engine.dtypes import float64, int64
 from ..engine.mode import state
 from ..engine.settable import Takes
 from ..engine.tensor import Tensor
+from ..engine.wrapped import WrappedNumber
 from ..numerics.random import Generator, default_generator
 from ..operators import catalogue
 
@@ -245,9 +246,13 @@ class BatchSampler(Sampler):
 
 def default_collate(batch: Any) -> Any:
     """A list of examples as one of their kind: tensors stacked, numbers as a tensor."""
-    from ..engine.construct import tensor
+    from ..engine.construct import as_tensor, is_array, tensor
 
     first = batch[0]
+    if is_array(first):
+        return default_collate([as_tensor(item) for item in batch])
+    if isinstance(first, WrappedNumber):
+        return as_tensor(list(batch))
     if isinstance(first, Tensor):
         return catalogue.functions["stack"](list(batch), 0)
     if isinstance(first, float):
@@ -269,8 +274,10 @@ def default_collate(batch: Any) -> Any:
 
 
 def _one(example: Any) -> Any:
-    from ..engine.construct import tensor
+    from ..engine.construct import as_tensor, is_array, tensor
 
+    if is_array(example) or isinstance(example, WrappedNumber):
+        return as_tensor(example)
     return tensor(example) if isinstance(example, int | float) else example
 
 

@@ -55,8 +55,9 @@ def value_of(error: BaseException) -> ErrorValue:
         return ErrorValue(kind_of(error), (said(str(error)),))
     if type(error) is TypeError and len(error.args) == 1:
         return ErrorValue(kind_of(error), (_published(operands_named(error)),))
-    # A system's own error may carry host objects; those of Python and the engine carry text.
-    args = error.args if not isinstance(error, OSError) else (str(error),)
+    # Errors of the system and of NumPy may carry host objects; all others carry text.
+    foreign = isinstance(error, OSError) or type(error).__module__.startswith("numpy")
+    args = (str(error),) if foreign else error.args
     return ErrorValue(kind_of(error), tuple(map(_published, args)))
 
 

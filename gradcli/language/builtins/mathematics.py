@@ -1,4 +1,4 @@
-"""language: the functions of math, and the few of numpy that work on plain numbers."""
+"""language: the functions of math."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from ..arithmetic import multiply
 from ..costs import BIG, charge_integer
-from ..libraries import TENSORS
+from ..libraries import NUMBERS, TENSORS
 from ..modules import MODULES as TABLE
 from ..operations import collect, type_name
 from ..session import session
@@ -22,7 +22,7 @@ def number(value: Any) -> Any:
     """A real number for a function of math: plain, or a tensor with one element."""
     if type(value) in (int, float, bool):
         return value
-    if type(value) in TENSORS:
+    if type(value) in TENSORS or type(value) in NUMBERS:
         return float(value)
     raise TypeError(f"must be real number, not {type_name(value)}")
 
@@ -105,13 +105,4 @@ MATH: dict[str, Any] = dict(CONSTANTS)
 for _name in TABLE["math"].names - set(CONSTANTS):
     _function = _SPECIAL.get(_name) or _plain(getattr(math, _name))
     MATH[_name] = Builtin(_name, _function)
-
-_NUMPY_TWINS: dict[str, Callable[..., Any]] = {
-    "arctan": math.atan,
-    "abs": abs,
-    "sign": lambda x: (x > 0) - (x < 0),
-}
-NUMPY: dict[str, Any] = {name: CONSTANTS[name] for name in ("pi", "e", "inf", "nan")}
-for _name in TABLE["numpy"].names - set(NUMPY):
-    NUMPY[_name] = Builtin(_name, _plain(_NUMPY_TWINS.get(_name) or getattr(math, _name)))
-MODULES = {"math": MATH, "numpy": NUMPY}
+MODULES = {"math": MATH}

@@ -6,8 +6,11 @@ import functools
 from importlib import import_module
 from typing import Any
 
+from numpy import ndarray
+
 from ... import namespace
 from .. import modules
+from ..adoption import FAMILIES
 from ..attributes import SPECIAL, SPECIAL_SET, missing
 from ..libraries import Library, libraries
 from ..names import known_paths
@@ -39,6 +42,14 @@ def _resolved(path: str, library: Library) -> Any:
 def _published(home: str) -> Any:
     """What a file of the language gives to modules: name of the module -> name -> value."""
     return import_module(f"gradcli.language.{home}").MODULES
+
+
+def _array(value: Any) -> Any:
+    """What .numpy() gives: the value that numpy has for an array."""
+    return import_module("gradcli.language.standard.arrays").array_value(value)
+
+
+FAMILIES.append((ndarray, _array))
 
 
 class MissingModule(ModuleNotFoundError):

@@ -18,7 +18,7 @@ from ..costs import (
     joined,
 )  # fmt: skip
 from ..formatting import formatted, quoted, text
-from ..libraries import TENSORS
+from ..libraries import NUMBERS, TENSORS
 from ..names import BUILTIN_NAMES, FLAT, ROOTS, torch_names
 from ..operations import check_key, type_handlers, type_name
 from ..session import session
@@ -60,6 +60,8 @@ def _print_to(write: Any, values: tuple[Any, ...], sep: str, end: str) -> None:
 
 def round_(number: Any, ndigits: Any = None) -> Any:
     value, kind = number, type(number)
+    if kind in NUMBERS:
+        return round(value, ndigits)
     if kind not in (int, float, bool):
         special = type_handlers.special(value, "__round__")
         if special is not None:
@@ -96,7 +98,7 @@ def make_int(value: Any = 0, /, base: Any = UNBOUND) -> int:
         session.budget.charge_bytes(len(value))  # of many digits, Python reads powers of two only
     if base is not UNBOUND:
         return int(value, base)
-    if type(value) in (int, float, bool, str) or type(value) in TENSORS:
+    if type(value) in (int, float, bool, str) or type(value) in TENSORS or type(value) in NUMBERS:
         return int(value)
     if isinstance(value, Instance):
         return int(value)  # type: ignore[call-overload, no-any-return]
@@ -109,7 +111,7 @@ def make_int(value: Any = 0, /, base: Any = UNBOUND) -> int:
 def make_float(value: Any = 0.0, /) -> float:
     if type(value) is str:
         charge_text(value)
-    if type(value) in (int, float, bool, str) or type(value) in TENSORS:
+    if type(value) in (int, float, bool, str) or type(value) in TENSORS or type(value) in NUMBERS:
         return float(value)
     if isinstance(value, Instance):
         return float(value)  # type: ignore[arg-type]

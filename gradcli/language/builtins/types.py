@@ -11,7 +11,7 @@ from ...engine.hooks import RemovableHandle
 from ...engine.node import Node
 from ...engine.size import Size
 from ...engine.tensor import Tensor
-from ..adoption import FAMILIES, VALUES, ArrayValue, adopt, adopting
+from ..adoption import FAMILIES, VALUES, adopt, adopting
 from ..libraries import libraries, publishes
 from ..operations import VIEWS, type_name
 from ..session import session
@@ -63,7 +63,7 @@ OF_PYTHON.update({view: _python(view.__name__, view) for view in VIEWS})
 PRINTED: dict[type, tuple[str, str]] = {
     Tensor: ("torch", "Tensor"), Size: ("torch", "Size"), DType: ("torch", "dtype"),
     Device: ("torch", "device"), RemovableHandle: ("torch.utils.hooks", "RemovableHandle"),
-    Node: ("torch.autograd.graph", "Node"), ArrayValue: ("numpy", "ndarray"),
+    Node: ("torch.autograd.graph", "Node"),
 }  # fmt: skip
 OF_LIBRARY: dict[type, Type] = {}
 _OF_NODES: dict[str, Type] = {}

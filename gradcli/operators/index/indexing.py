@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.construct import index_of_array
 from ...engine.limits import held
 from ...engine.operator import catalogue, composite, factory, operator
+from ...engine.wrapped import Wrapped, WrappedNumber
 from ..shape.select import LAST, select, slice_
 from ..shape.shape import alias, expand, unsqueeze, view
 from .index import index
@@ -128,6 +130,11 @@ def _as_tuple(item: Any) -> tuple[Any, ...]:
     return (item,)
 
 
+def _as_indices(item: Any) -> tuple[Any, ...]:
+    """The same, with tensors for NumPy's arrays."""
+    return tuple([index_of_array(part) for part in _as_tuple(item)])
+
+
 def _dimensions_named(items: Sequence[Any]) -> int:
     """How many dimensions an index speaks of."""
     count = 0
@@ -221,7 +228,7 @@ def getitem(self: Any, item: Any) -> Any:
     if kind is slice:
         start, end, step = _bounds(item)
         return slice_(self, 0, start, end, step)
-    result, rest = _taken_apart(self, _as_tuple(item))
+    result, rest = _taken_apart(self, _as_indices(item))
     if rest:
         return index(result, _beside(result, rest))
     return alias(result) if result is self else result
@@ -230,11 +237,16 @@ def getitem(self: Any, item: Any) -> Any:
 def _as_value(self: Any, value: Any) -> Any:
     if _is_tensor(value):
         return value
+    wrapped = isinstance(value, Wrapped)
+    if isinstance(value, WrappedNumber) and (value.is_python or _is_integer(value)):
+        value = value.item()
     if value.__class__ in (int, float, bool) or (
-        hasattr(value, "dtype") and not getattr(value, "shape", 1)
+        not wrapped and hasattr(value, "dtype") and not getattr(value, "shape", 1)
     ):
         return scalar_like(self, held(value, self.dtype))
     if value.__class__ is complex:
+        if self.dtype.category < 3 and not value.imag:
+            return scalar_like(self, held(value.real, self.dtype))
         if self.dtype.category < 3:
             word = _C_WORDS.get(self.dtype.name, "float")
             raise RuntimeError(f"value cannot be converted to type {word} without overflow")
@@ -296,7 +308,7 @@ def setitem(self: Any, item: Any, value: Any) -> None:
     elif item is ...:
         _copy_to(self, value)
     else:
-        target, rest = _taken_apart(self, _as_tuple(item))
+        target, rest = _taken_apart(self, _as_indices(item))
         if not rest:
             _copy_to(target, value)
             return

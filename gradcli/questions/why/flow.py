@@ -15,7 +15,7 @@ from weakref import ref
 from ...engine.mode import state
 from ...engine.node import AccumulateGrad
 from ...engine.tensor import Tensor
-from ...language.adoption import ArrayValue
+from ...engine.wrapped import Wrapped
 from ...language.names import Scope
 from ...language.tracing import Listener
 from ...language.values import Lazy
@@ -193,7 +193,7 @@ class Flow(Listener):
         kind = type(value)
         if kind is Tensor:
             return self.value_of(value)
-        if kind is float or kind is ArrayValue:
+        if kind is float or issubclass(kind, Wrapped):
             held = self.floats.get(id(value))
             return held[1] if held is not None and held[0] is value else None
         return value if kind in (list, tuple, dict) or isinstance(value, (Module, tuple)) else None
@@ -287,7 +287,7 @@ class Flow(Listener):
             number = self._made(node, value, self.flat(children))
             self._alias(node, value)
             return number
-        if kind is float or kind is ArrayValue:
+        if kind is float or issubclass(kind, Wrapped):
             held = self.floats.get(id(value))
             if held is not None and held[0] is value:
                 return held[1]
@@ -321,7 +321,7 @@ class Flow(Listener):
         number = len(self.values)
         self.steps.append(Step(node, number, (), sources, "number", False, None, True, 0))
         self.values.append(Value(None, False, len(self.steps) - 1))
-        if type(value) is float or type(value) is ArrayValue:
+        if type(value) is float or isinstance(value, Wrapped):
             self.floats[id(value)] = (value, number)
         return number
 

@@ -1,0 +1,119 @@
+"""arrays: np.finfo, np.iinfo, and the switches of NumPy's warnings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ..engine.run_state import run_state
+from .values import element_type, wrap
+
+WORDS = ("ignore", "warn", "raise", "call", "print", "log")
+KINDS = ("divide", "over", "under", "invalid")
+
+
+class finfo:
+    """np.finfo(dtype): the limits of a type of floating numbers."""
+
+    __slots__ = ("_of",)
+    torch_name = "numpy.finfo"
+    PUBLIC = ("bits", "dtype", "eps", "epsneg", "max", "min", "resolution", "smallest_normal",
+              "smallest_subnormal", "tiny", "precision")  # fmt: skip
+
+    def __init__(self, dtype: Any) -> None:
+        self._of = numpy.finfo(element_type(dtype))
+
+    bits = property(lambda self: wrap(self._of.bits))
+    dtype = property(lambda self: wrap(self._of.dtype))
+    eps = property(lambda self: wrap(self._of.eps))
+    epsneg = property(lambda self: wrap(self._of.epsneg))
+    max = property(lambda self: wrap(self._of.max))
+    min = property(lambda self: wrap(self._of.min))
+    precision = property(lambda self: wrap(self._of.precision))
+    resolution = property(lambda self: wrap(self._of.resolution))
+    smallest_normal = property(lambda self: wrap(self._of.smallest_normal))
+    smallest_subnormal = property(lambda self: wrap(self._of.smallest_subnormal))
+    tiny = property(lambda self: wrap(self._of.tiny))
+
+    def __repr__(self) -> str:
+        return repr(self._of)
+
+    def __str__(self) -> str:
+        return str(self._of)
+
+
+class iinfo:
+    """np.iinfo(dtype): the limits of a type of integers."""
+
+    __slots__ = ("_of",)
+    torch_name = "numpy.iinfo"
+    PUBLIC = ("bits", "dtype", "max", "min")
+
+    def __init__(self, dtype: Any) -> None:
+        self._of = numpy.iinfo(element_type(dtype))
+
+    bits = property(lambda self: wrap(self._of.bits))
+    dtype = property(lambda self: wrap(self._of.dtype))
+    max = property(lambda self: int(self._of.max))
+    min = property(lambda self: int(self._of.min))
+
+    def __repr__(self) -> str:
+        return repr(self._of)
+
+    def __str__(self) -> str:
+        return str(self._of)
+
+
+class _Errors:
+    """What np.seterr was told. Nothing is warned of here; "raise" raises."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self) -> None:
+        self.asked = dict.fromkeys(KINDS, "warn") | {"under": "ignore"}
+
+
+errors = run_state(_Errors())
+
+
+def seterr(all: Any = None, **kinds: Any) -> dict[str, str]:
+    """np.seterr: what it answers are the settings before."""
+    before = dict(errors.asked)
+    errors.asked = {**before, **_wished(all, kinds)}
+    return before
+
+
+def geterr() -> dict[str, str]:
+    return dict(errors.asked)
+
+
+def _wished(every: Any, kinds: dict[str, Any]) -> dict[str, str]:
+    wished = {} if every is None else dict.fromkeys(KINDS, every)
+    for name, word in kinds.items():
+        if name not in KINDS:
+            raise TypeError(f"seterr() got an unexpected keyword argument '{name}'")
+        if word is not None:
+            wished[name] = word
+    for word in wished.values():
+        if word not in WORDS:
+            raise ValueError(f"invalid error mode {word!r}")
+    return wished
+
+
+class Errstate:
+    """np.errstate(divide="ignore"): settings that hold within a `with`."""
+
+    torch_name = "numpy.errstate"
+    PUBLIC: tuple[str, ...] = ()
+
+    def __init__(self, *, all: Any = None, **kinds: Any) -> None:
+        self._wished = _wished(all, kinds)
+        self._before: list[dict[str, str]] = []
+
+    def __enter__(self) -> None:
+        self._before.append(errors.asked)
+        errors.asked = {**errors.asked, **self._wished}
+
+    def __exit__(self, *error: Any) -> None:
+        errors.asked = self._before.pop()

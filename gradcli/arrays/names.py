@@ -1,0 +1,50 @@
+"""arrays: the object behind a dotted name below numpy."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+
+from . import functions, methods, operators, printing, streams
+from .limits import Errstate, finfo, geterr, iinfo, seterr
+from .table import CLASSES, LEGACY, rows
+from .table import functions as listed
+from .values import Array, ArrayType, AxisError, LinAlgError, wrap
+
+operators.attach()
+printing.attach()
+methods.attach()
+streams.attach()
+
+CONSTANTS: dict[str, Any] = {
+    "pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan,
+    "euler_gamma": float(numpy.euler_gamma), "newaxis": None, "__version__": numpy.__version__,
+}  # fmt: skip
+WRITTEN: dict[str, Any] = {
+    "apply_along_axis": functions.apply_along_axis, "fromfunction": functions.fromfunction,
+    "fromiter": functions.fromiter, "vectorize": functions.vectorize,
+    "shares_memory": functions.shares_memory, "dtype": ArrayType, "finfo": finfo, "iinfo": iinfo,
+    "set_printoptions": printing.set_printoptions, "get_printoptions": printing.get_printoptions,
+    "printoptions": printing.Printing, "errstate": Errstate, "seterr": seterr, "geterr": geterr,
+    "random.default_rng": streams.default_rng, "random.RandomState": streams.RandomState,
+    "random.Generator": streams.Generator, "ndarray": Array,
+    "linalg.LinAlgError": LinAlgError, "exceptions.AxisError": AxisError,
+}  # fmt: skip
+OF_THE_STREAM = frozenset([*rows(LEGACY), "seed", "get_state", "set_state"])
+
+
+def resolve(name: str) -> Any:
+    """A name of the table; others are asked for by nobody."""
+    if name in CONSTANTS:
+        return CONSTANTS[name]
+    if name in WRITTEN:
+        return WRITTEN[name]
+    space, _, last = name.rpartition(".")
+    if space == "random" and last in OF_THE_STREAM:
+        return streams.function(last)
+    if name in listed():
+        return functions.function(name)
+    assert name in CLASSES, name
+    return wrap(functions.numpys_own(numpy, name))
