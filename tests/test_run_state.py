@@ -243,6 +243,7 @@ OUTLIVES = {
     "language/builtins/types.py _OF_LAZY", "language/builtins/types.py _OF_NODES",
     "language/builtins/types.py CONSTRUCTIBLE", "language/builtins/modules.py OF_LIBRARY",
     "language/members.py TABLES", "questions/check/against_library.py _MADE",
+    "arrays/values.py _CLASSES",
     "language/builtins/arguments.py FUNCTIONS",
     # by the identity of objects that end with the program
     "engine/kept.py _ON_TENSORS", "autograd/graph.py _shapes", "language/classes.py ERROR_CLASSES",

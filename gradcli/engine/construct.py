@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -261,7 +262,10 @@ def _as_lists(data: Any) -> Any:
             raise TypeError("len() of unsized object")
         state.reserve(LEAF_BYTES * data.size)
         return data.tolist()
-    return [_as_lists(item) for item in data] if isinstance(data, list | tuple) else data
+    if not isinstance(data, list | tuple):
+        return data
+    items = [_as_lists(item) for item in data]
+    return data if all(map(operator.is_, items, data)) else items
 
 
 def _filled(shape: tuple[int, ...], leaves: list[Any], dtype: DType) -> Any:
