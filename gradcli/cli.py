@@ -162,5 +162,5 @@ def misused(error: Exception) -> int | None:
 
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "gradcli"
-    sys.stderr.write(f"do: {path} --help\n{block('UsageError: ' + words())}\n")
+    sys.stderr.write(f"{block('UsageError: ' + words())}\nhelp: {path} --help\n")
     return 2

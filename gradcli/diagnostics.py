@@ -19,13 +19,9 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
-# Advice that starts like this tells a fact; any other says what to do.
-_FACTS = ("did ", "here ", "in it", "it ", "there ", "the ", "known ")
-
-
 def noted(advice: str) -> tuple[str, ...]:
     """Advice as a diagnostic has it."""
-    return (advice if advice.startswith(_FACTS) else f"do: {advice}",) if advice else ()
+    return (f"help: {advice}",) if advice else ()
 
 
 class Span(NamedTuple):
@@ -76,7 +72,7 @@ def bounded(text: str, most: int = MOST) -> str:
 
 
 class Diagnostic(NamedTuple):
-    """One error as it will be told: type and message last, labels and advice before.
+    """One error as it will be told: labels, then type and message, then advice.
 
     A note may have several lines, a table; the first says what it is.
     """
@@ -145,5 +141,5 @@ class LimitReached(BaseException):
 
     def told(self, file: str, *labels: Label) -> Diagnostic:
         """As a diagnostic: where it was reached, and what to do."""
-        return Diagnostic("LimitReached", str(self), labels, (f"do: raise it with {self.option}",),
-                          file, ExitStatus.LIMIT_REACHED)  # fmt: skip
+        advice = noted(f"raise it with {self.option}")
+        return Diagnostic("LimitReached", str(self), labels, advice, file, ExitStatus.LIMIT_REACHED)

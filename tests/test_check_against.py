@@ -165,8 +165,8 @@ def test_without_torch(tmp_path: Path) -> None:
     done = gradcli("check", str(program), "--against", "torch", PYTHONPATH=f"{tmp_path}:{root}")
     assert done.returncode == 5
     lines = done.stderr.splitlines()
-    assert lines[0].startswith("do: pip install torch==2.13.0")
-    assert lines[-1] == "DeviceError: --against torch: PyTorch is not installed"
+    assert lines[0] == "DeviceError: --against torch: PyTorch is not installed"
+    assert lines[1].startswith("help: pip install torch==2.13.0")
 
 
 # ---------------------------------------------------------------- what the file is trusted with

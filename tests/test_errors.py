@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 from oracle import oracle, question
+from pages import parts
 from programs_under import sections
 from test_cli import SCHEMAS, gradcli
 
@@ -54,9 +55,9 @@ def page_of(text: str, look: Look = PLAIN) -> str:
 def test_places_and_advice(title: str) -> None:
     text, _, expected = PAGES[title].partition("---\n")
     drawn = page_of(text)
-    shown, _, last = drawn.rstrip("\n").rpartition("\n")
-    assert shown + "\n" == expected
-    assert last == oracle.ask("failure", text)
+    shown, error = parts(drawn)
+    assert shown == expected
+    assert error == oracle.ask("failure", text)
     assert max(len(line) for line in shown.splitlines()) <= PLAIN.width
     assert diagnosed(text).exit_status is ExitStatus.PROGRAM_ERROR
 
@@ -70,11 +71,11 @@ y.backward()
 
 
 def test_the_command(tmp_path: Path) -> None:
-    """As a stranger sees it: standard error, in a pipe, exit code 3, PyTorch's words at the end."""
+    """As a stranger sees it: standard error, in a pipe, exit code 3, advice behind the error."""
     (tmp_path / "twice.expr").write_text(TWICE)
     done = gradcli("run", str(tmp_path / "twice.expr"))
     assert done.returncode == ExitStatus.PROGRAM_ERROR and done.stdout == ""
-    first, *frame, advice, tried, last = done.stderr.splitlines()
+    first, *frame, error, advice, tried = done.stderr.splitlines()
     assert first.endswith("twice.expr:4:1")
     assert frame == [
         "  3 | y.backward()",
@@ -82,9 +83,9 @@ def test_the_command(tmp_path: Path) -> None:
         "  4 | y.backward()",
         "    | ^^^^^^^^^^^^ needs it again",
     ]
-    assert advice == "do: y.backward(retain_graph=True) on line 3"
+    assert advice == "help: y.backward(retain_graph=True) on line 3"
     assert tried == "      tried: passes; gradients are then added twice"
-    assert last.startswith("RuntimeError: Trying to backward through the graph a second time")
+    assert error.startswith("RuntimeError: Trying to backward through the graph a second time")
 
 
 def test_the_document(tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ def test_the_document(tmp_path: Path) -> None:
         (3, "freed what MulBackward0 (x * x, line 2) had saved: x", False),
     ]
     assert found["notes"] == [
-        "do: y.backward(retain_graph=True) on line 3"
+        "help: y.backward(retain_graph=True) on line 3"
         "      tried: passes; gradients are then added twice"
     ]
 
@@ -119,7 +120,7 @@ def test_colours_change_nothing_else() -> None:
 @pytest.mark.parametrize("title", PAGES)
 def test_pages_of_every_width(title: str, width: int) -> None:
     text = PAGES[title].partition("---\n")[0]
-    drawn = page_of(text, PLAIN._replace(width=width)).splitlines()[:-1]
+    drawn = parts(page_of(text, PLAIN._replace(width=width)))[0].splitlines()
     frame = [line for line in drawn if " | " in line]
     assert max(map(len, frame)) <= width
     assert any("^" in line for line in frame)
@@ -150,7 +151,7 @@ def test_an_augmented_chain_of_any_length_is_told() -> None:
         f"x = torch.ones(1, requires_grad=True)\ny = x * 1\nz = y * y\ny += {chain}\nz.backward()\n"
     )
     found = diagnosed(text)
-    assert found.notes == ("do: change a .clone() on line 4, or use an out-of-place operation",)
+    assert found.notes == ("help: change a .clone() on line 4, or use an out-of-place operation",)
 
 
 def test_inputs_and_options() -> None:
@@ -158,4 +159,4 @@ def test_inputs_and_options() -> None:
     done = gradcli("trace", "-", "--set", "x=2.0", "--no-grad", "x", stdin=program)
     assert done.returncode == ExitStatus.PROGRAM_ERROR
     assert "the input x does not require grad" in done.stderr
-    assert "do: run it without --no-grad x" in done.stderr
+    assert "help: run it without --no-grad x" in done.stderr

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from command_here import here
-from test_cli import gradcli, last
+from pages import error_of
+from test_cli import gradcli
 
 from gradcli.diagnostics import MOST, MOST_LINES, bounded
 from gradcli.pipeline.request import Limits, Request
@@ -15,7 +16,7 @@ from gradcli.pipeline.run import execute
 LINES, CHARACTERS = 24, 6000
 
 
-def error_of(text: str) -> tuple[int, str, str]:
+def ended(text: str) -> tuple[int, str, str]:
     """Exit status, place and last line of a program's error."""
     limits = Limits(max_steps=20_000, max_output=1000)
     error = execute(Request(text.encode(), "p.expr", limits=limits), lambda words: None).error
@@ -74,7 +75,7 @@ def with_repr(body: str) -> str:
 def test_what_goes_wrong_while_an_error_is_told(
     text: str, told: tuple[int, str, str]
 ) -> None:  # fmt: skip
-    assert error_of(text) == told
+    assert ended(text) == told
 
 
 MILLION = 10**6
@@ -132,8 +133,9 @@ def test_a_message_is_one_screen(case: str, command: str, tmp_path: Path) -> Non
 
 def test_the_rest_of_a_message_is_counted() -> None:
     done = gradcli("run", stdin="raise ValueError('x' * 12000)\n")
-    kept = last(done.stderr).count("x")
-    assert last(done.stderr) == f"ValueError: {'x' * kept}… and {12000 - kept:,} more characters"
+    error = error_of(done.stderr)
+    kept = error.count("x")
+    assert error == f"ValueError: {'x' * kept}… and {12000 - kept:,} more characters"
 
 
 @pytest.mark.parametrize(

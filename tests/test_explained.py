@@ -18,6 +18,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from oracle import oracle
+from pages import error_of, parts
 from programs_under import sections
 from test_cli import SCHEMAS, gradcli
 from test_errors import PLAIN, failure  # noqa: F401 - the question that is asked below
@@ -58,11 +59,11 @@ def page_of(text: str) -> str:
 @pytest.mark.parametrize("title", PAGES)
 def test_pages(title: str) -> None:
     text, _, expected = PAGES[title].partition("---\n")
-    shown, _, last = page_of(text).rstrip("\n").rpartition("\n")
-    assert shown + "\n" == expected
-    assert last == oracle.ask("failure", PRELUDE + text).splitlines()[0]
+    shown, error = parts(page_of(text))
+    assert shown == expected
+    assert error == oracle.ask("failure", PRELUDE + text).splitlines()[0]
     for line in shown.splitlines():
-        assert len(line) <= PLAIN.width or line.startswith("do: ")
+        assert len(line) <= PLAIN.width or line.startswith("help: ")
 
 
 @pytest.mark.parametrize("title", MISUSE)
@@ -70,10 +71,10 @@ def test_ordinary_mistakes(title: str) -> None:
     text, _, expected = MISUSE[title].partition("---\n")
     page = page_of(text)
     assert page == expected
-    last = page.rstrip("\n").splitlines()[-1]
-    if not OWN_WORDS.match(last):
+    error = error_of(page)
+    if not OWN_WORDS.match(error):
         told = oracle.ask("failure", PRELUDE + text).rstrip().splitlines()
-        assert last.rstrip() == told[0].rstrip().removesuffix(":")
+        assert error.rstrip() == told[0].rstrip().removesuffix(":")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_ordinary_mistakes(title: str) -> None:
 def test_syntax_advice(text: str, said: str) -> None:
     error = explained(text).error
     assert error is not None and error.exit_status is ExitStatus.PROGRAM_ERROR
-    assert error.notes == (f"do: {said}",)
+    assert error.notes == (f"help: {said}",)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_files_that_are_no_programs(data: bytes, first: str, last: str) -> None:
     ran = execute(Request(data, "p.expr"), lambda words: None)
     assert ran.error is not None
     lines = str(render.text(ran.error, ran.error_text, PLAIN)).splitlines()
-    assert lines[0] == first and lines[-1].endswith(last)
+    assert lines[0] == first and error_of("\n".join(lines)).endswith(last)
     assert "\r" not in "".join(lines)
 
 
@@ -179,7 +180,7 @@ def test_a_later_error_is_told() -> None:
     ran = explained("a = torch.ones(2)\nL = a.sum()\nL.backward()\nb = a + torch.ones(3)\n")
     assert ran.error is not None
     assert ran.error.notes == (
-        "do: a = torch.ones(2, requires_grad=True) on line 1"
+        "help: a = torch.ones(2, requires_grad=True) on line 1"
         "      tried: line 3 passes; RuntimeError on line 4 then",
     )
 
@@ -188,7 +189,7 @@ def test_a_program_that_is_not_cheap_is_not_run_again() -> None:
     loop = f"n = 0\nfor i in range({MOST_STEPS}):\n    n += i\n"
     ran = explained(loop + "L = torch.ones(2)\nL.sum().backward()\n")
     assert ran.error is not None
-    assert ran.error.notes == ("do: L = torch.ones(2, requires_grad=True) on line 4",)
+    assert ran.error.notes == ("help: L = torch.ones(2, requires_grad=True) on line 4",)
 
 
 def test_no_time_is_left() -> None:
@@ -196,7 +197,7 @@ def test_no_time_is_left() -> None:
     ran = execute(Request(text.encode(), "p.expr"), lambda words: None)
     late = with_trials(ran, time.process_time() - Limits().timeout)
     assert late.error is not None
-    assert late.error.notes == ("do: L = torch.ones(2, requires_grad=True) on line 1",)
+    assert late.error.notes == ("help: L = torch.ones(2, requires_grad=True) on line 1",)
 
 
 def test_the_program_prints_once(tmp_path: Path) -> None:

@@ -276,7 +276,7 @@ def test_missing_inputs_are_named_with_the_command() -> None:
     _, outcome = ran("b = w1 * a")
     assert outcome.error is not None
     assert outcome.error.message == "the inputs 'w1', 'a' have no value"
-    assert outcome.error.notes == ("do: --set w1=1.0 --set a=1.0",)
+    assert outcome.error.notes == ("help: --set w1=1.0 --set a=1.0",)
 
 
 def test_defaults_of_the_first_comment_block() -> None:
@@ -331,7 +331,7 @@ def test_calls_are_labelled() -> None:
 def test_attribute_suggestion() -> None:
     diagnostic = failed("x = torch.ones(2)\nx.backwrd()")
     assert diagnostic.message == "'Tensor' object has no attribute 'backwrd'"
-    assert diagnostic.notes == ("do: did you mean 'backward'?",)
+    assert diagnostic.notes == ("help: did you mean 'backward'?",)
 
 
 @pytest.mark.parametrize(

@@ -296,7 +296,7 @@ def test_stale_gradients_go_to_standard_error(
     assert done.returncode == 0 and done.stderr == (
         "stale gradient: v.grad\n"
         "  line 4 added to what line 4 had left there; line 5 changed v in between\n"
-        "do: v.grad = None, or zero_grad() of the optimizer, before line 4\n"
+        "help: v.grad = None, or zero_grad() of the optimizer, before line 4\n"
     )
     assert gradcli("trace", "--quiet", "stale.expr").stderr == ""
     doc = json.loads(answer("trace", "stale.expr", "--format", "json"))

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from test_cli import gradcli, last
+from pages import error_of
+from test_cli import gradcli
 
 from gradcli.diagnostics import Diagnostic, ExitStatus
 from gradcli.pipeline.request import Limits, Ran, Request
@@ -135,4 +136,4 @@ def test_a_hook_that_runs_after_the_program_is_the_programs_own(
     text = HOOK.replace("{}", body, 1)
     done = gradcli(command, *wanted[command], "--max-steps", "100000", stdin=text)
     assert done.returncode == status, done.stderr
-    assert done.stderr.startswith("<stdin>:3:") and last(done.stderr).startswith(words)
+    assert done.stderr.startswith("<stdin>:3:") and error_of(done.stderr).startswith(words)

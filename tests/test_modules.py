@@ -71,8 +71,8 @@ def test_an_import_that_may_never_run_fails_where_it_runs() -> None:
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
-        ("def f(x): return x * w\nprint(f(2.0))", "do: --set w=1.0"),
-        ("if 2 > 1:\n    print(w * 2)", "do: --set w=1.0"),
+        ("def f(x): return x * w\nprint(f(2.0))", "help: --set w=1.0"),
+        ("if 2 > 1:\n    print(w * 2)", "help: --set w=1.0"),
         ("def f(x): return x * unheard_of\nprint(1)", None),
     ],
 )

@@ -136,8 +136,8 @@ def test_patterns_list_what_looks_like_them() -> None:
     names = [line.split()[0] for line in done.stdout.splitlines() if "Backward0" in line]
     assert {"log10", "log1p"} <= set(names)
     assert "nn.functional.relu6" in done.stdout and "example" not in done.stdout
-    assert ops("zzz*").stderr.startswith("do: gradcli ops\n")
-    assert ops("rleu").stderr.startswith("do: gradcli ops relu\n")
+    assert ops("zzz*").stderr.endswith("\nhelp: gradcli ops\n")
+    assert ops("rleu").stderr.endswith("\nhelp: gradcli ops relu\n")
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_misspelt_names() -> None:
     done = ops("tahn")
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr.splitlines()[-1].startswith("UsageError: no operator is called 'tahn'")
+    assert done.stderr.splitlines()[0].startswith("UsageError: no operator is called 'tahn'")
     assert ops("--filter", "no such thing").returncode == 2
 
 

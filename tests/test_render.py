@@ -421,7 +421,7 @@ def test_an_error_with_two_labels() -> None:
             Label(Span(8, 1, 8, 13), "needs it again", True),
             Label(Span(3, 1, 3, 13), "freed what MulBackward0 had saved"),
         ),
-        ("do: L.backward(retain_graph=True) on line 3",),
+        ("help: L.backward(retain_graph=True) on line 3",),
         "p.expr",
     )
     assert error.text(diagnostic, SOURCE, PLAIN) == (
@@ -431,8 +431,8 @@ def test_an_error_with_two_labels() -> None:
         "    ⋮\n"
         "  8 │ L.backward()\n"
         "    │ ^^^^^^^^^^^^ needs it again\n"
-        "do: L.backward(retain_graph=True) on line 3\n"
         "RuntimeError: Trying to backward through the graph a second time\n"
+        "help: L.backward(retain_graph=True) on line 3\n"
     )
     assert error.text(diagnostic, SOURCE, PLAIN._replace(unicode=False)).isascii()
 

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_cli import gradcli, last
+from pages import error_of
+from test_cli import gradcli
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a shell that closes streams")
 
@@ -64,7 +65,7 @@ def test_all_streams_closed(tmp_path: Path) -> None:
 def test_a_closed_standard_input(tmp_path: Path) -> None:
     line = f"exec {sys.executable} -m gradcli run - <&-"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and last(done.stderr) == "UsageError: standard input is closed"
+    assert done.returncode == 2 and error_of(done.stderr) == "UsageError: standard input is closed"
 
 
 def test_a_file_does_not_get_the_number_of_a_closed_stream(tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ def test_who_ignores_interrupts_goes_on_doing_so(tmp_path: Path) -> None:
 )
 def test_no_name_is_no_name(words: str, told: str, tmp_path: Path) -> None:
     done = shell(words, "", tmp_path)
-    assert done.returncode == 2 and last(done.stderr) == f"UsageError: Invalid value for {told}"
+    assert done.returncode == 2 and error_of(done.stderr) == f"UsageError: Invalid value for {told}"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ def test_no_name_is_no_name(words: str, told: str, tmp_path: Path) -> None:
 )  # fmt: skip
 def test_refused_in_pythons_words(program: str, told: str) -> None:
     done = gradcli("run", stdin=program + "\n")
-    assert done.returncode == 3 and last(done.stderr) == told
+    assert done.returncode == 3 and error_of(done.stderr) == told
 
 
 def test_what_python_takes_is_taken() -> None:

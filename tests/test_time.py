@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from test_cli import gradcli, last
+from pages import error_of
+from test_cli import gradcli
 
 from gradcli.deadline import CLOCK, Clock, begin, deadline
 from gradcli.diagnostics import LimitReached
@@ -58,7 +59,7 @@ def test_an_endless_call_in_c_is_ended_in_words(command: str) -> None:
 def test_a_long_call_that_looks_at_signals_is_ended_where_it_is(call: str) -> None:
     done = planted(call, "run", "--timeout", "1", program=PROGRAM)
     assert done.returncode == 4 and done.stderr.startswith("<stdin>:3:9\n"), done.stderr
-    assert last(done.stderr) == WORDS
+    assert error_of(done.stderr) == WORDS
 
 
 @LINUX
@@ -149,4 +150,4 @@ def test_a_second_of_work_on_a_busy_machine_is_not_ended_by_the_clock(tmp_path: 
 def test_the_limit_from_above(value: str, words: str) -> None:
     done = gradcli("run", "--timeout", value, stdin="x = 0\nwhile x >= 0:\n    x = x + 1\n")
     assert done.returncode == 4 and "<stdin>:" in done.stderr
-    assert last(done.stderr) == WORDS.replace("1 second", words)
+    assert error_of(done.stderr) == WORDS.replace("1 second", words)

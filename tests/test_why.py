@@ -319,7 +319,7 @@ def test_the_command_and_its_exit_codes(tmp_path: Path) -> None:
         "  1 │ a = tensor(4.0)\n"
         "    │     ^^^^^^^^^^^ made without requires_grad=True\n"
         "\n"
-        "do: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(2.)\n"
+        "help: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(2.)\n"
     )
     piped = command("a", text=program, cwd=tmp_path)
     assert piped.returncode == 0 and piped.stdout == done.stdout.replace("chain.expr", "<stdin>")

@@ -54,7 +54,7 @@ class Checker:
         said, instead = grammar.words_of(node)
         while not hasattr(node, "lineno"):  # parts such as match_case have no place of their own
             node = next(ast.iter_child_nodes(node))
-        return self.refuse(node, f"{said} is not part of the language", f"do: {instead}")
+        return self.refuse(node, f"{said} is not part of the language", f"help: {instead}")
 
     # ------------------------------------------------------------ walking
 
@@ -381,7 +381,7 @@ class Checker:
     def function(self, node: ast.FunctionDef, scope: Scope, depth: int) -> None:
         if getattr(node, "type_params", None):
             raise self.refuse(node, "a type parameter is not part of the language",
-                              "do: leave it out; annotations are not evaluated")  # fmt: skip
+                              "help: leave it out; annotations are not evaluated")  # fmt: skip
         for decorator in node.decorator_list:
             self.visit(decorator, scope, depth)
         self.arguments(node.args, scope, depth)
@@ -424,7 +424,7 @@ class Checker:
     def class_(self, node: ast.ClassDef, scope: Scope, depth: int) -> None:
         if node.keywords:
             raise self.refuse(node.keywords[0].value, "class arguments such as metaclass are not "
-                              "part of the language", "do: leave them out")  # fmt: skip
+                              "part of the language", "help: leave them out")  # fmt: skip
         if getattr(node, "type_params", None):
             raise self.refuse(node, "a type parameter is not part of the language")
         for decorator in node.decorator_list:
@@ -536,7 +536,7 @@ class Checker:
             path = f"{home}.{alias.name}"
             if certain and path not in values and path not in spaces:
                 near = names.suggest_member(home, alias.name)
-                notes = (f"do: did you mean {near}?",) if near else ()
+                notes = (f"help: did you mean {near}?",) if near else ()
                 raise self.refuse(
                     node, f"cannot import name '{alias.name}' from '{home}'", *notes,
                     type="ImportError",

@@ -36,7 +36,7 @@ class Explanation:
 
     def advise(self, text: str, edits: Sequence[Edit] | None = None, added: str = "") -> None:
         """What to do; with `edits` it can be tried."""
-        note = f"do: {text}"
+        note = f"help: {text}"
         self.notes.append(note)
         if edits:
             self.cures.append(Cure(note, tuple(edits), added))
@@ -44,7 +44,7 @@ class Explanation:
     def or_else(self, text: str, edits: Sequence[Edit] | None) -> None:
         """What may help where nothing else does; it is told only when trying shows that."""
         if edits:
-            self.cures.append(Cure(f"do: {text}", tuple(edits), last_resort=True))
+            self.cures.append(Cure(f"help: {text}", tuple(edits), last_resort=True))
 
     def merge(self) -> None:
         """One label for each place; what concerns the failing place is said there."""

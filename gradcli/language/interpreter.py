@@ -377,7 +377,7 @@ def _advice(program: Program, error: BaseException) -> tuple[tuple[str, ...], Ex
     """What to do, and how the command ends."""
     limit = _limit_of(error)
     if limit is not None:
-        return (f"do: raise it with {limit.option}",), ExitStatus.LIMIT_REACHED
+        return (f"help: raise it with {limit.option}",), ExitStatus.LIMIT_REACHED
     if isinstance(error, DeviceMissing):
         return (), ExitStatus.MISSING_DEVICE
     return _near(program, error), ExitStatus.PROGRAM_ERROR
@@ -385,18 +385,18 @@ def _advice(program: Program, error: BaseException) -> tuple[tuple[str, ...], Ex
 
 def _near(program: Program, error: BaseException) -> tuple[str, ...]:
     if isinstance(error, MissingAttribute) and error.near is not None:
-        return (f"do: did you mean {_said(error.near)}?",)
+        return (f"help: did you mean {_said(error.near)}?",)
     if isinstance(error, MissingModule):
         return (error.advice,)
     if isinstance(error, MissingName) and error.word in names.NOT_AVAILABLE:
-        return ("do: run the file by real Python with --engine torch, which trusts it",)
+        return ("help: run the file by real Python with --engine torch, which trusts it",)
     if isinstance(error, MissingName) and error.word not in program.bindings:
         pool = set(program.bindings) | names.BUILTIN_NAMES | set(names.ROOTS)
         pool.update(word for word in names.torch_names() if "." not in word)
         near = names.suggestion(error.word, sorted(pool))
         near = near or names.suggest_member("torch", error.word)
-        given = (f"do: --set {error.word}=1.0",) if error.word in program.inputs else ()
-        return (*given, f"do: did you mean {_said(near)}?") if near else given
+        given = (f"help: --set {error.word}=1.0",) if error.word in program.inputs else ()
+        return (*given, f"help: did you mean {_said(near)}?") if near else given
     return ()
 
 
@@ -432,7 +432,7 @@ def missing_inputs(program: Program, missing: list[str]) -> Diagnostic:
     plural, have = ("inputs", "have") if len(missing) > 1 else ("input", "has")
     settings = " ".join(f"--set {name}=1.0" for name in first)
     # A type of errors is no input.
-    notes = [] if all(name.endswith(_ERRORS) for name in first) else [f"do: {settings}{more}"]
+    notes = [] if all(name.endswith(_ERRORS) for name in first) else [f"help: {settings}{more}"]
     local = {word for scope in program.scopes.values() for word in scope.bound}
     known = set(program.bindings) | set(program.inputs) - set(missing) | local
     pool = sorted(known | names.BUILTIN_NAMES)
@@ -440,7 +440,7 @@ def missing_inputs(program: Program, missing: list[str]) -> Diagnostic:
         near = names.suggestion(name, pool)
         if near is not None and (not _is_short(name) or near.lower() == name.lower()):
             other = "or " if notes else ""
-            notes.append(f"do: {other}did you mean '{near}' instead of '{name}'?")
+            notes.append(f"help: {other}did you mean '{near}' instead of '{name}'?")
     message = f"the {plural} {listed}{more} {have} no value"
     return Diagnostic("NameError", message, tuple(labels), tuple(notes), source.name)
 

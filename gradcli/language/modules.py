@@ -111,7 +111,7 @@ def refusal(name: str) -> tuple[str, str]:
     missing = name if root in ROOTS else root
     instead = INSTEAD.get(root)
     use = f"use {instead}, or " if instead is not None else ""
-    advice = f"do: {use}run the file by real Python with --engine torch, which trusts it"
+    advice = f"help: {use}run the file by real Python with --engine torch, which trusts it"
     return f"No module named '{missing}'", advice
 
 

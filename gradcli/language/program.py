@@ -111,7 +111,7 @@ def _limit_size(source: Source, limits: SourceLimits) -> None:
             Diagnostic(
                 "LimitReached",
                 f"the source has {size} bytes, the limit of --max-source is {limits.max_source}",
-                notes=("do: raise it with --max-source",),
+                notes=("help: raise it with --max-source",),
                 file=source.name,
                 exit_status=ExitStatus.LIMIT_REACHED,
             )

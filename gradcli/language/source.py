@@ -98,7 +98,7 @@ class Source:
     def too_deep(self, words: str, span: Span) -> ProgramError:
         """The limit of nesting, ours or that of Python's parser."""
         error = self.error(
-            "LimitReached", words, span, "do: give the inner parts names of their own"
+            "LimitReached", words, span, "help: give the inner parts names of their own"
         )
         return ProgramError(error.diagnostic._replace(exit_status=ExitStatus.LIMIT_REACHED))
 
@@ -119,10 +119,10 @@ def _not_text(data: bytes, place: int, name: str) -> ProgramError:
         f"the file is not UTF-8 text: byte 0x{data[place]:02x} at line {line}, "
         f"byte {column} of the line"
     )
-    note = "do: save the file as UTF-8"
+    note = "help: save the file as UTF-8"
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        note = "do: save the file as UTF-8; it looks like UTF-16"
+        note = "help: save the file as UTF-8; it looks like UTF-16"
     elif b"\0" in data:
-        note = "do: name a program; this looks like a file of another kind"
+        note = "help: name a program; this looks like a file of another kind"
     labels = (Label(Span(line, column, line, column + 1), "", primary=True),)
     return ProgramError(Diagnostic("SyntaxError", message, labels, (note,), name))

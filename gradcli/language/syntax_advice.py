@@ -65,22 +65,22 @@ def advice(line: str, message: str, span: Span) -> Iterator[str]:
     character = line[span.column - 1 : span.column]
     if character in LOOKALIKES and "character" in message:
         shown = character if character.isprintable() else f"U+{ord(character):04X}"
-        yield f"do: write {LOOKALIKES[character]} instead of {shown}"
+        yield f"help: write {LOOKALIKES[character]} instead of {shown}"
         return
     if message.startswith("expected an indented block"):
-        yield f"do: indent line {span.line} and what belongs to the same block by four spaces"
+        yield f"help: indent line {span.line} and what belongs to the same block by four spaces"
     elif message.startswith("unindent does not match"):
-        yield f"do: indent line {span.line} like the block that it belongs to"
+        yield f"help: indent line {span.line} like the block that it belongs to"
     elif message == "unexpected indent":
-        yield f"do: begin line {span.line} where the line above begins"
+        yield f"help: begin line {span.line} where the line above begins"
     elif re.match(r"\s*else\s+if\b", line):
-        yield "do: elif in the place of else if"
+        yield "help: elif in the place of else if"
     elif message == "expected ':'":
-        yield f"do: a colon behind {line[: span.column - 1].strip()!r}"
+        yield f"help: a colon behind {line[: span.column - 1].strip()!r}"
     elif message.startswith(("invalid syntax", "invalid decimal literal", "expected '('")):
         said = _instead(line, span)
         if said is not None:
-            yield f"do: {said}"
+            yield f"help: {said}"
 
 
 def _instead(line: str, span: Span) -> str | None:

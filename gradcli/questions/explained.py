@@ -44,7 +44,7 @@ def with_trials(ran: Ran, started: float) -> Ran:
         answer = answers.get(note)
         if answer:
             notes.append(f"{note}{TRIED}{answer}")
-        elif answer is None and not (resorts and note.startswith("do: ")):
+        elif answer is None and not (resorts and note.startswith("help: ")):
             notes.append(note)
     return ran._replace(error=error._replace(notes=tuple(notes), cures=()))
 

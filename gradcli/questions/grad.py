@@ -23,7 +23,7 @@ from .shown import chosen
 from .watching import Binder, Wishes, watching, whole
 
 NOTHING_REQUIRES_GRAD = (
-    "do: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"
+    "help: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"
 )
 
 
@@ -234,10 +234,10 @@ def failure(
         ones = (
             "1.0" if len(shape) != 1 or shape[0] > 4 else "[" + ",".join(["1.0"] * shape[0]) + "]"
         )
-        notes = (f"do: --grad-output {ones}, or --of a single number such as {name}.sum()",)
+        notes = (f"help: --grad-output {ones}, or --of a single number such as {name}.sum()",)
     if "inplace operation" in message:
         notes = (
             f"note: the program went on and changed in place what {name} was computed from",
-            "do: gradcli trace shows the gradients of the program's own backward calls",
+            "help: gradcli trace shows the gradients of the program's own backward calls",
         )
     return Diagnostic(type(raised).__name__, message, labels, notes, ran.request.name)

@@ -1,14 +1,15 @@
-"""Render: a diagnostic as a person reads it: place, source lines with carets, advice, the error.
+"""Render: a diagnostic as a person reads it: place, source lines with carets, the error, advice.
 
     chain.expr:8:1
       7 | L.backward()
         | ------------ freed what MulBackward0 had saved
       8 | L.backward()
         | ^^^^^^^^^^^^ needs it again
-    do: L.backward(retain_graph=True) on line 7
     RuntimeError: Trying to backward through the graph a second time ...
+    help: L.backward(retain_graph=True) on line 7
 
-The last line (or lines, if PyTorch's message has several) is always `Type: message`.
+The error is `Type: message`, in one line or as many as PyTorch's message has; on a terminal long
+lines of it are wrapped.
 """
 
 from __future__ import annotations
@@ -35,10 +36,8 @@ def text(diagnostic: Diagnostic, source: str | None, look: Look) -> Terminal:
         lines.extend(frame(diagnostic, source.split("\n"), look))
     elif diagnostic.file not in ("", "<input>"):
         lines.append((cell(_position(diagnostic), "note"),))
-    for said in diagnostic.notes:
-        lines.extend(note(said, look))
-    page = paint(lines, look)
-    return Terminal(page + _last(diagnostic, look))
+    advice = [line for said in diagnostic.notes for line in note(said, look)]
+    return Terminal(paint(lines, look) + _error(diagnostic, look) + paint(advice, look))
 
 
 def note(said: str, look: Look) -> list[Line]:
@@ -46,7 +45,7 @@ def note(said: str, look: Look) -> list[Line]:
     first, *rows = said.split("\n")
     first, tried, answer = first.partition(TRIED)
     word, colon, rest = first.partition(":")
-    known = colon and word in ("do", "note", "did you mean")
+    known = colon and word in ("help", "note")
     lines: list[Line] = [(cell(word + colon, "advice"), cell(rest)) if known else (cell(first),)]
     if tried and width_of(first + tried + answer) <= look.width:
         lines = [(*lines[0], Cell(tried, "advice"), cell(answer))]
@@ -60,14 +59,30 @@ def _position(diagnostic: Diagnostic) -> str:
     return diagnostic.file if span is None else f"{diagnostic.file}:{span.line}:{span.column}"
 
 
-def _last(diagnostic: Diagnostic, look: Look) -> Terminal:
+def _error(diagnostic: Diagnostic, look: Look) -> Terminal:
     """`Type: message`; PyTorch's own line ends stay, everything else is made harmless."""
-    kind, *more = block(diagnostic.type), block(diagnostic.message)
-    message = more[0]
-    head = paint([(Cell(f"{kind}:", "error"),)], look)[:-1]
-    return Terminal(
-        f"{head} {message}\n" if message else f"{head[:-1] if not look.color else kind}\n"
-    )
+    kind, message = block(diagnostic.type), str(block(diagnostic.message))
+    head = paint([(Cell(f"{kind}:" if message else kind, "error"),)], look)[:-1]
+    if not message:
+        return Terminal(f"{head}\n")
+    if not look.whole:
+        message = _wrapped(message, len(kind) + 2, look.width)
+    return Terminal(f"{head} {message}\n")
+
+
+def _wrapped(message: str, before: int, width: int) -> str:
+    """A message within the width of a terminal; its first line begins in column `before`."""
+    rows: list[str] = []
+    for line in message.split("\n"):
+        pad = "" if rows else " " * before
+        if len(pad) + width_of(line) <= width:
+            rows.append(pad + line)
+            continue
+        rows.extend(
+            textwrap.wrap(line, width, initial_indent=pad, subsequent_indent="  ",
+                          break_long_words=False, break_on_hyphens=False)
+        )  # fmt: skip
+    return "\n".join(rows)[before:]
 
 
 def frame(diagnostic: Diagnostic, source: Sequence[str], look: Look) -> list[Line]:

@@ -245,5 +245,5 @@ def stale(facts: Iterable[StaleFact], look: Look) -> list[Line]:
                   f"changed {what} in between"),)
         )  # fmt: skip
         advice = f"{names[0]}.grad = None, or zero_grad() of the optimizer, before line {again}"
-        lines.append((cell(f"do: {advice}", "advice"),))
+        lines.append((cell(f"help: {advice}", "advice"),))
     return lines

@@ -6,7 +6,7 @@ a.grad is None: a does not require grad, so backward had nothing to store there.
   1 | a = tensor(4.0)
     |     ^^^^^^^^^^^ made without requires_grad=True
 
-do: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(-53.)
+help: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(-53.)
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ def _frame(report: WhyReport, source: str, look: Look) -> list[Line]:
 def _advice(trial: TrialFact, look: Look) -> list[Line]:
     """What to do, and what came of it when it was tried."""
     if not trial.outcome:
-        return _wrapped(f"do: {trial.advice}", look)
-    told = f"do: {trial.advice}{error.TRIED} {one_line(trial.outcome)}"
-    if width_of(f"do: {trial.advice}") <= look.width:
+        return _wrapped(f"help: {trial.advice}", look)
+    told = f"help: {trial.advice}{error.TRIED} {one_line(trial.outcome)}"
+    if width_of(f"help: {trial.advice}") <= look.width:
         return error.note(told, look)
     tried = error.note(told, look)[-1]
-    return [*_wrapped(f"do: {trial.advice}", look), tried]
+    return [*_wrapped(f"help: {trial.advice}", look), tried]
 
 
 def _wrapped(said: str, look: Look) -> list[Line]:

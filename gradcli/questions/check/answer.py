@@ -102,7 +102,7 @@ def _problem(file: str, place: str, before: str, answer: str) -> Problem:
     return Problem(
         "output", f"the output differs from {place} in line {first + 1}",
         shown=_difference(old, new, first, (place, f"{file} prints")),
-        advice=("do: gradcli check --update, if the new output is right",),
+        advice=("help: gradcli check --update, if the new output is right",),
     )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ def gates(
 
 
 def _why(fact: FileCheck, name: str) -> str:
-    return f"do: gradcli why {fact.file} {name}"
+    return f"help: gradcli why {fact.file} {name}"
 
 
 def _called_backward(ran: Ran) -> bool:
@@ -107,5 +107,5 @@ def _stale(ran: Ran) -> Iterator[Problem]:
             f"{stale.name}.grad is stale: line {stale.again} adds to what line {stale.first} left, "
             f"although line {stale.update} changed {stale.name} in between{times}"
         )
-        advice = f"do: {stale.name}.grad = None behind line {stale.update}"
+        advice = f"help: {stale.name}.grad = None behind line {stale.update}"
         yield Problem("stale", message, stale.again, advice=(advice,))
