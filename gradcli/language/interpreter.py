@@ -395,7 +395,8 @@ def _near(program: Program, error: BaseException) -> tuple[str, ...]:
         pool.update(word for word in names.torch_names() if "." not in word)
         near = names.suggestion(error.word, sorted(pool))
         near = near or names.suggest_member("torch", error.word)
-        given = (f"help: --set {error.word}=1.0",) if error.word in program.inputs else ()
+        settable = error.word in program.inputs and not error.word.endswith(_ERRORS)
+        given = (f"help: --set {error.word}=1.0",) if settable else ()
         return (*given, f"help: did you mean {_said(near)}?") if near else given
     return ()
 

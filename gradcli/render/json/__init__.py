@@ -15,7 +15,6 @@ from ...recording.facts import (
     FlowFact,
     GradientFact,
     GradReport,
-    Nested,
     NodeFact,
     Report,
     RootFact,
