@@ -75,7 +75,7 @@ y.backward()
 @pytest.mark.parametrize(
     "line",
     ["run", "trace", "trace --saved --all", "trace --format json", "grad --wrt x", "step",
-     "paths --of y --wrt x", "why", "check --no-numeric", "trace --profile"],
+     "paths --of y --wrt x", "why", "check --no-numeric", "trace --profile", "flow"],
 )  # fmt: skip
 def test_an_answer_runs_no_method_of_the_program(line: str, tmp_path: Path) -> None:
     file = tmp_path / "endless.expr"

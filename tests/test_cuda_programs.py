@@ -15,7 +15,7 @@ from gradcli.engine.run_state import as_new
 
 ROOT = Path(__file__).parent
 EXPRESSIONS = sorted((ROOT.parent / "expressions").rglob("*.expr"))
-COMMANDS = ("trace", "grad", "paths", "why", "step", "check")
+COMMANDS = ("trace", "grad", "paths", "why", "step", "flow", "check")
 WRITTEN = [
     pytest.param(text, id=f"{name}: {title}")
     for name in ("engine", "networks", "optimisers", "tensors", "functional", "pasted")

@@ -6,7 +6,7 @@ from importlib import import_module
 from types import ModuleType
 
 # In the order in which help lists them.
-NAMES = ("run", "trace", "grad", "paths", "why", "step", "check", "diff", "ops")
+NAMES = ("run", "trace", "grad", "paths", "why", "step", "flow", "check", "diff", "ops")
 
 
 def module_of(name: str) -> ModuleType:

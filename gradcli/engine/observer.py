@@ -40,6 +40,12 @@ class Observer:
     def leaving(self, module: Any) -> None:
         """The call has ended, or an error has left it."""
 
+    def optimizing(self, optimizer: Any, parameters: Sequence[Any]) -> None:
+        """An optimiser was given parameters."""
+
+    def stepping(self, optimizer: Any) -> None:
+        """An optimiser is about to change them."""
+
     # ---- a pass over the graph
 
     def started(

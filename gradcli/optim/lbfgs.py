@@ -50,7 +50,7 @@ class LBFGS(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         if closure is None:
             raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
-        self._stepped = True
+        self._begin_step()
         with no_grad():
             return self._iterate(closure)
 

@@ -102,12 +102,14 @@ class Optimizer:
         if known & set(identities):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
+        if state.observer is not None:
+            state.observer.optimizing(self, parameters)
 
     # ---- the step
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates every parameter that has a gradient; a closure computes the loss anew first."""
-        self._stepped = True
+        self._begin_step()
         for hook in list(self._pre_hooks.values()):
             hook(self, (), {})
         loss = None
@@ -127,6 +129,11 @@ class Optimizer:
         for hook in list(self._post_hooks.values()):
             hook(self, (), {})
         return loss
+
+    def _begin_step(self) -> None:
+        self._stepped = True
+        if state.observer is not None:
+            state.observer.stepping(self)
 
     def _keeps(self, group: dict[str, Any]) -> bool:
         """Does a parameter of this group have a state from one step to the next?"""

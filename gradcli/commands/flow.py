@@ -1,0 +1,72 @@
+"""commands: `gradcli flow`: a training run at a glance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..ending import keep
+from ..options import Command, Misuse, Option, Shared, flag, shared
+from .environment import Environment, guarded
+
+
+class Asked(NamedTuple):
+    """The options of flow."""
+
+    chosen: int | None
+    expand: bool
+    legend: bool
+
+
+def _number(text: str) -> int:
+    """The number of a pass."""
+    if not text.isdigit() or int(text) < 1:
+        raise Misuse(f"{text!r} is not the number of a pass: 1 is the first")
+    return int(text)
+
+
+COMMAND = Command(
+    "flow",
+    """Show how gradients flow in a training run.
+
+    One row for each backward pass, one for each parameter, and what is wrong:
+    vanishing, exploding, stale, dead, not reached, never updated.
+
+    \b
+    gradcli flow train.expr
+    gradcli flow train.expr --pass 17
+    gradcli flow train.expr --format json | jq '.verdicts[] | {verdict, names}'
+    """,
+    Asked,
+    (
+        Option("chosen", ("--pass",), "Show the gradients of this backward pass; 1 is the first.",
+               None, _number, metavar="N"),
+        flag("expand", "--expand", help="Show every pass and every parameter; fold nothing."),
+        flag("legend", "--legend", help="Explain the columns and signs below the tables."),
+    ),
+    shared(),
+)  # fmt: skip
+
+
+def command(common: Shared, asked: Asked) -> int:
+    """Runs the program and shows its passes; its exit code."""
+
+    def body(env: Environment) -> int:
+        from ..questions.flow import flow_report, recorded
+
+        streams = common.format == "text"
+        write = env.printer() if streams else None
+        ran = env.explained(recorded(env.request(), write, asked.chosen))
+        report = flow_report(ran, asked.chosen)
+        keep(report)
+        if streams:
+            from ..render import flow as render_flow
+
+            env.answer([render_flow.text(report, env.look, expand=asked.expand,
+                                         legend=asked.legend)])  # fmt: skip
+        else:
+            from ..render.json import flow as json
+
+            env.answer(json.flow(report))
+        return env.finish(ran)
+
+    return guarded(common, body)

@@ -1,0 +1,153 @@
+"""Questions: a training run as verdicts see it: leaves by their names, optimisers, the text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ...engine.tensor import Tensor
+from ...language.program import Program
+from ...language.values import Instance
+from ...pipeline.request import Ran
+from ...recording import collect as collecting
+from ...recording.facts import Place
+from ...recording.flow_tracks import Blocked, Track
+from ...recording.gradient_flow import GradientFlow
+from ..graph import module_names, module_tensors, place_reader
+
+
+class Optimiser(NamedTuple):
+    """An optimiser: itself, the line that made it, how often it was asked to step."""
+
+    object: Any
+    line: int | None
+    steps: int
+
+
+class Leaf(NamedTuple):
+    """A leaf with a name; without a track no pass reached it. `owner` is the name that holds it."""
+
+    name: str
+    line: int | None
+    shape: tuple[int, ...]
+    is_parameter: bool
+    track: Track | None
+    optimiser: Optimiser | None
+
+    @property
+    def owner(self) -> str:
+        return self.name.partition(".")[0].partition("[")[0]
+
+
+class Training:
+    """What a run left: `leaves` in the order of their names, `others` without one."""
+
+    def __init__(self, ran: Ran, flow: GradientFlow) -> None:
+        assert ran.program is not None
+        assert ran.outcome is not None
+        self.ran, self.flow = ran, flow
+        known = ran.outcome.bindings
+        inner = {name: value for name, value in flow.inner.items() if name not in known}
+        own = {"self": inner.pop("self")} if "self" in inner else {}
+        self.bindings = {**known, **inner, **own}  # `self` says least
+        self.place: Callable[[Any], Place | None] = place_reader(ran.program)
+        self.leaves: list[Leaf] = []
+        self._names: dict[int, str] = {}
+        self._by_tensor: dict[int, str] = {}
+        self._list()
+        tracks = (*flow.tracks.values(), *flow.gone)
+        self.others = flow.lost + sum(id(track) not in self._names for track in tracks)
+        self.read = _gradients_read(ran.program)
+
+    def name_of(self, track: Track) -> str:
+        """What a leaf is called."""
+        return self._names.get(id(track), "(a tensor without a name)")
+
+    def where(self, blocked: Blocked) -> tuple[str, int | None]:
+        """The expression that lets nothing through, in its module, and its line."""
+        place, module = self.place(blocked.origin), blocked.module
+        if place is None:
+            return blocked.name, None
+        if module is None or isinstance(module, Instance):
+            return place.text, place.line
+        path = module_names(self.bindings).get(id(module), "")
+        return f"{type(module).__name__} {path}".rstrip(), place.line
+
+    # ---- names
+
+    def _list(self) -> None:
+        flow, taken = self.flow, dict[str, int]()
+        for name, line, tensor in self._named():
+            if id(tensor) in self._by_tensor:
+                continue
+            self._by_tensor[id(tensor)] = name
+            _, _, line = flow.names.get(id(tensor), (None, None, line))  # the line that made it
+            track = flow.tracks.get(id(tensor))
+            self._add(name, line, tensor, track)
+            taken[name] = 1
+        for track in sorted((*flow.tracks.values(), *flow.gone), key=_first_pass):
+            if id(track) not in self._names and track.name:
+                count = taken[track.name] = taken.get(track.name, 0) + 1
+                name = track.name if count == 1 else f"{track.name}#{count}"
+                tensor = track.tensor()
+                if tensor is not None:
+                    self._by_tensor[id(tensor)] = name
+                self._add(name, track.line, tensor, track)
+
+    def _add(self, name: str, line: int | None, tensor: Any, track: Track | None) -> None:
+        optimiser = None
+        if tensor is not None and id(tensor) in self.flow.optimised:
+            key = self.flow.optimised[id(tensor)][1]
+            found, made = self.flow.optimisers[key]
+            optimiser = Optimiser(found, made, self.flow.steps.get(key, 0))
+        shape = tuple(tensor.shape) if tensor is not None else track.shape if track else ()
+        parameter = track.is_parameter if track is not None else bool(tensor.is_parameter)
+        if track is not None:
+            self._names[id(track)] = name
+        self.leaves.append(Leaf(name, line, shape, parameter, track, optimiser))
+
+    def _named(self) -> Iterator[tuple[str, int | None, Any]]:
+        """Every leaf that has a name at the end: names of loops say least."""
+        assert self.ran.outcome is not None
+        bindings, lines = self.ran.outcome.bindings, self.ran.outcome.lines
+        passing = self.flow.passing
+        named = list(collecting.named_tensors(bindings, Tensor))
+        inner = module_tensors(self.bindings, self.flow.born)
+        groups = (
+            [(name, lines.get(name), t) for name, t in named
+             if name not in passing and "[" not in name],
+            [(entry.name, entry.line, entry.tensor) for entry in inner],
+            [(name, lines.get(name.partition("[")[0]), t) for name, t in named],
+        )  # fmt: skip
+        for group in groups:
+            for name, line, tensor in group:
+                if tensor.requires_grad and tensor._grad_fn is None:
+                    yield name, line, tensor
+
+
+def _first_pass(track: Track) -> int:
+    return 0 if track.first_row is None else track.first_row.number
+
+
+def loop_names(machine: Any) -> frozenset[str]:
+    """`p` of `for p in net.parameters()`, of comprehensions too."""
+    loops = (ast.For, ast.comprehension)
+    return frozenset(
+        word.id
+        for statement in machine.program.body
+        for node in ast.walk(statement)
+        if isinstance(node, loops)
+        for word in ast.walk(node.target)
+        if isinstance(word, ast.Name)
+    )
+
+
+def _gradients_read(program: Program) -> frozenset[str]:
+    """The names whose `.grad` the program looks at."""
+    return frozenset(
+        ast.unparse(node.value)
+        for statement in program.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Attribute) and node.attr == "grad"
+    )

@@ -1,0 +1,234 @@
+"""Questions: what is wrong in a training run, each thing in one sentence with its lines.
+
+A verdict is said only where it holds for what a run did, not for one unlucky pass: a gradient that
+becomes small while a run converges does not vanish, and one that is 0 because the loss is 0 is not
+dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...recording.facts.flow import VerdictFact
+from ...recording.flow_tracks import Track
+from ..why.declared import zero_of
+from .training import Leaf, Optimiser, Training
+
+MOST_OF = 0.9  # of the passes: a leaf is small beside others
+LATE = 0.1  # of the passes: it has been 0 since
+FEW = 3  # passes in a row, where there are so many
+GROWTH, JUMP = 1e3, 1e2  # of a gradient's norm: over a run, and before the first infinity
+WORSE = 10.0  # times the first loss
+HUGE, UNDERFLOW = 1e6, 1e-25
+WHY = {"flat": "has no slope", "cancels": "multiplies by 0"}
+REGULAR = frozenset({"rectifies", "clamps", "mask"})
+
+
+class Said(NamedTuple):
+    """A verdict on one leaf; those of the same words are put together, `{n}` is their numbers."""
+
+    verdict: str
+    sentence: str
+    lines: tuple[int | None, ...] = ()
+
+
+def verdicts(training: Training) -> list[VerdictFact]:
+    """All of them, each with the leaves that it holds for."""
+    groups: dict[tuple[str, str], list[tuple[str, float, Said]]] = {}
+    for leaf in training.leaves:
+        for said, number in _of(leaf, training):
+            groups.setdefault(said[:2], []).append((leaf.name, number, said))
+    return [_fact(*words, entries) for words, entries in groups.items()]
+
+
+def _fact(verdict: str, sentence: str, entries: list[tuple[str, float, Said]]) -> VerdictFact:
+    names, found, each = zip(*entries, strict=True)
+    low, high = _short(min(found)), _short(max(found))
+    numbers = low if low == high else f"{low} to {high}"
+    lines = dict.fromkeys(line for said in each for line in said.lines if line is not None)
+    return VerdictFact(verdict, names, sentence.replace("{n}", numbers), tuple(lines))
+
+
+Found = tuple[Said, float]
+
+
+def _of(leaf: Leaf, training: Training) -> Iterator[Found]:
+    track = leaf.track
+    if track is None:
+        yield from _not_reached(leaf, training)
+        return
+    for find in (_exploding, _dead, _vanishing):
+        found: Found | None = find(track, training)
+        if found is not None:
+            yield found
+            break
+    if track.stale:
+        line = track.changed_line
+        yield Said(
+            "stale", f"line {track.stale_line} adds to the gradient of an earlier pass, although "
+            f"line {line} has changed the tensor since, and the sum changes it again, {{n}} times: "
+            "zero_grad() is missing between them", (track.stale_line, line),
+        ), track.stale  # fmt: skip
+    if found is None or found[0].verdict == "exploding":
+        change = _not_given if leaf.optimiser is None else _not_updated
+        said = change(leaf, track, training)
+        if said is not None:
+            yield said, 0
+
+
+# ---------------------------------------------------------------- what flowed
+
+
+def _exploding(track: Track, training: Training) -> Found | None:
+    first, last = track.first_row, track.last_row
+    if first is None or last is None:
+        return None
+    lines = (last.line, track.changed_line)
+    if track.first_bad is not None:
+        since = f"in pass {track.first_bad}"
+        if track.peak > JUMP * track.first > 0:
+            return Said("exploding", "the norm of the gradient grows to {n} until it is infinite "
+                        f"or NaN {since}", lines), track.peak  # fmt: skip
+        return Said("nan", f"the gradient is infinite or NaN, first {since}", (last.line,)), 0
+    beside = _beside(track, training)
+    if beside is not None:
+        return _said_beside("exploding", track, beside, training)
+    same = first.origin is last.origin and first.loss is not None and last.loss is not None
+    worse = same and abs(last.loss or 0) > WORSE * abs(first.loss or 0)
+    if worse and track.last > GROWTH * track.first > 0:
+        sentence = (
+            f"the norm of the gradient grows to {{n}} times that of pass {first.number}, and "
+        )
+        return Said("exploding", sentence + "the loss with it", lines), track.last / track.first
+    if min(track.first, track.last) > HUGE * max(1.0, track.size):
+        return Said("exploding", "the norm of the gradient is {n} and more",
+                    (_used(track, training), last.line)), min(track.first, track.last)  # fmt: skip
+    return None
+
+
+def _beside(track: Track, training: Training) -> Track | None:
+    """A leaf nearer to the loss whose gradients are next to nothing beside this one's."""
+    for other in training.flow.tracks.values():
+        small = other.under_first and other.under >= MOST_OF * other.passes
+        if small and other.louder is track:
+            return other
+    return None
+
+
+def _dead(track: Track, training: Training) -> Found | None:
+    blocked, last = track.blocked, track.last_row
+    if blocked is None or last is None or last.loss == 0:
+        return None
+    if track.blanks < max(min(FEW, track.passes), LATE * track.passes):
+        return None
+    text, line = training.where(blocked)
+    place = "" if line is None else f" on line {line}"
+    every = track.blanks == track.passes
+    zero = zero_of(blocked)
+    verdict = "zero"
+    if zero == "saturates" or blocked.size < UNDERFLOW:
+        verdict = "vanishing"
+    elif zero in REGULAR:
+        verdict = "dead"
+    elif not every and zero != "flat":
+        return None  # where a run has come to rest, slopes are 0
+    why = WHY.get(zero, "passes nothing on") if verdict != "vanishing" else (
+        "is flat there" if zero == "saturates" else "was given next to nothing")  # fmt: skip
+    since = "" if every else f" since pass {track.blank_since}"
+    return Said(verdict, f"the gradient is 0{since}: {text}{place} {why}", (line,)), 0
+
+
+def _vanishing(track: Track, training: Training) -> Found | None:
+    other = track.louder
+    if other is None or not track.faint_first or track.faint < MOST_OF * track.passes:
+        return None
+    return _said_beside("vanishing", track, other, training)
+
+
+def _said_beside(verdict: str, track: Track, other: Track, training: Training) -> Found:
+    name = training.name_of(other)
+    sentence = f"the gradient is {{n}} times that of {name}, which is nearer to the loss"
+    lines = _used(track, training), _used(other, training)
+    return Said(verdict, sentence, lines), track.first / other.first if other.first else 0.0
+
+
+# ---------------------------------------------------------------- what changed
+
+
+def _not_reached(leaf: Leaf, training: Training) -> Iterator[Found]:
+    if not training.flow.count:
+        return
+    siblings = any(other.track is not None and other.owner == leaf.owner and other is not leaf
+                   for other in training.leaves)  # fmt: skip
+    trained = leaf.optimiser is not None or (leaf.is_parameter and siblings)
+    by_hand = not leaf.is_parameter and not training.flow.optimisers and _is_training(training)
+    if trained or by_hand:
+        line = leaf.optimiser.line if leaf.optimiser is not None else None
+        yield Said("not reached", "no backward pass comes to it", (leaf.line, line)), 0
+
+
+def _not_given(leaf: Leaf, track: Track, training: Training) -> Said | None:
+    """It has gradients, and nobody changes it."""
+    if track.updates or not track.was_known or track.captured or track.peak == 0:
+        return None
+    if not leaf.is_parameter and (track.passes < 2 or leaf.name in training.read):
+        return None
+    optimisers = training.flow.optimisers
+    if not optimisers:
+        if _is_training(training) and track.passes > 1:
+            return Said("not updated", "it has gradients, but no line changes it", (leaf.line,))
+        return None
+    if leaf.is_parameter and not any(p.is_parameter for p, _ in training.flow.optimised.values()):
+        return None  # an input is optimised: the network is meant to stay
+    if not training.flow.steps:
+        return None
+    line = _nearest(leaf, training)
+    made = "" if line is None else f" made on line {line}"
+    return Said("not given to the optimiser", f"it has gradients, but the optimiser{made} was not "
+                "given it", (line, leaf.line))  # fmt: skip
+
+
+def _not_updated(leaf: Leaf, track: Track, training: Training) -> Said | None:
+    """An optimiser has it, and it stays as it was."""
+    optimiser = leaf.optimiser
+    if optimiser is None or track.updates or not track.was_known or track.peak == 0:
+        return None
+    lines = (optimiser.line,)
+    made = "" if optimiser.line is None else f" made on line {optimiser.line}"
+    if not optimiser.steps:
+        if track.passes < 2:
+            return None
+        return Said("not updated", f"the optimiser{made} never steps", lines)
+    why = "by lr 0" if _has_no_rate(optimiser) else "by less than its last digit"
+    return Said("not updated", f"the optimiser{made} changes it {why}", lines)
+
+
+def _has_no_rate(optimiser: Optimiser) -> bool:
+    groups = getattr(optimiser.object, "param_groups", ())
+    rates = [group.get("lr") for group in groups if type(group) is dict]
+    return bool(rates) and all(type(rate) in (int, float) and rate == 0 for rate in rates)
+
+
+def _is_training(training: Training) -> bool:
+    return any(leaf.track is not None and leaf.track.updates > 1 for leaf in training.leaves)
+
+
+def _nearest(leaf: Leaf, training: Training) -> int | None:
+    """The line of the optimiser that has a leaf of the same owner, else of the first one."""
+    for other in training.leaves:
+        if other.optimiser is not None and other.owner == leaf.owner:
+            return other.optimiser.line
+    return next(line for _, line in training.flow.optimisers.values())
+
+
+# ---------------------------------------------------------------- words
+
+
+def _used(track: Track, training: Training) -> int | None:
+    place = training.place(track.origin)
+    return None if place is None else place.line
+
+
+def _short(number: float) -> str:
+    return f"{number:.3g}"

@@ -1,0 +1,89 @@
+"""Recording: what is measured of a gradient or a weight: norms, zeros, how far it has moved.
+
+A value is a tensor, or an array of the engine's, of whatever library; a number on its own has the
+methods of an array too.
+"""
+
+from __future__ import annotations
+
+from math import inf, nan, sqrt
+from typing import Any, NamedTuple
+
+from ..engine.tensor import Tensor
+
+
+class Measure(NamedTuple):
+    """Of one gradient. The norm is NaN or inf where an element is; `bad` counts these."""
+
+    norm: float
+    largest: float
+    zeros: int
+    bad: int
+    size: int
+
+
+def array_of(value: Any) -> Any:
+    """The numbers themselves."""
+    return value._data if isinstance(value, Tensor) else value
+
+
+def measured(value: Any) -> Measure:
+    """All of it at once."""
+    size = abs(array_of(value)).astype("float64")
+    if not size.size:
+        return Measure(0.0, 0.0, 0, 0, 0)
+    bad = size.size - int((size < inf).sum())
+    zeros = int((size == 0).sum())
+    top = float(size.max())  # NaN wins
+    return Measure(_norm(size, top), top, zeros, bad, size.size)
+
+
+def _norm(size: Any, top: float) -> float:
+    """Without an overflow on the way."""
+    if not 0 < top < inf:
+        return top
+    return top * sqrt(float(((size / top) ** 2).sum()))
+
+
+def norm_of(value: Any) -> float:
+    """The Euclidean norm."""
+    return measured(value).norm
+
+
+def is_blank(value: Any) -> bool:
+    """Whether there is nothing but zeros."""
+    return not bool(array_of(value).any())
+
+
+def weight_of(values: Any) -> float:
+    """The sum of all absolute values."""
+    total = 0.0
+    for value in values:
+        if value is not None:
+            total += float(abs(array_of(value)).sum())
+    return total
+
+
+def copy_of(tensor: Any) -> Any:
+    """The numbers as they are now."""
+    array = array_of(tensor)
+    return array.copy() if hasattr(array, "__setitem__") else array
+
+
+def moved(before: Any, tensor: Any) -> float:
+    """norm(change) / norm(before); against zeros any change is infinite."""
+    now = array_of(tensor)
+    if now.shape != before.shape:
+        return nan
+    change = norm_of(now.astype("float64") - before) if now.dtype.kind != "c" else norm_of(
+        now - before)  # fmt: skip
+    if not change:
+        return 0.0
+    size = norm_of(before)
+    return change / size if size else inf
+
+
+def unchanged(before: Any, tensor: Any) -> int:
+    """How many elements are as they were."""
+    now = array_of(tensor)
+    return int((now == before).sum()) if now.shape == before.shape else 0

@@ -1,0 +1,269 @@
+"""Tests of `gradcli flow`: its numbers against PyTorch, its verdicts against what was put there."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from command_here import here
+from flow_programs import FIT, HEALTHY, NET, PLANTED, sgd
+from oracle import oracle, question
+from test_cli import SCHEMAS, home  # noqa: F401
+
+from gradcli.pipeline.request import Request
+from gradcli.questions.flow import flow_report, recorded
+from gradcli.recording.curve import ROOM, Curve
+from gradcli.recording.facts.flow import FlowReport
+from gradcli.recording.gradient_flow import ENDS, GradientFlow
+from gradcli.render.flow import curve
+from gradcli.render.text import Look
+
+PROGRAMS = {name: text for name, (text, _) in PLANTED.items()} | HEALTHY
+
+
+def report(text: str) -> FlowReport:
+    found = flow_report(recorded(Request(text.encode(), "train.expr"), None))
+    assert found.error is None, found.error
+    return found
+
+
+# ---------------------------------------------------------------- verdicts
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_what_is_wrong_is_told(name: str) -> None:
+    text, wanted = PLANTED[name]
+    found: dict[str, set[str]] = {}
+    for fact in report(text).verdicts:
+        found.setdefault(fact.verdict, set()).update(fact.names)
+        assert fact.lines and all(1 <= line <= text.count("\n") for line in fact.lines)
+        assert "{n}" not in fact.sentence
+    assert found.keys() == wanted.keys()
+    assert all(found[verdict] == set(names) for verdict, names in wanted.items() if names)
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_nothing_is_told_where_nothing_is_wrong(name: str) -> None:
+    assert report(HEALTHY[name]).verdicts == ()
+
+
+def test_the_line_of_the_cause() -> None:
+    """The relu that passes nothing, the call that adds, the optimiser that lacks a leaf."""
+    names = "a relu in a class", "no zero_grad", "a head that the optimiser lacks", "round"
+    lines = {
+        name: {f.verdict: f.lines for f in report(PLANTED[name][0]).verdicts} for name in names
+    }
+    text = PLANTED["a relu in a class"][0].splitlines()
+    (line,) = lines["a relu in a class"]["dead"]
+    assert "F.relu" in text[line - 1]
+    assert lines["no zero_grad"]["stale"] == (8, 9)
+    assert 6 in lines["a head that the optimiser lacks"]["not given to the optimiser"]
+    assert lines["round"]["zero"] == (8,)
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def leaves_below(root: Any) -> dict[int, Any]:
+    found: dict[int, Any] = {}
+    seen, pending = set(), [root.grad_fn]
+    while pending:
+        node = pending.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            found[id(node.variable)] = node.variable
+        pending.extend(child for child, _ in node.next_functions)
+    return found
+
+
+def written(number: float) -> float | str:
+    return number if math.isfinite(number) else "bad"
+
+
+@question
+def passes_of(torch: Any, text: str) -> list[list[Any]]:
+    """For each pass of a program the value of its root and the norm of what came to leaves."""
+    rows: list[list[Any]] = []
+    backward, grad = torch.Tensor.backward, torch.autograd.grad
+
+    def note(root: Any, found: list[Any]) -> None:
+        square = sum(float((g.detach().double() ** 2).sum()) for g in found if g is not None)
+        loss = written(float(root.detach())) if root.numel() == 1 else None
+        rows.append([loss, written(math.sqrt(square))])
+
+    def watched_backward(self: Any, *arguments: Any, **options: Any) -> None:
+        leaves = leaves_below(self)
+        before = {key: leaf.grad for key, leaf in leaves.items()}
+        for leaf in leaves.values():
+            leaf.grad = None
+        backward(self, *arguments, **options)
+        note(self, [leaf.grad for leaf in leaves.values()])
+        for key, leaf in leaves.items():
+            if before[key] is not None:
+                leaf.grad = before[key] if leaf.grad is None else before[key].add_(leaf.grad)
+
+    def watched_grad(outputs: Any, inputs: Any, *arguments: Any, **options: Any) -> Any:
+        found = grad(outputs, inputs, *arguments, **options)
+        note(outputs, list(found))
+        return found
+
+    names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "optim": torch.optim}
+    torch.Tensor.backward, torch.autograd.grad = watched_backward, watched_grad
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(compile(text, "program", "exec"), {**names, "tensor": torch.tensor})
+    finally:
+        torch.Tensor.backward, torch.autograd.grad = backward, grad
+    return rows
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_losses_and_norms_are_those_of_pytorch(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    passes = report(PROGRAMS[name]).passes
+    wanted = oracle.ask("passes_of", PROGRAMS[name])
+    assert len(passes) == len(wanted)
+    for fact, (loss, norm) in zip(passes, wanted, strict=True):
+        if isinstance(norm, float) and norm > 1e4 * wanted[0][1]:
+            continue  # once it explodes, the last bit decides
+        near = {"rel": 2e-3, "abs": 1e-6}
+        if loss is not None and fact.loss is not None:
+            shown = written(fact.loss)
+            assert shown == loss if "bad" in (shown, loss) else shown == pytest.approx(loss, **near)
+        shown = written(fact.norm)
+        assert shown == norm if "bad" in (shown, norm) else shown == pytest.approx(norm, **near)
+
+
+def test_a_leaf_over_the_passes() -> None:
+    text = """\
+w = tensor([1., 2.], requires_grad=True)
+for g in (3., 0., 4.):
+    (w[0] * g).backward()
+    with torch.no_grad():
+        w -= 0.5 * w.grad
+    w.grad = None
+"""
+    (leaf,) = report(text).leaves
+    assert (leaf.name, leaf.line, leaf.shape, leaf.passes) == ("w", 1, (2,), 3)
+    assert leaf.curve == (3.0, 0.0, 4.0)
+    assert leaf.zeros == pytest.approx(4 / 6) and leaf.unchanged == 0.5
+    assert leaf.updates == 2
+    first, second = 1.5 / math.sqrt(5), 2 / math.hypot(0.5, 2)
+    assert leaf.update == pytest.approx((first + second) / 2)
+
+
+def test_a_name_that_gets_a_new_leaf_in_each_turn_is_one_leaf() -> None:
+    found = report(HEALTHY["a line with new leaves"])
+    assert [(leaf.name, leaf.passes, leaf.updates) for leaf in found.leaves] == [
+        ("w", 50, 50), ("b", 50, 50),
+    ]  # fmt: skip
+
+
+# ---------------------------------------------------------------- bounds
+
+
+def test_memory_does_not_grow_with_the_passes() -> None:
+    turns = 2 * ENDS + 500
+    text = (
+        FIT
+        + f"""\
+for i in range({turns}):
+    x = torch.ones(50, requires_grad=True)
+    (w * x).sum().backward()
+    w.grad = None
+"""
+    )
+    ran = recorded(Request(text.encode(), "train.expr"), None)
+    flow = ran.seen(GradientFlow)
+    assert flow is not None and flow.count == turns
+    assert len(flow.first) + len(flow.last) == 2 * ENDS
+    assert len(flow.tracks) + len(flow.gone) < 10 and len(flow.names) < 10
+    assert all(len(track.curve.groups) <= ROOM for track in flow.tracks.values())
+    found = flow_report(ran)
+    assert [found.passes[0].number, found.passes[-1].number] == [1, turns]
+
+
+@pytest.mark.parametrize("length", [0, 1, 63, 64, 65, 1000, 4097])
+def test_a_curve_keeps_the_largest_of_each_group(length: int) -> None:
+    kept = Curve()
+    numbers = [math.sin(i) * i for i in range(length)]
+    for number in numbers:
+        kept.add(number)
+    groups = [numbers[i : i + kept.span] for i in range(0, length, kept.span)]
+    assert kept.groups == [max(group) for group in groups] and len(groups) <= ROOM
+
+
+def test_a_curve_in_bars() -> None:
+    look = Look()
+    assert curve((1.0, 10.0, 100.0), look) == "▁▅█"
+    assert curve((1.0, 0.0, math.nan), look) == "▅ !"
+    assert curve((0.0, 0.0), look) == "0"
+    assert curve(tuple(10.0**i for i in range(64)), look) == "▁▁▂▃▄▅▆▇██"
+    assert curve((1.0, 100.0), look._replace(unicode=False)) == "_@"
+
+
+# ---------------------------------------------------------------- the page and the document
+
+
+def document(*words: str) -> dict[str, Any]:
+    done = here("flow", *words, "--format", "json")
+    found: dict[str, Any] = json.loads(done.stdout)
+    jsonschema.validate(found, json.loads((SCHEMAS / "gradcli.flow-1.json").read_text("utf-8")))
+    return found
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_pages_and_documents(name: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    file = home / "train.expr"
+    file.write_text(PROGRAMS[name], encoding="utf-8")
+    page = here("flow", str(file))
+    assert page.returncode == 0 and "…" not in page.stdout
+    assert page.stdout == here("flow", str(file)).stdout
+    found = document(str(file))
+    assert found["total"] == len(found["passes"])
+    for leaf in found["leaves"]:
+        assert leaf["name"] in page.stdout or len(found["leaves"]) > 40
+    for fact in found["verdicts"]:
+        assert fact["sentence"] in page.stdout
+    monkeypatch.setenv("COLUMNS", "60")
+    assert here("flow", str(file), "--expand").stdout.count("\n") >= page.stdout.count("\n")
+
+
+def test_one_pass(home: Path) -> None:  # noqa: F811
+    (home / "train.expr").write_text(sgd(turns=3))
+    done = here("flow", "train.expr", "--pass", "2")
+    assert done.stdout.startswith("pass 2 of 3, line 9, loss = ")
+    found = document("train.expr", "--pass", "2")
+    assert found["pass"]["number"] == 2 and found["passes"] == []
+    square = sum(gradient["norm"] ** 2 for gradient in found["gradients"])
+    assert math.sqrt(square) == pytest.approx(found["pass"]["norm"])
+    assert all(0 < gradient["change"] < 2 for gradient in found["gradients"])
+    done = here("flow", "train.expr", "--pass", "4")
+    assert done.returncode == 2 and "there are 3 backward passes" in done.stderr
+    assert here("flow", "train.expr", "--pass", "0").returncode == 2
+
+
+def test_without_a_pass_and_with_an_error(home: Path) -> None:  # noqa: F811
+    (home / "plain.expr").write_text("print(1)\n")
+    assert here("flow", "plain.expr").stdout == "1\n\nno backward pass: nothing flowed\n"
+    (home / "train.expr").write_text(NET + "net(X).sum().backward()\nnet(Y)\n")
+    done = here("flow", "train.expr")
+    assert done.returncode == 3 and done.stdout.startswith("pass  line  loss")
+    assert "net.2.bias" in done.stdout and "no verdict" not in done.stdout
+    assert document("train.expr")["error"]["line"] == 6
+
+
+def test_the_legend(home: Path) -> None:  # noqa: F811
+    (home / "train.expr").write_text(sgd(turns=3))
+    page = here("flow", "train.expr", "--legend").stdout
+    for head in ("largest change", "first → last", "zeros", "unchanged", "update"):
+        assert page.count(head) >= 2
