@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from typer.core import TyperGroup
 
 from .commands import NAMES, module_of
 from .options import Command, Misuse, Option
+from .reading import parted
 
 EPILOG = """\
 \b
@@ -82,6 +84,7 @@ def typer_command(command: Command) -> Any:
 
     def call(**given: Any) -> None:
         values = {option.field: _gathered(option, given[option.field]) for option in command.every}
+        values["arguments"] = parted(sys.argv[1:])[1]
         status = module_of(command.name).command(*command.filled(values))
         if status:
             raise typer.Exit(status)
@@ -146,7 +149,7 @@ def _parser(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
 def called() -> Any:
     """What typer makes of the command line; its exit code."""
     try:
-        return app(prog_name="gradcli", standalone_mode=False)
+        return app(parted(sys.argv[1:])[0], prog_name="gradcli", standalone_mode=False)
     except typer.Abort:
         return 130
 
@@ -156,8 +159,6 @@ def misused(error: Exception) -> int | None:
     words = getattr(error, "format_message", None)
     if words is None:
         return None
-    import sys
-
     from .render.escape import block
 
     context = getattr(error, "ctx", None)

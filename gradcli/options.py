@@ -41,6 +41,8 @@ class Shared(NamedTuple):
     max_output: int
     max_source: int
     max_depth: int
+    engine: str | None = None
+    arguments: tuple[str, ...] | None = None  # of the program: what stands behind --
 
 
 class Option(NamedTuple):
@@ -83,6 +85,11 @@ class Command(NamedTuple):
         """Arguments first, its own options, then the shared ones: as help lists them."""
         arguments = [o for o in (*self.options, *self.shared) if not o.flags]
         return (*arguments, *(o for o in (*self.options, *self.shared) if o.flags))
+
+    @property
+    def hands_on(self) -> bool:
+        """Whether the program may be given arguments of its own, behind --."""
+        return ENGINE in self.shared
 
     def filled(self, given: dict[str, Any]) -> tuple[Any, ...]:
         """What its function is called with."""
@@ -228,6 +235,12 @@ SETTINGS: tuple[Option, ...] = (
         metavar="TYPE",
     ),
 )  # fmt: skip
+ENGINE = choice(
+    "engine", "--engine", of=("own", "torch"), default="own",
+    help="Who runs the program: gradcli's own engine, or Python and the PyTorch that is "
+    "installed. torch trusts FILE: its code can do all that Python can. What stands behind -- is "
+    "for the program: its sys.argv.",
+)  # fmt: skip
 ANSWER: tuple[Option, ...] = (
     Option("out", ("--out", "-o"), "Write the answer into this file.", metavar="OUT"),
     Option("quiet", ("--quiet", "-q"), "No notes, no warnings; -qq: no answer either, only the "
@@ -254,8 +267,11 @@ LIMITS: tuple[Option, ...] = (
 )
 
 
-def shared(*formats: str, arguments: tuple[Option, ...] = (FILE,)) -> tuple[Option, ...]:
+def shared(
+    *formats: str, arguments: tuple[Option, ...] = (FILE,), engine: bool = False
+) -> tuple[Option, ...]:
     """The options of every command on a program; other formats or arguments where given."""
     answer = choice("format", "--format", "-f", of=formats or FORMATS, default="text",
                     help="Text for people, JSON for programs.")  # fmt: skip
-    return (*arguments, *SETTINGS, answer, *ANSWER, *LIMITS)
+    engines = (ENGINE,) if engine else ()
+    return (*arguments, *SETTINGS, *engines, answer, *ANSWER, *LIMITS)

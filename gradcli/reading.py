@@ -33,10 +33,20 @@ def read(line: list[str]) -> Call | None:
     if not line or line[0] not in NAMES or "_GRADCLI_COMPLETE" in os.environ:
         return None
     command: Command = module_of(line[0]).COMMAND
+    line, arguments = parted(line)
     try:
-        return Call(line[0], command.filled(_values(command, _pairs(command, line[1:]))))
+        given = _values(command, _pairs(command, line[1:]))
+        return Call(line[0], command.filled({**given, "arguments": arguments}))
     except (Unclear, Misuse):
         return None
+
+
+def parted(line: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The words for gradcli, and those for the program: what stands behind --."""
+    if "--" not in line or line[0] not in NAMES or not module_of(line[0]).COMMAND.hands_on:
+        return line, ()
+    at = line.index("--")
+    return line[:at], tuple(line[at + 1 :])
 
 
 def _pairs(command: Command, line: list[str]) -> Iterator[tuple[Option, str]]:

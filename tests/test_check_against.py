@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from test_cli import gradcli
 
+from gradcli.live.library import require_torch
 from gradcli.questions.check import Wishes, check
-from gradcli.questions.check.against import require_torch
 from gradcli.recording.facts.check import FileCheck
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -220,7 +220,7 @@ def test_a_program_starts_no_process(given: str, monkeypatch: pytest.MonkeyPatch
 @with_torch
 def test_threads_of_the_process_stay_as_they_are() -> None:
     fact = against("torch.set_num_threads(1000000)\nprint(torch.get_num_threads())\n")
-    assert fact.against == "as PyTorch" and require_torch().get_num_threads() == 1
+    assert fact.against == "as PyTorch" and require_torch("this test").get_num_threads() == 1
 
 
 @with_torch

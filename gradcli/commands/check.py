@@ -131,9 +131,9 @@ def command(common: Shared, asked: Asked) -> int:
             asked.update, asked.against, not asked.no_numeric, len(found) > 1,
         )  # fmt: skip
         if asked.against is not None:
-            from ..questions.check.against import require_torch
+            from ..live.library import require_torch
 
-            require_torch()
+            require_torch("--against torch")
             if not common.quiet:
                 tell(block(TRUSTED))
         facts = side_by_side(found, wishes, asked.jobs)

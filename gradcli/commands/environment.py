@@ -62,6 +62,8 @@ class Environment:
     def request(self, **wanted: Any) -> Request:
         """Reads the program; everything that the pipeline must know. `wanted` are its fields."""
         common = self.common
+        if common.arguments and common.engine != "torch":
+            raise UsageError("-- ARGUMENTS are for a program that Python runs", "--engine torch")
         program = self.program = opened(common.file, common.max_source)
         if program.note and not common.quiet:
             tell(block(program.note + "\n"))
@@ -85,7 +87,8 @@ class Environment:
         )  # fmt: skip
         return Request(
             program.data, program.name, program.path, tuple(common.sets), tuple(common.no_grad),
-            common.device, common.dtype, limits, **wanted,
+            common.device, common.dtype, limits, engine=common.engine or "own",
+            arguments=common.arguments or (), **wanted,
         )  # fmt: skip
 
     def printer(self) -> Callable[[str], None]:
@@ -163,7 +166,8 @@ def guarded(common: Shared, body: Callable[[Environment], int], foreign: bool = 
     try:
         with ExitStack() as limits:
             limits.enter_context(deadline(common.timeout))
-            limits.enter_context(bounded(common.max_memory, foreign or common.device != "cpu"))
+            foreign = foreign or common.engine == "torch" or common.device != "cpu"
+            limits.enter_context(bounded(common.max_memory, foreign))
             limits.enter_context(progress.progress(not common.quiet, _so_far))
             status = body(env)
         flush()

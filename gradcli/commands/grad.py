@@ -36,7 +36,7 @@ COMMAND = Command(
     """,
     Asked,
     (WRT, OF, GRAD_OUTPUT, *GRAPH, PASS),
-    shared(),
+    shared(engine=True),
 )
 
 

@@ -76,7 +76,7 @@ COMMAND = Command(
         flag("expand", "--expand", help="Tell every step; fold nothing."),
         *(option for option in GRAPH if option.field != "all"),
     ),
-    shared(),
+    shared(engine=True),
 )  # fmt: skip
 
 

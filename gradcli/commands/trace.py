@@ -61,7 +61,7 @@ COMMAND = Command(
         PASS,
         *PICTURES,
     ),
-    shared("text", "json", *PICTURE_FORMATS),
+    shared("text", "json", *PICTURE_FORMATS, engine=True),
 )  # fmt: skip
 
 

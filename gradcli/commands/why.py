@@ -38,7 +38,7 @@ COMMAND = Command(
                metavar="[FILE] NAME"),
         flag("no_try", "--no-try", help="Do not run the program again to try the advice."),
     ),
-    shared("text", "json", arguments=()),
+    shared("text", "json", arguments=(), engine=True),
 )  # fmt: skip
 
 

@@ -42,6 +42,8 @@ class Request(NamedTuple):
     retain_graph: bool = False  # the program's backward calls keep their buffers
     create_graph: bool = False
     placeholders: bool = False  # the program runs although inputs have no value
+    engine: str = "own"  # "torch": Python and PyTorch run the program
+    arguments: tuple[str, ...] = ()  # of the program that Python runs
 
 
 class Ran(NamedTuple):

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..deadline import begin
 from ..diagnostics import Enough, LimitReached, ProgramError
-from ..engine import device as devices
-from ..engine import dtypes
 from ..engine.mode import state
 from ..language.budget import Budget
 from ..language.interpreter import Machine, missing_inputs
 from ..language.program import Program, SourceLimits, parse
 from ..language.session import session
 from ..language.source import Source
-from ..namespace import resolve
-from ..opening import DeviceMissing, UsageError
+from .prepared import Warned, prepared
 from .request import Ran, Request
 from .values import Values, values_of
 
@@ -31,6 +28,10 @@ def execute(request: Request, write: Callable[[str], None] | None, *spectators: 
 
     Spectators watch the run. Without them it keeps nothing but its end.
     """
+    if request.engine == "torch":
+        from .live import execute_live
+
+        return execute_live(request, write, spectators)
     with prepared(request):
         try:
             program = program_of(request)
@@ -56,38 +57,6 @@ def program_of(request: Request) -> Program:
             LimitReached(f"limit of {most:,} bytes of source", "--max-source").told(request.name)
         )
     return parse(Source.from_bytes(request.data, request.name), SourceLimits(max_source=most))
-
-
-@contextmanager
-def prepared(request: Request) -> Iterator[None]:
-    """The device, and what floats become; as before afterwards."""
-    device, dtype = devices.default_device(), dtypes.default_dtype()
-    try:
-        devices.set_default_device(request.device)
-        if request.dtype is not None:
-            dtypes.set_default_dtype(resolve(request.dtype))
-        yield
-    except devices.DeviceMissing as error:
-        message, _, advice = str(error).partition(": pip ")
-        raise DeviceMissing(message, f"pip {advice}" if advice else "") from None
-    except RuntimeError as error:
-        if "device" not in str(error).lower():
-            raise
-        raise UsageError(f"--device {request.device}: expected cpu, cuda or cuda:N") from None
-    finally:
-        devices.set_default_device(device)
-        dtypes.set_default_dtype(dtype)
-
-
-class Warned:
-    """The warnings of a program: first lines, each once, in order."""
-
-    def __init__(self) -> None:
-        self.lines: dict[str, None] = {}
-
-    def __call__(self, message: Any, category: type[Warning] = UserWarning, *more: Any) -> None:
-        if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning)):
-            self.lines.setdefault((str(message).splitlines() or [""])[0])
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..engine.mode import state
-from ..engine.tensor import edge_of
 from ..language.compile.statements import StatementCompiler
 from ..language.interpreter import Machine
 from ..language.names import Scope
@@ -16,12 +15,13 @@ from ..pipeline.request import Ran, Request, current_line
 from ..pipeline.run import execute
 from ..recording.collect import Collected
 from ..recording.facts.picture import DetailFact, FrameFact, MakingFact
+from ..recording.sides import edge_of, memory, sequence_of
 from ..recording.steps import ROOM, StepWatch
 from .graph import module_names
 from .ledger import tensor_names
 from .step.facts import Namer, walk_fact
 from .step.local import local_derivatives
-from .watching import NO_WISHES, Binder, Wishes, memory, snapshot
+from .watching import NO_WISHES, Binder, Wishes, snapshot
 
 FIRST, LAST = 6, 6  # passes of a run that are kept where several are drawn
 
@@ -76,6 +76,8 @@ class DrawnWatch(StepWatch):
 
     def begin(self, machine: Machine) -> None:
         """Functions will tell that they run."""
+        if not isinstance(machine, Machine):
+            return  # Python runs it: modules tell of themselves
         before = machine.compiler
         compiler = FramingCompiler(machine.program, machine.globals, machine.overrides)
         compiler.dynamic.update(before.dynamic)
@@ -113,7 +115,7 @@ class DrawnWatch(StepWatch):
         if self.frame is not None and tensor is not None:
             node = tensor.grad_fn
             if node is not None:
-                self.within[id(node)] = node.sequence, self.frame
+                self.within[id(node)] = sequence_of(node), self.frame
 
     def started(self, *facts: Any) -> None:
         if self.only is None and not self.several and not self.active:
@@ -135,7 +137,7 @@ class DrawnWatch(StepWatch):
     def frame_of(self, node: Any) -> Frame | None:
         """The innermost call that made a node."""
         sequence, frame = self.within.get(id(node), (None, None))
-        return frame if sequence == node.sequence else None
+        return frame if sequence == sequence_of(node) else None
 
 
 def recorded(
@@ -180,7 +182,7 @@ def _makings(
     frames: list[FrameFact] = []
     numbers: dict[Frame, int] = {}
     inner = [node for node in found.alive if node.next_functions]
-    inner.sort(key=lambda node: node.sequence)
+    inner.sort(key=sequence_of)
     order = {id(node): place for place, node in enumerate(inner, 1)}
     makings = []
     for node in found.alive:

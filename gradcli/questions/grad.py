@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from ..autograd import grad as autograd_grad
 from ..diagnostics import Diagnostic, Label, ProgramError, Span
 from ..engine.mode import state
-from ..engine.tensor import Tensor
 from ..opening import UsageError
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
@@ -16,6 +15,7 @@ from ..pipeline.values import grad_output
 from ..recording import collect as collecting
 from ..recording.collect import Collected, numbers
 from ..recording.facts import GradientFact, GradReport, TensorFact
+from ..recording.sides import AnyTensor
 from .errors import error_fact
 from .grad_pass import grad_of_pass
 from .graph import collected, index_of, names_of, with_expressions
@@ -134,7 +134,7 @@ def _wanted(ran: Ran, found: Collected, of: TensorFact, options: Options) -> lis
     assert ran.outcome is not None
     leaves = collecting.leaves_of(found)
     taken = {id(item.tensor) for item in wanted}
-    for name, tensor in collecting.parameters(ran.outcome.bindings, Tensor):
+    for name, tensor in collecting.parameters(ran.outcome.bindings, AnyTensor):
         if leaves.get(id(tensor)) in below and id(tensor) not in taken:
             wanted.append(Wanted(name, tensor, None))
     if not wanted and of.is_leaf:
@@ -166,11 +166,11 @@ def _named(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     for tensor in reversed(binder.history.get(name, ())):
         if id(tensor) in leaves or (tensor.grad_fn is not None and id(tensor.grad_fn) in ids):
             return Wanted(name, tensor, line)
-    for known, tensor in collecting.parameters(ran.outcome.bindings, Tensor):
+    for known, tensor in collecting.parameters(ran.outcome.bindings, AnyTensor):
         if known == name:
             return Wanted(name, tensor, None)
     value = ran.outcome.bindings.get(name)
-    if value is not None and not isinstance(value, Tensor):
+    if value is not None and not isinstance(value, AnyTensor):
         kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
         raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
     i = index_of(name, found.tensors, "--wrt")
@@ -183,7 +183,9 @@ def _named(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     return Wanted(name, tensor, line, reason)
 
 
-def _differentiated(ran: Ran, result: Tensor, wanted: list[Wanted], options: Options) -> list[Any]:
+def _differentiated(
+    ran: Ran, result: AnyTensor, wanted: list[Wanted], options: Options
+) -> list[Any]:
     """torch.autograd.grad for what can have a gradient; None for the rest."""
     asked = [item for item in wanted if item.tensor.requires_grad]
     if not asked:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..engine.tensor import Tensor
 from ..opening import UsageError
 from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.collect import Collected, Named
 from ..recording.facts import GradientFact, GradReport, TensorFact
+from ..recording.sides import AnyTensor, node_of, origin_of
 from ..recording.snapshot import Told, told
 from ..recording.watch import Pass
 from . import shown
@@ -51,12 +51,12 @@ def _root(ran: Ran, binder: Binder, one: Pass, graph: Collected) -> tuple[Tensor
     assert ran.outcome is not None and ran.program is not None
     tensor = one.roots[0]
     nodes = shown.root_nodes(one)
-    place = place_reader(ran.program)(nodes[0][0].origin) if nodes else None
-    held = next((name for name, value in collecting.named_tensors(ran.outcome.bindings, Tensor)
+    place = place_reader(ran.program)(origin_of(nodes[0][0])) if nodes else None
+    held = next((name for name, value in collecting.named_tensors(ran.outcome.bindings, AnyTensor)
                  if value is tensor), None)  # fmt: skip
     words = place.target or place.text if place is not None else "(a tensor without a name)"
     name = held or (nodes and binder.name_of(nodes[0][0])) or words
-    (fact,) = collecting.collect({name.lstrip("_"): tensor}, Tensor).tensors
+    (fact,) = collecting.collect({name.lstrip("_"): tensor}, AnyTensor).tensors
     number = next((i for i, node in enumerate(graph.alive) if nodes and node is nodes[0][0]), None)
     value = one.began.get(id(tensor))
     shown_value = told(restored(value), full=True)
@@ -72,7 +72,7 @@ def _arrived(ran: Ran, binder: Binder, one: Pass) -> Iterator[Arrived]:
     assert ran.outcome is not None
     lines, born = ran.outcome.lines, binder.watch.born
     seen: set[int] = set()
-    named = collecting.named_tensors(ran.outcome.bindings, Tensor)
+    named = collecting.named_tensors(ran.outcome.bindings, AnyTensor)
     bound = [Named(name, lines.get(name.partition("[")[0]), tensor) for name, tensor in named]
     plain = [entry for entry in bound if "[" not in entry.name]
     inner = module_tensors(binder.reached(ran.outcome.bindings), born)
@@ -85,12 +85,12 @@ def _arrived(ran: Ran, binder: Binder, one: Pass) -> Iterator[Arrived]:
             yield Arrived(name, line, tensor, told(restored(gradient), full=True))
 
 
-def _gradient(one: Pass, tensor: Tensor) -> Any:
+def _gradient(one: Pass, tensor: AnyTensor) -> Any:
     leaf = one.leaves.get(id(tensor))
     if leaf is not None and leaf[0] is tensor:
         return leaf[2]
-    node = tensor._grad_fn  # of a view this is the node that it had when it was used
-    return None if node is None else one.flows.get((id(node), tensor._output_nr))
+    node = node_of(tensor)
+    return None if node is None else one.flows.get((id(node), tensor.output_nr))
 
 
 def _asked(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> GradientFact:
@@ -99,8 +99,8 @@ def _asked(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> Gradien
         if item.name == name:
             return _fact(item)
     assert ran.outcome is not None
-    tensors = dict(collecting.named_tensors(ran.outcome.bindings, Tensor))
-    tensors |= dict(collecting.parameters(ran.outcome.bindings, Tensor))
+    tensors = dict(collecting.named_tensors(ran.outcome.bindings, AnyTensor))
+    tensors |= dict(collecting.parameters(ran.outcome.bindings, AnyTensor))
     tensor = tensors.get(name)
     if tensor is None:
         value = ran.outcome.bindings.get(name)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ..engine.tensor import Tensor
 from ..language.interpreter import Outcome
 from ..language.program import Program
 from ..opening import UsageError
@@ -17,6 +16,7 @@ from ..recording import collect as collecting
 from ..recording.collect import Collected, Named
 from ..recording.facts import Place, TensorFact
 from ..recording.modules import named_modules
+from ..recording.sides import AnyTensor, origin_of
 from .watching import Binder
 
 
@@ -38,7 +38,7 @@ def module_tensors(
     """Tensors inside of modules and objects: names, the lines that made them, themselves."""
     return [
         Named(name, born.get(id(tensor), (None, None))[1], tensor, kind)
-        for name, tensor, kind in collecting.inside(bindings, Tensor)
+        for name, tensor, kind in collecting.inside(bindings, AnyTensor)
     ]
 
 
@@ -56,7 +56,7 @@ def collected(
         if entry.line is not None:  # an input was made nowhere
             made.setdefault(id(entry.tensor), entry.line)
     return collecting.collect(
-        outcome.bindings, Tensor, lines=outcome.lines, place=places(outcome.program),
+        outcome.bindings, AnyTensor, lines=outcome.lines, place=places(outcome.program),
         values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
         others=inner, leaves=binder.leaves if binder is not None else (), made=made,
         passing=_loop_names(outcome.program) if inner else frozenset(),
@@ -68,8 +68,8 @@ def numbering(
 ) -> dict[int, int]:
     """The numbers that `collected` gives to nodes, by their identity."""
     graph = collecting.Graph()
-    tensors = [tensor for _, tensor in collecting.named_tensors(outcome.bindings, Tensor)]
-    inner = collecting.inside(binder.reached(outcome.bindings), Tensor)
+    tensors = [tensor for _, tensor in collecting.named_tensors(outcome.bindings, AnyTensor)]
+    inner = collecting.inside(binder.reached(outcome.bindings), AnyTensor)
     for tensor in tensors:
         graph.add(_grad_fn(tensor))
     for node, _ in roots:
@@ -79,7 +79,7 @@ def numbering(
     return graph.ids
 
 
-def _grad_fn(tensor: Tensor) -> Any:
+def _grad_fn(tensor: AnyTensor) -> Any:
     try:
         return tensor.grad_fn
     except RuntimeError:  # a view that PyTorch lets nobody use any more
@@ -91,15 +91,15 @@ def with_expressions(ran: Ran, of: tuple[str, ...]) -> Ran:
     outcome = ran.outcome
     if outcome is None or ran.error is not None:
         return ran
-    known = {name for name, _ in collecting.named_tensors(outcome.bindings, Tensor)}
-    known.update(name for name, _ in collecting.parameters(outcome.bindings, Tensor))
+    known = {name for name, _ in collecting.named_tensors(outcome.bindings, AnyTensor)}
+    known.update(name for name, _ in collecting.parameters(outcome.bindings, AnyTensor))
     found: dict[str, Any] = {}
     for text in of:
         if text in known or "#" in text or text.replace(".", "_").isidentifier():
             continue
         with outcome.again():
             found[text] = outcome.evaluate(text, "--of")
-        if not isinstance(found[text], Tensor):
+        if not isinstance(found[text], AnyTensor):
             raise UsageError(f"--of {text}: its value is no tensor")
     return ran._replace(outcome=outcome.with_bindings(found)) if found else ran
 
@@ -124,7 +124,7 @@ def index_of(name: str, tensors: tuple[TensorFact, ...], option: str) -> int:
 def places(program: Program) -> Callable[[Any], Place | None]:
     """Says where in the text a node was made; each expression is looked up once."""
     read = place_reader(program)
-    return lambda node: read(node.origin)
+    return lambda node: read(origin_of(node))
 
 
 def is_here(origin: Any) -> bool:
@@ -182,7 +182,7 @@ def names_of(found: Collected, bindings: Mapping[str, Any]) -> Callable[[Any], s
     """
     by_node = {fact.node: fact.name for fact in reversed(found.tensors) if fact.node is not None}
     names = {id(node): by_node[i] for i, node in enumerate(found.alive) if i in by_node}
-    leaves = {id(t): name for name, t in collecting.parameters(bindings, Tensor)}
+    leaves = {id(t): name for name, t in collecting.parameters(bindings, AnyTensor)}
     leaves |= {id(t): fact.name for fact, t in zip(found.tensors, found.held, strict=True)}
     modules = module_names(bindings)
 

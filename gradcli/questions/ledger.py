@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.tensor import Tensor
 from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.buffers import Heaps
 from ..recording.collect import Collected
 from ..recording.facts.ledger import BufferFact, LedgerFact, StaleFact
+from ..recording.sides import AnyTensor, data_of, kept_by, memory, origin_of
 from .graph import collected
-from .watching import Binder, memory
+from .watching import Binder
 
 Names = Callable[[Any], "tuple[str, int | None]"]
 NAMELESS = "(a tensor without a name)"
@@ -47,7 +47,7 @@ def tensor_names(ran: Ran, found: Collected) -> Names:
     if binder is not None:
         known.update((id(one.tensor), (one.name, one.line)) for one in binder.leaves)
     if ran.outcome is not None:
-        inner = collecting.parameters(ran.outcome.bindings, Tensor)
+        inner = collecting.parameters(ran.outcome.bindings, AnyTensor)
         known.update((id(tensor), (name, None)) for name, tensor in inner)
     pairs = list(zip(found.tensors, found.held, strict=True))
     for is_plain in (False, True):  # a name of its own wins over a place in a list
@@ -67,11 +67,11 @@ def _alive(found: Collected) -> tuple[BufferFact, ...]:
     """What the graph keeps beyond what the names hold anyway, line by line."""
     held = Heaps(memory)
     for tensor in found.held:
-        held.put(None, (("", tensor._data),))
+        held.put(None, (("", data_of(tensor)),))
     heaps = Heaps(memory)
     heaps.seen = held.seen
     for node in found.alive:
-        kept = node.kept()
+        kept = kept_by(node)
         if kept:
-            heaps.put(node.origin, kept)
+            heaps.put(origin_of(node), kept)
     return heaps.facts(line_of)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..engine.leaf import edge_of
 from ..opening import UsageError
 from ..recording.collect import Collected, Named, leaves_of, range_of, text_of
 from ..recording.collect import results as unused
 from ..recording.facts import FlowFact, NodeFact, RootFact, ShownPass
+from ..recording.sides import edge_of, mark_of
 from ..recording.snapshot import Summary, told
 from ..recording.steps import Walk
 from ..recording.watch import Pass, Watch
@@ -72,7 +72,7 @@ def without_a_pass(
     for at in unused(found.tensors, found.nodes):
         fact = found.tensors[at]
         assert fact.node is not None
-        if fact.node not in below and found.alive[fact.node] not in passed:
+        if fact.node not in below and mark_of(found.alive[fact.node]) not in passed:
             yield RootFact(fact.node, fact.output_nr, fact.name, at)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..engine.tensor import Tensor
 from ..language.values import Instance
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
@@ -23,6 +22,7 @@ from ..recording.facts.ledger import LedgerFact
 from ..recording.facts.picture import DetailFact
 from ..recording.facts.profile import ProfileFact
 from ..recording.profile import Profile
+from ..recording.sides import AnyTensor, sides
 from ..recording.watch import Pass, Watch
 from . import shown
 from .errors import error_fact
@@ -87,7 +87,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
         one = _pass(watch, options)
         found = collected(outcome, texts=texts, roots=shown.root_nodes(one), binder=binder)
         names = names_of(found, outcome.bindings)
-        gone, inner = saved.freed(found, Tensor) if texts and watch is not None else (None, None)
+        gone, inner = saved.freed(found, AnyTensor) if texts and watch is not None else (None, None)
         report = report._replace(
             device=request.device,
             tensors=found.tensors,
@@ -115,7 +115,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
 
 def _saved(watch: Watch | None, found: Collected) -> tuple[SavedFact, ...]:
     """What nodes keep."""
-    return saved.saved(found, Tensor, None if watch is None else watch.freed_by)
+    return saved.saved(found, AnyTensor, None if watch is None else watch.freed_by)
 
 
 def _ledger(ran: Ran, found: Collected, *, full: bool) -> LedgerFact | None:
@@ -185,7 +185,9 @@ def _flows(
 
     def path_of(module: Any) -> str:
         """Of a module of the library; one of the program has lines of its own."""
-        return "" if isinstance(module, Instance) else paths.get(id(module), "")
+        live = sides.live
+        own = isinstance(module, Instance) or (live is not None and live.is_of_program(module))
+        return "" if own else paths.get(id(module), "")
 
     leaves = {id(leaf.tensor): leaf for leaf in binder.leaves} if binder is not None else {}
     return shown.flows(watch, one, found, path_of, leaves, full=not options.texts)

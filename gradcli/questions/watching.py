@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, ref
 
 from ..engine.mode import state
-from ..engine.node import Node
-from ..engine.observer import memory_of
 from ..engine.tensor import Tensor, from_array, plain
 from ..language.interpreter import Machine
 from ..opening import UsageError
@@ -18,6 +16,7 @@ from ..pipeline.request import current_line
 from ..recording.collect import NESTING, Named, tensors_in
 from ..recording.hook_log import Registration
 from ..recording.modules import attributes, is_module
+from ..recording.sides import AnyTensor, is_live, mark_of, memory, node_of, sides
 from ..recording.snapshot import LARGEST, Summary
 from ..recording.spectator import Spectator
 from ..recording.watch import LEAVES, Watch
@@ -61,7 +60,7 @@ class Binder(Spectator):
         self.kept: set[str] = set()  # names of tensors that may have a gradient
         self.is_hooking = False
         self.wrt = frozenset(wishes.leaves)
-        self.history: dict[str, list[Tensor]] = {}
+        self.history: dict[str, list[AnyTensor]] = {}
         # What a node's result was called, and how many of that name there were: y#2, the second y.
         self.names: WeakKeyDictionary[Any, tuple[str, int]] = WeakKeyDictionary()
         self.counts: dict[str, int] = {}
@@ -86,7 +85,7 @@ class Binder(Spectator):
 
     def bound(self, name: str, value: Any) -> None:
         """A global name was bound."""
-        if type(value) is not Tensor and not isinstance(value, Tensor):
+        if type(value) is not Tensor and not isinstance(value, AnyTensor):
             self._contained(name, value, inside=False)
             return
         if name in self.wrt:
@@ -98,7 +97,7 @@ class Binder(Spectator):
         node = value.grad_fn
         if node is not None:
             count = self.counts[name] = self.counts.get(name, 0) + 1
-            self.names[node] = name, count
+            self.names[mark_of(node)] = name, count
             if self.retained is None or name in self.retained:
                 value.retain_grad()
         if name in self.hooks:
@@ -106,7 +105,7 @@ class Binder(Spectator):
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function was bound: what it calls a leaf or a module is remembered."""
-        if isinstance(value, Tensor):
+        if isinstance(value, AnyTensor):
             self._leaf(name, value, inside=True)
         elif type(value) in CONTAINERS:
             self._contained(name, value, inside=True)
@@ -118,12 +117,12 @@ class Binder(Spectator):
     def _contained(self, name: str, value: Any, *, inside: bool) -> None:
         """The tensors of a list or a dict that a name was bound to."""
         if type(value) in CONTAINERS and len(value) <= ITEMS and not name.startswith("_"):
-            for path, tensor in tensors_in(name, value, Tensor, NESTING - 1):
+            for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
                 self._leaf(path, tensor, inside=inside)
 
-    def _leaf(self, name: str, tensor: Tensor, *, inside: bool) -> None:
+    def _leaf(self, name: str, tensor: AnyTensor, *, inside: bool) -> None:
         """Remembers what a leaf, or what may become one, was called; a global name wins."""
-        if tensor._grad_fn is not None or name.startswith("_"):
+        if node_of(tensor) is not None or name.startswith("_"):
             return
         known = self.held.get(id(tensor))
         line = current_line()
@@ -140,7 +139,7 @@ class Binder(Spectator):
         found = []
         for entry in self.held.values():
             tensor = entry.tensor()
-            if tensor is not None and tensor.requires_grad and tensor._grad_fn is None:
+            if tensor is not None and tensor.requires_grad and node_of(tensor) is None:
                 found.append(Named(entry.name, entry.line, tensor, "parameter"))
         return found
 
@@ -150,7 +149,7 @@ class Binder(Spectator):
         own = {"self": inner.pop("self")} if "self" in inner else {}
         return {**bindings, **inner, **own}
 
-    def _wanted(self, name: str, value: Tensor) -> None:
+    def _wanted(self, name: str, value: AnyTensor) -> None:
         """Gradients are asked for with respect to it, so it requires grad from here on."""
         held = self.history.setdefault(name, [])
         if not value.requires_grad and value.is_floating_point() and not value.is_inference():
@@ -158,7 +157,7 @@ class Binder(Spectator):
         if len(held) < KEPT and not (held and held[-1] is value):
             held.append(value)
 
-    def _hook(self, name: str, value: Tensor) -> None:
+    def _hook(self, name: str, value: AnyTensor) -> None:
         assert self.machine is not None
         text = self.hooks[name]
         source = WORDS[text].format(name=name) if text in WORDS else text
@@ -175,7 +174,7 @@ class Binder(Spectator):
         self.is_hooking = False
 
     def name_of(self, node: Any) -> str | None:
-        known = self.names.get(node) if isinstance(node, Node) else None
+        known = self.names.get(mark_of(node)) if hasattr(node, "next_functions") else None
         return None if known is None else known[0]
 
     def _registration(self) -> Registration:
@@ -195,7 +194,8 @@ class Binder(Spectator):
 
     def hook_words(self, hook: Any) -> str:
         """How a hook is called: the words of the option, or its name in the program."""
-        return self.words.get(id(hook)) or str(getattr(hook, "name", "") or "a hook")
+        name = getattr(hook, "name", "") or getattr(hook, "__name__", "")
+        return self.words.get(id(hook)) or str(name or "a hook")
 
     def text_of(self, file: str) -> str | None:
         """The function of a --hook."""
@@ -238,11 +238,16 @@ class Number:
 
 def restored(snapshot: Any) -> Any:
     """A snapshot as the tensor that it was; a summary stays one, None too."""
-    return plain(snapshot.data, snapshot.kind) if snapshot.__class__ is Number else snapshot
+    if snapshot.__class__ is Number:
+        return plain(snapshot.data, snapshot.kind)
+    return snapshot.restored() if hasattr(snapshot, "restored") else snapshot
 
 
 def snapshot(value: Any, largest: float = LARGEST) -> Any:
     """A tensor, or a gradient that the engine holds as an array, as it is now."""
+    if value.__class__ is not Tensor and is_live(value):
+        assert sides.live is not None
+        return sides.live.snapshot(value, largest)
     tensor = value if value.__class__ is Tensor else as_tensor(value)
     data = tensor._data
     if not hasattr(data, "__setitem__"):
@@ -270,8 +275,3 @@ def as_tensor(value: Any) -> Any:
     import numpy
 
     return from_array(value if hasattr(value, "strides") else numpy.asarray(value))
-
-
-def memory(value: Any) -> Any:
-    """Whose memory a tensor or an array shares; None for a number on its own."""
-    return memory_of(value._data if isinstance(value, Tensor) else value)

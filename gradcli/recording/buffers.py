@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .facts.ledger import BufferFact, PassFact
+from .sides import kept_by, key_of, origin_of, size_of
 
 LINES = 1000  # places whose buffers are told apart
 NAMES = 8
@@ -46,9 +47,10 @@ class Heaps:
                 heap.names.setdefault(name)
             memory = self.memory(array)
             memory = array if memory is None else memory
-            if id(memory) not in self.seen:
-                self.seen.add(id(memory))
-                size = int(getattr(memory, "nbytes", array.nbytes))
+            key = key_of(memory)
+            if key not in self.seen:
+                self.seen.add(key)
+                size = size_of(memory, array)
                 heap.bytes += size
                 self.bytes += size
 
@@ -89,13 +91,13 @@ class Pass:
 
     def arrived(self, node: Any) -> None:
         """A node is about to run: what it saved is still there."""
-        self._kept = node.kept()
+        self._kept = kept_by(node)
 
     def applied(self, node: Any) -> None:
         """It has run."""
         self.nodes += 1
         if self._kept:
-            self.heaps.put(node.origin, self._kept)
+            self.heaps.put(origin_of(node), self._kept)
             self._kept = ()
 
     def end(self, freed: list[Any], failed: bool) -> None:

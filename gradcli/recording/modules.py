@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from .sides import sides
+
 
 def is_module(value: Any) -> bool:
     """A module of nn whose __init__ has run."""
@@ -50,6 +52,9 @@ def _named(root: Any, table: str) -> Iterator[tuple[str, Any]]:
 
 def attributes(value: Any) -> dict[str, Any]:
     """What an object of a program's own class holds; nothing for any other value."""
+    live = sides.live
+    if live is not None and (held := live.attributes(value)):
+        return dict(held)
     kind = type(value)  # asked in place of the value: no method of the program runs
     if not (hasattr(kind, "table") and hasattr(kind, "kind")):
         return {}

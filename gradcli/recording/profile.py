@@ -11,6 +11,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from .facts.profile import LineFact, ProfileFact
+from .sides import origin_of
 from .spectator import Spectator
 
 FORWARD, BACKWARD = 0, 1
@@ -146,7 +147,7 @@ class Profile(Spectator):
 
     def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
         """A node is about to run: on the account of the line that made it."""
-        line = getattr(node.origin, "lineno", None)
+        line = getattr(origin_of(node), "lineno", None)
         if line is not None:
             self.watch.switch(self.watch.account(line, BACKWARD))
         self._told("arrived", node, grads)

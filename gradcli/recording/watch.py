@@ -14,6 +14,7 @@ from weakref import WeakSet, ref
 from .facts import BackwardFact, EventFact
 from .hook_log import HookLog
 from .ledger import Book
+from .sides import mark_of
 from .spectator import Spectator
 
 ENDS = 1000  # results that are held at each end
@@ -79,7 +80,7 @@ class Watch(Spectator):
         self.count = 0  # of passes
         self.passes: dict[int, Pass] = {}
         self.running: list[Pass | None] = []
-        self.rooted: WeakSet[Any] = WeakSet()  # nodes that some pass began at
+        self.rooted: WeakSet[Any] = WeakSet()  # marks of nodes that some pass began at
         self.changed_at: dict[int, tuple[Any, int | None]] = {}  # lines, by a tensor's identity
         self.born: dict[int, tuple[Any, int | None]] = {}  # where parameters were made
 
@@ -138,7 +139,7 @@ class Watch(Spectator):
         self.count += 1
         for root in roots:
             if root.grad_fn is not None:
-                self.rooted.add(root.grad_fn)
+                self.rooted.add(mark_of(root.grad_fn))
         kept = self.values and (self.wanted is None or self.count in self.wanted)
         now = Pass(self.count, self.origin(), roots, capture) if kept else None
         if now is not None:

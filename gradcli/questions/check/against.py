@@ -18,21 +18,22 @@ from ...engine.tensor import Tensor
 from ...language.budget import Budget
 from ...language.interpreter import Machine, Outcome
 from ...language.libraries import using
+from ...live.library import require_torch
 from ...opening import DeviceMissing
+from ...pipeline.prepared import Warned
 from ...pipeline.request import Ran, Request, current_line
-from ...pipeline.run import Warned
 from ...pipeline.values import Values, values_of
 from ...recording import collect as collecting
 from ...recording.facts.check import FileCheck, Problem
 from ..compare import Difference, compared, texts
 from ..diff import with_parameters
 from ..graph import collected
-from .against_library import require_torch as require_torch
 from .against_library import torch_library
 from .results import first_line
 
 _TRIGGERED = re.compile(r" \(Triggered internally at .*\)")
 MOST_TOLD = 5
+ASKED = "--against torch"
 
 
 class Theirs(NamedTuple):
@@ -68,7 +69,7 @@ def compared_with_torch(fact: FileCheck, ran: Ran, request: Request) -> FileChec
 def _run(ran: Ran, request: Request) -> Theirs:
     """The same program once more, with PyTorch's objects."""
     library = torch_library()
-    torch = require_torch()
+    torch = require_torch(ASKED)
     assert ran.program is not None
     limits = request.limits
     budget = Budget(
@@ -127,7 +128,7 @@ def _translated(torch: Any, values: Values) -> Values:
 
 
 def _differences(ran: Ran, theirs: Theirs) -> Iterator[Difference]:
-    torch = require_torch()
+    torch = require_torch(ASKED)
     assert ran.outcome is not None
     ours = collected(with_parameters(ran.outcome, Tensor), texts=False)
     bindings = with_parameters(theirs.outcome, torch.Tensor).bindings

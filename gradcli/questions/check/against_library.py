@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import types
-import warnings
 from collections.abc import Callable
 from importlib import import_module
 from operator import attrgetter
@@ -21,28 +20,17 @@ from ...language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, mi
 from ...language.calls import call
 from ...language.libraries import HOMES, PUBLISHED, TENSORS, Library, published, publishes
 from ...language.members import BUILDERS, TABLES, Members
-from ...opening import DeviceMissing
+from ...live.library import require_torch
 from ...operators import catalogue
 
 # What would change the process and not the answer stays gradcli's.
 OURS = ("__version__", "set_num_threads", "get_num_threads")
-INSTALL = "pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
-
-
-def require_torch() -> Any:
-    """PyTorch's module; NotThere says how it is installed."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return import_module("torch")
-    except ImportError:
-        raise DeviceMissing("--against torch: PyTorch is not installed", INSTALL) from None
 
 
 @functools.cache
 def torch_library() -> Library:
     """PyTorch as a library of the language."""
-    torch = require_torch()
+    torch = require_torch("--against torch")
     torch.set_num_threads(1)
     HOMES.append("torch.")
     TENSORS.update((torch.Tensor, torch.nn.Parameter))

@@ -10,8 +10,9 @@ from ...engine.mode import state
 from ...engine.run_state import as_new
 from ...engine.tensor import Tensor, from_array, plain
 from ...opening import UsageError
+from ...pipeline.prepared import prepared
 from ...pipeline.request import Ran, Request
-from ...pipeline.run import execute, prepared
+from ...pipeline.run import execute
 from ...recording import collect as collecting
 from ...recording.facts.paths import PathsReport
 from ...symbols.text import latex_name

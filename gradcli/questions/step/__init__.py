@@ -15,13 +15,14 @@ from ...pipeline.run import execute
 from ...pipeline.values import grad_output
 from ...recording.facts import TensorFact
 from ...recording.facts.steps import StepsReport
+from ...recording.sides import memory
 from ...recording.steps import StepWatch, Walk
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
 from ..graph import collected, numbering, with_expressions
 from ..ledger import tensor_names
 from ..shown import root_nodes
-from ..watching import Binder, Wishes, memory, snapshot
+from ..watching import Binder, Wishes, snapshot
 from .facts import Namer, same_passes, walk_fact
 from .local import local_derivatives
 from .replay import Pause, PausingWatch, Reached

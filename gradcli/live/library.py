@@ -1,0 +1,21 @@
+"""Live: PyTorch as a module, imported when it is asked for."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import Any
+
+from ..opening import DeviceMissing
+
+INSTALL = "pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
+
+
+def require_torch(asked: str) -> Any:
+    """PyTorch's module; DeviceMissing says how it is installed. `asked` is the option that asks."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return import_module("torch")
+    except ImportError:
+        raise DeviceMissing(f"{asked}: PyTorch is not installed", INSTALL) from None

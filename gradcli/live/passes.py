@@ -1,0 +1,235 @@
+"""Live: the passes of PyTorch over its graph, told by hooks on their nodes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ref
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+
+HOOKS = 100_000  # that are remembered
+KINDS = {
+    "register_hook": "tensor",
+    "register_post_accumulate_grad_hook": "post accumulate",
+}
+
+
+class Registered(NamedTuple):
+    """A hook of the program: where it stands in its table, and what it is on, held weakly."""
+
+    kind: str
+    table: ref[Any]
+    number: int
+    tensor: ref[Any]
+    mark: ref[Any] | None
+
+
+class PassTeller:
+    """Stands around PyTorch's engine for the length of a recording."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.running = 0
+        self.freed: list[Any] = []
+        self.hooks: list[Registered] = []
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """PyTorch's Python calls its engine by this one name."""
+        autograd = self.recorder.torch.autograd
+        plain = autograd._engine_run_backward
+        told = self._run
+
+        def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+            return told(plain, outputs, args, kwargs)
+
+        autograd._engine_run_backward = run
+        try:
+            yield
+        finally:
+            autograd._engine_run_backward = plain
+
+    # ------------------------------------------------------------ one pass
+
+    def _run(self, plain: Any, outputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """`args` are the gradients, whether to keep the graph, to create one, and the inputs."""
+        recorder = self.recorder
+        roots = [self._tensor(output) for output in outputs]
+        if recorder.side.transform() is not None:
+            return plain(outputs, *args, **kwargs)
+        with recorder.side.hands_off():
+            if any(root is None or recorder.side.edge(root) is None for root in roots):
+                return plain(outputs, *args, **kwargs)
+        gradients, keep, create, inputs = args[0], bool(args[1]), bool(args[2]), args[3]
+        capture = not kwargs.get("accumulate_grad", True)
+        outer = not self.running
+        spot = recorder.stand(sys._getframe(2)) if outer else None
+        observer, side = recorder.observer, recorder.side
+        with side.hands_off():
+            if outer:
+                observer.started(roots, gradients, keep, create, inputs or None, capture)
+            self.running += 1
+            nodes = list(self._nodes(roots))
+            handles = [handle for node in nodes for handle in self._hooked(node)]
+            spies = list(self._spies(nodes)) if outer and self.hooks else []
+        freed, self.freed = self.freed, []
+        done = False
+        try:
+            found = (spot.call if spot is not None else _plainly)(plain, (outputs, *args), kwargs)
+            done = True
+        finally:
+            self.running -= 1
+            for handle in handles:
+                handle.remove()
+            for table, number, spy, hook in spies:
+                if table.get(number) is spy:
+                    table[number] = hook
+            mine, self.freed = self.freed, freed
+            with side.hands_off():
+                self._over(mine, keep, create, outer=outer, done=done)
+        if capture and outer:
+            self._captured(nodes, inputs, found)
+        return found
+
+    def _tensor(self, output: Any) -> Any:
+        """A root of the pass; of an edge of the graph nothing is told."""
+        return output if isinstance(output, self.recorder.side.tensor) else None
+
+    def _over(self, mine: list[Any], keep: bool, create: bool, *, outer: bool, done: bool) -> None:
+        side, observer = self.recorder.side, self.recorder.observer
+        side.about_to_run = (None, ())
+        if keep:
+            mine = []
+        for node in mine:
+            side.mark(node).is_freed = True
+        if outer and done:
+            observer.walked(mine, keep, create)
+        elif outer:
+            observer.failed(mine)
+
+    def _captured(
+        self, nodes: list[Any], inputs: Sequence[Any], found: Sequence[Any]
+    ) -> None:  # fmt: skip
+        recorder = self.recorder
+        leaves = {id(node.variable): node for node in nodes if hasattr(node, "variable")}
+        with recorder.side.hands_off():
+            for place, (tensor, grad) in enumerate(zip(inputs, found, strict=False)):
+                if grad is None or self._tensor(tensor) is None:
+                    continue
+                node = leaves.get(id(tensor)) or recorder.side.node(tensor)
+                if node is not None:
+                    recorder.observer.captured(node, place, grad)
+
+    # ------------------------------------------------------------ nodes
+
+    def _nodes(self, roots: Sequence[Any]) -> list[Any]:
+        """Every node that the pass may come to."""
+        pending = [node for node in map(self.recorder.side.edge, roots) if node is not None]
+        seen = set(pending)
+        for node in pending:
+            for child, _ in node.next_functions:
+                if child is not None and child not in seen:
+                    seen.add(child)
+                    pending.append(child)
+        return pending
+
+    def _hooked(self, node: Any) -> Iterator[Any]:
+        if hasattr(node, "variable"):
+            yield from self._leaf_hooks(node)
+        else:
+            self.recorder.label(node)
+            yield from self._node_hooks(node)
+
+    def _node_hooks(self, node: Any) -> Iterator[Any]:
+        recorder = self.recorder
+        observer, side, off = (
+            self.recorder.observer,
+            self.recorder.side,
+            self.recorder.side.hands_off,
+        )
+
+        def before(grads: Any) -> None:
+            with off():
+                side.about_to_run = (None, ())
+                kept = side.kept(node)
+                side.about_to_run = (node, kept)
+                observer.arrived(node, grads)
+                if kept:
+                    self.freed.append(node)
+
+        def after(results: Any, grads: Any) -> None:
+            with off():
+                side.about_to_run = (None, ())
+                observer.applied(node, grads, results)
+                if side.switched():  # the pass makes a graph: it stands where this node does
+                    for result in results:
+                        if result is not None and result.grad_fn is not None:
+                            recorder.label(result.grad_fn, side.origin(node))
+
+        yield node.register_prehook(before)
+        yield node.register_hook(after)
+
+    def _leaf_hooks(self, node: Any) -> Iterator[Any]:
+        observer, off = self.recorder.observer, self.recorder.side.hands_off
+        variable = node.variable
+
+        def before(grads: Any) -> None:
+            if grads[0] is not None:
+                with off():
+                    observer.accumulated(variable, grads[0])
+
+        def after(results: Any, grads: Any) -> None:
+            with off():
+                observer.stored(variable)
+
+        yield node.register_prehook(before)
+        yield node.register_hook(after)
+
+    # ------------------------------------------------------------ hooks of the program
+
+    def registered(self, name: str, args: tuple[Any, ...], handle: Any) -> None:
+        """The program registered a hook on a tensor."""
+        recorder, kind = self.recorder, KINDS.get(name)
+        table = getattr(handle, "hooks_dict_ref", None)
+        if kind is None or table is None or len(args) < 2:
+            return
+        recorder.observer.registered(handle.id, args[1])
+        node = recorder.side.node(args[0])
+        mark = None if node is None else ref(recorder.side.mark(node))
+        self.hooks = [known for known in self.hooks if known.table() is not None][-HOOKS:]
+        self.hooks.append(Registered(kind, table, handle.id, ref(args[0]), mark))
+
+    def _spies(self, nodes: list[Any]) -> Iterator[tuple[Any, int, Any, Any]]:
+        """In place of each hook one that tells; the hooks come back when the pass is over."""
+        mark = self.recorder.side.mark
+        by_mark = {id(mark(node)): node for node in nodes if not hasattr(node, "variable")}
+        leaves = {id(node.variable): node for node in nodes if hasattr(node, "variable")}
+        for kind, known, number, tensor, marked in self.hooks:
+            table = known()
+            hook = None if table is None else table.get(number)
+            if table is not None and hook is not None:
+                node = leaves.get(id(tensor())) if marked is None else by_mark.get(id(marked()))
+                spy = self._spy(kind, node, hook, number)
+                table[number] = spy
+                yield table, number, spy, hook
+
+    def _spy(self, kind: str, node: Any, hook: Any, number: int) -> Any:
+        observer, off = self.recorder.observer, self.recorder.side.hands_off
+
+        def spy(given: Any) -> Any:
+            with off():
+                observer.hooking(kind, node, hook, number, given)
+            found = hook(given)
+            with off():
+                observer.hooked(kind, node, hook, number, given, given if found is None else found)
+            return found
+
+        return spy
+
+
+def _plainly(function: Any, args: Any, kwargs: Any) -> Any:
+    return function(*args, **kwargs)

@@ -1,0 +1,280 @@
+"""Live: a file that Python runs with PyTorch: its text, its names, and how it ends."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import os
+import re
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from ..diagnostics import Diagnostic, Enough, Label, ProgramError, Span
+from ..engine.mode import state
+from ..language.interpreter import Outcome
+from ..language.program import Program, parse
+from ..language.source import Source
+from .recorder import Recorder
+from .rewrite import Told, compiled
+from .text import Text
+
+PREAMBLE = """import math
+import torch
+from torch import *
+import torch.nn.functional as F
+from torch import nn, optim
+from torch.autograd import Variable
+"""
+_TRIGGERED = re.compile(r"\s*\(Triggered internally at .*?\)\s*$")
+SILENT = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+MODULE = "__main__"
+
+
+def live_program(source: Source, *, is_expr: bool) -> Program:
+    """A text that is Python: of an .expr file what the language knows of it, its inputs too."""
+    if is_expr:
+        try:
+            return parse(source)
+        except ProgramError as refused:
+            if refused.diagnostic.type == "SyntaxError" and not _is_python(source):
+                raise
+    tree = parsed(source)
+    names = dict.fromkeys(
+        node.id for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )  # fmt: skip
+    scope: Any = None  # nobody has resolved the names: Python does
+    return Program(
+        source, tuple(tree.body), scope, {}, (), tuple(names), {}, {}, {}, {}, frozenset()
+    )
+
+
+def _is_python(source: Source) -> bool:
+    with contextlib.suppress(ProgramError):
+        parsed(source)
+        return True
+    return False
+
+
+def parsed(source: Source) -> ast.Module:
+    """Python's tree of the text."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source.text)
+    except SyntaxError as error:
+        line, column = error.lineno or 1, error.offset or 1
+        span = Span(line, column, error.end_lineno or line, max(error.end_offset or 0, column + 1))
+        raise source.error("SyntaxError", error.msg, span) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise source.error("SyntaxError", str(error), source.span_at(0)) from None
+
+
+class Globals:
+    """The names of the program, as the spectators of an interpreted one know them."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.values = values
+        self.nodes: dict[str, ast.AST] = {}
+
+
+class LiveMachine(Told):
+    """One program that Python runs, with whoever is told what it does."""
+
+    def __init__(
+        self, program: Program, recorder: Callable[[Text], Recorder], *,
+        inputs: Mapping[str, Any], overrides: Mapping[str, Any], arguments: tuple[str, ...],
+        path: str | None, is_expr: bool,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.program, self.arguments, self.path = program, arguments, path
+        tree = ast.Module(list(program.body), [])
+        self.filename = os.path.abspath(path) if path is not None else program.source.name
+        self.text = Text(program.source, tree, self.filename)
+        self.recorder = recorder(self.text)
+        self.module = types.ModuleType(MODULE)
+        self.globals = Globals(self.module.__dict__)
+        self.hidden = set(self.globals.values)
+        self._begun(inputs, overrides, is_expr=is_expr)
+
+    def _begun(
+        self, inputs: Mapping[str, Any], overrides: Mapping[str, Any], *, is_expr: bool
+    ) -> None:
+        values = self.globals.values
+        if is_expr:
+            names: dict[str, Any] = {}
+            exec(PREAMBLE, names)
+            # Kept where Python looks last: globals hold what the program binds, in that order.
+            values["__builtins__"] = {**names, **vars(builtins)}
+        else:
+            values["__builtins__"] = builtins
+        values["__file__"] = self.filename
+        self.given = {id(self.program.literals[name]): value for name, value in overrides.items()}
+        self.hidden.update(values)
+        for name, value in inputs.items():
+            values[name] = value
+            self.globals.nodes[name] = self.program.input_nodes[name]
+
+    # ------------------------------------------------------------ what spectators ask for
+
+    def evaluate(self, text: str, name: str = "<option>") -> Any:
+        """The value of one more expression in the program's names, such as an option's."""
+        source = Source(text.strip(), name)
+        try:
+            code = compile(source.text, name, "eval")
+        except SyntaxError as error:
+            raise source.error("SyntaxError", error.msg, source.span_at(0)) from None
+        try:
+            return eval(code, self.globals.values)
+        except Exception as error:
+            raise source.error(type(error).__name__, str(error), source.span_at(0)) from None
+
+    def again(self) -> contextlib.AbstractContextManager[None]:
+        """Within it functions of the program may run once more."""
+        return contextlib.nullcontext()
+
+    # ------------------------------------------------------------ the run
+
+    def run(self, write: Callable[[str], None], warned: Callable[..., None]) -> Outcome:
+        """Runs the program to its end or its first error."""
+        error: Diagnostic | None = None
+        try:
+            code = compiled(self.text, self)
+        except SyntaxError as wrong:
+            span = Span(wrong.lineno or 1, wrong.offset or 1, wrong.lineno or 1,
+                        (wrong.offset or 1) + 1)  # fmt: skip
+            raise self.program.source.error("SyntaxError", wrong.msg, span) from None
+        with ExitStack() as stack:
+            stack.enter_context(self._at_home())
+            stack.enter_context(_printing(write))
+            stack.enter_context(_warning(warned))
+            stack.enter_context(self.recorder.recording())
+            try:
+                exec(code, self.globals.values)
+            except Enough:
+                pass
+            except SystemExit as end:
+                error = self._left(end)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as raised:
+                error = self.diagnostic(raised)
+        return self.outcome(error)
+
+    @contextmanager
+    def as_asked(self, device: str, dtype: str | None) -> Iterator[None]:
+        """--device and --dtype: what PyTorch makes when a program says neither."""
+        torch = self.recorder.torch
+        before = torch.get_default_dtype()
+        with ExitStack() as stack:
+            if dtype is not None:
+                stack.callback(torch.set_default_dtype, before)
+                torch.set_default_dtype(getattr(torch, dtype))
+            if device != "cpu":
+                stack.enter_context(torch.device(device))
+            yield
+
+    def outcome(self, error: Diagnostic | None) -> Outcome:
+        """The names that it bound, modules and functions aside."""
+        bindings = {
+            name: value for name, value in self.globals.values.items()
+            if name not in self.hidden and not name.startswith("__")
+            and not isinstance(value, (types.ModuleType, types.FunctionType, type))
+        }  # fmt: skip
+        nodes = {name: node for name, node in self.globals.nodes.items() if name in bindings}
+        return Outcome(self.program, bindings, {}, [], error, 0, nodes, self)  # type: ignore[arg-type]
+
+    def _left(self, end: SystemExit) -> Diagnostic | None:
+        """sys.exit(): 0 and nothing are an end like others."""
+        if end.code in (None, 0):
+            return None
+        return self.diagnostic(end)
+
+    @contextmanager
+    def _at_home(self) -> Iterator[None]:
+        """As Python runs a script: its arguments, its folder first in the path, its module."""
+        before = sys.argv, list(sys.path), sys.modules.get(MODULE)
+        sys.argv = [self.path or "-", *self.arguments]
+        sys.path.insert(0, os.path.dirname(self.filename) if self.path is not None else "")
+        sys.modules[MODULE] = self.module
+        try:
+            yield
+        finally:
+            sys.argv, sys.path[:] = before[0], before[1]
+            if before[2] is not None:
+                sys.modules[MODULE] = before[2]
+
+    # ------------------------------------------------------------ errors
+
+    def diagnostic(self, raised: BaseException) -> Diagnostic:
+        """An error of the program at its place, the calls that led there beside it."""
+        if isinstance(raised, ProgramError):
+            return raised.diagnostic
+        places = list(self.text.traceback_nodes(raised.__traceback__))
+        labels = []
+        for number, (node, line, function) in enumerate(reversed(places)):
+            caller = "" if number == 0 else f"calls {places[-number][2]}"
+            labels.append(Label(self._span(node, line), caller, primary=number == 0))
+            del function
+        seen: set[Span] = set()
+        kept = [one for one in labels if not (one.span in seen or seen.add(one.span))]  # type: ignore[func-returns-value]
+        message = _TRIGGERED.sub("", str(raised))
+        return Diagnostic(type(raised).__name__, message, tuple(kept[:4]), (),
+                          self.program.source.name)  # fmt: skip
+
+    def _span(self, node: ast.AST | None, line: int) -> Span:
+        source = self.program.source
+        if node is not None:
+            return source.span_of(node)
+        text = source.line(line)
+        start = len(text) - len(text.lstrip()) + 1
+        return Span(line, start, line, max(start + 1, len(text.rstrip()) + 1))
+
+
+class _Printer:
+    """Stands for standard output while a program runs."""
+
+    def __init__(self, stream: Any, write: Callable[[str], None]) -> None:
+        self._stream, self._write = stream, write
+
+    def write(self, text: str) -> int:
+        with contextlib.redirect_stdout(self._stream):  # who is told may print
+            self._write(text)
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def _printing(write: Callable[[str], None]) -> Iterator[None]:
+    with contextlib.redirect_stdout(_Printer(sys.stdout, write)):  # type: ignore[type-var]
+        yield
+
+
+@contextmanager
+def _warning(warned: Callable[..., None]) -> Iterator[None]:
+    """Warnings that Python would print are told at the end, each once."""
+
+    def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, SILENT):
+            warned(_TRIGGERED.sub("", (str(message).splitlines() or [""])[0]), category)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
+def line_now() -> int | None:
+    """The line that the program is on."""
+    line = getattr(state.origin, "lineno", None)
+    return line if isinstance(line, int) else None

@@ -1,0 +1,218 @@
+"""Live: what PyTorch does while a program runs, told to an observer as the engine would tell it.
+
+A function mode hears of every operation, hooks of modules and parameters, and while a pass runs,
+hooks of its nodes. All of it is gone when the recording ends; nothing of it changes a number.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from ..engine.mode import state
+from ..engine.observer import Observer
+from .passes import PassTeller
+from .side import KEY, Mark, TorchSide
+from .text import Text
+
+# Read off a tensor without its values: nothing is made, nothing is told.
+QUIET = frozenset(
+    "requires_grad shape grad_fn is_leaf device dtype ndim layout retains_grad output_nr _version "
+    "_base names itemsize nbytes is_sparse is_cuda is_quantized is_meta is_nested".split()
+)
+CHANGING = frozenset({"batch_norm", "instance_norm", "__set__"})
+# Modules that run other kernels where a mode looks on, while gradients are off.
+FAST = frozenset({"TransformerEncoder", "TransformerEncoderLayer", "MultiheadAttention"})
+
+
+class Recorder:
+    """One recording of PyTorch in this thread."""
+
+    def __init__(self, side: TorchSide, text: Text, observer: Observer) -> None:
+        self.side, self.text, self.observer = side, text, observer
+        self.torch = side.torch
+        self.passes = PassTeller(self)
+        self.packs = getattr(self.torch._C._autograd, "_top_saved_tensors_default_hooks", None)
+        self.setters = {name: getattr(self.torch.Tensor, name).__set__
+                        for name in ("grad", "data", "requires_grad")}  # fmt: skip
+        self._held_off: list[Any] = []
+
+    # ------------------------------------------------------------ on and off
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Within it everything is told."""
+        before = state.origin
+        with ExitStack() as stack:
+            stack.callback(setattr, state, "origin", before)
+            stack.enter_context(self.passes.listening())
+            stack.enter_context(self._modules())
+            stack.enter_context(self._functions())
+            stack.enter_context(self._mode())
+            yield
+
+    def _mode(self) -> Any:
+        heard = self._heard
+
+        class Mode(self.torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+            """Hands every operation on."""
+
+            def __torch_function__(
+                self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+            ) -> Any:
+                return heard(function, args, kwargs or {})
+
+        return Mode()
+
+    @contextmanager
+    def _modules(self) -> Iterator[None]:
+        hooks = self.torch.nn.modules.module
+        handles = [
+            hooks.register_module_forward_pre_hook(self._entering),
+            hooks.register_module_forward_hook(self._leaving, always_call=True),
+            hooks.register_module_parameter_registration_hook(self._parameter),
+        ]
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def _entering(self, module: Any, given: Any) -> None:
+        self.observer.entering(module)
+        kind = type(module)
+        held = None
+        if kind.__name__ in FAST and not module.training and not self.side.switched():
+            held = self.side.hands_off()
+            held.__enter__()
+        self._held_off.append(held)
+
+    def _leaving(self, module: Any, given: Any, result: Any) -> None:
+        held = self._held_off.pop() if self._held_off else None
+        if held is not None:
+            held.__exit__(None, None, None)
+        self.observer.leaving(module)
+
+    def _parameter(self, module: Any, name: str, parameter: Any) -> None:
+        if parameter is not None:
+            self.stand(sys._getframe(1))
+            self.observer.parameter(parameter)
+
+    @contextmanager
+    def _functions(self) -> Iterator[None]:
+        """Functions with a derivative of their own go past the mode."""
+        kind, stand, told = self.torch.autograd.Function, self.stand, self._made
+        plain = kind.__dict__["apply"]
+
+        def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            spot = stand(sys._getframe(1))
+            result = spot.call(plain.__get__(None, cls), args, kwargs)
+            stand(sys._getframe(1))
+            if not self.passes.running:
+                told(result)
+            return result
+
+        kind.apply = classmethod(apply)
+        try:
+            yield
+        finally:
+            kind.apply = plain
+
+    # ------------------------------------------------------------ operations
+
+    def stand(self, frame: Any) -> Any:
+        """Where the program is from here on."""
+        spot = self.text.spot(frame)
+        if spot.node is not None:
+            state.origin = spot.node
+        return spot
+
+    def _heard(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        name = getattr(function, "__name__", "")
+        if name == "__get__" and getattr(function.__self__, "__name__", "") in QUIET:
+            return function(*args, **kwargs)
+        if self.passes.running:
+            return function(*args, **kwargs)
+        if self.side.transform() is not None:
+            return self._transformed(function, args, kwargs)
+        spot = self.stand(sys._getframe(2))
+        changing = name in CHANGING or name.endswith("_") or "out" in kwargs
+        before = self._versions(args, kwargs) if changing else ()
+        if name == "__set__":
+            self._setting(function, args)
+        result = spot.call(function, args, kwargs)
+        state.origin = spot.node or state.origin
+        for tensor, version in before:
+            if not tensor.is_inference() and tensor._version != version:
+                self._changed(tensor)
+        self._made(result)
+        if name.startswith("register_") and name.endswith("hook"):
+            self.passes.registered(name, args, result)
+        return result
+
+    def _transformed(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Within vmap and grad of torch.func tensors stand for others: only places are noted."""
+        spot = self.stand(sys._getframe(3))
+        return spot.call(function, args, kwargs)
+
+    def _versions(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Any, int]]:
+        """The tensors that a call may change, and how often they were changed before."""
+        kind, found = self.side.tensor, []
+        for value in (*args, *kwargs.values()):
+            for tensor in value if isinstance(value, (list, tuple)) else (value,):
+                if isinstance(tensor, kind) and not tensor.is_inference():
+                    self.side.about_to_change(tensor)
+                    found.append((tensor, tensor._version))
+        return found
+
+    def _changed(self, tensor: Any) -> None:
+        """A tensor has new values; it, and what it is a view of, may have a new node."""
+        self.observer.changed(tensor)
+        self._made(tensor)
+        if tensor._base is not None:
+            self._made(tensor._base)
+
+    def _setting(self, function: Any, args: tuple[Any, ...]) -> None:
+        if function == self.setters["grad"] and len(args) == 2:
+            tensor, value = args
+            if value is None or (value.shape, value.dtype) == (tensor.shape, tensor.dtype):
+                self.observer.assigned(tensor, value)
+
+    def _made(self, result: Any, fresh: list[Any] | None = None) -> None:
+        """Tells the tensors of a result that are new in the graph."""
+        if isinstance(result, self.side.tensor):
+            node = self.side.node(result)
+            if node is None:
+                return
+            if self.label(node):
+                if fresh is not None:
+                    fresh.append(node)
+                self.observer.made(result)
+            elif fresh and any(node is one for one in fresh):  # one more output of it
+                self.observer.made(result)
+        elif isinstance(result, (tuple, list)):
+            fresh = [] if fresh is None else fresh
+            for item in result:
+                self._made(item, fresh)
+
+    def label(self, root: Any, origin: Any = None) -> bool:
+        """Says of a node, and of those behind it that nobody knows, where they were made.
+
+        Whether that was new.
+        """
+        if KEY in root.metadata:
+            return False
+        packed = self.packs is not None and self.packs(False) is not None
+        origin, pending = origin or state.origin, [root]
+        root.metadata[KEY] = Mark(origin, is_packed=packed)
+        for node in pending:
+            for child, _ in node.next_functions:
+                if child is None or hasattr(child, "variable"):
+                    continue
+                about = child.metadata
+                if KEY not in about:
+                    about[KEY] = Mark(origin, is_packed=packed)
+                    pending.append(child)
+        return True

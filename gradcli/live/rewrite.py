@@ -1,0 +1,202 @@
+"""Live: a program's tree with calls in it that tell what its names are bound to.
+
+Lines and columns stay as they are, so tracebacks and places are those of the text.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import warnings
+from collections.abc import Callable, Iterable
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from ..engine.mode import state
+from ..recording.sides import AnyTensor
+
+if TYPE_CHECKING:
+    from .program import Globals
+    from .text import Text
+
+STORED = "gradcli: a name is bound"  # no text that a program has
+
+
+class Told:
+    """Who is told of names: the spectators of the run."""
+
+    globals: Globals
+
+    def __init__(self) -> None:
+        self.on_bind: Callable[[str, Any], None] | None = None
+        self.on_local: Callable[[Any, str, Any], None] | None = None
+
+
+def compiled(text: Text, machine: Any) -> CodeType:
+    """The program's code with calls in it that lead to the machine.
+
+    What is called stands among the constants of the code, where no program meets it.
+    """
+    rewriter = _Rewriter(text, machine)
+    tree = rewriter.module()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # that a text is called: see below
+        code = compile(tree, text.filename, "exec", dont_inherit=True)
+    return _planted(code, {STORED: rewriter.stored(), **rewriter.values})
+
+
+def _planted(code: CodeType, values: dict[str, Any]) -> CodeType:
+    """The code, and that of its functions, with values in place of the texts for them."""
+    constants = []
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            constant = _planted(constant, values)
+        elif type(constant) is str and constant in values:
+            constant = values[constant]
+        constants.append(constant)
+    return code.replace(co_consts=tuple(constants))
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, text: Text, machine: Any) -> None:
+        self.machine = machine
+        self.nodes: list[ast.AST] = [ast.Pass()]  # numbers start with 1: a sign tells the scope
+        self.values: dict[str, Any] = {}
+        self.depth = 0
+        self.globals: list[set[str]] = []
+        self.tree = text.tree
+        self.twins: dict[int, ast.AST] = {}
+
+    def module(self) -> ast.Module:
+        memo: dict[int, Any] = {}
+        tree = copy.deepcopy(self.tree, memo)
+        self.twins = {id(memo[id(node)]): node for node in ast.walk(self.tree) if id(node) in memo}
+        for original, value in self.machine.given.items():
+            self.given_name(memo[original], value)
+        made: ast.Module = self.visit(tree)
+        return ast.fix_missing_locations(made)
+
+    def given_name(self, literal: Any, value: Any) -> None:
+        """The option's value in place of the first literal that a name is set to."""
+        name = f"gradcli: value {len(self.values)}"
+        self.values[name] = value
+        literal.__class__ = ast.Constant
+        literal.value, literal.kind = name, None
+
+    # ------------------------------------------------------------ what is told
+
+    def stored(self) -> Callable[[int, Any], None]:
+        """What a program calls with the number of a place and the value of its name."""
+        nodes, machine = self.nodes, self.machine
+        places = machine.globals.nodes
+        bind, local = machine.on_bind, machine.on_local
+        transform = machine.recorder.side.transform
+
+        def tell(number: int, value: Any) -> None:
+            node: Any = nodes[number]
+            places[node.id] = node
+            if isinstance(value, AnyTensor) and value.requires_grad and value.is_leaf:
+                state.origin = node
+            if bind is not None:
+                bind(node.id, value)
+
+        def tell_inside(number: int, value: Any) -> None:
+            if local is not None and transform() is None:
+                node: Any = nodes[-number]
+                local(node, getattr(node, "id", "") or node.arg, value)
+
+        return lambda number, value: (tell if number >= 0 else tell_inside)(number, value)
+
+    def call(self, target: ast.Name) -> ast.stmt:
+        """The call that tells of a name just bound."""
+        number = len(self.nodes)
+        self.nodes.append(self.twins[id(target)])
+        if self.depth and target.id not in self.globals[-1]:
+            number = -number
+        made = ast.Expr(ast.Call(
+            ast.Constant(STORED), [_number(number), ast.Name(target.id, ast.Load())], []
+        ))  # fmt: skip
+        for node in ast.walk(made):
+            ast.copy_location(node, target)
+        return made
+
+    def calls(self, *targets: Any) -> list[ast.stmt]:
+        """For every name in these targets."""
+        return [self.call(name) for target in targets for name in _names(target)]
+
+    # ------------------------------------------------------------ statements
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        return [node, *self.calls(*node.targets)]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        return [node, *self.calls(node.target)]
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        return [node, *(self.calls(node.target) if node.value is not None else ())]
+
+    def visit_For(self, node: ast.For) -> Any:
+        self.generic_visit(node)
+        node.body[:0] = self.calls(node.target)
+        return node
+
+    def visit_With(self, node: ast.With) -> Any:
+        self.generic_visit(node)
+        node.body[:0] = self.calls(*(item.optional_vars for item in node.items))
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        self.depth += 1
+        self.globals.append({
+            name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names
+        })  # fmt: skip
+        self.generic_visit(node)
+        given = node.args
+        told = [self.argument(one) for one in
+                (*given.posonlyargs, *given.args, *given.kwonlyargs)]  # fmt: skip
+        place = int(ast.get_docstring(node, clean=False) is not None)
+        node.body[place:place] = told
+        self.globals.pop()
+        self.depth -= 1
+        return node
+
+    def argument(self, argument: ast.arg) -> ast.stmt:
+        """The call that tells what a function was given."""
+        number = -len(self.nodes)
+        self.nodes.append(self.twins[id(argument)])
+        made = ast.Expr(ast.Call(
+            ast.Constant(STORED), [_number(number), ast.Name(argument.arg, ast.Load())], []
+        ))  # fmt: skip
+        for node in ast.walk(made):
+            ast.copy_location(node, argument)
+        return made
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        self.depth += 1
+        self.globals.append(set())
+        for place, part in enumerate(node.body):
+            if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                node.body[place] = self.visit(part)
+        self.globals.pop()
+        self.depth -= 1
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return node
+
+
+def _names(target: Any) -> Iterable[ast.Name]:
+    """The names that a target binds."""
+    if isinstance(target, ast.Name):
+        yield target
+    elif isinstance(target, ast.Starred):
+        yield from _names(target.value)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for part in target.elts:
+            yield from _names(part)
+
+
+def _number(number: int) -> ast.expr:
+    return ast.Constant(number)

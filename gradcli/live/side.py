@@ -1,0 +1,211 @@
+"""Live: PyTorch's side of `recording.sides`: where its nodes were made, what they keep."""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+from weakref import ref
+
+from ..recording.saved import SavedNames
+from ..recording.sides import Live, make_known, sides
+from ..recording.snapshot import Summary
+
+KEY = "gradcli"  # in the metadata of a node, which lives as long as the node
+SMALL = 4096  # elements of a tensor that is copied at once
+ROOM = 512 * 2**20  # bytes of larger tensors that are held as they are, until they are looked at
+MOST = 10_000  # pieces of memory that they lie in
+
+
+class Mark:
+    """What is known of a node: where it was made, in which module, and whether it was freed."""
+
+    __slots__ = ("origin", "is_freed", "is_packed", "returned", "__weakref__")
+
+    def __init__(self, origin: Any, *, is_packed: bool = False) -> None:
+        self.origin, self.is_packed = origin, is_packed
+        self.is_freed: bool | None = None
+        self.returned: Any = None
+
+
+UNMARKED = Mark(None)
+
+
+class Large:
+    """A large tensor as it was: the tensor itself, as long as nobody changes it in place."""
+
+    __slots__ = ("tensor", "version", "summary", "__weakref__")
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor, self.version = tensor, _version(tensor)
+        self.summary: Summary | None = None
+
+    def settle(self) -> None:
+        """Sums it up: its memory is about to change, or is asked back."""
+        if self.tensor is not None:
+            self.summary = summary(self.tensor) if self.is_unchanged else Summary((), None)
+            self.tensor = None
+
+    @property
+    def is_unchanged(self) -> bool:
+        return bool(_version(self.tensor) == self.version)
+
+    def restored(self) -> Summary:
+        """What a page tells of it."""
+        self.settle()
+        assert self.summary is not None
+        return self.summary
+
+
+def _version(tensor: Any) -> int:
+    return -1 if tensor.is_inference() else int(tensor._version)
+
+
+def summary(tensor: Any) -> Summary:
+    """Its shape, its least and its greatest number."""
+    shape = tuple(tensor.shape)
+    if tensor.dtype.is_complex or not tensor.numel() or not tensor.dtype.is_floating_point:
+        return Summary(shape, None)
+    low, high = (float(end) for end in tensor.aminmax())
+    return Summary(shape, None if low != low or high != high else (low, high))
+
+
+class TorchSide(Live):
+    """The answers for one recording."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.tensor: Any = torch.Tensor
+        self.homes: set[str] = {"__main__"}  # modules that are the program's own
+        self.names = SavedNames()
+        self.hands_off = torch._C.DisableTorchFunction
+        self.edge_to = torch.autograd.graph.get_gradient_edge
+        self.switched = torch.is_grad_enabled
+        self.transform = torch._C._functorch.peek_interpreter_stack  # None outside of torch.func
+        self.about_to_run: tuple[Any, tuple[tuple[str, Any], ...]] = (None, ())
+        self.larges: dict[int, list[ref[Large]]] = {}  # by the address of their memory
+        self.room: deque[tuple[int, ref[Large]]] = deque()
+        self.bytes = 0
+
+    def mark(self, node: Any) -> Mark:
+        return node.metadata.get(KEY) or UNMARKED
+
+    def origin(self, node: Any) -> Any:
+        return self.mark(node).origin
+
+    def sequence(self, node: Any) -> int:
+        return int(node._sequence_nr())
+
+    def node(self, tensor: Any) -> Any:
+        try:
+            return tensor.grad_fn
+        except RuntimeError:  # a view that PyTorch lets nobody use any more
+            return None
+
+    def edge(self, tensor: Any) -> Any:
+        node = self.node(tensor)
+        if node is not None or not tensor.requires_grad or tensor.is_inference():
+            return node
+        try:
+            return self.edge_to(tensor).node
+        except (
+            AssertionError,
+            AttributeError,
+        ):  # a view made under no_grad: torch itself finds no node for it
+            return None
+
+    def gradient(self, tensor: Any) -> Any:
+        if tensor.is_leaf or tensor.retains_grad:
+            return tensor.grad
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return tensor.grad
+
+    def data(self, tensor: Any) -> Any:
+        return tensor
+
+    def kept(self, node: Any) -> tuple[tuple[str, Any], ...]:
+        """Its saved tensors. What a pack hook holds is not asked for: unpacking runs code."""
+        if self.about_to_run[0] is node:
+            return self.about_to_run[1]
+        if self.mark(node).is_packed or self.mark(node).is_freed:
+            return ()
+        found = []
+        for name in self.names.of(node):
+            try:
+                value = getattr(node, name)
+            except RuntimeError:  # freed, or changed in place since
+                continue
+            if isinstance(value, self.tensor):
+                found.append((name.removeprefix("_saved_"), value))
+        return tuple(found)
+
+    def freed(self, node: Any) -> bool | None:
+        mark = self.mark(node)
+        return False if mark.is_packed and mark.is_freed is None else mark.is_freed
+
+    def memory(self, value: Any) -> Any:
+        if not isinstance(value, self.tensor):
+            return None
+        try:
+            return value.untyped_storage()
+        except (RuntimeError, NotImplementedError):  # sparse, or of a transform
+            return None
+
+    def grad_enabled(self) -> bool:
+        return bool(self.switched())
+
+    def snapshot(self, value: Any, largest: float) -> Any:  # type: ignore[override]
+        with self.hands_off():
+            tensor = value.detach()
+            if tensor.layout is not self.torch.strided:
+                return Summary(tuple(tensor.shape), None)
+            if tensor.numel() <= min(largest, SMALL) or largest > SMALL:
+                return tensor.clone()
+            return self._held(tensor)
+
+    def _held(self, tensor: Any) -> Large:
+        large = Large(tensor)
+        known = ref(large)
+        self.larges.setdefault(tensor.untyped_storage().data_ptr(), []).append(known)
+        self.room.append((tensor.nbytes, known))
+        self.bytes += tensor.nbytes
+        while self.bytes > ROOM:
+            size, old = self.room.popleft()
+            self.bytes -= size
+            gone = old()
+            if gone is not None:
+                gone.settle()
+        if len(self.larges) > MOST:
+            self.larges = {at: alive for at, held in self.larges.items()
+                           if (alive := [one for one in held if one() is not None])}  # fmt: skip
+        return large
+
+    def about_to_change(self, tensor: Any) -> None:
+        """Large tensors that were kept as they are, and share this memory, are summed up now."""
+        if self.larges and tensor.layout is self.torch.strided:
+            for known in self.larges.pop(tensor.untyped_storage().data_ptr(), ()):
+                large = known()
+                if large is not None:
+                    large.settle()
+
+    def attributes(self, value: Any) -> Mapping[str, Any]:  # type: ignore[override]
+        """What an object of a class of the program holds."""
+        kind = type(value)
+        if kind.__module__ not in self.homes or isinstance(value, (type, self.torch.nn.Module)):
+            return {}
+        held = getattr(value, "__dict__", None)
+        return held if isinstance(held, dict) else {}
+
+    def is_of_program(self, module: Any) -> bool:  # type: ignore[override]
+        """Whether a module's class is the program's own: it has lines of its own."""
+        return type(module).__module__ in self.homes
+
+
+def torch_side(torch: Any) -> TorchSide:
+    """The one side of PyTorch, made known when it is asked for first."""
+    if not isinstance(sides.live, TorchSide):
+        make_known(TorchSide(torch))
+    assert isinstance(sides.live, TorchSide)
+    return sides.live

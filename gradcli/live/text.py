@@ -1,0 +1,101 @@
+"""Live: the text that is being recorded: which of its expressions a running frame is at."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+from ..language.source import Source
+
+CALLER = "<recorded>"  # the name of what calls PyTorch in the program's place
+DEEPEST = 200  # frames between the text and an operation
+
+
+def _call(function: Any, args: Any, kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
+class Spot:
+    """A place in the text, and a caller that stands there: what PyTorch warns of while it runs is
+    counted and told at the line of the program."""
+
+    __slots__ = ("node", "call")
+
+    def __init__(self, node: ast.AST | None, call: Callable[..., Any]) -> None:
+        self.node, self.call = node, call
+
+
+NOWHERE = Spot(None, _call)
+
+
+class Text:
+    """A source with its tree, found again in the frames that run it."""
+
+    def __init__(self, source: Source, tree: ast.Module, filename: str) -> None:
+        self.source, self.tree, self.filename = source, tree, filename
+        self._index: dict[tuple[int, int, int, int], ast.AST] | None = None
+        self._codes: dict[CodeType, dict[int, Spot]] = {}
+
+    def frame(self, start: FrameType | None) -> FrameType | None:
+        """The innermost frame of the text, from this one outwards."""
+        filename = self.filename
+        for _ in range(DEEPEST):
+            if start is None:
+                return None
+            code = start.f_code
+            if code.co_filename == filename and code.co_name != CALLER:
+                return start
+            start = start.f_back
+        return None
+
+    def spot(self, start: FrameType | None) -> Spot:
+        """Where the text is, seen from a frame that it called."""
+        frame = self.frame(start)
+        if frame is None:
+            return NOWHERE
+        known = self._codes.get(frame.f_code)
+        if known is None:
+            known = self._codes[frame.f_code] = {}
+        spot = known.get(frame.f_lasti)
+        if spot is None:
+            node = self.node_at(frame.f_code, frame.f_lasti)
+            spot = known[frame.f_lasti] = Spot(node, self._caller(frame))
+        return spot
+
+    def _caller(self, frame: FrameType) -> Callable[..., Any]:
+        code = _call.__code__.replace(
+            co_filename=self.filename, co_firstlineno=frame.f_lineno - 1, co_name=CALLER
+        )
+        return FunctionType(code, frame.f_globals, CALLER)
+
+    def node_at(self, code: CodeType, instruction: int) -> ast.AST | None:
+        """The expression that an instruction belongs to."""
+        for place, found in enumerate(code.co_positions()):
+            if place == instruction // 2:
+                line, end_line, column, end_column = found
+                if None in found:
+                    return None
+                return self.index.get((line, column, end_line, end_column))  # type: ignore[arg-type]
+        return None
+
+    @property
+    def index(self) -> dict[tuple[int, int, int, int], ast.AST]:
+        """Expressions and statements by their place; of several in one place the innermost."""
+        if self._index is None:
+            self._index = {}
+            for node in ast.walk(self.tree):
+                if isinstance(node, (ast.expr, ast.stmt)) and node.end_lineno is not None:
+                    key = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset or 0
+                    self._index[key] = node
+        return self._index
+
+    def traceback_nodes(self, traceback: Any) -> Iterator[tuple[ast.AST | None, int, str]]:
+        """The places of the text that an error came through: expression, line, function."""
+        while traceback is not None:
+            code = traceback.tb_frame.f_code
+            if code.co_filename == self.filename and code.co_name != CALLER:
+                node = self.node_at(code, traceback.tb_lasti)
+                yield node, traceback.tb_lineno, code.co_name
+            traceback = traceback.tb_next

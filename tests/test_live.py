@@ -1,0 +1,155 @@
+"""Tests of `--engine torch`: PyTorch and Python run a program, and the answers are the same."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oracle import oracle, torch
+
+from gradcli.numerics.twister import DEFAULT_SEED
+from gradcli.pipeline.request import Ran, Request
+from gradcli.questions.trace import Options, recorded, trace_report
+from gradcli.render import json as documents
+
+ROOT = Path(__file__).parent.parent
+EXPRESSIONS = sorted((ROOT / "expressions").rglob("*.expr"))
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+needs_torch = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
+
+
+def traced(text: str, engine: str, name: str = "program.expr", **more: Any) -> dict[str, Any]:
+    """The document of `gradcli trace`."""
+    ran = ran_with(text, engine, name, **more)
+    document = "".join(documents.trace(trace_report(ran, Options(texts=False))))
+    answer: dict[str, Any] = json.loads(document)
+    return answer
+
+
+def ran_with(text: str, engine: str, name: str = "program.expr", **more: Any) -> Ran:
+    if engine == "torch":
+        torch.manual_seed(DEFAULT_SEED)  # as the own engine starts
+    return recorded(Request(text.encode(), name, name, engine=engine, **more), None)
+
+
+def close(one: Any, other: Any) -> bool:
+    """Equal, numbers nearly."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(close, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return abs(one - other) <= 1e-6 + 1e-5 * abs(other)
+    return bool(one == other)
+
+
+@needs_torch
+@pytest.mark.parametrize("path", EXPRESSIONS, ids=lambda path: path.stem)
+def test_both_engines_tell_the_same(path: Path) -> None:
+    """Names, lines, nodes, values, gradients; printed text up to addresses."""
+    text = path.read_text("utf-8")
+    own, live = (traced(text, engine, path.name) for engine in ("own", "torch"))
+    assert _ADDRESS.sub("", live["output"]) == _ADDRESS.sub("", own["output"])
+    assert live["warnings"] == own["warnings"]
+    if "func" in text or "functional.hessian" in text:
+        return  # within a transformation PyTorch's tensors stand for others: nothing is told
+    told = ("name", "line", "shape", "dtype", "requires_grad", "is_leaf", "grad_fn", "node")
+    for key in told:
+        assert [t.get(key) for t in live["tensors"]] == [t.get(key) for t in own["tensors"]], key
+    for key in ("value", "grad"):
+        for mine, theirs in zip(own["tensors"], live["tensors"], strict=True):
+            assert close(mine[key], theirs[key]), mine["name"]
+    nodes = ("id", "name", "next", "line", "column")
+    assert [[n.get(key) for key in nodes] for n in live["nodes"]] == [
+        [n.get(key) for key in nodes] for n in own["nodes"]
+    ]
+    assert [own["error"] and own["error"][key] for key in ("type", "line")] == [
+        live["error"] and live["error"][key] for key in ("type", "line")
+    ]
+
+
+SCRIPT = """
+import sys
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(2, 1)
+        self.spare = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.inner(x).relu()
+
+class Trainer:
+    def __init__(self):
+        self.net = Net()
+
+if __name__ == "__main__":
+    torch.manual_seed(int(sys.argv[1]))
+    trainer = Trainer()
+    trainer.net(torch.ones(3, 2)).sum().backward()
+    print(torch.rand(1).item())
+"""
+
+
+@needs_torch
+def test_a_script_is_run_by_python() -> None:
+    told = traced(SCRIPT, "torch", "train.py", arguments=("3",))
+    lines = {tensor["name"]: tensor["line"] for tensor in told["tensors"]}
+    assert lines == {
+        "trainer.net.inner.weight": 9, "trainer.net.inner.bias": 9,
+        "trainer.net.spare.weight": 10, "trainer.net.spare.bias": 10,
+    }  # fmt: skip
+    assert {node["line"] for node in told["nodes"] if node["next"]} == {13, 22}
+    again = traced(SCRIPT, "torch", "train.py", arguments=("3",))
+    assert again == told
+
+
+@needs_torch
+def test_an_error_has_the_lines_that_led_to_it() -> None:
+    text = "import torch\ndef f(x):\n    return x @ torch.ones(4)\nf(torch.ones(3))\n"
+    told = traced(text, "torch", "wrong.py")
+    assert [label["line"] for label in told["error"]["labels"]] == [3, 4]
+    assert told["error"]["type"] == "RuntimeError"
+
+
+@needs_torch
+def test_what_a_program_exits_with() -> None:
+    assert traced("import sys\nsys.exit()\n", "torch", "a.py")["error"] is None
+    assert traced("import sys\nsys.exit(3)\n", "torch", "a.py")["error"]["type"] == "SystemExit"
+
+
+def command(*words: str, code: str = "pass") -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own; `code` runs before it."""
+    start = f"import sys; {code}; from gradcli.door import main; sys.argv[0] = 'gradcli'; main()"
+    return subprocess.run(
+        [sys.executable, "-c", start, *words], capture_output=True, encoding="utf-8", check=False
+    )
+
+
+def test_without_pytorch(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n", "utf-8")
+    done = command("trace", str(file), "--engine", "torch", code="sys.modules['torch'] = None")
+    assert done.returncode == 5
+    assert "DeviceError: --engine torch: PyTorch is not installed" in done.stderr
+
+
+def test_arguments_are_for_a_program_that_python_runs(tmp_path: Path) -> None:
+    file = tmp_path / "a.expr"
+    file.write_text("x = 1\n", "utf-8")
+    done = command("trace", str(file), "--", "--lr", "3")
+    assert done.returncode == 2
+    assert "-- ARGUMENTS are for a program that Python runs" in done.stderr
+
+
+def test_torch_is_not_loaded_before_it_is_asked_for() -> None:
+    code = "import gradcli, gradcli.commands.trace, gradcli.pipeline.run, sys; "
+    code += "assert 'torch' not in sys.modules and 'gradcli.live' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
