@@ -103,7 +103,3 @@ function look(svg) {
 const found = {};
 for (const section of document.querySelectorAll("section"))
   found[section.dataset.name] = look(section.querySelector("svg"));
-const out = document.createElement("pre");
-out.id = "found";
-out.textContent = JSON.stringify(found);
-document.body.replaceChildren(out);

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 from functools import cache
 from pathlib import Path
@@ -206,3 +208,55 @@ def test_geometry(direction: str, theme: str, tmp_path: Path) -> None:
     found = measured(pictures, tmp_path)
     assert found.keys() == pictures.keys()
     assert {name: wrong[:5] for name, wrong in found.items() if wrong} == {}
+
+
+# ---------------------------------------------------------------- other formats
+
+
+def written(name: str, format: str, *options: str) -> str:
+    done = here("trace", str(_file(name)), "--format", format, *options)
+    assert done.returncode in (0, 1, 3), done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_mermaid_stays_below_its_limits(name: str) -> None:
+    text = written(name, "mermaid", "--expand")
+    edges = re.findall(r"^  (\w+) (?:-->|==>|-\.->)(?:\|\"[^\"|<]*(?:<br>[^\"|<]*)*\"\|)? (\w+)$",
+                       text, re.MULTILINE)  # fmt: skip
+    arrows = re.findall(r"-->|==>|-\.->", re.sub(r'"[^"\n]*"', "", text))
+    assert len(edges) == len(arrows) < 500 and len(text) < 50_000
+    nodes = set(re.findall(r"^  (\w+)(?:\(\[|\[|\{\{)", text, re.MULTILINE))
+    assert {end for edge in edges for end in edge} <= nodes
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_dot_reads_the_picture(name: str) -> None:
+    text = written(name, "dot")
+    edges = len(re.findall(r"^  \w+ -> \w+ \[", text, re.MULTILINE))
+    assert edges == len(wires(drawn(name)))
+    dot = shutil.which("dot")
+    if dot is not None:
+        done = subprocess.run(
+            [dot, "-Tplain"], input=text.encode(), capture_output=True, timeout=60
+        )
+        assert done.returncode == 0 and done.stderr == b""
+        plain = done.stdout.decode().splitlines()
+        assert sum(line.startswith("edge ") for line in plain) == edges
+        assert sum(line.startswith("node ") for line in plain) == len(boxes(drawn(name)))
+
+
+@pytest.mark.parametrize("name", ["two_paths", "hostile", "rnn", "nan"])
+def test_latex_has_the_same_coordinates(name: str, tmp_path: Path) -> None:
+    text = written(name, "latex")
+    assert text.isascii()
+    corners = re.findall(r"^\\draw\[.*?\] \(([\d.]+),([\d.]+)\) rectangle", text, re.MULTILINE)
+    rects = [g.findall(f"{SVG}rect") for g in boxes(drawn(name))]
+    shapes = [next(r for r in them if r.attrib.get("class") == "shape") for them in rects if them]
+    assert corners == [(r.attrib["x"], r.attrib["y"]) for r in shapes]
+    latex = shutil.which("pdflatex")
+    if latex is not None:
+        (tmp_path / "picture.tex").write_text(text)
+        done = subprocess.run([latex, "-interaction=nonstopmode", "-halt-on-error", "picture.tex"],
+                              cwd=tmp_path, capture_output=True, timeout=120)  # fmt: skip
+        assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]

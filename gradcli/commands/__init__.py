@@ -6,7 +6,9 @@ from importlib import import_module
 from types import ModuleType
 
 # In the order in which help lists them.
-NAMES = ("run", "trace", "grad", "paths", "why", "step", "flow", "check", "diff", "ops")
+NAMES = (
+    "run", "trace", "show", "grad", "paths", "why", "step", "flow", "check", "diff", "ops",
+)  # fmt: skip
 
 
 def module_of(name: str) -> ModuleType:

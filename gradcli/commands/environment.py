@@ -128,6 +128,10 @@ class Environment:
             return ExitStatus.OK
         return self.fail(ran.error, ran.error_text)
 
+    def note(self, text: str) -> None:
+        """A remark, beside the answer."""
+        tell(block(f"note: {text}\n"))
+
     def save(self) -> None:
         """The answer goes into the file of --out, if there is one."""
         if self.common.out is not None and self.common.quiet < 2:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..ending import keep
 from ..options import Option, choice, flag
 from .environment import Environment
 
 if TYPE_CHECKING:
-    from ..pipeline.request import Ran
+    from ..pipeline.request import Ran, Request
+    from ..questions.watching import Wishes
     from ..recording.facts import Report
     from ..render.escape import Terminal
 
@@ -34,25 +35,45 @@ class Wanted(NamedTuple):
     direction: str
 
 
-def written(report: Report, format: str, wanted: Wanted) -> Iterable[Terminal]:
-    """The picture of a report in a format."""
-    from ..render.picture import drawing, geometry, svg
-
-    scene = drawing.scene(report, drawing.Wish(wanted.fold, wanted.expand, wanted.depth))
-    picture = geometry.picture(scene, sideways=wanted.direction == "right")
-    return svg.svg(picture, wanted.theme)
-
-
-def draw(
-    env: Environment, request: Any, wishes: Any, of: tuple[str, ...], number: int | None,
-    wanted: Wanted,
+def drawn(
+    request: Request, env: Environment, wishes: Wishes, of: tuple[str, ...], number: int | None,
+    wanted: Wanted, format: str, put: Callable[[Iterable[Terminal]], None],
 ) -> Ran:  # fmt: skip
-    """Runs the program and writes its picture."""
+    """Runs the program and puts out its picture, or its page."""
     from ..questions.drawn import recorded
+
+    several = format == "html" and number is None and not of
+    ran = env.explained(recorded(request, None, wishes, number=number, several=several))
+    found = _reports(ran, of, number)
+    keep((ran, found))
+    source = b"" if env.program is None else env.program.data
+    put(_written(found, source.decode("utf-8", "replace"), format, wanted))
+    return ran
+
+
+def _reports(ran: Ran, of: tuple[str, ...], number: int | None) -> list[Report]:
+    """A report on each pass that was kept, the last one last; at least one."""
+    from ..questions.drawn import DrawnWatch
     from ..questions.trace import Options, trace_report
 
-    ran = env.explained(recorded(request, None, wishes, number=number))
-    report = trace_report(ran, Options(of, texts=True, number=number, detail=True))
-    keep(report)
-    env.answer(written(report, env.common.format, wanted))
-    return ran
+    watch = ran.seen(DrawnWatch)
+    kept = watch.kept() if watch is not None and watch.several else []
+    numbers: list[int | None] = [*kept] or [number]
+    return [trace_report(ran, Options(of, number=one, detail=True)) for one in numbers]
+
+
+def _written(
+    reports: Sequence[Report], source: str, format: str, wanted: Wanted
+) -> Iterable[Terminal]:
+    """The picture of the last pass, or a page of all of them."""
+    from ..render.picture.drawing import Wish
+
+    wish = Wish(wanted.fold, wanted.expand, wanted.depth)
+    sideways = wanted.direction == "right"
+    if format == "html":
+        from ..render.picture.page import html
+
+        return html(source, reports, wish, wanted.theme, sideways=sideways)
+    from ..render.picture import written
+
+    return written(reports[-1], format, wish, wanted.theme, sideways=sideways)

@@ -11,7 +11,7 @@ from .differentiation import DRAWN, GRAPH, PASS, WRT
 from .environment import Environment, guarded
 from .pictures import FORMATS as PICTURE_FORMATS
 from .pictures import OPTIONS as PICTURES
-from .pictures import Wanted, draw
+from .pictures import Wanted, drawn
 
 
 class Asked(NamedTuple):
@@ -80,12 +80,14 @@ def command(common: Shared, asked: Asked) -> int:
         wishes = Wishes(tuple(asked.hooks), tuple(asked.retain_grad))
         if common.format in PICTURE_FORMATS:
             wanted = Wanted(asked.fold, asked.expand, asked.depth, asked.theme, asked.direction)
-            return env.finish(draw(env, request, wishes, tuple(asked.of), asked.chosen, wanted))
+            ran = drawn(request, env, wishes, tuple(asked.of), asked.chosen, wanted,
+                        common.format, env.answer)  # fmt: skip
+            return env.finish(ran)
         detail = asked.all and not streams and not asked.profile
         if detail:
-            from ..questions import drawn
+            from ..questions.drawn import recorded as recorded_in_detail
 
-            ran = drawn.recorded(request, None, wishes, number=asked.chosen)
+            ran = recorded_in_detail(request, None, wishes, number=asked.chosen)
         else:
             ran = recorded(request, env.printer() if streams else None, wishes,
                            number=asked.chosen, profile=asked.profile)  # fmt: skip

@@ -23,7 +23,7 @@ from .step.facts import Namer, walk_fact
 from .step.local import local_derivatives
 from .watching import NO_WISHES, Binder, Wishes, snapshot
 
-FIRST, LAST = 6, 6  # passes of a run that are kept where several are drawn
+FIRST, LAST = 3, 5  # passes of a run that are kept where several are drawn
 
 
 class Frame:
@@ -133,6 +133,10 @@ class DrawnWatch(StepWatch):
                 self.walks.pop(number, None)
 
     # ---- what it amounts to
+
+    def kept(self) -> list[int]:
+        """The numbers of the passes that are kept."""
+        return sorted(self.passes)
 
     def frame_of(self, node: Any) -> Frame | None:
         """The innermost call that made a node."""

@@ -11,11 +11,12 @@ from ..graph import Graph
 from ..text import counted, one_line
 from .folding import COMFORTABLE, EASY, Atom, Folder, shallow
 from .scene import Box, Row, Scene, Wire
-from .words import Words, full, is_bad, shown, sign_of, small, weight_of, wrapped
+from .words import WIDEST, Words, full, is_bad, shown, sign_of, small, weight_of, wrapped
 
 MOST_LEAVES = 10  # inputs of one node that are drawn one by one
 SHARED = 3  # uses from which a leaf of a large picture is drawn again
 NOTE = 64
+LEAVES = 11  # columns that the number of leaves takes
 
 
 class Wish(NamedTuple):
@@ -190,7 +191,7 @@ class _Drawing:
         marks = tuple(dict.fromkeys(words.marks(node)))
         line = words.line(node)
         rows = tuple(words.rows(node))
-        title = full(f"{words.name(node)}: " + "; ".join(row.text for row in rows[1:]))
+        title = full(words.name(node))
         return Box(key, kind, rows, title, node, marks=marks, lines=() if line is None else (line,))
 
     def _box(self, atom: Atom, at: int, inside: tuple[int, ...]) -> Box:
@@ -207,9 +208,11 @@ class _Drawing:
             if frame.line is not None:
                 lines = [frame.line]
             kind_row = f"{frame.kind} · {counted(count, 'operation')}".removeprefix(" · ")
-            if inside:
+            where = _at(lines)
+            if inside and len(kind_row) + len(where) < WIDEST - LEAVES:
                 kind_row += f", {counted(len(inside), 'leaf', 'leaves')}"
-            rows = [Row(shown(called), "title"), Row(shown(f"{kind_row}{_at(lines)}"), "kind")]
+            kind_row = shown(kind_row, WIDEST - len(where)) + where
+            rows = [Row(shown(called), "title"), Row(kind_row, "kind")]
             rows.extend(self._outcome(atom))
         elif atom.kind == "turns":
             each = count // max(atom.times, 1)
@@ -241,7 +244,7 @@ class _Drawing:
             return
         text = f"{len(uses):,} gradients, added"
         goes = any(self._goes(use) for use in uses[:64])
-        yield Wire(source, target, (text,) if goes else (), "" if goes else "none", 0.3, title=text)
+        yield Wire(source, target, (text,) if goes else (), "" if goes else "none")
 
     def _goes(self, use: _Use) -> bool:
         """Whether the pass handed something on here."""
@@ -256,12 +259,12 @@ class _Drawing:
         if edge is None or edge.product is None:
             kind = "none" if self.words.walk is not None else ""
             return Wire(source, target, rows, kind, 0.1, place=use.place,
-                        title="no gradient goes here" if kind else "")  # fmt: skip
+                        title="")  # fmt: skip
         product = edge.product
         sign = sign_of(product)
         bad = is_bad(product.text) or is_bad(small(product))
         kind = "bad" if bad else "zero" if sign == 0 else ""
-        title = full(" ".join(rows))
+        title = "not a number, or infinite" if bad else ""
         return Wire(source, target, rows, kind, weight_of(product), sign < 0, title, use.place)
 
     # ---- words about the whole

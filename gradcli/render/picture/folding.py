@@ -19,6 +19,7 @@ COMFORTABLE = 44  # boxes that somebody can follow
 MOST = 150  # boxes that a picture ever has
 ENDS = 20  # nodes at each end where nothing else helps
 LEAST_TURNS = 4
+MORE_TURNS = (12, 8, 5, 3, 2, 1)  # at each end, where folds are to be open
 DEEPEST = 24  # calls within calls that are told apart
 WIDE, WIDE_ENDS = 12, 4  # leaves of one node
 
@@ -56,10 +57,11 @@ class Group:
 
 
 class Plan(NamedTuple):
-    """How far a graph is folded: calls from `level` on (1: the outermost), loops, the middle."""
+    """How far a graph is folded: calls from `level` on (1: the outermost), loops but for so many
+    turns at each end, the middle."""
 
     level: int | None = None
-    loops: bool = False
+    loops: int = 0
     middle: bool = False
 
 
@@ -140,32 +142,38 @@ class Folder:
 
     # ---- plans
 
-    def plans(self, *, fold: bool) -> Iterator[Plan]:
+    def plans(self, *, fold: bool, expand: bool) -> Iterator[Plan]:
         """From everything to the least; with `fold` from calls and loops on."""
         if not fold:
             yield Plan()
         if not fold or not self.deepest:
-            yield Plan(loops=True)
+            yield from (Plan(loops=turns) for turns in (MORE_TURNS if expand else (1,)))
         for level in range(self.deepest, 0, -1):
             if not fold or level == 1:
-                yield Plan(level, loops=True)
-        yield Plan(1 if self.deepest else None, loops=True, middle=True)
+                yield Plan(level, loops=1)
+        yield Plan(1 if self.deepest else None, loops=1, middle=True)
 
     def chosen(self, count: Callable[[list[Atom]], int], *, fold: bool, expand: bool) -> list[Atom]:
         """The atoms of the first plan that fits; `count` says how many boxes atoms make."""
         kept: list[Atom] = []
-        for plan in self.plans(fold=fold):
+        for plan in self.plans(fold=fold, expand=expand):
             if plan.middle and kept:
                 return kept
             atoms = self.atoms(plan)
             if plan.middle:
                 return atoms
             boxes = count(atoms) if len(atoms) <= MOST else len(atoms)
-            if boxes <= (MOST if expand else EASY if plan == Plan() else COMFORTABLE):
+            if boxes <= self._limit(plan, expand=expand):
                 return atoms
             if boxes <= MOST:
                 kept = atoms  # folded further than before, and still readable
         return kept
+
+    def _limit(self, plan: Plan, *, expand: bool) -> int:
+        """How many boxes are few enough for a plan: of turns, some are shown."""
+        if expand:
+            return MOST if not plan.loops or plan.loops == 1 else COMFORTABLE
+        return EASY if plan == Plan() else COMFORTABLE
 
     def atoms(self, plan: Plan) -> list[Atom]:
         """The graph as this plan folds it, in the order of making."""
@@ -180,10 +188,12 @@ class Folder:
         items = group.items
         at = 0
         for start, period, times in self._turns(items) if plan.loops else ():
-            first, last = start + period, start + period * (times - 1)
+            if times < 2 * plan.loops + 2:
+                continue
+            first, last = start + period * plan.loops, start + period * (times - plan.loops)
             yield from self._plain(items[at:first], plan, depth)
             nodes = tuple(node for item in items[first:last] for node in _nodes(item))
-            yield Atom("turns", nodes, times - 2)
+            yield Atom("turns", nodes, times - 2 * plan.loops)
             at = last
         yield from self._plain(items[at:], plan, depth)
 

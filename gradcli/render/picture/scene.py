@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """A line of words in a box; `style` is title, kind, value, grad, bad, note or constant."""
+    """A line of words in a box; `style` is title, kind, value, grad, bad, note or constant, and
+    `of_grad` tells what is known once the pass came there."""
 
     text: str
     style: str
+    of_grad: bool = False
 
 
 class Box(NamedTuple):

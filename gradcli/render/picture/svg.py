@@ -7,7 +7,7 @@ and `data-to` (the node that used it), by the ids of the boxes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape as _html
 
 from ..escape import Terminal
@@ -37,8 +37,11 @@ def svg(picture: Picture, theme: str = "auto") -> Iterator[Terminal]:
     yield Terminal("\n")
 
 
-def drawing(picture: Picture, *, sheet: str = "", prefix: str = "") -> Iterator[Terminal]:
-    """The `svg` element alone; in a page that has several, ids get a prefix."""
+def drawing(
+    picture: Picture, *, sheet: str = "", prefix: str = "", steps: Mapping[int, int] | None = None
+) -> Iterator[Terminal]:
+    """The `svg` element alone. In a page that has several, ids get a prefix, boxes can be reached
+    by keyboard, and `steps` says at which step of the pass a node's turn was."""
     scene = picture.scene
     width, height = number(picture.width), number(picture.height)
     title, text = escaped(scene.title), escaped(scene.description)
@@ -55,7 +58,7 @@ def drawing(picture: Picture, *, sheet: str = "", prefix: str = "") -> Iterator[
     for strand in picture.wires:
         yield Terminal(_wire(strand, prefix, sideways=picture.sideways))
     for drawn in picture.boxes:
-        yield Terminal(_box(drawn, prefix))
+        yield Terminal(_box(drawn, prefix, steps))
     for x, y, row in picture.notes:
         yield Terminal(_text(x, y, row))
     yield Terminal("</svg>")
@@ -89,7 +92,7 @@ def _wire(strand: Strand, prefix: str, *, sideways: bool) -> str:
     )
 
 
-def _box(drawn: Drawn, prefix: str) -> str:
+def _box(drawn: Drawn, prefix: str, steps: Mapping[int, int] | None) -> str:
     box = drawn.box
     classes = ["box", box.kind, *(f"is{mark}" if mark == "bad" else mark for mark in box.marks)]
     lines = f' data-lines="{" ".join(map(str, box.lines))}"' if box.lines else ""
@@ -97,6 +100,10 @@ def _box(drawn: Drawn, prefix: str) -> str:
         which = f'data-members="{" ".join(map(str, box.members))}" data-times="{box.times}"'
     else:
         which = f'data-{"ref" if box.kind == "again" else "node"}="{box.node}"'
+    if steps is not None:
+        last = max((steps.get(node, 0) for node in box.members or (box.node,)), default=0)
+        role = 'role="button" aria-expanded="false"' if box.kind == "fold" else 'role="button"'
+        which += f' data-step="{last}" tabindex="0" {role}'
     body = "".join(_body(drawn))
     return (
         f'<g class="{" ".join(classes)}" id="{prefix}{box.key}" {which}{lines}>'
@@ -110,7 +117,7 @@ def _body(drawn: Drawn) -> Iterator[str]:
     round_ = {"leaf": min(16.0, height / 2), "again": min(16.0, height / 2), "fold": 3.0}.get(
         box.kind, 3.0)  # fmt: skip
     if box.kind == "fold":
-        yield f'<rect x="{number(x + 4)}" y="{number(y + 4)}" {size} rx="3"/>'
+        yield f'<rect x="{number(x - 4)}" y="{number(y - 4)}" {size} rx="3"/>'
     yield f'<rect class="shape" x="{number(x)}" y="{number(y)}" {size} rx="{number(round_)}"/>'
     for place, row in enumerate(box.rows):
         base = y + TOP + LINE * place - 2
@@ -122,7 +129,8 @@ def _body(drawn: Drawn) -> Iterator[str]:
 
 
 def _text(x: float, y: float, row: Row, end: str = "\n") -> str:
-    return (f'<text class="{STYLES[row.style]}" x="{number(x)}" y="{number(y)}">'
+    style = f"{STYLES[row.style]} gr" if row.of_grad else STYLES[row.style]
+    return (f'<text class="{style}" x="{number(x)}" y="{number(y)}">'
             f"{escaped(row.text)}</text>{end}")  # fmt: skip
 
 

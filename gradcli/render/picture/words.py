@@ -120,7 +120,7 @@ class Words:
             if value:
                 yield Row(shown(f"value {value}"), bad_or("value", fact.text))
             if self.report.shown is not None and leaf:
-                yield Row("grad none from this pass", "note")
+                yield Row("grad none from this pass", "note", True)
             return
         for flow in flows[:FEW]:
             out = f"[{flow.output_nr}] " if len(flows) > 1 or flow.output_nr else ""
@@ -138,7 +138,7 @@ class Words:
     def _gradient(self, node: int, flow: FlowFact, out: str) -> Iterator[Row]:
         if flow.grad_text is None:
             if self.report.shown is not None:
-                yield Row(f"{out}grad none from this pass", "note")
+                yield Row(f"{out}grad none from this pass", "note", True)
             return
         grad = of(flow.grad_text, flow.shape, "", flow.grad_range)
         words = f"{out}grad {grad}"
@@ -147,11 +147,11 @@ class Words:
         parts = self._parts(node, flow.output_nr)
         sums = " = " + " + ".join(map(small, parts)) if 1 < len(parts) <= PARTS else ""
         if sums and width_of(words + sums) <= WIDEST:
-            yield Row(words + sums, bad_or("grad", flow.grad_text))
+            yield Row(words + sums, bad_or("grad", flow.grad_text), True)
             return
-        yield Row(shown(words), bad_or("grad", flow.grad_text))
+        yield Row(shown(words), bad_or("grad", flow.grad_text), True)
         if len(parts) > 1:
-            yield Row(f"the sum of {len(parts):,} gradients", "note")
+            yield Row(f"the sum of {len(parts):,} gradients", "note", True)
 
     def _kept(self, node: int, flow: FlowFact) -> Iterator[Row]:
         """What .grad holds at the end, where it is something else."""
@@ -159,12 +159,12 @@ class Words:
         if fact is None or not fact.is_leaf or self.graph.next[node]:
             return
         if fact.grad_text is None:
-            yield Row(".grad None at the end", "note")
+            yield Row(".grad None at the end", "note", True)
         elif (fact.grad_text, fact.grad_range)[not flow.grad_text] != (
             flow.grad_text or flow.grad_range
         ):
             held = of(fact.grad_text, fact.shape, fact.dtype, fact.grad_range)
-            yield Row(shown(f".grad {held} at the end"), "note")
+            yield Row(shown(f".grad {held} at the end"), "note", True)
 
     def _parts(self, node: int, output_nr: int) -> list[ValueFact]:
         step = self.step(node)

@@ -1,0 +1,101 @@
+"""Render: a picture for LaTeX: TikZ with the same coordinates, a document of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..escape import Terminal
+from . import style
+from .geometry import LINE, PAD, TOP, Drawn, Picture, Strand, number
+
+HEAD = r"""\documentclass[tikz,border=4pt]{standalone}
+\usepackage{textcomp}
+\usepackage{tikz}
+\begin{document}
+"""
+STYLES = {"title": r"\bfseries ", "bad": r"\bfseries "}
+DASHES = {"zero": "dashed,", "none": "dotted,", "bad": "", "": ""}
+SIGNS = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r'\char34{}',
+    "'": r"\textquotesingle{}", "`": r"\textasciigrave{}", "-": "-{}", "·": r"\ensuremath{\cdot}",
+    "∘": r"\ensuremath{\circ}", "…": r"\ldots{}", "⋯": r"\ensuremath{\cdots}", "–": "--",
+    "→": r"\ensuremath{\rightarrow}", "×": r"\ensuremath{\times}", " ": r"\ ",
+}  # fmt: skip
+
+
+def latex(picture: Picture, theme: str = "auto") -> Iterator[Terminal]:
+    """The file."""
+    colours = style.DARK if theme == "dark" else style.LIGHT
+    yield Terminal(HEAD)
+    for name, colour in colours.items():
+        yield Terminal(f"\\definecolor{{g{name}}}{{HTML}}{{{colour[1:].upper()}}}\n")
+    yield Terminal(
+        "\\begin{tikzpicture}[x=0.75bp,y=-0.75bp,every node/.style={anchor=base west,"
+        "inner sep=0,outer sep=0,font=\\ttfamily\\fontsize{8.6bp}{10bp}\\selectfont}]\n"
+        f"\\fill[gpage] (0,0) rectangle ({number(picture.width)},{number(picture.height)});\n"
+    )
+    for strand in picture.wires:
+        yield Terminal(_wire(strand, sideways=picture.sideways))
+    for drawn in picture.boxes:
+        yield Terminal("".join(_box(drawn)))
+    for x, y, row in picture.notes:
+        colour = "gbad" if row.style == "bad" else "gtext"
+        yield Terminal(_text(x, y, row.text, colour, STYLES.get(row.style, "")))
+    yield Terminal("\\end{tikzpicture}\n\\end{document}\n")
+
+
+def _wire(strand: Strand, *, sideways: bool) -> str:
+    wire = strand.wire
+    colour = "gminus" if wire.negative else "gplus"
+    if wire.kind:
+        colour = "gbad" if wire.kind == "bad" else "gzero"
+    width = number(0.6 + 1.6 * wire.weight)
+    x0, y0, x, y = strand.points[0]
+    path = f"({number(x0)},{number(y0)}) -- ({number(x)},{number(y)})"
+    for x1, y1, x2, y2 in strand.points[1:]:
+        if sideways:
+            middle = number((x + x1) / 2)
+            path += f" .. controls ({middle},{number(y)}) and ({middle},{number(y1)}) .."
+        else:
+            middle = number((y + y1) / 2)
+            path += f" .. controls ({number(x)},{middle}) and ({number(x1)},{middle}) .."
+        path += f" ({number(x1)},{number(y1)}) -- ({number(x2)},{number(y2)})"
+        x, y = x2, y2
+    words = "".join(
+        _text(left, base, text, colour, r"\fontsize{7.9bp}{9bp}\selectfont ")
+        for left, base, text in strand.words
+    )
+    return f"\\draw[{colour},{DASHES[wire.kind]}line width={width}bp,<-] {path};\n{words}"
+
+
+def _box(drawn: Drawn) -> Iterator[str]:
+    box, x, y, width, height = drawn
+    kind = "leaf" if box.kind == "again" else box.kind
+    edge = "gedge" if kind == "inner" else f"g{kind}-edge"
+    if "bad" in box.marks:
+        edge = "gbad"
+    shape = {"leaf": "rounded corners=9bp,", "again": "rounded corners=9bp,dashed,",
+             "fold": "dashed,double,", "result": "line width=1.6bp,"}.get(box.kind, "")  # fmt: skip
+    yield (
+        f"\\draw[{shape}{edge},fill=g{kind}] ({number(x)},{number(y)}) rectangle "
+        f"({number(x + width)},{number(y + height)});\n"
+    )
+    for place, row in enumerate(box.rows):
+        colour = {"bad": "gbad", "grad": "ggrad", "title": "gtext", "value": "gtext"}.get(
+            row.style, "gdim"
+        )
+        yield _text(x + PAD, y + TOP - 2 + LINE * place, row.text, colour,
+                    STYLES.get(row.style, ""))  # fmt: skip
+
+
+def _text(x: float, y: float, text: str, colour: str, font: str) -> str:
+    return f"\\node[text={colour}] at ({number(x)},{number(y)}) {{{font}{_escaped(text)}}};\n"
+
+
+def _escaped(text: str) -> str:
+    return "".join(
+        SIGNS.get(c) or (c if c.isascii() else f"\\textless{{}}U+{ord(c):04X}\\textgreater{{}}")
+        for c in text
+    )

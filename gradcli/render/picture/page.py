@@ -1,0 +1,242 @@
+"""Render: the page: a program beside its pictures, in one file that asks nobody for anything.
+
+Everything is computed before: the pictures with folds closed and open, the steps of each pass and
+what they say. The script shows one picture at a time and marks things; without it the first picture
+stands there with its program.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...recording.facts import Report
+from ...recording.facts.steps import WalkFact
+from ..escape import Terminal, block
+from ..steps_block import Blocks
+from ..text import Look, counted, paint
+from . import style
+from .drawing import Wish, scene
+from .geometry import Picture, picture
+from .svg import drawing, escaped
+
+HERE = Path(__file__).parent
+TOLD_AT_EACH_END = 30  # steps of a long pass
+MOST_TOLD = 120
+LOOK = Look(False, True, 58)
+NUMBERS = 700  # characters of a tensor
+MOST_SOURCE = 5000  # lines of a program
+EMPTY = "Choose a box to read all its numbers."
+
+
+class _Views(NamedTuple):
+    """Pictures of a pass from the most folded to the most open, and which is shown first."""
+
+    pictures: list[Picture]
+    first: int
+
+
+def html(
+    source: str, reports: Sequence[Report], wish: Wish, theme: str = "auto", *,
+    sideways: bool = False,
+) -> Iterator[Terminal]:  # fmt: skip
+    """The file: a report for each pass that can be chosen, the one that is shown first last."""
+    script = (HERE / "page.js").read_text("utf-8")
+    sheet = style.sheet(theme) + (HERE / "page.css").read_text("utf-8")
+    passes = [_views(report, wish, sideways=sideways) for report in reversed(reports)]
+    last = reports[-1]
+    title = passes[0].pictures[0].scene.title
+    yield Terminal(
+        f'<!doctype html>\n<html lang="en" data-theme="{theme}">\n<head>\n<meta charset="utf-8">\n'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        f"script-src '{_digest(script)}'; style-src '{_digest(sheet)}'; base-uri 'none'; "
+        "form-action 'none'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escaped(title)}</title>\n<style>{sheet}</style>\n</head>\n<body>\n"
+    )
+    yield Terminal(_header(title, list(reversed(reports)), passes[0]))
+    yield Terminal(_aside(source, last))
+    yield Terminal('<section class="pictures" aria-label="pictures">\n')
+    for number, (report, views) in enumerate(zip(reversed(reports), passes, strict=True)):
+        for at, view in enumerate(views.pictures):
+            hidden = "" if number == 0 and at == views.first else " hidden"
+            yield Terminal(f'<figure data-pass="{number}" data-view="{at}"{hidden}>\n')
+            steps = _numbers_of_steps(report)
+            yield from drawing(view, prefix=f"p{number}v{at}-", steps=steps)
+            yield Terminal("\n</figure>\n")
+    data = [
+        _data(report, views)
+        for report, views in zip(reversed(reports), passes, strict=True)
+    ]  # fmt: skip
+    encoded = json.dumps({"passes": data}, ensure_ascii=False, separators=(",", ":"))
+    encoded = encoded.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    yield Terminal(
+        f'</section>\n</main>\n<script type="application/json" id="data">{encoded}</script>\n'
+        f"<script>{script}</script>\n</body>\n</html>\n"
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _views(report: Report, wish: Wish, *, sideways: bool) -> _Views:
+    """The pictures that differ; the first to be seen is the one that is asked for."""
+    wishes = (wish._replace(fold=True, expand=False), wish._replace(fold=False, expand=False),
+              wish._replace(fold=False, expand=True))  # fmt: skip
+    pictures: list[Picture] = []
+    known: dict[tuple[object, ...], int] = {}
+    first = 0
+    for one in wishes:
+        drawn = scene(report, one)
+        number = known.setdefault(tuple((box.key, box.members) for box in drawn.boxes), len(known))
+        if number == len(pictures):
+            pictures.append(picture(drawn, sideways=sideways))
+        if (one.fold, one.expand) == (wish.fold, wish.expand and not wish.fold):
+            first = number
+    order = sorted(range(len(pictures)), key=lambda at: len(pictures[at].boxes))
+    return _Views([pictures[at] for at in order], order.index(first))
+
+
+# ---------------------------------------------------------------- the parts of the page
+
+
+def _header(title: str, reports: list[Report], views: _Views) -> str:
+    options = "".join(
+        f'<option value="{at}">{escaped(_pass_name(report))}</option>'
+        for at, report in enumerate(reports)
+    )
+    choice = f"<label>pass <select>{options}</select></label>" if len(reports) > 1 else ""
+    most = len(views.pictures)
+    buttons = "".join(
+        f'<button type="button" data-view="{at}" aria-pressed="false">{name}</button>'
+        for at, name in enumerate(_view_names(most))
+    )
+    folds = f'<span role="group" aria-label="folds">{buttons}</span>' if most > 1 else ""
+    return (
+        f"<header>\n<h1>{escaped(title)}</h1>\n<form hidden>{choice}"
+        '<label>backward <input type="range" min="0" max="0" value="0" step="1"></label>'
+        f'<output id="place"></output>{folds}<label>search <input type="search"></label>'
+        '<output id="found" aria-live="polite"></output></form>\n</header>\n<main>\n'
+    )
+
+
+def _view_names(count: int) -> list[str]:
+    return {1: ["all"], 2: ["folded", "open"]}.get(count, ["folded", "partly open", "open"])
+
+
+def _pass_name(report: Report) -> str:
+    one = report.shown
+    if one is None:
+        return "the graph"
+    at = "" if one.line is None else f", line {one.line}"
+    return f"{one.number:,} of {one.of:,}{at}"
+
+
+def _aside(source: str, report: Report) -> str:
+    wrong = report.error.line if report.error is not None else None
+    rows = source.split("\n")
+    if rows and not rows[-1]:
+        rows.pop()
+    lines = "".join(
+        f'<li data-line="{number}" tabindex="-1"{" class=wrong" if number == wrong else ""}>'
+        f"{escaped(row)}</li>\n"
+        for number, row in enumerate(rows[:MOST_SOURCE], 1)
+    )
+    left = len(rows) - MOST_SOURCE
+    more = f"<p>{counted(left, 'more line')}</p>\n" if left > 0 else ""
+    error = ""
+    if report.error is not None:
+        message = escaped_block(f"{report.error.type}: {report.error.message}")
+        error = f'<h2>error</h2>\n<pre class="error">{message}</pre>\n'
+    printed = ""
+    if report.output:
+        printed = f"<h2>printed</h2>\n<pre>{escaped_block(report.output[:8000])}</pre>\n"
+    return (
+        f'<aside><div class="side">\n<h2>program</h2>\n<ol class="program">\n{lines}</ol>\n{more}'
+        f"{error}"
+        '<div class="scripted" hidden><h2 class="step">step</h2>\n'
+        '<pre class="told" id="told" aria-live="polite"></pre>\n'
+        f'<h2>numbers</h2>\n<pre id="numbers" data-empty="{EMPTY}" aria-live="polite">{EMPTY}</pre>'
+        f"</div>\n{printed}</div></aside>\n"
+    )
+
+
+def escaped_block(text: str) -> str:
+    """Foreign text of several lines."""
+    return "\n".join(escaped(line) for line in block(text).split("\n"))
+
+
+# ---------------------------------------------------------------- what the script reads
+
+
+def _numbers_of_steps(report: Report) -> Mapping[int, int]:
+    """The step of each node; without a pass nothing waits."""
+    walk = _walk(report)
+    return {} if walk is None else {node: place + 1 for node, place in walk.places().items()}
+
+
+def _walk(report: Report) -> WalkFact | None:
+    return None if report.detail is None else report.detail.walk
+
+
+def _data(report: Report, views: _Views) -> dict[str, Any]:
+    walk = _walk(report)
+    shown = {box.node for view in views.pictures for box in view.scene.boxes if box.node >= 0}
+    return {
+        "views": len(views.pictures),
+        "view": views.first,
+        "count": 0 if walk is None else len(walk.steps),
+        "start": _start(walk),
+        "steps": [] if walk is None else list(_steps(walk, shown)),
+        "numbers": dict(_numbers(report, shown)),
+    }
+
+
+def _start(walk: WalkFact | None) -> str:
+    if walk is None:
+        return "No backward pass was recorded."
+    roots = ", ".join(f"{root.name} with the gradient {(root.value.text or '').strip()}"
+                      for root in walk.roots[:3])  # fmt: skip
+    at = "" if walk.line is None else f" on line {walk.line}"
+    return block(f"{walk.text or 'The pass'}{at} begins at {roots}.")
+
+
+def _steps(walk: WalkFact, shown: set[int]) -> Iterator[dict[str, Any]]:
+    """What each step says; of a long pass both ends, and the boxes between them."""
+    count = len(walk.steps)
+    places = set(range(count))
+    if count > MOST_TOLD:
+        ends = {*range(TOLD_AT_EACH_END), *range(count - TOLD_AT_EACH_END, count)}
+        drawn = [place for node, place in walk.places().items() if node in shown]
+        places = ends | set(sorted(drawn)[: MOST_TOLD - 2 * TOLD_AT_EACH_END])
+    blocks = Blocks(walk, LOOK)
+    before = -1
+    for place in sorted(places):
+        step = walk.steps[place]
+        text = paint(blocks.lines(step), LOOK).rstrip("\n")
+        if place > before + 1:
+            text = f"{counted(place - before - 1, 'step')} not told\n\n{text}"
+        before = place
+        yield {"number": step.number, "id": step.id, "line": step.line, "text": text}
+
+
+def _numbers(report: Report, shown: set[int]) -> Iterator[tuple[str, str]]:
+    """Values and gradients in full, as PyTorch prints them."""
+    found: dict[int, list[str]] = {}
+    for flow in report.flows:
+        if flow.node not in shown or flow.shape == ():
+            continue
+        for name, text in (("value", flow.text), ("grad", flow.grad_text)):
+            if text:
+                found.setdefault(flow.node, []).append(f"{name} = {_bounded(block(text))}")
+    for node, texts in found.items():
+        yield str(node), "\n".join(texts)
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= NUMBERS else f"{text[:NUMBERS]} ..."

@@ -1,0 +1,207 @@
+"""Tests of the page: what it shows, how it is driven, and that it asks nobody for anything."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import MEASURE, Browser, browser
+from command_here import here
+from picture_programs import PROGRAMS, every
+from test_cli import gradcli
+
+ALL = every()
+SHOWN = "!e.closest('[hidden]') && getComputedStyle(e).display !== 'none'"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture(scope="module")
+def tab(folder: Path) -> Iterator[Browser]:
+    with browser(folder) as one:
+        yield one
+
+
+def page(folder: Path, name: str, *options: str) -> Path:
+    """The page of a program."""
+    program, path = folder / f"{name}.expr", folder / f"{name}.html"
+    program.write_text(ALL[name], "utf-8", errors="surrogatepass")
+    done = here("trace", str(program), "--format", "html", "-o", str(path), *options)
+    assert done.returncode in (0, 1, 3), done.stderr
+    return path
+
+
+def opened(tab: Browser, folder: Path, name: str, *options: str) -> None:
+    tab.messages.clear()
+    tab.open(page(folder, name, *options))
+
+
+def count(tab: Browser, selector: str) -> int:
+    """How many elements of a selector are to be seen."""
+    return int(tab.ask(f"[...document.querySelectorAll({json.dumps(selector)})]"
+                       f".filter(e => {SHOWN}).length"))  # fmt: skip
+
+
+# ---------------------------------------------------------------- the file
+
+
+@pytest.mark.parametrize("name", ["two_paths", "transformer", "hostile", "failing", "rnn"])
+def test_the_page_asks_nobody(folder: Path, name: str) -> None:
+    text = page(folder, name).read_text("utf-8")
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', text)
+    assert policy is not None and policy[1].startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy[1]
+    outside = re.findall(r'(?:src|href|action|url)\s*[=(]\s*["\']?(?!#)([^"\')\s>]+)', text)
+    assert [one for one in outside if "://" in one] == []
+    assert text.count("<script") == 2 and "alert(1)" not in text.replace("&lt;script&gt;", "<>")[
+        : text.index('id="data"')
+    ].replace("<>alert(1)", "")
+
+
+def test_pages_are_small(folder: Path) -> None:
+    for name in ("two_paths", "mlp", "lenet", "doubling", "fit_a_line", "calls"):
+        assert page(folder, name).stat().st_size < 150_000, name
+
+
+@pytest.mark.parametrize("name", ["two_paths", "transformer"])
+def test_same_bytes_twice(folder: Path, name: str) -> None:
+    first = page(folder, name).read_bytes()
+    assert page(folder, name).read_bytes() == first
+
+
+def test_show_prints_the_path(folder: Path) -> None:
+    program = folder / "shown.expr"
+    program.write_text(ALL["two_paths"], "utf-8")
+    cache = dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"), "")
+    cache["XDG_CACHE_HOME"] = str(folder / "cache")
+    done = gradcli("show", str(program), "--no-open", **cache)
+    assert done.returncode == 0 and done.stderr == ""
+    path = Path(done.stdout.strip())
+    assert path.is_relative_to(folder / "cache")
+    assert path.read_text("utf-8").startswith("<!doctype html>")
+    done = gradcli("show", str(program), **cache)
+    assert done.stdout.strip() == str(path) and "open this file" in done.stderr
+    out = folder / "elsewhere.html"
+    assert gradcli("show", str(program), "--no-open", "-o", str(out), **cache).returncode == 0
+    assert out.read_text("utf-8").endswith("</html>\n")
+
+
+# ---------------------------------------------------------------- driven
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_one_picture_is_seen_and_nothing_fails(tab: Browser, folder: Path, name: str) -> None:
+    opened(tab, folder, name)
+    assert count(tab, "svg.gradcli") == 1
+    assert tab.messages == []
+    for scheme in ("light", "dark"):
+        tab.scheme(scheme)
+        wrong = tab.ask(
+            "(() => {" + MEASURE.partition("const found")[0]
+            + "return look([...document.querySelectorAll('svg.gradcli')].find(e => "
+            + SHOWN + ")); })()"
+        )  # fmt: skip
+        assert wrong == [], (name, scheme)
+    tab.scheme("light")
+
+
+@pytest.mark.browser
+def test_the_slider_walks_through_backward(tab: Browser, folder: Path) -> None:
+    opened(tab, folder, "two_paths")
+    leaves = "svg.gradcli g.leaf text.gr"
+    assert count(tab, leaves) == 5
+    tab.ask("document.querySelector('input[type=range]').focus()")
+    tab.press("Home")
+    assert count(tab, leaves) == 0
+    assert "begins at L" in tab.ask("document.getElementById('told').textContent")
+    tab.press("ArrowRight")
+    told = tab.ask("document.getElementById('told').textContent")
+    assert "incoming  dL/dL = 1" in told and "handed on to step 2" in told
+    assert tab.ask("document.querySelector('[aria-current]').dataset.line") == "7"
+    assert tab.ask("document.querySelector('g.now').dataset.node") is not None
+    tab.press("End")
+    assert count(tab, leaves) == 5
+
+
+@pytest.mark.browser
+def test_a_box_marks_its_ways_and_its_line(tab: Browser, folder: Path) -> None:
+    opened(tab, folder, "two_paths")
+    box = "[...document.querySelectorAll('g.box')].find(g => g.textContent.includes('c = w2 * a'))"
+    tab.ask(f"{box}.focus()")
+    ways = tab.ask(
+        "[...document.querySelectorAll('g.box.way')].map(g => "
+        "g.querySelector('text').textContent).sort()"
+    )
+    assert ways == ["L = 10 - d", "a", "c = w2 * a", "d = w3 * b + w4 * c", "w2", "w4 * c"]
+    assert tab.ask("document.querySelector('li.lit').dataset.line") == "5"
+    tab.press("Enter")
+    assert "grad -7" in tab.ask("document.getElementById('numbers').textContent")
+    tab.press("ArrowUp")
+    assert tab.ask("document.activeElement.querySelector('text').textContent") in ("w2", "a")
+    tab.press("Escape")
+    tab.point("li[data-line='4']")
+    lit = "[...document.querySelectorAll('g.box.lit')].map(g => g.dataset.lines)"
+    assert tab.ask(lit) == ["4"]
+
+
+@pytest.mark.browser
+def test_tab_reaches_boxes_and_search_finds(tab: Browser, folder: Path) -> None:
+    opened(tab, folder, "mlp")
+    seen = set()
+    for _ in range(20):
+        tab.press("Tab")
+        seen.add(tab.ask("document.activeElement.id"))
+    boxes = tab.ask("[...document.querySelectorAll('figure:not([hidden]) g.box')].map(g => g.id)")
+    assert set(boxes) <= seen
+    tab.ask("document.querySelector('input[type=search]').focus()")
+    tab.type("bias")
+    assert tab.ask("document.getElementById('found').textContent") == "2 found"
+    assert count(tab, "g.found") == 2
+
+
+@pytest.mark.browser
+def test_folds_open_in_place(tab: Browser, folder: Path) -> None:
+    opened(tab, folder, "transformer", "--fold")
+    before = count(tab, "g.box")
+    fold = "figure:not([hidden]) g.fold[data-lines='32']"
+    assert tab.ask(f"document.querySelector(\"{fold}\").getAttribute('aria-expanded')") == "false"
+    tab.point(fold, click=True)
+    assert count(tab, "svg.gradcli") == 1 and count(tab, "g.box") > before
+    pressed = "[...document.querySelectorAll('button[aria-pressed=true]')].map(b => b.textContent)"
+    assert tab.ask(pressed) == ["partly open"]
+    tab.point("button[data-view='0']", click=True)
+    assert count(tab, "g.box") == before and tab.ask(pressed) == ["folded"]
+
+
+@pytest.mark.browser
+def test_passes_can_be_chosen(tab: Browser, folder: Path) -> None:
+    opened(tab, folder, "two_passes")
+    title = "document.querySelector('figure:not([hidden]) title').textContent"
+    assert "pass 2 of 2" in tab.ask(title)
+    tab.ask("(() => { const s = document.querySelector('select'); s.value = '1';"
+            "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+    assert "pass 1 of 2" in tab.ask(title)
+    assert count(tab, "svg.gradcli") == 1
+
+
+@pytest.mark.browser
+def test_without_scripts_the_picture_stands_there(tab: Browser, folder: Path) -> None:
+    tab.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        opened(tab, folder, "transformer")
+        shown: list[Any] = []
+        tree = tab.call("DOM.getDocument", depth=-1)["root"]
+        found = tab.call("DOM.querySelectorAll", nodeId=tree["nodeId"],
+                         selector="figure:not([hidden]) svg, li[data-line]")  # fmt: skip
+        shown = found["nodeIds"]
+        assert len(shown) == 1 + len(ALL["transformer"].splitlines())
+    finally:
+        tab.call("Emulation.setScriptExecutionDisabled", value=False)
