@@ -271,3 +271,12 @@ def test_objects_that_hold_each_other_are_looked_into_once() -> None:
     box.table = {"many": [box] * 1000, "deep": [[[box] * 1000] * 1000] * 1000, "w": weight}  # type: ignore[assignment]
     found = list(collecting.inside({"box": box, "all": [box] * 1000}, gradcli.Tensor))
     assert [name for name, _, _ in found] == ["box.w", "all[0].w"]
+
+
+def test_lists_of_lists_are_looked_into_so_often() -> None:
+    """A value holds a list a million times: so many containers are looked into, and no more."""
+    weight = gradcli.ones(1)
+    held = {"pairs": [(1, weight)] * 1_000_000, "nested": [[[[weight]]]], "deep": [[[[[weight]]]]]}
+    found = [name for name, _ in collecting.named_tensors(held, gradcli.Tensor)]
+    assert len(found) == collecting.LOOKED + 1
+    assert found[0] == "pairs[0][1]" and found[-1] == "nested[0][0][0][0]"

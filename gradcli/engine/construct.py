@@ -156,6 +156,10 @@ def _from_values(data: Any, dtype: DType | None) -> tuple[Any, DType]:
     kind = data.__class__
     if dtype is not None and dtype.category == dtypes.INTEGER and kind in (int, float):
         data = _held(data, dtype)
+    if kind is complex:
+        _refuse_complex(dtype)
+        if dtype is dtypes.bool_:
+            return numpy.array(data != 0), dtype
     if kind is float:
         inferred = dtypes.default_dtype()
         return numpy.array(data, dtype="float64" if dtype else inferred.numpy), inferred
@@ -270,17 +274,24 @@ def _as_lists(data: Any) -> Any:
 
 def _filled(shape: tuple[int, ...], leaves: list[Any], dtype: DType) -> Any:
     values = [item.item() if isinstance(item, Tensor) else item for item in leaves]
+    if any(value.__class__ is complex for value in values):
+        _refuse_complex(dtype)
     if dtype.category == dtypes.INTEGER and (
         dtype is not dtypes.int64 or any(v.__class__ is float for v in values)
     ):
         values = [int(_held(value, dtype)) for value in values]
-    if dtype.category < dtypes.COMPLEX and any(v.__class__ is complex for v in values):
-        raise RuntimeError(f"value cannot be converted to type {dtype.numpy} without overflow")
     try:
         array = numpy.array(values, dtype=dtype.numpy)
     except OverflowError:
         raise ValueError("Overflow when unpacking long long") from None
     return array.reshape(shape)
+
+
+def _refuse_complex(dtype: DType | None) -> None:
+    if dtype is not None and dtype.category == dtypes.INTEGER:
+        raise TypeError("'complex' object cannot be interpreted as an integer")
+    if dtype is not None and dtype.category == dtypes.FLOATING:
+        raise TypeError("must be real number, not complex")
 
 
 def _held(value: Any, dtype: DType) -> Any:

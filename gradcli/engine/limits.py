@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -102,11 +103,20 @@ def _check(given: object, name: str) -> None:
 _C_WORDS = {
     "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
     "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float",
+    "float64": "double",
 }  # fmt: skip
 
 
 def held(value: Any, dtype: DType, words: Mapping[str, str] = _C_WORDS) -> Any:
-    """A number as an element of this type; an unsigned one takes -1 as its greatest number."""
+    """A number as an element of this type; an unsigned one takes -1 as its greatest number, and a
+    complex one is real where it has no imaginary part."""
+    if value.__class__ is complex and dtype.category < dtypes.COMPLEX:
+        if dtype is dtypes.bool_:
+            return value != 0
+        if not value.imag:
+            real = value.real
+            whole = dtype.category == dtypes.INTEGER and math.isfinite(real)
+            return held(int(real) if whole else real, dtype, words)
     if dtype.category == dtypes.INTEGER and value.__class__ in (int, float):
         bounds = iinfo(dtype)
         whole = value.__class__ is int
@@ -116,7 +126,7 @@ def held(value: Any, dtype: DType, words: Mapping[str, str] = _C_WORDS) -> Any:
     elif dtype.category == dtypes.FLOATING and value.__class__ in (int, float):
         if dtype.itemsize == 8 or abs(value) <= finfo(dtype).max or value - value != 0:
             return value
-    else:
+    elif value.__class__ is not complex or dtype.category == dtypes.COMPLEX:
         return value
     word = words.get(dtype.name, dtype.name)
     raise RuntimeError(f"value cannot be converted to type {word} without overflow")

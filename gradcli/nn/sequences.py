@@ -241,6 +241,8 @@ class RNN(RNNBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        if self.mode not in ("RNN_TANH", "RNN_RELU"):
+            raise AssertionError(f"mode must be RNN_TANH or RNN_RELU, got {self.mode}")
         function = "rnn_tanh" if self.mode == "RNN_TANH" else "rnn_relu"
         return self._one_state(input, hx, function)
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from .facts import ConstantFact, Nested, NodeFact, Place, TensorFact
 from .modules import attributes, is_module, named_buffers, named_parameters
 
+CONTAINERS = (list, tuple, dict)
+NUMBERS = frozenset({int, float, bool, str})  # what most of a long list is
 NESTING = 4  # lists within lists within lists: deeper ones are not looked into
 KEYS = frozenset({str, int, float, bool, type(None)})  # others have a repr of the program's own
 LOOKED = 10_000  # containers and objects that are looked into
@@ -46,13 +48,25 @@ def tensors_in(name: str, value: Any, kind: type, depth: int = 0) -> Iterator[tu
     """The tensors that a value holds, named as a reader would reach them."""
     if isinstance(value, kind):
         yield name, value
-    elif depth < NESTING and isinstance(value, (list, tuple)):
-        for i, item in enumerate(value):
-            yield from tensors_in(f"{name}[{i}]", item, kind, depth + 1)
-    elif depth < NESTING and isinstance(value, dict):
-        for key, item in value.items():
-            if type(key) in KEYS and isinstance(item, (kind, list, tuple, dict)):
-                yield from tensors_in(f"{name}[{key!r}]", item, kind, depth + 1)
+    elif isinstance(value, CONTAINERS):
+        yield from _tensors_within(name, value, kind, depth, [LOOKED])
+
+
+def _tensors_within(
+    name: str, value: Any, kind: type, depth: int, left: list[int]
+) -> Iterator[tuple[str, Any]]:
+    """The same of a container; in `left` stands how many more are looked into."""
+    keyed = isinstance(value, dict)
+    for key, item in value.items() if keyed else enumerate(value):
+        if item.__class__ in NUMBERS:
+            continue
+        if isinstance(item, kind):
+            if not keyed or type(key) in KEYS:
+                yield f"{name}[{key!r}]", item
+        elif left[0] and depth < NESTING - 1 and isinstance(item, CONTAINERS):
+            left[0] -= 1
+            if not keyed or type(key) in KEYS:
+                yield from _tensors_within(f"{name}[{key!r}]", item, kind, depth + 1, left)
 
 
 def named_tensors(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any]]:
@@ -321,11 +335,12 @@ class Inside:
         if type(value) in (list, tuple):
             self.seen.add(id(value))
             for i, item in enumerate(islice(value, ITEMS)):
-                yield f"{name}[{i}]", item, False
+                if item.__class__ not in NUMBERS:
+                    yield f"{name}[{i}]", item, False
         elif type(value) is dict:
             self.seen.add(id(value))
             for key, item in islice(value.items(), ITEMS):
-                if type(key) in KEYS:
+                if type(key) in KEYS and item.__class__ not in NUMBERS:
                     yield f"{name}[{key!r}]", item, False
         elif held := attributes(value):
             self.seen.add(id(value))

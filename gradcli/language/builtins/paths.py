@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -12,10 +13,12 @@ from ... import namespace
 from .. import modules
 from ..adoption import FAMILIES
 from ..attributes import SPECIAL, SPECIAL_SET, missing
-from ..libraries import Library, libraries
+from ..formatting import text
+from ..libraries import TENSORS, Library, libraries
 from ..names import known_paths
-from ..values import Namespace
-from .types import library_value
+from ..operations import type_name
+from ..values import Bound, Builtin, Function, Namespace
+from .types import is_class, library_value, type_of
 
 
 def resolve_path(path: str) -> Any:
@@ -36,7 +39,24 @@ def _resolved(path: str, library: Library) -> Any:
     if home in modules.MODULES:
         return _published(modules.MODULES[home].home)[home][name]
     rest = path.removeprefix("torch.")
-    return library_value(rest, library.resolve(rest))
+    found = library.resolve(rest)
+    return library_value(rest, functools.partial(_typename, found) if rest == "typename" else found)
+
+
+def _typename(of_tensor: Callable[[Any], str], value: Any, /) -> str:
+    """torch.typename: the full name of a class, a function or a module, or of a value's class."""
+    if type(value) in TENSORS:
+        return of_tensor(value)
+    if type(value) is Namespace:
+        return value.path
+    if type(value) is Function:
+        return f"__main__.{value.code.qualified}"
+    if type(value) is Bound:
+        return f"{type_name(value.owner)}.{value.name}"
+    if type(value) is Builtin:
+        return value.name
+    shown: str = text(value if is_class(value) else type_of(value))
+    return shown.removeprefix("<class '").removesuffix("'>")
 
 
 def _published(home: str) -> Any:

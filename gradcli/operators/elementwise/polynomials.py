@@ -11,6 +11,7 @@ from typing import Any
 from ...engine.operator import operator
 from ..conventions import full_precision
 
+AT_ONCE = 256  # steps after which a kernel asks whether any number is left
 Step = Callable[[Any, Any, Any, int], Any]
 
 
@@ -29,6 +30,8 @@ def _recurrence(first: Callable[[Any], Any], step: Step) -> Callable[..., Any]:
         for k in range(1, int(degree.max()) if degree.size else 0):
             before, here = here, step(wide, here, before, k)
             value = xp.where(degree == k + 1, here, value)
+            if not k % AT_ONCE and xp.isnan(here).all():
+                return xp.where(degree > k, here, value)  # and so are all that follow
         return value
 
     return kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.dtypes import COMPLEX
 from ...engine.limits import held
 from ...engine.operator import Reduced, operator
 from ...numerics.reduced_kernels import add_at
@@ -264,6 +265,10 @@ def _check_fill(self: Any, dim: int, index: Any, value: Any) -> None:
         raise RuntimeError(
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
+        )
+    if value.__class__ is complex and self.dtype.category < COMPLEX:
+        raise RuntimeError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
     held(value, self.dtype)
     if index.dtype.name != "int64":

@@ -240,27 +240,12 @@ def _as_value(self: Any, value: Any) -> Any:
     wrapped = isinstance(value, Wrapped)
     if isinstance(value, WrappedNumber) and (value.is_python or _is_integer(value)):
         value = value.item()
-    if value.__class__ in (int, float, bool) or (
+    if value.__class__ in (int, float, bool, complex) or (
         not wrapped and hasattr(value, "dtype") and not getattr(value, "shape", 1)
     ):
         return scalar_like(self, held(value, self.dtype))
-    if value.__class__ is complex:
-        if self.dtype.category < 3 and not value.imag:
-            return scalar_like(self, held(value.real, self.dtype))
-        if self.dtype.category < 3:
-            word = _C_WORDS.get(self.dtype.name, "float")
-            raise RuntimeError(f"value cannot be converted to type {word} without overflow")
-        return scalar_like(self, value)
     raise TypeError(f"can't assign a {type_name(value)} to a torch.{self.dtype.word}Tensor")
 
-
-_C_WORDS = {
-    "float32": "float",
-    "float64": "double",
-    "int64": "int64_t",
-    "int32": "int32_t",
-    "bool": "bool",
-}
 
 scalar_like = operator(
     "_scalar_like(Tensor self, Scalar value) -> Tensor",
