@@ -25,7 +25,7 @@ from gradcli.language.builtins.paths import resolve_path
 from gradcli.language.builtins.types import CONSTRUCTIBLE
 from gradcli.language.calls import call
 from gradcli.language.libraries import publishes
-from gradcli.language.members import members_of
+from gradcli.language.members import members_of, members_of_type
 from gradcli.language.names import known_paths
 from gradcli.language.session import session
 from gradcli.language.values import Type
@@ -57,7 +57,7 @@ def library_classes() -> list[tuple[str, type]]:
     for path in sorted(known_paths()[0]):
         value = resolve_path(path)
         if isinstance(value, Type) and isinstance(value.host, type) and publishes(value.host):
-            if members_of(object.__new__(value.host)).keeps if value.host in CONSTRUCTIBLE else 0:
+            if value.host in CONSTRUCTIBLE and members_of_type(value.host).keeps:
                 found.append((path, value.host))
     return list({kind: (path, kind) for path, kind in found}.values())
 

@@ -13,8 +13,13 @@ from test_cli import gradcli as command
 from test_language import level, ran, refused
 from test_pasted import pasted
 
+from gradcli.engine.run_state import as_new
+from gradcli.language.budget import Budget
+from gradcli.language.interpreter import run
 from gradcli.language.modules import DRAWING, INSTEAD, MODULES
+from gradcli.language.program import parse
 from gradcli.language.session import session
+from gradcli.language.source import Source
 
 PROGRAMS = sections(Path(__file__).parent / "programs" / "modules.txt")
 
@@ -41,11 +46,12 @@ def test_the_page_lists_the_tables() -> None:
 
 def listed() -> str:
     """The modules with their names, as the page has them."""
-    return "\n".join(
-        fill(f"- `{name}`: {', '.join(sorted(module.names, key=str.lower))}", 120,
-             subsequent_indent="  ", break_on_hyphens=False)
-        for name, module in sorted(MODULES.items())
-    )  # fmt: skip
+    rows = []
+    for name, module in sorted(MODULES.items()):
+        words = ", ".join(sorted(sorted(module.names), key=str.lower))
+        row = f"- `{name}`: {words}"
+        rows.append(fill(row, 120, subsequent_indent="  ", break_on_hyphens=False))
+    return "\n".join(rows)
 
 
 # ---------------------------------------------------------------- what is not there
@@ -136,3 +142,118 @@ def test_one_note_on_standard_error(tmp_path: Path) -> None:
     done = command("run", str(file))
     assert (done.stdout, done.stderr) == ("1\n", "note: plots are not drawn\n")
     assert command("run", "-q", str(file)).stderr == ""
+
+
+# ---------------------------------------------------------------- what stands in memory
+
+FILES = """
+import os, glob
+from pathlib import Path
+os.makedirs("out/deep", exist_ok=True)
+with open("out/x.txt", "w") as f:
+    f.write("one\\ntwo\\n")
+    print("three", file=f)
+with open(Path("out") / "x.txt", "a") as f:
+    f.writelines(["four\\n"])
+file = "out/x.txt"
+print(os.path.exists(file), os.path.getsize(file), os.listdir("out"), glob.glob("out/*.txt"))
+inside = sorted(p.name for p in Path("out").iterdir())
+print([line.strip() for line in open(file)], f.closed, inside)
+layer = nn.Linear(2, 1)
+torch.save(layer, "layer.pt")
+try:
+    torch.load("layer.pt")
+except Exception as error:
+    print(type(error).__name__, str(error)[:24])
+print(torch.load("layer.pt", weights_only=False))
+wrongs = [lambda: open("nothing"), lambda: open("a/b", "w"), lambda: os.mkdir("out")]
+for wrong in wrongs + [lambda: f.read()]:
+    try:
+        wrong()
+    except (OSError, ValueError) as error:
+        print(type(error).__name__, error)
+os.remove("layer.pt")
+print(Path("layer.pt").exists(), Path("a/b.tar.gz").suffix, Path("a").joinpath("b").parts)
+"""
+
+
+def test_files_exist_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    out, outcome = ran(FILES)
+    assert outcome.error is None, outcome.error
+    assert out.splitlines() == [
+        "True 19 ['deep', 'x.txt'] ['out/x.txt']",
+        "['one', 'two', 'three', 'four'] True ['deep', 'x.txt']",
+        "UnpicklingError Weights only load failed",
+        "Linear(in_features=2, out_features=1, bias=True)",
+        "FileNotFoundError [Errno 2] No such file or directory: 'nothing'",
+        "FileNotFoundError [Errno 2] No such file or directory: 'a/b'",
+        "FileExistsError [Errno 17] File exists: 'out'",
+        "ValueError I/O operation on closed file.",
+        "False .gz ('a', 'b')",
+    ]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_run_finds_nothing_of_the_first() -> None:
+    with as_new():
+        assert ran("import random\nopen('a', 'w').write('x')\nprint(random.random())")[0]
+    with as_new():
+        out, _ = ran("import os, random\nprint(os.path.exists('a'), random.random())")
+    assert out == "False 0.8444218515250481\n"
+
+
+def test_a_bar_passes_through() -> None:
+    out, outcome = ran(
+        "from tqdm import tqdm, trange\nfrom tqdm.auto import tqdm as bar\n"
+        "for i in tqdm(range(3), desc='x'): pass\n"
+        "with trange(2) as t:\n    for i in t:\n        t.set_postfix(loss=i)\n"
+        "steps = bar(total=4)\nsteps.update(3)\ntqdm.write('said')\n"
+        "print(i, len(tqdm([1, 2])), steps.n, [v for v in tqdm('ab')])\n"
+    )
+    assert outcome.error is None and out == "said\n1 2 3 ['a', 'b']\n"
+
+
+def test_the_clock_stands_at_the_start_and_steps() -> None:
+    text = (
+        "import time\nfrom datetime import datetime\nstart = time.time()\ntime.sleep(2.5)\n"
+        "print(f'{time.time() - start:.3f}', datetime.now().year, time.perf_counter() > 0)"
+    )
+    with as_new():
+        first = ran(text)[0]
+    with as_new():
+        assert first == ran(text)[0] == "2.501 2026 True\n"
+
+
+@pytest.mark.parametrize("text", ["import sys\nsys.exit()", "exit(0)", "raise SystemExit"])
+def test_a_program_may_leave(text: str) -> None:
+    out, outcome = ran(f"print(1)\n{text}\nprint(2)")
+    assert (out, outcome.error) == ("1\n", None)
+
+
+def test_leaving_with_a_code_is_an_error() -> None:
+    assert ran("import sys\nsys.exit('no data')")[1].error.type == "SystemExit"  # type: ignore[union-attr]
+
+
+HOGS = (
+    "import itertools\nfor i in itertools.count(): pass",
+    "import itertools\nlist(itertools.product(range(100), repeat=9))",
+    "import random\nrandom.getrandbits(10 ** 12)",
+    "import random\nrandom.choices([1], k=10 ** 12)",
+    "from collections import deque\nd = deque()\nwhile True: d.append('x' * 1000)",
+    "import functools\nf = len\nfor i in range(10 ** 6): f = functools.partial(f)\nf('')",
+    "f = open('a', 'w')\nwhile True: f.write('x' * 10 ** 6)",
+    "import os\nfor i in range(10 ** 9): os.mkdir(str(i))",
+    "import re\nre.sub('', 'x' * 10 ** 6, 'y' * 10 ** 6)",
+    "import heapq\nh = []\nwhile True: heapq.heappush(h, 1)",
+    "import json\nx = []\nfor i in range(10 ** 6): x = [x]\njson.dumps(x)",
+    "import time\nwhile time.time() > 0: time.sleep(1)",
+)
+
+
+@pytest.mark.parametrize("text", HOGS)
+def test_a_module_is_charged(text: str) -> None:
+    budget = Budget(max_steps=300_000, max_memory=200_000_000, timeout=30)
+    outcome = run(parse(Source(text)), {}, budget=budget, write=lambda text: None)
+    assert outcome.error is not None
+    assert outcome.error.type in ("LimitReached", "RecursionError"), outcome.error

@@ -63,8 +63,10 @@ getattr(torch, "os")
 torch.nn.functional.np
 ----
 import os
+os.system("true")
 ----
-from os import path
+import os
+os.fork()
 ----
 import torch.os
 ----
@@ -150,7 +152,7 @@ int.x = 1
 ----
 torch.load("x")
 ----
-torch.save(1, "x")
+torch.load("/etc/passwd")
 ----
 torch.ones(1).numpy().dump("x")
 ----
@@ -176,7 +178,7 @@ super().__init__()
 ----
 nn.Linear(1, 1).get_submodule("__class__")
 ----
-dir(torch)
+dir()
 ----
 x = breakpoint
 ----
@@ -530,6 +532,7 @@ def test_two_runs_print_the_same() -> None:
 def test_no_table_offers_two_underscores() -> None:
     """Names from tables are the only ones after a dot; the few with underscores are known."""
     allowed = {"_version", "_base", "_is_view", "__len__", "__cause__"}
+    allowed |= {"_replace", "_asdict", "_fields"}  # Python's own, of named tuples
     allowed |= {"__getitem__", "__iter__"}  # what data sets are asked, by programs as by loaders
     for kind, members in TABLES.items():
         names = {*members.methods, *members.properties, *members.settable}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from string import Formatter
 from typing import Any
@@ -144,13 +144,19 @@ def _nested(value: Any, kind: type, around: tuple[int, ...]) -> str:
     charge = session.budget.charge
     charge(len(value) + 1)
     if kind in DICTS:
-        pairs = [(_quoted(key, around), _quoted(item, around)) for key, item in value.items()]
+        items = value.items()
+        if kind is Counter and set(map(type, value.values())) <= {int, float, bool}:
+            charge(len(value) * len(value).bit_length())
+            items = value.most_common()
+        pairs = [(_quoted(key, around), _quoted(item, around)) for key, item in items]
         if kind is OrderedDict and sys.version_info < (3, 12):  # as the Python at hand shows it
             listed = [f"({key}, {item})" for key, item in pairs]
             return _enclosed("OrderedDict([", listed, "])") if pairs else "OrderedDict()"
         shown = _enclosed("{", [f"{key}: {item}" for key, item in pairs], "}")
         if kind is defaultdict:
             return f"defaultdict({value.default_factory!r}, {shown})"
+        if kind is Counter and not pairs:
+            return "Counter()"
         return shown if kind is dict else f"{kind.__name__}({shown})"
     parts = [_quoted(item, around) for item in value]
     if kind is list:

@@ -24,7 +24,7 @@ from ..engine.mode import state
 from . import names
 from .attributes import MissingAttribute
 from .budget import Budget
-from .builtins.errors import Raised, message_of, name_of
+from .builtins.errors import Raised, is_exit, message_of, name_of
 from .builtins.paths import MissingModule
 from .calls import invoke
 from .compile.names import Globals, MissingName
@@ -169,9 +169,10 @@ class Machine:
             try:
                 self.statements(budget)
             except BaseException as raised:
-                error = diagnose(self.program, raised, self.globals)
-                if error is None:
-                    raise
+                if not is_exit(raised):
+                    error = diagnose(self.program, raised, self.globals)
+                    if error is None:
+                        raise
         return self.outcome(error, budget)
 
     def statements(self, budget: Budget) -> None:

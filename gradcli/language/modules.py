@@ -52,7 +52,89 @@ MODULES: dict[str, Module] = {
     "numpy.fft": _numpy("fft"),
     "numpy.exceptions": _numpy("exceptions"),
     "copy": _module("builtins.modules", "copy deepcopy"),
-    "collections": _module("builtins.modules", "OrderedDict defaultdict"),
+    "random": _module(
+        "standard.randomness",
+        "random uniform triangular gauss normalvariate lognormvariate expovariate "
+        "vonmisesvariate gammavariate betavariate paretovariate weibullvariate seed getstate "
+        "setstate getrandbits randrange randint choice choices shuffle sample Random",
+    ),
+    "itertools": _module(
+        "standard.iterators",
+        "count cycle repeat chain accumulate product permutations combinations "
+        "combinations_with_replacement islice takewhile dropwhile filterfalse starmap groupby "
+        "zip_longest pairwise compress batched tee",
+    ),
+    "functools": _module(
+        "standard.callables",
+        "reduce partial wraps lru_cache cache cached_property cmp_to_key",
+    ),
+    "operator": _module(
+        "standard.callables",
+        "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift iadd isub imul "
+        "itruediv ifloordiv imod ipow imatmul iand ior ixor ilshift irshift neg pos invert not_ "
+        "eq ne lt le gt ge is_ is_not abs truth index contains getitem setitem delitem "
+        "length_hint concat itemgetter attrgetter methodcaller",
+    ),
+    "collections": _module(
+        "standard.collected", "OrderedDict defaultdict deque Counter namedtuple"
+    ),
+    "heapq": _module(
+        "standard.collected",
+        "heappush heappop heapify heappushpop heapreplace nlargest nsmallest",
+    ),
+    "bisect": _module(
+        "standard.collected", "bisect bisect_right bisect_left insort insort_right insort_left"
+    ),
+    "string": _module(
+        "standard.words",
+        "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits punctuation "
+        "printable whitespace capwords",
+    ),
+    "re": _module(
+        "standard.words",
+        "search match fullmatch findall finditer split sub subn compile escape Pattern Match I "
+        "IGNORECASE M MULTILINE S DOTALL X VERBOSE A ASCII U UNICODE error",
+    ),
+    "json": _module("standard.words", "dumps loads dump load JSONDecodeError"),
+    "pprint": _module("standard.words", "pprint pp pformat"),
+    "textwrap": _module("standard.words", "dedent fill wrap shorten"),
+    "time": _module(
+        "standard.clock",
+        "time perf_counter monotonic process_time time_ns perf_counter_ns sleep strftime "
+        "localtime gmtime ctime asctime mktime struct_time",
+    ),
+    "datetime": _module("standard.clock", "datetime date timedelta"),
+    **dict.fromkeys(
+        ("tqdm", "tqdm.auto", "tqdm.notebook", "tqdm.autonotebook", "tqdm.std"),
+        _module("standard.progress", "tqdm trange"),
+    ),
+    "os": _module(
+        "standard.system",
+        "makedirs mkdir listdir remove unlink rmdir rename replace getcwd chdir getenv cpu_count "
+        "getpid system popen fspath walk sep linesep name curdir pardir pathsep environ path",
+    ),
+    "os.path": _module(
+        "standard.system",
+        "join basename dirname split splitext normpath isabs abspath realpath expanduser exists "
+        "isfile isdir getsize relpath commonprefix getmtime expandvars islink",
+    ),
+    "pathlib": _module("standard.system", "Path PurePath PosixPath"),
+    "sys": _module(
+        "standard.system",
+        "exit getrecursionlimit setrecursionlimit getsizeof getdefaultencoding argv path modules "
+        "stdout stderr maxsize platform byteorder version executable version_info",
+    ),
+    "platform": _module(
+        "standard.system",
+        "system python_version machine node processor release platform python_implementation",
+    ),
+    "glob": _module("standard.system", "glob iglob"),
+    "io": _module("standard.system", "StringIO BytesIO open"),
+    "shutil": _module("standard.system", "rmtree"),
+    "gc": _module("standard.system", "collect enable disable"),
+    "getpass": _module("standard.system", "getuser"),
+    # Of PyTorch itself, what only a program has: a library could not keep it in memory.
+    "torch": _module("standard.saved", "save load"),
     # For annotations, which are not evaluated; outside of them they are values without use.
     "typing": _module(
         "standard.annotations",
@@ -97,7 +179,6 @@ INSTEAD: dict[str, str] = {
     "concurrent": "a plain loop",
     "asyncio": "a plain loop",
     "subprocess": "nothing that leaves the program",
-    "shutil": "nothing that leaves the program",
     "socket": "nothing that leaves the program",
     "requests": "--set x=@data.npz:key for data in files",
     "urllib": "--set x=@data.npz:key for data in files",

@@ -49,11 +49,11 @@ BUILTIN_NAMES = frozenset(
     "any int float bool str repr list tuple dict set frozenset complex isinstance issubclass type "
     "iter next callable getattr hasattr setattr id hash slice object super property staticmethod "
     "classmethod format chr ord bin hex oct NotImplemented Ellipsis __name__ __file__ "
-    "__doc__".split()
+    "__doc__ open input exit quit vars dir".split()
 ) | frozenset(ERROR_NAMES)  # fmt: skip
 # What a person may reach for and a program can't have: said in these words.
 NOT_AVAILABLE = frozenset(
-    "open eval exec compile input __import__ globals locals vars dir help breakpoint exit quit "
+    "eval exec compile __import__ globals locals help breakpoint "
     "memoryview bytearray bytes delattr ascii aiter anext license credits copyright".split()
 )
 
@@ -85,7 +85,7 @@ def _is_value(path: str) -> bool:
     if path.startswith("torch.") and not modules.is_drawing(path):
         from .. import namespace
 
-        return namespace.has(path[6:])
+        return namespace.has(path[6:]) or modules.has(path)
     return modules.has(path)
 
 

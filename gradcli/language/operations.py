@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,7 +21,7 @@ from .session import session
 from .values import UNBOUND, FrozenSet, Instance, Lazy, Set, slice_parts
 
 # state_dict() and the state of an optimiser are dicts of these kinds.
-DICTS = frozenset({dict, OrderedDict, defaultdict})
+DICTS: frozenset[Any] = frozenset({dict, OrderedDict, defaultdict, Counter})
 CONTAINERS = DICTS | {list, tuple}
 MUTABLE = DICTS | {list}
 PLAIN = frozenset({int, float, bool, Tensor, type(None)})  # no way leads from these to other values

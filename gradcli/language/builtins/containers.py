@@ -64,7 +64,7 @@ def _sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
     items[:] = sort_items(list(items), key, reverse)
 
 
-def _position(items: Any, value: Any, start: int = 0, stop: int | None = None) -> int:
+def position(items: Any, value: Any, start: int = 0, stop: int | None = None) -> int:
     size = len(items)
     first = max(size + start, 0) if start < 0 else start
     last = size if stop is None else (max(size + stop, 0) if stop < 0 else min(stop, size))
@@ -122,7 +122,7 @@ def _tuple_index(items: Any, value: Any, *bounds: int) -> int:
 
 LIST: dict[str, Callable[..., Any]] = all_named("list", {
     "append": list.append, "extend": extend, "insert": _moving(list.insert),
-    "pop": _moving(list.pop), "remove": _remove, "clear": list.clear, "index": _position,
+    "pop": _moving(list.pop), "remove": _remove, "clear": list.clear, "index": position,
     "count": _count, "sort": _sort, "reverse": _copied(list.reverse), "copy": _copied(list.copy),
 })  # fmt: skip
 TUPLE: dict[str, Callable[..., Any]] = all_named("tuple", {
@@ -310,7 +310,7 @@ TABLES[FrozenSet] = Members(all_named("frozenset", {name: SET[name] for name in 
     "copy union intersection difference symmetric_difference issubset issuperset isdisjoint".split()
 )}))  # fmt: skip
 TABLES[range] = Members(
-    {"index": _position, "count": lambda items, value: _count(items, value)},
+    {"index": position, "count": lambda items, value: _count(items, value)},
     _parts("start stop step"),
 )
 TABLES[int] = TABLES[bool] = Members(

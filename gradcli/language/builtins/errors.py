@@ -121,6 +121,13 @@ def matches(error: BaseException, kinds: Any) -> bool:
     return is_instance(value_of(error), kinds)
 
 
+def is_exit(error: BaseException) -> bool:
+    """sys.exit() and its like, in order: the program is over."""
+    if not isinstance(error, Raised) or error.value.kind.name != "SystemExit":
+        return False
+    return not error.value.args or error.value.args[0] in (None, 0)
+
+
 def name_of(error: BaseException) -> str:
     """The type's name for a diagnostic."""
     if isinstance(error, Raised):

@@ -39,7 +39,7 @@ def _copied(value: Any) -> Any:
     return other
 
 
-def _deeply_copied(value: Any) -> Any:
+def deeply_copied(value: Any) -> Any:
     """copy.deepcopy(value): what is reached on several ways is copied once."""
     return _Copy({}).of(value, 0)
 
@@ -107,9 +107,9 @@ def _known(name: str, kind: type, make: Callable[..., Any]) -> Type:
     return made
 
 
-_COPY = {"copy": Builtin("copy", _copied), "deepcopy": Builtin("deepcopy", _deeply_copied)}
-_COLLECTIONS = {
+_COPY = {"copy": Builtin("copy", _copied), "deepcopy": Builtin("deepcopy", deeply_copied)}
+COLLECTIONS = {
     "OrderedDict": _known("OrderedDict", OrderedDict, _make_ordered),
     "defaultdict": _known("defaultdict", defaultdict, _make_default),
 }
-MODULES = {"copy": _COPY, "collections": _COLLECTIONS}
+MODULES = {"copy": _COPY}

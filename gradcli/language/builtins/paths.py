@@ -29,15 +29,15 @@ def resolve_path(path: str) -> Any:
 @functools.cache
 def _resolved(path: str, library: Library) -> Any:
     if modules.is_drawing(path):
-        return _published("standard.drawing")["drawing"](path)
+        return published("standard.drawing")["drawing"](path)
     values, spaces = known_paths()
     if path in spaces:
         return Namespace(path)
     home, _, name = path.rpartition(".")
     if path not in values:
         raise AttributeError(f"module '{home}' has no attribute '{name}'")
-    if home in modules.MODULES:
-        return _published(modules.MODULES[home].home)[home][name]
+    if modules.has(path):
+        return published(modules.MODULES[home].home)[home][name]
     rest = path.removeprefix("torch.")
     found = library.resolve(rest)
     return library_value(rest, functools.partial(_typename, found) if rest == "typename" else found)
@@ -59,7 +59,7 @@ def _typename(of_tensor: Callable[[Any], str], value: Any, /) -> str:
     return shown.removeprefix("<class '").removesuffix("'>")
 
 
-def _published(home: str) -> Any:
+def published(home: str) -> Any:
     """What a file of the language gives to modules: name of the module -> name -> value."""
     return import_module(f"gradcli.language.{home}").MODULES
 

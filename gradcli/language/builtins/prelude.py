@@ -19,15 +19,16 @@ from ..costs import (
 )  # fmt: skip
 from ..formatting import formatted, quoted, text
 from ..libraries import NUMBERS, TENSORS
-from ..names import BUILTIN_NAMES, FLAT, ROOTS, torch_names
+from ..members import members_of
+from ..names import BUILTIN_NAMES, FLAT, ROOTS, members, torch_names
 from ..operations import check_key, type_handlers, type_name
 from ..session import session
-from ..values import UNBOUND, Builtin, FrozenSet, Instance, make_slice
+from ..values import UNBOUND, Builtin, FrozenSet, Instance, Namespace, make_slice
 from . import strings  # noqa: F401 - fills the table of str
 from .arguments import named
 from .errors import ERRORS
 from .iteration import FUNCTIONS, LAZY_TYPES
-from .paths import resolve_path
+from .paths import published, resolve_path
 from .types import CONSTRUCT, OF_PYTHON, is_class, is_instance, is_subclass
 
 
@@ -212,6 +213,35 @@ def repr_(value: Any, /) -> str:
     return quoted(value)
 
 
+def vars_(value: Any = UNBOUND, /) -> dict[str, Any]:
+    """The names that an object of the program, or of argparse, has of its own."""
+    if value is UNBOUND:
+        raise TypeError("vars() needs an object here")
+    return get_attribute(value, "__dict__")  # type: ignore[no-any-return]
+
+
+def dir_(value: Any = UNBOUND, /) -> list[str]:
+    """The names that a value offers after a dot."""
+    if value is UNBOUND:
+        raise TypeError("dir() needs an object here")
+    if type(value) is Namespace:
+        return sorted(set(members(value.path)))
+    table = members_of(value)
+    own = value.table if isinstance(value, Instance) else {}
+    of_class = value.kind.order if isinstance(value, Instance) else []
+    named = [name for kind in of_class for name in kind.table]
+    return sorted({*table.methods, *table.properties, *own, *named})
+
+
+def _of_system(name: str) -> Callable[..., Any]:
+    """open, input and exit: their file is read when one of them is called."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return published("standard.system")["prelude"][name].function(*args, **kwargs)
+
+    return run
+
+
 CONSTRUCT.update({
     "int": make_int, "float": make_float, "bool": bool, "str": make_str,
     "slice": make_slice, "complex": make_complex,
@@ -224,10 +254,14 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "repr": repr_, "isinstance": is_instance, "issubclass": issubclass_, "getattr": getattr_,
     "hasattr": hasattr_, "setattr": setattr_, "id": id_, "hash": hash_, "format": format_,
     "chr": chr, "ord": ord, "bin": _digits(bin), "hex": _digits(hex), "oct": _digits(oct),
+    "vars": vars_, "dir": dir_,
 }  # fmt: skip
 PRELUDE: dict[str, Any] = {
     name: Builtin(name, named(name, function)) for name, function in _FUNCTIONS.items()
 }
+PRELUDE.update({
+    name: Builtin(name, _of_system(name)) for name in ("open", "input", "exit", "quit")
+})  # fmt: skip
 PRELUDE.update({kind.name: kind for kind in OF_PYTHON.values() if kind.name in BUILTIN_NAMES})
 PRELUDE.update(LAZY_TYPES)
 PRELUDE.update(ERRORS)

@@ -1,0 +1,271 @@
+"""language: open, io, os, pathlib, torch.save: files in a folder that exists in memory for one run.
+
+Nothing here touches a disk: what a program writes it can read again until it ends. Paths are words.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from typing import Any
+
+from ...engine.run_state import run_state
+from ..costs import charge_text, width_of
+from ..formatting import quoted
+from ..operations import collect, type_name
+from ..session import session
+
+HOME = "/home"  # where a program starts
+ENTRY = 200  # bytes of a name in a folder
+
+
+class _Disk:
+    """The files and folders of one run."""
+
+    __slots__ = ("files", "folders", "here")
+
+    def __init__(self) -> None:
+        self.files: dict[str, Content] = {}
+        self.folders: set[str] = {"/", HOME, "/tmp"}
+        self.here = HOME
+
+
+class Content:
+    """What a file holds: text, or one value that torch.save put there."""
+
+    __slots__ = ("pieces", "saved", "size")
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.saved: Any = None
+        self.size = 0
+
+    @property
+    def text(self) -> str:
+        if len(self.pieces) != 1:
+            self.pieces = ["".join(self.pieces)]
+        return self.pieces[0]
+
+    def put(self, text: str) -> None:
+        session.budget.charge_bytes(len(text) * width_of(text))
+        self.pieces.append(text)
+        self.size += len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+disk = run_state(_Disk())
+
+
+def word_of(path: Any) -> str:
+    """The text of a path: a string, or a Path."""
+    text = getattr(path, "word", path) if type(path) is not str else path
+    if type(text) is not str:
+        raise TypeError(f"expected str, bytes or os.PathLike object, not {type_name(path)}")
+    charge_text(text)
+    return text
+
+
+def place_of(path: Any) -> str:
+    """The whole path that a word means."""
+    return posixpath.normpath(posixpath.join(disk.here, word_of(path)))
+
+
+def missing(path: Any) -> FileNotFoundError:
+    return FileNotFoundError(f"[Errno 2] No such file or directory: {word_of(path)!r}")
+
+
+def is_file(path: Any) -> bool:
+    return place_of(path) in disk.files
+
+
+def is_folder(path: Any) -> bool:
+    return place_of(path) in disk.folders
+
+
+def content_of(path: Any) -> Content:
+    found = disk.files.get(place_of(path))
+    if found is None:
+        if is_folder(path):
+            raise IsADirectoryError(f"[Errno 21] Is a directory: {word_of(path)!r}")
+        raise missing(path)
+    return found
+
+
+def new_file(path: Any) -> Content:
+    place = place_of(path)
+    if posixpath.dirname(place) not in disk.folders:
+        raise missing(path)
+    if place in disk.folders:
+        raise IsADirectoryError(f"[Errno 21] Is a directory: {word_of(path)!r}")
+    session.budget.charge_bytes(ENTRY)
+    found = disk.files[place] = Content()
+    return found
+
+
+def make_folder(path: Any, parents: bool = False, exist_ok: bool = False) -> None:
+    place = place_of(path)
+    if place in disk.files or (place in disk.folders and not exist_ok):
+        raise FileExistsError(f"[Errno 17] File exists: {word_of(path)!r}")
+    above = posixpath.dirname(place)
+    if not parents and above not in disk.folders:
+        raise missing(path)
+    while place not in disk.folders:
+        session.budget.charge_bytes(ENTRY)
+        disk.folders.add(place)
+        place = posixpath.dirname(place)
+
+
+def listed(path: Any = ".") -> list[str]:
+    """The names in a folder, in order."""
+    place = place_of(path)
+    if place not in disk.folders:
+        raise missing(path)
+    session.budget.charge(len(disk.files) + len(disk.folders))
+    return sorted(
+        posixpath.basename(name)
+        for name in (*disk.files, *disk.folders)
+        if name != "/" and posixpath.dirname(name) == place
+    )
+
+
+def remove(path: Any) -> None:
+    content_of(path)
+    del disk.files[place_of(path)]
+
+
+def remove_folder(path: Any, deep: bool = False) -> None:
+    place = place_of(path)
+    if place not in disk.folders:
+        raise missing(path)
+    if listed(path) and not deep:
+        raise OSError(f"[Errno 39] Directory not empty: {word_of(path)!r}")
+    below = place + "/"
+    disk.folders = {name for name in disk.folders if name != place and not name.startswith(below)}
+    disk.files = {name: held for name, held in disk.files.items() if not name.startswith(below)}
+
+
+def rename(path: Any, new: Any) -> None:
+    held = content_of(path)
+    del disk.files[place_of(path)]
+    disk.files[place_of(new)] = held
+
+
+class MemoryFile:
+    """What open() gives, and io.StringIO and io.BytesIO too."""
+
+    torch_name = "_io.TextIOWrapper"
+    PUBLIC = ("read", "readline", "readlines", "write", "writelines", "close", "flush", "seek",
+              "tell", "getvalue", "truncate", "closed", "name", "mode")  # fmt: skip
+
+    __slots__ = ("_at", "closed", "content", "mode", "name", "__weakref__")
+
+    def __init__(self, content: Content, name: str, mode: str) -> None:
+        self.content, self.name, self.mode = content, name, mode
+        self.closed = False
+        self._at = len(content.text) if "a" in mode else 0
+
+    def _look(self, word: str, modes: str) -> None:
+        if self.closed:
+            raise ValueError("I/O operation on closed file.")
+        if not any(letter in self.mode for letter in modes):
+            raise UnsupportedOperation(f"not {word}")
+
+    def read(self, size: Any = -1) -> str:
+        self._look("readable", "r+")
+        text = self.content.text
+        end = len(text) if size is None or size < 0 else self._at + size
+        piece = text[self._at : end]
+        session.budget.charge_bytes(len(piece) * width_of(piece))
+        self._at += len(piece)
+        return piece
+
+    def readline(self) -> str:
+        self._look("readable", "r+")
+        text = self.content.text
+        end = text.find("\n", self._at) + 1 or len(text)
+        piece = text[self._at : end]
+        charge_text(piece)
+        self._at = end
+        return piece
+
+    def readlines(self) -> list[str]:
+        return collect(self)
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self.readline():
+            yield line
+
+    def write(self, s: Any) -> int:
+        self._look("writable", "wax+")
+        if type(s) is not str:
+            raise TypeError(f"write() argument must be str, not {type_name(s)}")
+        held = self.content
+        if self._at < len(held.text):
+            before, after = held.text[: self._at], held.text[self._at + len(s) :]
+            held.pieces, held.size = [before], len(before)
+            held.put(s + after)
+        else:
+            held.put(s)
+        self._at += len(s)
+        return len(s)
+
+    def writelines(self, lines: Any) -> None:
+        for line in collect(lines):
+            self.write(line)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        start = (0, self._at, len(self.content.text))[whence]
+        self._at = max(0, min(start + offset, len(self.content.text)))
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def truncate(self) -> int:
+        held = self.content
+        held.pieces = [held.text[: self._at]]
+        held.size = self._at
+        return self._at
+
+    def getvalue(self) -> str:
+        return self.content.text
+
+    def flush(self) -> None:
+        """Nothing waits to be written."""
+
+    def close(self) -> None:
+        self.closed = True
+
+    def __enter__(self) -> MemoryFile:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.closed = True
+
+    def __repr__(self) -> str:
+        return f"<_io.TextIOWrapper name={quoted(self.name)} mode={quoted(self.mode)}>"
+
+
+class UnsupportedOperation(ValueError):
+    torch_name = "io.UnsupportedOperation"
+
+
+def open_file(
+    file: Any, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None,
+    newline: Any = None,
+) -> MemoryFile:  # fmt: skip
+    """open(): in memory, where the file that it names was written before."""
+    letters = set(mode) if type(mode) is str else set("?")
+    if letters - set("rwaxbt+") or len(letters & set("rwax")) != 1:
+        raise ValueError(f"invalid mode: {mode!r}")
+    if "x" in mode and is_file(file):
+        raise FileExistsError(f"[Errno 17] File exists: {word_of(file)!r}")
+    fresh = "w" in mode or "x" in mode or ("a" in mode and not is_file(file))
+    content = new_file(file) if fresh else content_of(file)
+    return MemoryFile(content, word_of(file), mode)
+
+
+def text_in_memory(initial_value: Any = "", newline: Any = None) -> MemoryFile:
+    """io.StringIO, and io.BytesIO for torch.save."""
+    content = Content()
+    content.put(word_of(initial_value))
+    return MemoryFile(content, "", "r+")
