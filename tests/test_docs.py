@@ -108,6 +108,18 @@ def test_python_blocks(environment: dict[str, str]) -> None:
         assert done.stdout.splitlines() == said
 
 
+PICTURES = re.compile(r"^(gradcli .* --format svg -o )(docs/pictures/\S+)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pictures(page: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    """The command that stands beside a picture makes it again, byte for byte."""
+    for command, target in PICTURES.findall(page.read_text("utf-8")):
+        made = ROOT / target if oracle.recording else tmp_path / Path(target).name
+        printed = shell(f"{command}{made}", environment)
+        assert made.read_bytes() == (ROOT / target).read_bytes(), printed
+
+
 def test_links_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):

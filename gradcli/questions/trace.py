@@ -223,4 +223,7 @@ def _without_values(report: Report) -> Report:
         else flow
         for flow in report.flows
     )
-    return report._replace(tensors=tensors, flows=flows)
+    detail = report.detail
+    if detail is not None and unknown:
+        detail = detail._replace(walk=None)  # its numbers came of numbers that nobody gave
+    return report._replace(tensors=tensors, flows=flows, detail=detail)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakSet
 
+from .sides import mark_of
 from .watch import Watch
 
 ROOM = 256 * 2**20  # bytes of gradients that are held; of later ones only the shape is
@@ -108,7 +109,7 @@ class StepWatch(Watch):
     def made(self, tensor: Any) -> None:
         super().made(tensor)
         if self.active and tensor is not None and tensor.grad_fn is not None:
-            self.derived.add(tensor.grad_fn)
+            self.derived.add(mark_of(tensor.grad_fn))
 
     def started(
         self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,

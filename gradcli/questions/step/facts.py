@@ -22,6 +22,7 @@ from ...recording.facts.steps import (
 )
 from ...recording.hook_log import HookLog
 from ...recording.operands import reader
+from ...recording.sides import AnyTensor, mark_of, origin_of
 from ...recording.steps import Dropped, Local, Step, StepWatch, Walk
 from ..graph import module_names, places
 from ..ledger import NAMELESS
@@ -56,19 +57,19 @@ class Namer:
         if variable is not None:
             name = self.tensor_names(variable)[0]
             return "a leaf" if name == NAMELESS else name
-        bound = self.nodes.get(node)
+        bound = self.nodes.get(mark_of(node))
         if bound is not None:
             name, number = bound
             return f"{name}#{number}" if self.counts[name] > 1 else name
         place = self.place(node)
-        inner = user is not None and user.origin is node.origin
+        inner = user is not None and origin_of(user) is origin_of(node)
         if place is None or inner or self.is_derived(node):
             return _INNER.sub("", short_name(node))
         return place.target or " ".join(place.text.split())
 
     def is_derived(self, node: Any) -> bool:
         """Whether a backward pass made this node: it stands where the node stands that ran."""
-        return node in self.derived
+        return mark_of(node) in self.derived
 
     def place(self, node: Any) -> Place | None:
         return None if hasattr(node, "variable") else self.place_of(node)
@@ -86,7 +87,7 @@ class Namer:
 
     def factor(self, node: Any, place: int) -> str:
         """Of a product of two tensors the text of the other factor: it is the derivative."""
-        origin = node.origin
+        origin = origin_of(node)
         if not isinstance(origin, ast.BinOp) or not isinstance(origin.op, ast.Mult):
             return ""
         if self.is_derived(node):
@@ -269,7 +270,7 @@ class Told(Sequence[StepFact]):
             return None
         if isinstance(value, Dropped):
             return ValueFact(value.shape, _dtype(value.dtype))
-        tensor = value if isinstance(value, Tensor) else as_tensor(value)
+        tensor = value if isinstance(value, AnyTensor) else as_tensor(value)
         shape, dtype = tuple(tensor.shape), _dtype(tensor.dtype)
         if not self.texts:
             return ValueFact(shape, dtype, value=numbers(tensor))
@@ -310,7 +311,9 @@ def _kinds(walk: Walk) -> tuple[int, ...]:
     kinds = []
     for step in walk.steps:
         hooked = step.first_hook != step.last_hook
-        key: tuple[object, ...] = (step.node.name(), id(step.node.origin), len(step.parts), hooked)
+        key: tuple[object, ...] = (
+            step.node.name(), id(origin_of(step.node)), len(step.parts), hooked,
+        )  # fmt: skip
         if step.variable is not None:
             key = ("leaf", hooked)
         kinds.append(known.setdefault(key, len(known)))
@@ -323,7 +326,9 @@ def same_passes(walks: Mapping[int, Walk]) -> dict[int, int | None]:
     found: dict[int, int | None] = {}
     for number, walk in walks.items():
         steps = tuple(
-            (id(step.node.origin), step.node.name()) if step.variable is None else id(step.variable)
+            (id(origin_of(step.node)), step.node.name())
+            if step.variable is None
+            else id(step.variable)
             for step in walk.steps
         )
         key = (id(walk.origin), walk.failed, steps)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.device import module_of
-from ...engine.node import Packed
+from ...engine.node import Node, Packed
 from ...engine.operator import Row
 from ...engine.tensor import Tensor
 from ...recording.steps import Local
@@ -58,6 +58,8 @@ OF_NODES = {
 
 def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, ...]:
     """One for each input; None where nothing is known or no gradient goes."""
+    if not isinstance(node, Node):  # PyTorch's own, which has no row
+        return (None,) * len(node.next_functions)
     count = len(node.edges)
     alone = grads[0] if len(grads) == 1 else None
     row = getattr(node, "row", None)  # what computes by itself has none

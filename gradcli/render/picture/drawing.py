@@ -16,6 +16,7 @@ from .words import WIDEST, Words, full, is_bad, shown, sign_of, small, weight_of
 MOST_LEAVES = 10  # inputs of one node that are drawn one by one
 SHARED = 3  # uses from which a leaf of a large picture is drawn again
 NOTE = 64
+MOST_LINES = 5  # of an error
 LEAVES = 11  # columns that the number of leaves takes
 
 
@@ -297,10 +298,15 @@ class _Drawing:
         error = report.error
         if error is not None:
             at = "" if error.line is None else f"line {error.line}: "
-            for text in wrapped(harmless(one_line(f"{at}{error.type}: {error.message}")), NOTE)[:6]:
+            message = harmless(one_line(f"{at}{error.type}: {error.message}"))
+            lines = wrapped(message, NOTE)
+            if len(lines) > MOST_LINES:
+                lines = (*lines[: MOST_LINES - 1], f"{lines[MOST_LINES - 1]} …")
+            for text in lines:
                 yield Row(text, "bad")
         elif not report.roots:
             yield Row("no result requires grad: nothing to draw", "note")
+        yield from self._apart()
         if report.missing:
             names = ", ".join(report.missing[:4])
             yield Row(shown(f"? depends on an input without a value: {names}", NOTE), "note")
@@ -313,6 +319,21 @@ class _Drawing:
                 "--expand opens folds" if len(self.boxes) <= COMFORTABLE else "the page opens folds"
             )
             yield Row(f"{how}; gradcli show FILE opens them in place", "note")
+
+    def _apart(self) -> Iterator[Row]:
+        """Leaves that no way leads to, where a pass was to give them a gradient."""
+        if self.report.shown is None:
+            return
+        apart = [
+            fact.name
+            for fact in self.report.tensors
+            if fact.requires_grad and fact.is_leaf and not fact.has_grad and fact.node is None
+        ]
+        if apart:
+            names = ", ".join(apart[:3]) + (", ..." if len(apart) > 3 else "")
+            text = f"no way leads to {names}: .grad is None (gradcli why says more)"
+            for line in wrapped(harmless(text), NOTE):
+                yield Row(line, "note")
 
 
 def _key(atom: Atom, at: int) -> str:

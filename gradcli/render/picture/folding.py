@@ -17,7 +17,7 @@ from ..graph import Graph
 EASY = 24  # boxes that are drawn as they are
 COMFORTABLE = 44  # boxes that somebody can follow
 MOST = 150  # boxes that a picture ever has
-ENDS = 20  # nodes at each end where nothing else helps
+ENDS = 12  # nodes at each end where nothing else helps
 LEAST_TURNS = 4
 MORE_TURNS = (12, 8, 5, 3, 2, 1)  # at each end, where folds are to be open
 DEEPEST = 24  # calls within calls that are told apart

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..text import width_of
@@ -18,8 +19,9 @@ STEP = 13.5
 BESIDE = 7.0
 MARGIN = 18.0
 HEAD, NOTES = 30.0, 17.0
-NARROWEST = 360.0
+NARROWEST = 430.0
 MOST_HEADS = 3
+TIP = 9.0  # of a wire at its arrow, before it bends
 
 
 class Drawn(NamedTuple):
@@ -132,26 +134,47 @@ def _strand(
     return Strand(wire, tuple(points), tuple(words))
 
 
-def curve(strand: Strand, *, sideways: bool) -> str:
-    """The path of a wire: straight stretches, and curves between them."""
+class Piece(NamedTuple):
+    """A piece of a path that ends at (x, y): straight, or curved with two points of control."""
+
+    x: float
+    y: float
+    control: tuple[float, float, float, float] | None = None
+
+
+def pieces(strand: Strand, *, sideways: bool) -> Iterator[Piece]:
+    """The path of a wire from its input on: straight stretches, and curves between them. The tip
+    of its arrow lies on a straight one."""
     x0, y0, x, y = strand.points[0]
-    parts = [f"M{_n(x0)} {_n(y0)}"]
-    if (x, y) != (x0, y0):
-        parts.append(f"L{_n(x)} {_n(y)}")
+    yield Piece(x0, y0)
     for x1, y1, x2, y2 in strand.points[1:]:
-        if (x1 == x and not sideways) or (y1 == y and sideways):
-            parts.append(f"L{_n(x2)} {_n(y2)}")
+        if (y1 == y) if sideways else (x1 == x):
+            yield Piece(x2, y2)
         else:
+            if (x, y) == strand.points[0][2:]:
+                x, y = (x + TIP, y) if sideways else (x, y + TIP)
+                yield Piece(x, y)
             if sideways:
                 middle = (x + x1) / 2
-                parts.append(f"C{_n(middle)} {_n(y)} {_n(middle)} {_n(y1)} {_n(x1)} {_n(y1)}")
+                yield Piece(x1, y1, (middle, y, middle, y1))
             else:
                 middle = (y + y1) / 2
-                parts.append(f"C{_n(x)} {_n(middle)} {_n(x1)} {_n(middle)} {_n(x1)} {_n(y1)}")
+                yield Piece(x1, y1, (x, middle, x1, middle))
             if (x1, y1) != (x2, y2):
-                parts.append(f"L{_n(x2)} {_n(y2)}")
+                yield Piece(x2, y2)
         x, y = x2, y2
-    return "".join(parts)
+
+
+def curve(strand: Strand, *, sideways: bool) -> str:
+    """The same as SVG writes it."""
+    first, *others = pieces(strand, sideways=sideways)
+    path = f"M{_n(first.x)} {_n(first.y)}"
+    for x, y, control in others:
+        if control is None:
+            path += f"L{_n(x)} {_n(y)}"
+        else:
+            path += "C" + " ".join(map(_n, (*control, x, y)))
+    return path
 
 
 def _n(number: float) -> str:

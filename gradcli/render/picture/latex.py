@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..escape import Terminal
 from . import style
-from .geometry import LINE, PAD, TOP, Drawn, Picture, Strand, number
+from .geometry import LINE, PAD, TOP, Drawn, Picture, Strand, number, pieces
 
 HEAD = r"""\documentclass[tikz,border=4pt]{standalone}
 \usepackage{textcomp}
@@ -52,22 +52,19 @@ def _wire(strand: Strand, *, sideways: bool) -> str:
     if wire.kind:
         colour = "gbad" if wire.kind == "bad" else "gzero"
     width = number(0.6 + 1.6 * wire.weight)
-    x0, y0, x, y = strand.points[0]
-    path = f"({number(x0)},{number(y0)}) -- ({number(x)},{number(y)})"
-    for x1, y1, x2, y2 in strand.points[1:]:
-        if sideways:
-            middle = number((x + x1) / 2)
-            path += f" .. controls ({middle},{number(y)}) and ({middle},{number(y1)}) .."
-        else:
-            middle = number((y + y1) / 2)
-            path += f" .. controls ({number(x)},{middle}) and ({number(x1)},{middle}) .."
-        path += f" ({number(x1)},{number(y1)}) -- ({number(x2)},{number(y2)})"
-        x, y = x2, y2
+    path = ""
+    for x, y, control in pieces(strand, sideways=sideways):
+        if control is not None:
+            a, b, c, d = map(number, control)
+            path += f" .. controls ({a},{b}) and ({c},{d}) .."
+        elif path:
+            path += " --"
+        path += f" ({number(x)},{number(y)})"
     words = "".join(
         _text(left, base, text, colour, r"\fontsize{7.9bp}{9bp}\selectfont ")
         for left, base, text in strand.words
     )
-    return f"\\draw[{colour},{DASHES[wire.kind]}line width={width}bp,<-] {path};\n{words}"
+    return f"\\draw[{colour},{DASHES[wire.kind]}line width={width}bp,<-]{path};\n{words}"
 
 
 def _box(drawn: Drawn) -> Iterator[str]:

@@ -17,7 +17,7 @@ SIDE = 26.0  # between two boxes of a row
 STRAND = 14.0  # between wires, and between a wire and a box
 PORT = 15.0  # between two wires that end at one side of a box
 CORNER = 12.0
-GAP, STEEP, MOST_GAP = 16.0, 0.14, 46.0
+GAP, STEEP, MOST_GAP = 17.0, 0.16, 54.0
 SWEEPS = 12
 LONG = 3  # boxes behind each other, from which a way is a spine
 

@@ -71,9 +71,17 @@ class Words:
         name = fact.name if fact is not None else (root.name if root is not None else "")
         if place is None:
             return name or graph.names[node]
+        if self.is_derived(node):
+            words = f"gradient of {one_line(place.text)}"
+            return f"{name}: {words}" if name else words
         if name or place.target:
             return _assigned(name or place.target, place)
         return self._module(node) or one_line(place.text)
+
+    def is_derived(self, node: int) -> bool:
+        """Whether a pass with create_graph made it, at the place of the node that ran."""
+        step = self.step(node)
+        return step is not None and step.is_derived
 
     def _module(self, node: int) -> str:
         """The path of the library's module that made it: one that has no text of its own here."""
@@ -98,11 +106,14 @@ class Words:
         yield Row(shown(f"{kind}{inside}", WIDEST - len(at)) + at, "kind")
         for at_, edge in enumerate(graph.next[node]):
             constant = graph.constants.get((node, at_)) if edge is None else None
-            if constant is not None:
+            if constant is not None and not self.is_derived(node):
                 value = of(constant.value, constant.shape, "", constant.range, shaped=True)
                 text = f"{one_line(constant.text)} constant"
                 yield Row(shown(f"{text} {value}" if value else text), "constant")
         yield from self._numbers(node, leaf)
+        step = self.step(node)
+        if step is not None and step.outcome == "failed":
+            yield Row("the error comes from here", "bad", True)
 
     def line(self, node: int) -> int | None:
         """The line of a node: of its expression, or where the leaf was made."""
@@ -121,6 +132,9 @@ class Words:
                 yield Row(shown(f"value {value}"), bad_or("value", fact.text))
             if self.report.shown is not None and leaf:
                 yield Row("grad none from this pass", "note", True)
+                if fact.grad_text is not None and fact.text != "?":
+                    held = of(fact.grad_text, fact.shape, fact.dtype, fact.grad_range)
+                    yield Row(shown(f".grad {held} at the end"), "note", True)
             return
         for flow in flows[:FEW]:
             out = f"[{flow.output_nr}] " if len(flows) > 1 or flow.output_nr else ""
@@ -137,7 +151,9 @@ class Words:
 
     def _gradient(self, node: int, flow: FlowFact, out: str) -> Iterator[Row]:
         if flow.grad_text is None:
-            if self.report.shown is not None:
+            if flow.text == "?":
+                yield Row(f"{out}grad ?", "note", True)
+            elif self.report.shown is not None:
                 yield Row(f"{out}grad none from this pass", "note", True)
             return
         grad = of(flow.grad_text, flow.shape, "", flow.grad_range)
@@ -146,7 +162,7 @@ class Words:
             words += ", zero" if flow.shape == () else ", all zero"
         parts = self._parts(node, flow.output_nr)
         sums = " = " + " + ".join(map(small, parts)) if 1 < len(parts) <= PARTS else ""
-        if sums and width_of(words + sums) <= WIDEST:
+        if sums and "…" not in sums and width_of(words + sums) <= WIDEST:
             yield Row(words + sums, bad_or("grad", flow.grad_text), True)
             return
         yield Row(shown(words), bad_or("grad", flow.grad_text), True)
@@ -160,8 +176,10 @@ class Words:
             return
         if fact.grad_text is None:
             yield Row(".grad None at the end", "note", True)
-        elif (fact.grad_text, fact.grad_range)[not flow.grad_text] != (
-            flow.grad_text or flow.grad_range
+        elif (
+            fact.grad_range != flow.grad_range
+            if flow.grad_text == ""
+            else fact.grad_text != flow.grad_text
         ):
             held = of(fact.grad_text, fact.shape, fact.dtype, fact.grad_range)
             yield Row(shown(f".grad {held} at the end"), "note", True)
@@ -181,7 +199,7 @@ class Words:
                 yield "bad"
             elif is_zero(flow.grad_text, flow.grad_range):
                 yield "zero"
-            if flow.grad_text is None and self.report.shown is not None:
+            if flow.grad_text is None and flow.text != "?" and self.report.shown is not None:
                 yield "none"
 
     # ---- wires
