@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 from oracle import oracle, torch
+from programs_under import sections
 
 from gradcli.numerics.twister import DEFAULT_SEED
 from gradcli.pipeline.request import Ran, Request
 from gradcli.questions.trace import Options, recorded, trace_report
+from gradcli.questions.why import why_report
 from gradcli.render import json as documents
 
 ROOT = Path(__file__).parent.parent
@@ -123,6 +125,36 @@ def test_an_error_has_the_lines_that_led_to_it() -> None:
 def test_what_a_program_exits_with() -> None:
     assert traced("import sys\nsys.exit()\n", "torch", "a.py")["error"] is None
     assert traced("import sys\nsys.exit(3)\n", "torch", "a.py")["error"]["type"] == "SystemExit"
+
+
+WHY = [
+    case
+    for file in ("why_none.txt", "why_numbers.txt")
+    for case in sections(ROOT / "tests" / "programs" / file).items()
+]
+# To know which element an index moved, its node would have to run once more, and is freed.
+UNLIKE = {"flat | x.grad[2] | 4 | behind an index"}
+
+
+@needs_torch
+@pytest.mark.parametrize(("title", "text"), WHY, ids=[title for title, _ in WHY])
+def test_why_has_the_same_verdicts(title: str, text: str) -> None:
+    verdict, name, lines, *_ = (part.strip() for part in title.split("|"))
+    torch.manual_seed(DEFAULT_SEED)
+    request = Request(text.encode(), "p.expr", engine="torch")
+    _, report = why_report(request, name, None, trials=False)
+    told = report.verdict, report.lines
+    assert (told == (verdict, tuple(map(int, lines.split())))) is (title not in UNLIKE), told
+
+
+@needs_torch
+def test_an_advice_is_tried_in_a_process_of_its_own() -> None:
+    text = "import torch\nx = torch.ones(2, requires_grad=True)\n"
+    text += "w = torch.ones(2, requires_grad=True)\n(x.detach() * w).sum().backward()\n"
+    ran, report = why_report(Request(text.encode(), "p.expr", engine="torch"), "x", None)
+    assert report.trial is not None and report.trial.helped
+    assert report.trial.outcome == "x.grad becomes tensor([1., 1.])"
+    assert ran.output == ""
 
 
 def command(*words: str, code: str = "pass") -> subprocess.CompletedProcess[str]:

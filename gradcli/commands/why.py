@@ -16,6 +16,7 @@ class Asked(NamedTuple):
 
     words: list[str]
     no_try: bool
+    try_: bool
 
 
 COMMAND = Command(
@@ -37,6 +38,8 @@ COMMAND = Command(
                "a tensor's name: x, x.grad[1,0], weights[0], net.0.weight.", (), many=True,
                metavar="[FILE] NAME"),
         flag("no_try", "--no-try", help="Do not run the program again to try the advice."),
+        flag("try_", "--try", help="With --engine torch: run a .py file again too, in a process of "
+             "its own. What it writes it writes twice."),
     ),
     shared("text", "json", arguments=(), engine=True),
 )  # fmt: skip
@@ -52,7 +55,9 @@ def command(common: Shared, asked: Asked) -> int:
         from ..questions.why import why_report
 
         streams = common.format == "text"
-        ran, report = why_report(request, name, None, trials=not asked.no_try)
+        is_script = request.engine == "torch" and (request.path or "").endswith(".py")
+        trials = not asked.no_try and (asked.try_ or not is_script)
+        ran, report = why_report(request, name, None, trials=trials)
         keep(report)
         if streams:
             from ..render import why as page

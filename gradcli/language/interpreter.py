@@ -21,6 +21,7 @@ from ..diagnostics import (
 )
 from ..engine.errors import DeviceMissing
 from ..engine.mode import state
+from ..recording.sides import OWN
 from . import names
 from .attributes import MissingAttribute
 from .budget import Budget
@@ -152,6 +153,19 @@ class Machine:
                 self.globals.nodes[name] = program.input_nodes[name]
         self.compiler = StatementCompiler(program, self.globals, self.overrides)
         self.compiler.dynamic.update(self.globals.values)
+
+    side = OWN
+
+    def rewind(self) -> None:
+        """The random numbers are those that the program began with; `as_new` sees to it."""
+
+    def listen(self, listener: Any) -> None:
+        """From here on the closures tell every expression."""
+        from .tracing import TracingCompiler
+
+        compiler = TracingCompiler(self.program, self.globals, self.overrides, listener)
+        compiler.dynamic.update(self.globals.values)
+        self.compiler = compiler
 
     def run(self, budget: Budget, write: Callable[[str], object]) -> Outcome:
         missing = [name for name in self.program.inputs if name not in self.globals.values]

@@ -40,6 +40,9 @@ class Listener:
     def fail(self, node: ast.AST, error: BaseException) -> None:
         """It has none."""
 
+    def drop(self) -> None:
+        """What was begun last, an expression or a statement, was left by an error or a jump."""
+
     def begin(self) -> None:
         """A statement begins."""
 
@@ -66,6 +69,9 @@ class Listener:
 
     def left(self) -> None:
         """It has ended."""
+
+    def refused_pass(self, node: ast.AST, root: Any, *, shaped: bool) -> None:
+        """A call could not begin its pass: its root requires no grad, or is no scalar."""
 
 
 def tracing(listener: Listener) -> Callable[..., StatementCompiler]:

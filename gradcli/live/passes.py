@@ -8,13 +8,23 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
+from ..engine.mode import state
+
 if TYPE_CHECKING:
     from .recorder import Recorder
 
 HOOKS = 100_000  # that are remembered
+LATEST = 8
 KINDS = {
     "register_hook": "tensor",
     "register_post_accumulate_grad_hook": "post accumulate",
+}
+# Of nodes and modules: PyTorch does not tell of these calls, a rewritten program does.
+NOTICED = {
+    "register_hook": "node",
+    "register_prehook": "node pre",
+    "register_full_backward_hook": "module",
+    "register_full_backward_pre_hook": "module pre",
 }
 
 
@@ -24,7 +34,7 @@ class Registered(NamedTuple):
     kind: str
     table: ref[Any]
     number: int
-    tensor: ref[Any]
+    tensor: ref[Any] | None
     mark: ref[Any] | None
 
 
@@ -36,6 +46,7 @@ class PassTeller:
         self.running = 0
         self.freed: list[Any] = []
         self.hooks: list[Registered] = []
+        self.standing: list[tuple[Any, int, Any, Any]] = []  # spies for the whole recording
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -52,6 +63,10 @@ class PassTeller:
             yield
         finally:
             autograd._engine_run_backward = plain
+            for table, number, spy, hook in self.standing:
+                held = table()
+                if held is not None and held.get(number) is spy:
+                    held[number] = hook
 
     # ------------------------------------------------------------ one pass
 
@@ -203,6 +218,29 @@ class PassTeller:
         self.hooks = [known for known in self.hooks if known.table() is not None][-HOOKS:]
         self.hooks.append(Registered(kind, table, handle.id, ref(args[0]), mark))
 
+    def noticed(self, place: Any, handle: Any, node: Any) -> None:
+        """A call of the program gave a handle: of a hook on a node or on a module, maybe."""
+        word = getattr(getattr(place, "func", None), "attr", "")
+        table, kind = getattr(handle, "hooks_dict_ref", None), NOTICED.get(word)
+        held = None if table is None else table()
+        if kind is None or table is None or held is None or handle.id not in held:
+            return
+        if any(known.number == handle.id for known in self.hooks[-LATEST:]):
+            return  # a tensor's, which was told of
+        state.origin = place
+        self.recorder.observer.registered(handle.id, held[handle.id])
+        tensor = mark = None
+        if kind.startswith("node") and node is not None:
+            leaf = getattr(node, "variable", None)
+            tensor = None if leaf is None else ref(leaf)
+            mark = ref(self.recorder.side.mark(node)) if leaf is None else None
+        if kind.startswith("module"):  # which copies its hooks when it is called
+            spy = self._spy(kind, None, held[handle.id], handle.id)
+            self.standing.append((table, handle.id, spy, held[handle.id]))
+            held[handle.id] = spy
+            return
+        self.hooks.append(Registered(kind, table, handle.id, tensor, mark))
+
     def _spies(self, nodes: list[Any]) -> Iterator[tuple[Any, int, Any, Any]]:
         """In place of each hook one that tells; the hooks come back when the pass is over."""
         mark = self.recorder.side.mark
@@ -212,20 +250,30 @@ class PassTeller:
             table = known()
             hook = None if table is None else table.get(number)
             if table is not None and hook is not None:
-                node = leaves.get(id(tensor())) if marked is None else by_mark.get(id(marked()))
+                node = None
+                if marked is not None:
+                    node = by_mark.get(id(marked()))
+                elif tensor is not None:
+                    node = leaves.get(id(tensor()))
                 spy = self._spy(kind, node, hook, number)
                 table[number] = spy
                 yield table, number, spy, hook
 
     def _spy(self, kind: str, node: Any, hook: Any, number: int) -> Any:
-        observer, off = self.recorder.observer, self.recorder.side.hands_off
+        """A hook around a hook. What a tensor's goes on with is the gradient that it was given."""
+        observer, side = self.recorder.observer, self.recorder.side
+        off, of_module = side.hands_off, kind.startswith("module")
 
-        def spy(given: Any) -> Any:
+        def spy(*given: Any) -> Any:
+            owner, value = (given[0], given[1]) if of_module else (node, given[0])
             with off():
-                observer.hooking(kind, node, hook, number, given)
-            found = hook(given)
+                observer.hooking(kind, owner, hook, number, value)
+            found = hook(*given)
+            after = value if found is None and kind in KINDS.values() else found
             with off():
-                observer.hooked(kind, node, hook, number, given, given if found is None else found)
+                observer.hooked(kind, owner, hook, number, value, after)
+                if of_module and side.about_to_run[0] is not None:  # the node that it stands at
+                    observer.hooked("node", side.about_to_run[0], hook, number, value, after)
             return found
 
         return spy

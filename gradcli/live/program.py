@@ -6,6 +6,7 @@ import ast
 import builtins
 import contextlib
 import os
+import random
 import re
 import sys
 import types
@@ -19,8 +20,9 @@ from ..engine.mode import state
 from ..language.interpreter import Outcome
 from ..language.program import Program, parse
 from ..language.source import Source
+from .planting import compiled
 from .recorder import Recorder
-from .rewrite import Told, compiled
+from .rewrite import Told
 from .text import Text
 
 PREAMBLE = """import math
@@ -97,6 +99,7 @@ class LiveMachine(Told):
         self.filename = os.path.abspath(path) if path is not None else program.source.name
         self.text = Text(program.source, tree, self.filename)
         self.recorder = recorder(self.text)
+        self.side = self.recorder.side
         self.module = types.ModuleType(MODULE)
         self.globals = Globals(self.module.__dict__)
         self.hidden = set(self.globals.values)
@@ -143,6 +146,7 @@ class LiveMachine(Told):
     def run(self, write: Callable[[str], None], warned: Callable[..., None]) -> Outcome:
         """Runs the program to its end or its first error."""
         error: Diagnostic | None = None
+        self.random = random_state(self.recorder.torch)
         try:
             code = compiled(self.text, self)
         except SyntaxError as wrong:
@@ -178,6 +182,11 @@ class LiveMachine(Told):
             if device != "cpu":
                 stack.enter_context(torch.device(device))
             yield
+
+    def rewind(self) -> None:
+        """The random numbers are those that the program began with."""
+        for put, state_then in self.random:
+            put(state_then)
 
     def outcome(self, error: Diagnostic | None) -> Outcome:
         """The names that it bound, modules and functions aside."""
@@ -234,6 +243,17 @@ class LiveMachine(Told):
         text = source.line(line)
         start = len(text) - len(text.lstrip()) + 1
         return Span(line, start, line, max(start + 1, len(text.rstrip()) + 1))
+
+
+def random_state(torch: Any) -> list[tuple[Callable[[Any], Any], Any]]:
+    """Where random numbers come from, and how each goes on from here."""
+    found: list[tuple[Callable[[Any], Any], Any]] = [
+        (torch.set_rng_state, torch.get_rng_state()), (random.setstate, random.getstate()),
+    ]  # fmt: skip
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        found.append((numpy.random.set_state, numpy.random.get_state()))
+    return found
 
 
 class _Printer:

@@ -27,6 +27,13 @@ CHANGING = frozenset({"batch_norm", "instance_norm", "__set__"})
 FAST = frozenset({"TransformerEncoder", "TransformerEncoderLayer", "MultiheadAttention"})
 
 
+class _Nowhere:
+    """The origin of a node that was made before the program's text was at any place."""
+
+
+NOWHERE = _Nowhere()
+
+
 class Recorder:
     """One recording of PyTorch in this thread."""
 
@@ -37,7 +44,9 @@ class Recorder:
         self.packs = getattr(self.torch._C._autograd, "_top_saved_tensors_default_hooks", None)
         self.setters = {name: getattr(self.torch.Tensor, name).__set__
                         for name in ("grad", "data", "requires_grad")}  # fmt: skip
+        self.deleting = self.torch.Tensor.grad.__delete__
         self._held_off: list[Any] = []
+        self.on_refused: Any = None  # told of a pass that could not begin
 
     # ------------------------------------------------------------ on and off
 
@@ -87,6 +96,7 @@ class Recorder:
         if kind.__name__ in FAST and not module.training and not self.side.switched():
             held = self.side.hands_off()
             held.__enter__()
+        self.deleting = self.torch.Tensor.grad.__delete__
         self._held_off.append(held)
 
     def _leaving(self, module: Any, given: Any, result: Any) -> None:
@@ -140,8 +150,10 @@ class Recorder:
         spot = self.stand(sys._getframe(2))
         changing = name in CHANGING or name.endswith("_") or "out" in kwargs
         before = self._versions(args, kwargs) if changing else ()
-        if name == "__set__":
+        if name in ("__set__", "__delete__"):
             self._setting(function, args)
+        if name == "backward":
+            return self._backward(spot, function, args, kwargs)
         result = spot.call(function, args, kwargs)
         state.origin = spot.node or state.origin
         for tensor, version in before:
@@ -151,6 +163,18 @@ class Recorder:
         if name.startswith("register_") and name.endswith("hook"):
             self.passes.registered(name, args, result)
         return result
+
+    def _backward(
+        self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """A pass that can't begin is told as well."""
+        try:
+            return spot.call(function, args, kwargs)
+        except RuntimeError as error:
+            shaped = "created only for scalar outputs" in str(error)
+            if self.on_refused is not None and (shaped or "does not require grad" in str(error)):
+                self.on_refused(state.origin, args[0], shaped=shaped)
+            raise
 
     def _transformed(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Within vmap and grad of torch.func tensors stand for others: only places are noted."""
@@ -175,6 +199,8 @@ class Recorder:
             self._made(tensor._base)
 
     def _setting(self, function: Any, args: tuple[Any, ...]) -> None:
+        if function == self.deleting:
+            self.observer.assigned(args[0], None)
         if function == self.setters["grad"] and len(args) == 2:
             tensor, value = args
             if value is None or (value.shape, value.dtype) == (tensor.shape, tensor.dtype):
@@ -202,17 +228,22 @@ class Recorder:
 
         Whether that was new.
         """
-        if KEY in root.metadata:
+        about = root.metadata.get(KEY)
+        if about is not None and about.origin is not None:
             return False
         packed = self.packs is not None and self.packs(False) is not None
         origin, pending = origin or state.origin, [root]
-        root.metadata[KEY] = Mark(origin, is_packed=packed)
+        self._mark(root.metadata, origin, packed=packed)
         for node in pending:
             for child, _ in node.next_functions:
                 if child is None or hasattr(child, "variable"):
                     continue
                 about = child.metadata
-                if KEY not in about:
-                    about[KEY] = Mark(origin, is_packed=packed)
+                if KEY not in about or about[KEY].origin is None:
+                    self._mark(about, origin, packed=packed)
                     pending.append(child)
         return True
+
+    def _mark(self, about: dict[str, Any], origin: Any, *, packed: bool) -> None:
+        mark = about.setdefault(KEY, Mark(None))
+        mark.origin, mark.is_packed = origin or NOWHERE, packed

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import ast
 import copy
-import warnings
 from collections.abc import Callable, Iterable
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from ..engine.mode import state
@@ -19,49 +17,43 @@ if TYPE_CHECKING:
     from .program import Globals
     from .text import Text
 
-STORED = "gradcli: a name is bound"  # no text that a program has
+STORED = "stored"
 
 
 class Told:
     """Who is told of names: the spectators of the run."""
 
     globals: Globals
+    recorder: Any
 
     def __init__(self) -> None:
         self.on_bind: Callable[[str, Any], None] | None = None
         self.on_local: Callable[[Any, str, Any], None] | None = None
+        self.listener: Any = None
+        self.teller: Any = None
+
+    def listen(self, listener: Any) -> None:
+        """From here on every expression is told."""
+        self.listener = listener
+        self.recorder.on_refused = listener.refused_pass
 
 
-def compiled(text: Text, machine: Any) -> CodeType:
-    """The program's code with calls in it that lead to the machine.
-
-    What is called stands among the constants of the code, where no program meets it.
-    """
-    rewriter = _Rewriter(text, machine)
-    tree = rewriter.module()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # that a text is called: see below
-        code = compile(tree, text.filename, "exec", dont_inherit=True)
-    return _planted(code, {STORED: rewriter.stored(), **rewriter.values})
+def planted_call(name: str, place: ast.AST, *arguments: ast.expr) -> ast.Call:
+    """A call of what is planted under this name, at the place of a piece of the program."""
+    made = ast.Call(ast.Constant(f"gradcli: {name}"), list(arguments), [])
+    ast.copy_location(made.func, place)
+    for argument in arguments:
+        if not hasattr(argument, "lineno"):
+            ast.copy_location(argument, place)
+    return ast.copy_location(made, place)
 
 
-def _planted(code: CodeType, values: dict[str, Any]) -> CodeType:
-    """The code, and that of its functions, with values in place of the texts for them."""
-    constants = []
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            constant = _planted(constant, values)
-        elif type(constant) is str and constant in values:
-            constant = values[constant]
-        constants.append(constant)
-    return code.replace(co_consts=tuple(constants))
-
-
-class _Rewriter(ast.NodeTransformer):
+class Rewriter(ast.NodeTransformer):
     def __init__(self, text: Text, machine: Any) -> None:
         self.machine = machine
         self.nodes: list[ast.AST] = [ast.Pass()]  # numbers start with 1: a sign tells the scope
         self.values: dict[str, Any] = {}
+        self.spares = 0
         self.depth = 0
         self.globals: list[set[str]] = []
         self.tree = text.tree
@@ -73,8 +65,22 @@ class _Rewriter(ast.NodeTransformer):
         self.twins = {id(memo[id(node)]): node for node in ast.walk(self.tree) if id(node) in memo}
         for original, value in self.machine.given.items():
             self.given_name(memo[original], value)
+        self.begin()
         made: ast.Module = self.visit(tree)
         return ast.fix_missing_locations(made)
+
+    def begin(self) -> None:
+        """The tree is about to be visited."""
+
+    def number(self, node: ast.AST) -> int:
+        """The number of a place in the text."""
+        self.nodes.append(self.twins[id(node)])
+        return len(self.nodes) - 1
+
+    def spare(self) -> int:
+        """A number that stands for no place."""
+        self.spares -= 1
+        return self.spares
 
     def given_name(self, literal: Any, value: Any) -> None:
         """The option's value in place of the first literal that a name is set to."""
@@ -89,7 +95,7 @@ class _Rewriter(ast.NodeTransformer):
         """What a program calls with the number of a place and the value of its name."""
         nodes, machine = self.nodes, self.machine
         places = machine.globals.nodes
-        bind, local = machine.on_bind, machine.on_local
+        bind, local, teller = machine.on_bind, machine.on_local, machine.teller
         transform = machine.recorder.side.transform
 
         def tell(number: int, value: Any) -> None:
@@ -97,28 +103,30 @@ class _Rewriter(ast.NodeTransformer):
             places[node.id] = node
             if isinstance(value, AnyTensor) and value.requires_grad and value.is_leaf:
                 state.origin = node
+            if teller is not None:
+                teller.stored(node, node.id, value, inside=False)
             if bind is not None:
                 bind(node.id, value)
 
         def tell_inside(number: int, value: Any) -> None:
+            node: Any = nodes[-number]
+            name = getattr(node, "id", "") or node.arg
+            if teller is not None:
+                teller.stored(node, name, value, inside=True)
             if local is not None and transform() is None:
-                node: Any = nodes[-number]
-                local(node, getattr(node, "id", "") or node.arg, value)
+                local(node, name, value)
 
         return lambda number, value: (tell if number >= 0 else tell_inside)(number, value)
 
-    def call(self, target: ast.Name) -> ast.stmt:
-        """The call that tells of a name just bound."""
-        number = len(self.nodes)
-        self.nodes.append(self.twins[id(target)])
-        if self.depth and target.id not in self.globals[-1]:
+    def call(self, target: Any) -> ast.stmt:
+        """The call that tells of a name just bound, or of what a function was given."""
+        name = target.arg if isinstance(target, ast.arg) else target.id
+        number = self.number(target)
+        if isinstance(target, ast.arg) or (self.depth and name not in self.globals[-1]):
             number = -number
-        made = ast.Expr(ast.Call(
-            ast.Constant(STORED), [_number(number), ast.Name(target.id, ast.Load())], []
-        ))  # fmt: skip
-        for node in ast.walk(made):
-            ast.copy_location(node, target)
-        return made
+        read = ast.copy_location(ast.Name(name, ast.Load()), target)
+        made = planted_call(STORED, target, ast.Constant(number), read)
+        return ast.copy_location(ast.Expr(made), target)
 
     def calls(self, *targets: Any) -> list[ast.stmt]:
         """For every name in these targets."""
@@ -152,24 +160,13 @@ class _Rewriter(ast.NodeTransformer):
         })  # fmt: skip
         self.generic_visit(node)
         given = node.args
-        told = [self.argument(one) for one in
+        told = [self.call(one) for one in
                 (*given.posonlyargs, *given.args, *given.kwonlyargs)]  # fmt: skip
         place = int(ast.get_docstring(node, clean=False) is not None)
         node.body[place:place] = told
         self.globals.pop()
         self.depth -= 1
         return node
-
-    def argument(self, argument: ast.arg) -> ast.stmt:
-        """The call that tells what a function was given."""
-        number = -len(self.nodes)
-        self.nodes.append(self.twins[id(argument)])
-        made = ast.Expr(ast.Call(
-            ast.Constant(STORED), [_number(number), ast.Name(argument.arg, ast.Load())], []
-        ))  # fmt: skip
-        for node in ast.walk(made):
-            ast.copy_location(node, argument)
-        return made
 
     visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
 
@@ -196,7 +193,3 @@ def _names(target: Any) -> Iterable[ast.Name]:
     elif isinstance(target, (ast.Tuple, ast.List)):
         for part in target.elts:
             yield from _names(part)
-
-
-def _number(number: int) -> ast.expr:
-    return ast.Constant(number)

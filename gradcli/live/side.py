@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 from weakref import ref
 
@@ -27,9 +28,6 @@ class Mark:
         self.origin, self.is_packed = origin, is_packed
         self.is_freed: bool | None = None
         self.returned: Any = None
-
-
-UNMARKED = Mark(None)
 
 
 class Large:
@@ -89,7 +87,97 @@ class TorchSide(Live):
         self.bytes = 0
 
     def mark(self, node: Any) -> Mark:
-        return node.metadata.get(KEY) or UNMARKED
+        about = node.metadata
+        mark = about.get(KEY)
+        if mark is None:
+            mark = about[KEY] = Mark(None)
+        return mark
+
+    def edges(self, node: Any) -> tuple[Any, ...]:
+        return tuple(edge for edge, _ in node.next_functions)
+
+    def numbers(self, node: Any) -> tuple[int, ...]:
+        return tuple(number for _, number in node.next_functions)
+
+    def outputs(self, node: Any) -> int:
+        return len(getattr(node, "_input_metadata", (None,)))
+
+    def row(self, node: Any) -> Any:
+        return rows().get(node.name().rpartition("::")[2])
+
+    def users_class(self, node: Any) -> str:
+        found = getattr(node, "_forward_cls", None)
+        return "" if found is None else str(found.__name__)
+
+    def saved(self, node: Any) -> dict[str, Any]:
+        """The saved values by their names, without what a pack hook holds."""
+        if self.mark(node).is_packed:
+            return {}
+        found = {}
+        for name in self.names.of(node):
+            try:
+                found[name.removeprefix("_saved_")] = getattr(node, name)
+            except RuntimeError:
+                continue
+        return found
+
+    def saved_under(self, node: Any, saved: Any, key: str) -> Any:
+        value = saved.get(key) if isinstance(saved, dict) else None
+        return self.array(value) if isinstance(value, self.tensor) else value
+
+    def run_again(self, node: Any, saved: Any, grads: Any, other: Any) -> Any:
+        came = next((grad for grad in grads if grad is not None), None)
+        if came is None or self.mark(node).is_packed:
+            return None
+        try:
+            found = node(self.torch.as_tensor(other, device=came.device).to(came.dtype))
+        except Exception:  # what it needs may be gone
+            return None
+        found = found if isinstance(found, tuple) else (found,)
+        return [None if one is None else self.array(one) for one in found]
+
+    def array(self, value: Any) -> Any:
+        with self.hands_off():
+            tensor = value.detach()
+            if tensor.layout is not self.torch.strided:
+                tensor = tensor.to_dense()
+            tensor = tensor.cpu().resolve_conj().resolve_neg()
+            if tensor.dtype in (self.torch.bfloat16, self.torch.float16):
+                tensor = tensor.float()
+            return tensor.numpy()
+
+    def is_parameter(self, tensor: Any) -> bool:
+        return isinstance(tensor, self.torch.nn.Parameter)
+
+    def word(self, tensor: Any) -> str:
+        if tensor.is_floating_point() or tensor.is_complex():
+            return "tensor"
+        return "bool" if tensor.dtype is self.torch.bool else "integer"
+
+    def bad(self, tensor: Any) -> int:
+        if self.word(tensor) != "tensor" or not tensor.numel():
+            return 0
+        with self.hands_off():
+            held = tensor.detach()
+            if bool(held.sum().isfinite()):
+                return 0
+            return int(bool(held.isnan().any())) + 2 * int(bool(held.isinf().any()))
+
+    def changed_at(self, tensor: Any) -> Any:
+        return None
+
+    def member(self, value: Any, name: str) -> Any:  # type: ignore[override]
+        """What an object of the program, or a module, has under a name."""
+        held = vars(value)
+        for table in ("_parameters", "_buffers", "_modules"):
+            if name in held.get(table, {}):
+                return held[table][name]
+        if name in held:
+            return held[name]
+        raise AttributeError(name)
+
+    def is_made(self, value: Any) -> bool:  # type: ignore[override]
+        return isinstance(value, self.torch.nn.Module) or bool(self.attributes(value))
 
     def origin(self, node: Any) -> Any:
         return self.mark(node).origin
@@ -195,12 +283,30 @@ class TorchSide(Live):
         kind = type(value)
         if kind.__module__ not in self.homes or isinstance(value, (type, self.torch.nn.Module)):
             return {}
+        if any(base.__module__.startswith("gradcli.") for base in kind.__mro__):
+            return {}  # of an interpreted program
         held = getattr(value, "__dict__", None)
         return held if isinstance(held, dict) else {}
 
     def is_of_program(self, module: Any) -> bool:  # type: ignore[override]
         """Whether a module's class is the program's own: it has lines of its own."""
         return type(module).__module__ in self.homes
+
+
+@cache
+def rows() -> dict[str, Any]:
+    """The declarations by the names of their nodes; of several one that says where it ends."""
+    from ..operators import catalogue
+
+    found: dict[str, Any] = {}
+    for row in catalogue.rows.values():
+        if not hasattr(row, "zero"):
+            continue  # an in-place twin, or what makes tensors of numbers
+        for name in (row.node, row.inplace_node):
+            short = str(name or "").rpartition("::")[2]
+            if short not in found or (row.zero and not found[short].zero):
+                found[short] = row
+    return found
 
 
 def torch_side(torch: Any) -> TorchSide:

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..diagnostics import ExitStatus, Span
 from ..engine.run_state import as_new
-from ..engine.tensor import Tensor
 from ..language.source import Source
 from ..pipeline.request import Ran
 from ..recording.collect import parameters, tensors_in
+from ..recording.sides import AnyTensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,6 +95,9 @@ def attempt(
     )  # fmt: skip
     from ..pipeline.run import execute
 
+    if request.engine == "torch":
+        assert ran.outcome is not None and ran.outcome.machine is not None
+        ran.outcome.machine.rewind()
     with as_new():
         again = execute(request, None, *(chronicle.spectators if chronicle else ()))
     if again.outcome is None:
@@ -104,28 +107,21 @@ def attempt(
     return again
 
 
-def tensor_of(ran: Ran, name: str) -> Tensor | None:
+def tensor_of(ran: Ran, name: str) -> AnyTensor | None:
     """The tensor that a name (`x`, `weights[0]`, `net.0.weight`) holds at a program's end."""
     if ran.outcome is None:
         return None
     return find(ran.outcome.bindings, name)
 
 
-def find(bindings: Mapping[str, Any], name: str) -> Tensor | None:
+def find(bindings: Mapping[str, Any], name: str) -> AnyTensor | None:
     """The same among given names."""
     first = name.partition("[")[0]
     if first in bindings:
-        for known, tensor in tensors_in(first, bindings[first], Tensor):
+        for known, tensor in tensors_in(first, bindings[first], AnyTensor):
             if known == name:
                 return tensor  # type: ignore[no-any-return]
-    for known, tensor in parameters(bindings, Tensor):
+    for known, tensor in parameters(bindings, AnyTensor):
         if known == name:
             return tensor  # type: ignore[no-any-return]
     return None
-
-
-def gradient_of(tensor: Tensor | None) -> Tensor | None:
-    """The .grad of a tensor, without the warning of one that is no leaf."""
-    if tensor is None or tensor._meta is None:
-        return None
-    return tensor._meta.grad

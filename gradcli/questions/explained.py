@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..diagnostics import Cure, Diagnostic, ExitStatus, Span
-from ..engine.tensor import Tensor
 from ..language.budget import memory_in_use
 from ..pipeline.request import Ran
 from ..recording.collect import named_tensors, parameters
-from .cure import Room, attempt, gradient_of
+from ..recording.sides import AnyTensor, changed_at, gradient_of
+from .cure import Room, attempt
 
 MOST_STEPS = 200_000  # of a run that is worth another one
 MOST_SOURCE = 200_000  # bytes
@@ -91,12 +91,12 @@ def _adds(again: Ran) -> bool:
     """Whether a leaf's .grad was added to: stored once and changed by a backward call since."""
     assert again.outcome is not None
     bindings = again.outcome.bindings
-    tensors: list[Any] = [tensor for _, tensor in named_tensors(bindings, Tensor)]
-    tensors += [tensor for _, tensor in parameters(bindings, Tensor)]
+    tensors: list[Any] = [tensor for _, tensor in named_tensors(bindings, AnyTensor)]
+    tensors += [tensor for _, tensor in parameters(bindings, AnyTensor)]
     grads = (gradient_of(tensor) for tensor in tensors)
     return any(grad is not None and grad._version and _by_backward(grad) for grad in grads)
 
 
-def _by_backward(grad: Tensor) -> bool:
-    function = getattr(getattr(grad._storage, "changed_at", None), "func", None)
+def _by_backward(grad: AnyTensor) -> bool:
+    function = getattr(changed_at(grad), "func", None)
     return getattr(function, "attr", getattr(function, "id", "")) == "backward"

@@ -14,7 +14,7 @@ from ..language.interpreter import Machine
 from ..opening import UsageError
 from ..pipeline.request import current_line
 from ..recording.collect import NESTING, Named, tensors_in
-from ..recording.hook_log import Registration
+from ..recording.hook_log import Registration, name_of_hook
 from ..recording.modules import attributes, is_module
 from ..recording.sides import AnyTensor, is_live, mark_of, memory, node_of, sides
 from ..recording.snapshot import LARGEST, Summary
@@ -194,8 +194,7 @@ class Binder(Spectator):
 
     def hook_words(self, hook: Any) -> str:
         """How a hook is called: the words of the option, or its name in the program."""
-        name = getattr(hook, "name", "") or getattr(hook, "__name__", "")
-        return self.words.get(id(hook)) or str(name or "a hook")
+        return self.words.get(id(hook)) or name_of_hook(hook)
 
     def text_of(self, file: str) -> str | None:
         """The function of a --hook."""

@@ -12,6 +12,11 @@ MOST = 1000  # hooks that ran
 REGISTERED = 100_000
 
 
+def name_of_hook(hook: Any) -> str:
+    """The name of a function: of an interpreted one, or of one of Python's."""
+    return str(getattr(hook, "name", "") or getattr(hook, "__name__", "")) or "a hook"
+
+
 class Registration(NamedTuple):
     """Where a hook was registered, and by which words where it has no name."""
 

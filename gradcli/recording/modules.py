@@ -52,12 +52,9 @@ def _named(root: Any, table: str) -> Iterator[tuple[str, Any]]:
 
 def attributes(value: Any) -> dict[str, Any]:
     """What an object of a program's own class holds; nothing for any other value."""
-    live = sides.live
-    if live is not None and (held := live.attributes(value)):
-        return dict(held)
     kind = type(value)  # asked in place of the value: no method of the program runs
     if not (hasattr(kind, "table") and hasattr(kind, "kind")):
-        return {}
+        return {} if sides.live is None else dict(sides.live.attributes(value))
     return value.table if isinstance(value.table, dict) else {}
 
 

@@ -8,9 +8,12 @@ PyTorch's side is there once a live run has begun; until then nothing is asked a
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
+from ..engine.device import module_of, placed, to_numpy
 from ..engine.leaf import edge_of as own_edge
 from ..engine.leaf import gradient_of as own_gradient
 from ..engine.mode import state
@@ -70,6 +73,94 @@ class Side:
         flag: bool | None = getattr(node, "freed", None)
         return flag
 
+    def edges(self, node: Any) -> tuple[Any, ...]:
+        """The nodes that its gradients go to, in the order of its inputs."""
+        found: tuple[Any, ...] = node.edges
+        return found
+
+    def numbers(self, node: Any) -> tuple[int, ...] | None:
+        """Of which outputs of theirs; None while all are the first."""
+        found: tuple[int, ...] | None = node.numbers
+        return found
+
+    def outputs(self, node: Any) -> int:
+        """How many outputs it has, as far as that is known."""
+        return max(int(node.outputs), len(node.extra) if isinstance(node.extra, list) else 1)
+
+    def row(self, node: Any) -> Any:
+        """The declaration that a node comes of, if there is one."""
+        return getattr(node, "row", None)
+
+    def users_class(self, node: Any) -> str:
+        """The name of the Function of the program whose backward it runs; empty for all others."""
+        return str(getattr(getattr(node, "owner", None), "__name__", ""))
+
+    def saved(self, node: Any) -> Any:
+        """What it had saved, to be held until it is asked for."""
+        return node.saved
+
+    def saved_under(self, node: Any, saved: Any, key: str) -> Any:
+        """Of that, what stands under a name: an array, a number, None."""
+        row = self.row(node)
+        if row is None or not isinstance(saved, tuple) or key not in row.saved_keys:
+            return None
+        place = row.saved_keys.index(key)
+        value = saved[place] if place < len(saved) else None
+        if isinstance(value, Tensor):
+            return value._data
+        return getattr(value, "data", value)
+
+    def run_again(self, node: Any, saved: Any, grads: Sequence[Any], other: Any) -> Any:
+        """What it makes of another gradient, as arrays; None where it can't be run once more."""
+        held = node.saved
+        came = next((grad for grad in grads if grad is not None), other)
+        placed_like = module_of(came._data if isinstance(came, Tensor) else came)
+        node.saved = saved  # a pass gives it up
+        try:
+            found = node.apply((placed(other, placed_like),), False)
+            return [None if one is None else to_numpy(one) for one in found]
+        except Exception:
+            return None
+        finally:
+            node.saved = held
+
+    def array(self, value: Any) -> Any:
+        """A tensor, or a gradient on its way, as an array of the host."""
+        data = value._data if isinstance(value, Tensor) else value
+        if data is None or isinstance(data, (numpy.ndarray, numpy.generic)):
+            return data
+        return to_numpy(data) if hasattr(data, "dtype") else data
+
+    def is_parameter(self, tensor: Any) -> bool:
+        """Whether it was made as a parameter of a module."""
+        return bool(tensor.is_parameter)
+
+    def word(self, tensor: Any) -> str:
+        """What its elements are to a gradient: tensor, integer or bool."""
+        if tensor._kind.differentiable:
+            return "tensor"
+        return "bool" if tensor._kind.dtype.category == 0 else "integer"
+
+    def bad(self, tensor: Any) -> int:
+        """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
+        if not tensor._kind.differentiable:
+            return 0
+        data: Any = tensor._data
+        if isinstance(data, numpy.generic):
+            if data - data == 0:  # type: ignore[operator]  # NaN and infinity are not
+                return 0
+        elif not data.size:
+            return 0
+        elif not isinstance(data, numpy.ndarray):
+            data = to_numpy(data)
+        if numpy.isfinite(data.sum()):
+            return 0
+        return int(bool(numpy.isnan(data).any())) + 2 * int(bool(numpy.isinf(data).any()))
+
+    def changed_at(self, tensor: Any) -> Any:
+        """The place that changed a tensor in place last, where that is kept with it."""
+        return getattr(tensor._storage, "changed_at", None)
+
     def memory(self, value: Any) -> Any:
         """Whose memory a tensor or an array shares; None for a number on its own."""
         return memory_of(value._data if isinstance(value, Tensor) else value)
@@ -84,6 +175,8 @@ class Live(Side):
 
     tensor: Any
     snapshot: Callable[[Any, float], Any]
+    member: Callable[[Any, str], Any]
+    is_made: Callable[[Any], bool]
     attributes: Callable[[Any], Mapping[str, Any]]
     is_of_program: Callable[[Any], bool]
 
@@ -165,6 +258,89 @@ def gradient_of(tensor: Any) -> Any:
 def kept_by(node: Any) -> tuple[tuple[str, Any], ...]:
     """What a node keeps for its backward."""
     return side_of_node(node).kept(node)
+
+
+def edges_of(node: Any) -> tuple[Any, ...]:
+    """The nodes that a node's gradients go to."""
+    return side_of_node(node).edges(node)
+
+
+def numbers_of(node: Any) -> tuple[int, ...] | None:
+    """Of which outputs of theirs; None while all are the first."""
+    return side_of_node(node).numbers(node)
+
+
+def outputs_of(node: Any) -> int:
+    """How many outputs a node has."""
+    return side_of_node(node).outputs(node)
+
+
+def row_of(node: Any) -> Any:
+    """The declaration that a node comes of, if there is one."""
+    return side_of_node(node).row(node)
+
+
+def users_class(node: Any) -> str:
+    """The name of the Function of the program whose backward a node runs; else nothing."""
+    return side_of_node(node).users_class(node)
+
+
+def saved_by(node: Any) -> Any:
+    """What a node had saved, to be held until it is asked for."""
+    return side_of_node(node).saved(node)
+
+
+def is_end(node: Any) -> bool:
+    """Whether the graph ends in this node: at a leaf."""
+    return getattr(node, "variable", None) is not None
+
+
+def saved_under(node: Any, saved: Any, key: str) -> Any:
+    """Of what a node had saved, what stands under a name: an array, a number, None."""
+    return side_of_node(node).saved_under(node, saved, key)
+
+
+def run_again(node: Any, saved: Any, grads: Sequence[Any], other: Any) -> Any:
+    """What a node makes of another gradient, as arrays; None where it can't be run once more."""
+    return side_of_node(node).run_again(node, saved, grads, other)
+
+
+def array_of(value: Any) -> Any:
+    """A tensor, or a gradient on its way, as an array of the host."""
+    return side_of(value).array(value)
+
+
+def word_of(tensor: Any) -> str:
+    """What a tensor's elements are to a gradient: tensor, integer or bool."""
+    return side_of(tensor).word(tensor)
+
+
+def is_parameter(tensor: Any) -> bool:
+    """Whether it was made as a parameter of a module."""
+    return side_of(tensor).is_parameter(tensor)
+
+
+def is_differentiable(tensor: Any) -> bool:
+    """Whether there are gradients of its type."""
+    return word_of(tensor) == "tensor"
+
+
+def bad(tensor: Any) -> int:
+    """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
+    return side_of(tensor).bad(tensor)
+
+
+def changed_at(tensor: Any) -> Any:
+    """The place that changed a tensor in place last, where that is known."""
+    return side_of(tensor).changed_at(tensor)
+
+
+def is_tensor(value: Any) -> bool:
+    """A tensor, and none that stands for others within a transformation."""
+    if type(value) is Tensor:
+        return True
+    live = sides.live
+    return live is not None and isinstance(value, live.tensor)
 
 
 def memory(value: Any) -> Any:

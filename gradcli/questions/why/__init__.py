@@ -6,15 +6,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from ...diagnostics import Label, Span
-from ...engine.tensor import Tensor
 from ...opening import UsageError
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording.collect import numbers
 from ...recording.facts import LabelFact
 from ...recording.facts.reasons import TrialFact, WhyReport
-from ..cure import Room, attempt, gradient_of
+from ...recording.sides import AnyTensor, array_of, gradient_of
+from ..cure import Room, attempt
 from ..errors import error_fact
 from .case import Case, Finding, Remark, Trial
 from .chronicle import Chronicle
@@ -42,7 +44,7 @@ def why_report(
     if asked is None:
         return ran, report
     report = report._replace(name=asked.name, element=asked.element)
-    if not isinstance(asked.value, Tensor):
+    if not isinstance(asked.value, AnyTensor):
         finding = number_finding(ran, chronicle, asked)
     else:
         case = Case(ran, chronicle, asked.name, asked.value, asked.element)
@@ -50,7 +52,7 @@ def why_report(
         report = _with_gradient(report, case)
     if trials:
         room = Room(ran, time.process_time() - started)
-        finding, trial = _proven(ran, asked, finding, room)
+        finding, trial = _told_apart(ran, asked, finding, room)
         _untried(finding, trial)
     else:
         advice = finding.trials[0].advice if finding.trials else finding.advice
@@ -71,7 +73,7 @@ def _asked(ran: Ran, chronicle: Chronicle, question: str) -> Asked | None:
             return None
         raise
     value = asked.value
-    if isinstance(value, Tensor) or type(value) in (int, float, bool):
+    if isinstance(value, AnyTensor) or type(value) in (int, float, bool):
         return asked
     inner = [name for name in names_in(bindings, others) if name.startswith(asked.name)]
     kind = "a list" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
@@ -118,6 +120,24 @@ def _untried(finding: Finding, trial: TrialFact | None) -> None:
     finding.facts.append(NO_ROOM if finding.trials else untold)
 
 
+def _told_apart(
+    ran: Ran, asked: Asked, finding: Finding, room: Room
+) -> tuple[Finding, TrialFact | None]:
+    """Trials; those of a program that Python runs in a process of their own."""
+    if ran.request.engine == "own":
+        return _proven(ran, asked, finding, room)
+    from ...live.child import answered
+
+    every = [finding, *finding.instead]
+
+    def work() -> tuple[int, TrialFact | None]:
+        found, trial = _proven(ran, asked, finding, room)
+        return next(at for at, one in enumerate(every) if one is found), trial
+
+    at, trial = answered(work, ran.request.limits.timeout) or (0, None)
+    return every[at], trial
+
+
 def _proven(
     ran: Ran, asked: Asked, finding: Finding, room: Room
 ) -> tuple[Finding, TrialFact | None]:
@@ -152,7 +172,7 @@ def _try(ran: Ran, asked: Asked, trial: Trial, finding: Finding, room: Room) -> 
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None)
     value = _value(again, chronicle, asked)
-    gradient = gradient_of(value) if isinstance(value, Tensor) else None
+    gradient = gradient_of(value) if isinstance(value, AnyTensor) else None
     helped = _holds(gradient, asked.element, trial.goal)
     if gradient is None:
         if again.error is not None:
@@ -184,7 +204,7 @@ def _stays(ran: Ran, asked: Asked, trial: Trial, finding: Finding, room: Room) -
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None)
     value = _value(again, chronicle, asked)
-    if isinstance(value, Tensor) and gradient_of(value) is None:
+    if isinstance(value, AnyTensor) and gradient_of(value) is None:
         other = none_finding(Case(again, chronicle, asked.name, value, None))
         if other.verdict != finding.verdict:
             why = other.sentence.partition(" is None: ")[2].rstrip(".")
@@ -192,27 +212,26 @@ def _stays(ran: Ran, asked: Asked, trial: Trial, finding: Finding, room: Room) -
     return TrialFact(trial.advice, False, outcome)
 
 
-def _shown(tensor: Tensor) -> str:
+def _shown(tensor: AnyTensor) -> str:
     """A gradient as PyTorch prints it, or its shape and norm where that would fill the page."""
     text = " ".join(repr(tensor).split())
     if len(text) <= LONGEST:
         return text
-    norm = float((tensor._data.astype("float64") ** 2).sum()) ** 0.5
+    norm = float((array_of(tensor).astype("float64") ** 2).sum()) ** 0.5
     return f"a tensor of shape {list(tensor.shape)} with norm {norm:.4g}"
 
 
-def _holds(gradient: Tensor | None, element: tuple[int, ...] | None, goal: str) -> bool:
+def _holds(gradient: AnyTensor | None, element: tuple[int, ...] | None, goal: str) -> bool:
     """Whether a trial's gradient is what its advice promises."""
     if gradient is None:
         return False
-    data = gradient._data
+    data = array_of(gradient)
     data = data[element] if element else data
-    xp = gradient._kind.xp
     if goal == "there":
         return True
     if goal == "nonzero":
-        return bool(xp.isfinite(data).all()) and bool((data != 0).any())
-    return bool(xp.isfinite(data).all())
+        return bool(numpy.isfinite(data).all()) and bool((data != 0).any())
+    return bool(numpy.isfinite(data).all())
 
 
 # ---------------------------------------------------------------- words

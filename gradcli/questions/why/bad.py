@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy
 
+from ...recording.sides import array_of, edges_of, origin_of, sequence_of
 from .bad_trials import bounded, double_where
 from .case import Case, Finding, Remark
 from .declared import zero_of
-from .gradients import Gradients, array_of, node_name
+from .gradients import Gradients, node_name
 from .passes import Applied, Pass
 from .values import Step, name_of
 
@@ -68,7 +69,7 @@ def _inherited(case: Case, one: Pass, wanted: int) -> bool:
         tensor = None if reference is None else reference()
         if tensor is None or tensor.grad_fn is not None or not tensor.requires_grad:
             continue
-        if _is_bad(tensor._data, wanted):
+        if _is_bad(array_of(tensor), wanted):
             return True
     return False
 
@@ -164,7 +165,7 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     birth = _birth(applied, ways, wanted)
     if birth is None:
         return None
-    node, origin = birth.node, birth.node.origin
+    node, origin = birth.node, origin_of(birth.node)
     place = case.text(origin) or node_name(node)
     if wanted == INF:
         finding = Finding(
@@ -179,10 +180,10 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     before = _birth(applied, ways, INF)
     why = f"{place} makes it on the way back"
     finding = Finding("nan-born-backward", _sentence(case, wanted, why))
-    if before is not None and before is not birth and before.node.sequence >= node.sequence:
-        finding.causes.append(Remark(before.node.origin, "an infinite slope on the way back"))
+    if before is not None and before is not birth and sequence_of(before.node) >= sequence_of(node):
+        finding.causes.append(Remark(origin_of(before.node), "an infinite slope on the way back"))
         finding.causes.append(Remark(origin, f"{node_name(node)} multiplies it by 0"))
-        finding.trials += bounded(case, before.node.origin)
+        finding.trials += bounded(case, origin_of(before.node))
     else:
         finding.causes.append(Remark(origin, f"{node_name(node)} makes NaN on the way back"))
         finding.trials += bounded(case, origin)
@@ -195,7 +196,7 @@ def _leading(case: Case, gradients: Gradients, applied: list[Applied]) -> set[in
     target = gradients.target()[0]
     found = {target}
     for one in reversed(applied):
-        if any(edge is not None and id(edge) in found for edge in one.node.edges):
+        if any(edge is not None and id(edge) in found for edge in edges_of(one.node)):
             found.add(id(one.node))
     return found
 
@@ -206,7 +207,7 @@ def _birth(applied: list[Applied], ways: set[int], wanted: int) -> Applied | Non
             continue
         if any(_is_bad(array_of(grad), wanted) for grad in one.grads):
             continue
-        for place, edge in enumerate(one.node.edges):
+        for place, edge in enumerate(edges_of(one.node)):
             if edge is not None and id(edge) in ways and place < len(one.results):
                 if _is_bad(array_of(one.results[place]), wanted):
                     return one
@@ -233,7 +234,7 @@ def _mask(gradients: Gradients, birth: Applied) -> Applied | None:
 
 
 def _masked(case: Case, birth: Applied, mask: Applied) -> Finding:
-    origin, where = birth.node.origin, mask.node.origin
+    origin, where = origin_of(birth.node), origin_of(mask.node)
     place = case.text(origin) or node_name(birth.node)
     word = name_of(where) or "the mask"
     why = f"{word} drops the bad values of {place}, but their slope comes back as 0 times infinity"

@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ...diagnostics import Span
-from ...engine.tensor import Tensor
 from ...pipeline.request import Ran
 from ...recording.collect import named_tensors, parameters
-from ..cure import Edit, gradient_of
+from ...recording.sides import AnyTensor, edges_of, gradient_of, node_of
+from ..cure import Edit
 from .chronicle import Chronicle
 from .flow import Flow
 from .passes import Entry, Pass, Passes
@@ -60,7 +60,7 @@ class Case:
     """One question about one run."""
 
     def __init__(
-        self, ran: Ran, chronicle: Chronicle, name: str, tensor: Tensor,
+        self, ran: Ran, chronicle: Chronicle, name: str, tensor: AnyTensor,
         element: tuple[int, ...] | None,
     ) -> None:  # fmt: skip
         assert ran.program is not None and ran.outcome is not None
@@ -83,7 +83,7 @@ class Case:
     # ------------------------------------------------------------ the tensor
 
     @property
-    def gradient(self) -> Tensor | None:
+    def gradient(self) -> AnyTensor | None:
         return gradient_of(self.tensor)
 
     @cached_property
@@ -148,12 +148,12 @@ class Case:
         pending = [node for node, _ in one.nodes if node is not None]
         if any(leaf is target for _, leaf in one.nodes):
             return True
-        own = target._grad_fn
+        own = node_of(target)
         if own is not None and any(node is own for node in pending):
             return True
         seen = {id(node) for node in pending}
         for node in pending:
-            for edge in node.edges:
+            for edge in edges_of(node):
                 if edge is None or id(edge) in seen:
                     continue
                 if getattr(edge, "variable", None) is target or edge is own:
@@ -225,7 +225,7 @@ class Case:
         assert self.ran.outcome is not None
         bindings = self.ran.outcome.bindings
         found: dict[int, str] = {}
-        for name, tensor in (*named_tensors(bindings, Tensor), *parameters(bindings, Tensor)):
+        for name, tensor in (*named_tensors(bindings, AnyTensor), *parameters(bindings, AnyTensor)):
             found.setdefault(id(tensor), name)
         return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...language.interpreter import Machine
-from ...language.tracing import TracingCompiler
 from ...recording.spectator import Spectator
 from .flow import Flow
 from .passes import Passes
@@ -23,9 +22,8 @@ class Chronicle(Spectator):
 
     def begin(self, machine: Machine) -> None:
         """Its closures shall tell what they do."""
-        compiler = TracingCompiler(machine.program, machine.globals, machine.overrides, self.flow)
-        compiler.dynamic.update(machine.globals.values)
-        machine.compiler = compiler
+        self.flow.grad_enabled = machine.side.grad_enabled
+        machine.listen(self.flow)
         for name, value in machine.globals.values.items():
             node = machine.globals.nodes.get(name)
             if node is not None:

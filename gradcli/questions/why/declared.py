@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...engine.operator import Factory
-from ...engine.views import AsStrided, CopySlices
 from ...operators import catalogue
+from ...recording.sides import row_of
 
 # Whose function a word may be, where it is no method.
 _FACES = ("", "nn.functional.", "linalg.", "special.")
@@ -16,17 +16,17 @@ _FACES = ("", "nn.functional.", "linalg.", "special.")
 
 def zero_of(node: Any) -> str:
     """Where a node's gradient ends (`row.Zero`); a write through a view masks what was there."""
-    row = getattr(node, "row", None)
+    row = row_of(node)
     if row is None:
-        return "mask" if isinstance(node, CopySlices) else ""
+        return "mask" if node.name().endswith("CopySlices") else ""
     return str(row.zero)
 
 
 def acts_of(node: Any) -> str:
     """How a node acts on elements (`row.Acts`)."""
-    row = getattr(node, "row", None)
+    row = row_of(node)
     if row is None:
-        return "moves" if isinstance(node, AsStrided) else ""
+        return "moves" if node.name() == "AsStridedBackward0" else ""
     return str(row.acts)
 
 

@@ -8,19 +8,30 @@ the graph's knowledge (`dead`). A gradient stops where a way is dead.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from ...engine.mode import state
-from ...engine.node import AccumulateGrad
-from ...engine.tensor import Tensor
+import numpy
+
 from ...engine.wrapped import Wrapped
 from ...language.names import Scope
 from ...language.tracing import Listener
 from ...language.values import Lazy
-from ...nn.module import Module
 from ...recording.modules import attributes, is_module, named_parameters
+from ...recording.sides import (
+    OWN,
+    AnyTensor,
+    bad,
+    edges_of,
+    is_end,
+    is_tensor,
+    mark_of,
+    node_of,
+    numbers_of,
+    word_of,
+)  # fmt: skip
 from .values import (
     MARKS,
     NUMBERS,
@@ -29,7 +40,6 @@ from .values import (
     Sources,
     Step,
     Value,
-    bad,
     callee,
     is_shape,
     items,
@@ -42,6 +52,8 @@ if TYPE_CHECKING:
 MOST_STEPS = 2_000_000
 WALKED = 100_000  # nodes between a value and those it came of
 CONTAINERS = frozenset({list, tuple, dict})
+LAZY = (Lazy, GeneratorType, map, zip, filter, enumerate)
+HELD = (float, Wrapped, numpy.ndarray, numpy.floating)  # known again by their identity
 KEPT = 64  # tensors that one name was bound to
 
 
@@ -51,7 +63,7 @@ class Flow(Listener):
     __slots__ = (
         "values", "steps", "known", "nodes", "floats", "stack", "shadow", "last", "withs",
         "switch", "enabled", "pending", "marks", "bindings", "locals", "aliases", "passes",
-        "last_return", "refused", "inner",
+        "last_return", "refused", "inner", "grad_enabled",
     )  # fmt: skip
     passes: Passes
 
@@ -67,10 +79,11 @@ class Flow(Listener):
         self.withs: list[tuple[ast.AST, bool, bool]] = []
         self.switch: ast.AST | None = None
         self.enabled = True
-        self.pending: list[Tensor] = []
+        self.grad_enabled: Callable[[], bool] = OWN.grad_enabled
+        self.pending: list[AnyTensor] = []
         self.marks: list[Mark] = []
-        self.bindings: dict[str, list[tuple[int, ast.AST, Tensor]]] = {}
-        self.locals: dict[str, tuple[Tensor, ast.AST]] = {}
+        self.bindings: dict[str, list[tuple[int, ast.AST, AnyTensor]]] = {}
+        self.locals: dict[str, tuple[AnyTensor, ast.AST]] = {}
         self.inner: dict[str, Any] = {}  # modules, objects and lists that only functions know
         self.aliases: dict[int, tuple[Any, Any]] = {}
         self.last_return: ast.Return | None = None
@@ -85,21 +98,25 @@ class Flow(Listener):
         children = self.stack.pop() or []
         if self.passes.running:
             return
-        if state.grad_enabled is not self.enabled:
-            self.enabled = state.grad_enabled
+        if self.grad_enabled() is not self.enabled:
+            self.enabled = self.grad_enabled()
             self.switch = None if self.enabled else node
-        if type(node) is ast.Call and children and isinstance(children[0], Module):
+        if type(node) is ast.Call and children and is_module(children[0]):
             children[0] = callee(node, children[0])
         child = self._result(node, value, children)
         if self.pending:
             self._changed(node, children)
-            if type(value) is Tensor:
+            if is_tensor(value):
                 child = self.value_of(value)
         if type(node) is ast.Call:
             self._mark(node, value, children)
         self.last = (value, child)
         if self.stack and self.stack[-1] is not None:
             self.stack[-1].append(child)
+
+    def refused_pass(self, node: ast.AST, root: AnyTensor, *, shaped: bool) -> None:
+        """A call could not begin its pass: its root requires no grad, or is no scalar."""
+        self.passes.refuse(node, root, shaped)
 
     def fail(self, node: ast.AST, error: BaseException) -> None:
         self.stack.pop()
@@ -120,6 +137,9 @@ class Flow(Listener):
         self.stack.append(None)
 
     def end(self) -> None:
+        self.drop()
+
+    def drop(self) -> None:
         self.stack.pop()
         self.pending.clear()
 
@@ -143,8 +163,8 @@ class Flow(Listener):
                 self.shadow[name] = child
             else:
                 self.shadow.pop(name, None)
-        elif kind is Tensor and not self.passes.running:
-            if not self._is_known(value) and value._grad_fn is None and value._base is not None:
+        elif is_tensor(value) and not self.passes.running:
+            if not self._is_known(value) and node_of(value) is None and value._base is not None:
                 self._made(node, value, (self.value_of(value._base),))  # a part, unpacked
             number = self.value_of(value)
             if scope is None:
@@ -165,7 +185,7 @@ class Flow(Listener):
     def written(self, node: ast.AST, owner: Any, value: Any) -> None:
         if self.passes.running:
             return
-        if type(node) is ast.Attribute and node.attr == "requires_grad" and type(owner) is Tensor:
+        if type(node) is ast.Attribute and node.attr == "requires_grad" and is_tensor(owner):
             self._note("requires_grad_", node, owner, bool(value))
         self._changed(node, [self.child_of(value)])
 
@@ -175,13 +195,13 @@ class Flow(Listener):
         children = [self.child_of(old), self.child_of(operand)]
         child = self._result(node, new, children)
         self._changed(node, children)
-        self.last = (new, self.value_of(new) if type(new) is Tensor else child)
+        self.last = (new, self.value_of(new) if is_tensor(new) else child)
 
     def returned(self, node: ast.Return, value: Any) -> None:
         self.last_return = node
 
     def entered(self, node: ast.AST, before: bool) -> None:
-        self.withs.append((node, before, state.grad_enabled))
+        self.withs.append((node, before, self.grad_enabled()))
 
     def left(self) -> None:
         self.withs.pop()
@@ -191,28 +211,31 @@ class Flow(Listener):
     def child_of(self, value: Any) -> Any:
         """What stands for a value among the parts of an expression."""
         kind = type(value)
-        if kind is Tensor:
+        if is_tensor(value):
             return self.value_of(value)
-        if kind is float or issubclass(kind, Wrapped):
+        if isinstance(value, HELD):
             held = self.floats.get(id(value))
             return held[1] if held is not None and held[0] is value else None
-        return value if kind in (list, tuple, dict) or isinstance(value, (Module, tuple)) else None
+        kept = kind in (list, tuple, dict) or isinstance(value, tuple) or is_module(value)
+        return value if kept else None
 
-    def value_of(self, tensor: Tensor) -> int:
+    def value_of(self, tensor: AnyTensor) -> int:
         """The number of what a tensor is at this moment; one that nobody told of gets one."""
         known = self.known.get(id(tensor))
-        node = tensor._grad_fn
+        made_by = node_of(tensor)
+        node = None if made_by is None else mark_of(made_by)
         if known is not None and known.tensor() is tensor:
-            if known.node is node and known.output_nr == tensor._output_nr:
+            if known.node is node and known.output_nr == tensor.output_nr:
                 return known.value
             origin = getattr(node, "origin", None)
             if node is not None and isinstance(origin, ast.AST):
                 return self._made(origin, tensor, [known.value])
         return self._made(None, tensor, [])
 
-    def _made(self, node: ast.AST | None, tensor: Tensor, sources: Iterable[int]) -> int:
-        function = tensor._grad_fn
-        live = self._ancestors(function) if function is not None else ()
+    def _made(self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int]) -> int:
+        made_by = node_of(tensor)
+        function = None if made_by is None else mark_of(made_by)
+        live = self._ancestors(made_by) if made_by is not None else ()
         dead = [source for source in dict.fromkeys(sources) if source not in live]
         base = tensor._base
         if node is None and function is None and base is not None and base is not tensor:
@@ -220,23 +243,22 @@ class Flow(Listener):
         if node is None:
             origin = getattr(function, "origin", None)
             node = origin if isinstance(origin, ast.AST) else None
-        kind = tensor._kind.dtype.category
-        word = "tensor" if tensor._kind.differentiable else "bool" if kind == 0 else "integer"
+        word = word_of(tensor)
         number = len(self.values)
         step = None
         if len(self.steps) < MOST_STEPS and node is not None:
             step = len(self.steps)
             self.steps.append(
                 Step(node, number, live, tuple(dead), word, tensor.requires_grad,
-                     self._culprit(), state.grad_enabled, bad(tensor))
+                     self._culprit(), self.grad_enabled(), bad(tensor))
             )  # fmt: skip
         self.values.append(Value(ref(tensor), tensor.requires_grad, step))
-        self.known[id(tensor)] = Known(ref(tensor), number, function, tensor._output_nr)
+        self.known[id(tensor)] = Known(ref(tensor), number, function, tensor.output_nr)
         if function is not None:
             held = self.nodes.get(id(function))
             if held is None or held[0]() is not function:
                 held = self.nodes[id(function)] = (ref(function), {})
-            held[1][tensor._output_nr] = number
+            held[1][tensor.output_nr] = number
         return number
 
     def _ancestors(self, function: Any) -> tuple[int, ...]:
@@ -244,17 +266,18 @@ class Flow(Listener):
         found: dict[int, None] = {}
         pending, nodes, seen = [function], self.nodes, set[int]()
         for node in pending:
-            numbers = node.numbers
-            for place, edge in enumerate(node.edges):
+            numbers = numbers_of(node)
+            for place, edge in enumerate(edges_of(node)):
                 if edge is None:
                     continue
-                held = nodes.get(id(edge))
-                if held is not None and held[0]() is edge:
+                mark = mark_of(edge)
+                held = nodes.get(id(mark))
+                if held is not None and held[0]() is mark:
                     value = held[1].get(0 if numbers is None else numbers[place])
                     if value is not None:
                         found[value] = None
                         continue
-                if edge.__class__ is AccumulateGrad:
+                if is_end(edge):
                     found[self.value_of(edge.variable)] = None
                 elif id(edge) not in seen and len(pending) < WALKED:
                     seen.add(id(edge))
@@ -263,7 +286,7 @@ class Flow(Listener):
 
     def _culprit(self) -> ast.AST | None:
         """What has switched gradients off."""
-        if state.grad_enabled:
+        if self.grad_enabled():
             return None
         for node, before, inside in reversed(self.withs):
             if before and not inside:
@@ -276,18 +299,18 @@ class Flow(Listener):
         """Notes what an expression made; what stands for its value in the one around."""
         kind = type(value)
         if is_shape(node):
-            if kind is Tensor:
+            if is_tensor(value):
                 return (
                     self.value_of(value) if self._is_known(value) else self._made(node, value, ())
                 )
             return None
-        if kind is Tensor:
+        if is_tensor(value):
             if self._is_known(value):
                 return self.value_of(value)
             number = self._made(node, value, self.flat(children))
             self._alias(node, value)
             return number
-        if kind is float or issubclass(kind, Wrapped):
+        if isinstance(value, HELD):
             held = self.floats.get(id(value))
             if held is not None and held[0] is value:
                 return held[1]
@@ -297,21 +320,23 @@ class Flow(Listener):
         if isinstance(value, (tuple, list, dict)):
             self._container(node, value, children)
             return value
-        if isinstance(value, Module):
+        if is_module(value):
             if type(node) is ast.Call:
                 for _, parameter in named_parameters(value):
                     if not self._is_known(parameter):
                         self._made(node, parameter, ())
             return value
-        if kind is Lazy and type(node) is ast.Call:
+        if kind in LAZY and type(node) is ast.Call:
             return Sources(self.flat(children))
         return None  # what a generator expression gives is told by whoever asks it
 
-    def _is_known(self, tensor: Tensor) -> bool:
+    def _is_known(self, tensor: AnyTensor) -> bool:
         known = self.known.get(id(tensor))
         if known is None or known.tensor() is not tensor:
             return False
-        return known.node is tensor._grad_fn and known.output_nr == tensor._output_nr
+        made_by = node_of(tensor)
+        node = None if made_by is None else mark_of(made_by)
+        return known.node is node and known.output_nr == tensor.output_nr
 
     def _number(self, node: ast.AST, value: Any, children: list[Any]) -> int | None:
         """A number that came out of tensors."""
@@ -321,7 +346,7 @@ class Flow(Listener):
         number = len(self.values)
         self.steps.append(Step(node, number, (), sources, "number", False, None, True, 0))
         self.values.append(Value(None, False, len(self.steps) - 1))
-        if type(value) is float or isinstance(value, Wrapped):
+        if isinstance(value, HELD):
             self.floats[id(value)] = (value, number)
         return number
 
@@ -329,7 +354,7 @@ class Flow(Listener):
         """New tensors in a list or tuple; the numbers of tolist()."""
         fresh: list[Any] = []
         for item in items(value):
-            if type(item) is Tensor and not self._is_known(item):
+            if is_tensor(item) and not self._is_known(item):
                 fresh.append(item)
             elif type(item) is float and type(node) is ast.Call and id(item) not in self.floats:
                 fresh.append(item)
@@ -337,7 +362,7 @@ class Flow(Listener):
             return
         sources = list(dict.fromkeys(self.flat(children)))
         for item in fresh:
-            if type(item) is Tensor:
+            if is_tensor(item):
                 self._made(node, item, sources)
             elif sources:
                 self._number(node, item, sources)
@@ -349,12 +374,12 @@ class Flow(Listener):
                 yield child
             elif type(child) is Sources:
                 yield from child
-            elif isinstance(child, Module):
+            elif is_module(child):
                 for _, parameter in named_parameters(child):
                     yield self.value_of(parameter)
             elif child is not None:
                 for item in items(child):
-                    if type(item) is Tensor:
+                    if is_tensor(item):
                         yield self.value_of(item)
                     elif type(item) is float:
                         found = self.child_of(item)
@@ -363,7 +388,7 @@ class Flow(Listener):
 
     # ------------------------------------------------------------ changes in place, marks
 
-    def changed(self, tensor: Tensor) -> None:
+    def changed(self, tensor: AnyTensor) -> None:
         """The engine gave a tensor new values; the expression that did is in progress."""
         self.pending.append(tensor)
 
@@ -373,24 +398,24 @@ class Flow(Listener):
         tensors, self.pending = self.pending, []
         sources = list(self.flat(children))
         for tensor in tensors:
-            if tensor.requires_grad and tensor._grad_fn is None:
+            if tensor.requires_grad and node_of(tensor) is None:
                 continue  # a leaf stays one, whatever its numbers
             self._renew(node, tensor, sources)
             base = tensor._base
-            if base is not None and not (base.requires_grad and base._grad_fn is None):
+            if base is not None and not (base.requires_grad and node_of(base) is None):
                 self._renew(node, base, sources)
             alias = self.aliases.get(id(tensor))
             if alias is not None and alias[0]() is tensor:
                 source = alias[1]()
-                if source is not None and not (source.requires_grad and source._grad_fn is None):
+                if source is not None and not (source.requires_grad and node_of(source) is None):
                     self._renew(node, source, sources)
 
-    def _renew(self, node: ast.AST, tensor: Tensor, sources: list[int]) -> None:
+    def _renew(self, node: ast.AST, tensor: AnyTensor, sources: list[int]) -> None:
         known = self.known.get(id(tensor))
         old = [known.value] if known is not None and known.tensor() is tensor else []
         self._made(node, tensor, [*old, *sources])
 
-    def _alias(self, node: ast.AST, tensor: Tensor) -> None:
+    def _alias(self, node: ast.AST, tensor: AnyTensor) -> None:
         """x.data and x.detach() share memory with x."""
         word = name_of(node)
         if word in ("data", "detach"):
@@ -407,17 +432,17 @@ class Flow(Listener):
         owner = children[0] if children else None
         on = not any(type(a) is ast.Constant and a.value is False for a in
                      (*node.args, *(k.value for k in node.keywords)))  # fmt: skip
-        if isinstance(owner, Module):
+        if is_module(owner):
             for _, parameter in named_parameters(owner):
                 self._note(word, node, parameter, parameter.requires_grad)
-        elif type(value) is Tensor:
+        elif is_tensor(value):
             self._note(word, node, value, value.requires_grad)
         elif type(owner) is int and self.values[owner].tensor is not None:
             tensor = self.values[owner].tensor()
             if tensor is not None:
                 self._note(word, node, tensor, on)
 
-    def _note(self, kind: str, node: ast.AST, tensor: Tensor, on: bool) -> None:
+    def _note(self, kind: str, node: ast.AST, tensor: AnyTensor, on: bool) -> None:
         if len(self.marks) < MOST_STEPS:
             mark = Mark(kind, node, ref(tensor), on, self.passes.count, len(self.steps))
             self.marks.append(mark)

@@ -7,9 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ...engine.device import module_of, placed, to_numpy
-from ...engine.node import AccumulateGrad
-from ...engine.tensor import Tensor
+from ...recording.sides import (
+    array_of,
+    edges_of,
+    is_end,
+    node_of,
+    numbers_of,
+    outputs_of,
+    run_again,
+    saved_under,
+)
 from .case import Case
 from .passes import Applied, Hooked, Pass
 
@@ -29,8 +36,8 @@ class Gradients:
         self.case, self.one = case, one
         self.shares: dict[tuple[int, int], list[Share]] = {}
         for applied in (one.applied or {}).values():
-            numbers = applied.node.numbers
-            for place, edge in enumerate(applied.node.edges):
+            numbers = numbers_of(applied.node)
+            for place, edge in enumerate(edges_of(applied.node)):
                 if edge is None or place >= len(applied.results):
                     continue
                 value = array_of(applied.results[place])
@@ -41,10 +48,10 @@ class Gradients:
     def target(self) -> tuple[int, int]:
         """Where the gradient of the tensor in question arrives."""
         tensor = self.case.tensor
-        if tensor._grad_fn is not None:
-            return id(tensor._grad_fn), tensor._output_nr
+        if node_of(tensor) is not None:
+            return id(node_of(tensor)), tensor.output_nr
         for applied in (self.one.applied or {}).values():
-            for edge in applied.node.edges:
+            for edge in edges_of(applied.node):
                 if getattr(edge, "variable", None) is tensor:
                     return id(edge), 0
         return 0, 0
@@ -54,7 +61,7 @@ class Gradients:
 
     def to_node(self, node: Any) -> list[Share]:
         """Everything that came to any output of a node."""
-        outputs = max(int(node.outputs), len(node.extra) if isinstance(node.extra, list) else 1)
+        outputs = outputs_of(node)
         return [share for number in range(outputs)
                 for share in self.shares.get((id(node), number), ())]  # fmt: skip
 
@@ -67,7 +74,7 @@ class Gradients:
         """Hooks of the tensor itself, where it is a leaf."""
         for hooked in self.one.hooks:
             node = hooked.node
-            if node.__class__ is AccumulateGrad and node.variable is self.case.tensor:
+            if is_end(node) and node.variable is self.case.tensor:
                 yield hooked
 
     def is_root(self, node: Any) -> bool:
@@ -83,14 +90,6 @@ class Gradients:
                     seen.add(id(above))
                     pending.append(above)
                     yield share.applied
-
-
-def array_of(value: Any) -> Any:
-    """A gradient as an array of the host, whatever the engine holds on the way."""
-    data = value._data if isinstance(value, Tensor) else value
-    if data is None or isinstance(data, (numpy.ndarray, numpy.generic)):
-        return data
-    return to_numpy(data) if hasattr(data, "dtype") else data
 
 
 def is_zero(value: Any, chosen: Any = None) -> bool:
@@ -119,14 +118,7 @@ def kind_of(node: Any) -> str:
 
 def saved_value(applied: Applied, key: str) -> Any:
     """What a node had saved under a name: an array, a number, None."""
-    row = getattr(applied.node, "row", None)
-    if row is None or not isinstance(applied.saved, tuple) or key not in row.saved_keys:
-        return None
-    place = row.saved_keys.index(key)
-    value = applied.saved[place] if place < len(applied.saved) else None
-    if isinstance(value, Tensor):
-        return value._data
-    return getattr(value, "data", value)
+    return saved_under(applied.node, applied.saved, key)
 
 
 def chosen_before(share: Share, grad: Any, chosen: Any) -> Any:
@@ -134,17 +126,11 @@ def chosen_before(share: Share, grad: Any, chosen: Any) -> Any:
 
     None where the node can't be run once more.
     """
-    node, held = share.applied.node, share.applied.node.saved
     codes = numpy.arange(1, grad.size + 1, dtype="float64").reshape(grad.shape)
-    came = next((g for g in share.applied.grads if g is not None), codes)
-    codes = placed(codes, module_of(came._data if isinstance(came, Tensor) else came))
-    node.saved = share.applied.saved  # a pass gives them up
-    try:
-        moved = to_numpy(node.apply((codes,), False)[share.place])
-    except Exception:  # what a node needs may be gone: then nothing is known
-        return None
-    finally:
-        node.saved = held
+    moved = run_again(share.applied.node, share.applied.saved, share.applied.grads, codes)
+    if moved is None or moved[share.place] is None:
+        return None  # what it needs may be gone: then nothing is known
+    moved = moved[share.place]
     if chosen is not None and chosen.shape == moved.shape:
         moved = moved[chosen]
     found = numpy.zeros(grad.size, dtype=bool)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ...engine.node import AccumulateGrad
+from ...recording.sides import (
+    edges_of,
+    is_differentiable,
+    is_end,
+    node_of,
+    origin_of,
+    sequence_of,
+    users_class,
+)
 from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
 from .cuts import DERIVATIVES, by_strength, cut_finding, cuts, further, verdict_of
@@ -161,7 +169,7 @@ def _stopped(case: Case, one: Pass) -> Finding | None:
         return None
     ways = _towards(case, one)
     for applied in one.applied.values():
-        for place, edge in enumerate(applied.node.edges):
+        for place, edge in enumerate(edges_of(applied.node)):
             if edge is None or id(edge) not in ways or place >= len(applied.results):
                 continue
             if applied.results[place] is None and any(g is not None for g in applied.grads):
@@ -175,15 +183,15 @@ def _towards(case: Case, one: Pass) -> set[int]:
     seen = {id(node) for node in order}
     ways: set[int] = set()
     for node in order:
-        for edge in node.edges:
+        for edge in edges_of(node):
             if edge is not None and id(edge) not in seen:
                 seen.add(id(edge))
                 order.append(edge)
-        if getattr(node, "variable", None) is case.tensor or node is case.tensor._grad_fn:
+        if getattr(node, "variable", None) is case.tensor or node is node_of(case.tensor):
             ways.add(id(node))
-    inner = [node for node in order if node.__class__ is not AccumulateGrad]
-    for node in sorted(inner, key=lambda node: node.sequence):
-        if any(edge is not None and id(edge) in ways for edge in node.edges):
+    inner = [node for node in order if not is_end(node)]
+    for node in sorted(inner, key=sequence_of):
+        if any(edge is not None and id(edge) in ways for edge in edges_of(node)):
             ways.add(id(node))
     return ways
 
@@ -193,13 +201,13 @@ def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
     node = str(applied.node.name()).rpartition("::")[2]
     sentence = case.none(f"{node} gave no gradient on to it.")
     finding = Finding("function-returned-none", sentence)
-    origin = applied.node.origin
+    origin = origin_of(applied.node)
     returned = applied.returned or _last_statement(case, applied.node)
     if returned is None:
         if case.is_here(origin):
             finding.causes.append(Remark(origin, "gives no gradient on"))
         return finding
-    owner = str(applied.node.owner.__name__)
+    owner = users_class(applied.node)
     finding.sentence = case.none(f"{owner}.backward returned None for it.")
     value: Any = getattr(returned, "value", None) if isinstance(returned, ast.Return) else None
     if isinstance(value, ast.Tuple) and place < len(value.elts):
@@ -220,7 +228,7 @@ def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
 
 def _last_statement(case: Case, node: Any) -> ast.stmt | None:
     """The end of a user's backward: its only return, or where one is missing."""
-    owner = getattr(getattr(node, "owner", None), "__name__", None)
+    owner = users_class(node)
     for part in ast.walk(ast.Module(list(case.program.body), [])):
         if isinstance(part, ast.ClassDef) and part.name == owner:
             for inner in part.body:
@@ -363,7 +371,7 @@ def _added(case: Case, call: Any, result: Step) -> list[Trial]:
         return []  # the name means something else by now
     if not part.isidentifier() or name_of(call) != "backward":
         return []
-    if not tensor._kind.differentiable or case.line(result.node) > case.line(call):
+    if not is_differentiable(tensor) or case.line(result.node) > case.line(call):
         return []
     root = call.func.value
     summed = part if tensor.numel() == 1 else f"{part}.sum()"

@@ -6,13 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ...engine.tensor import Tensor
 from ...language.attributes import MissingAttribute, get_attribute
 from ...language.classes import is_instance
-from ...nn.module import Module
 from ...opening import UsageError
 from ...recording.collect import named_tensors, parameters
-from ...recording.modules import attributes
+from ...recording.modules import attributes, is_module
+from ...recording.sides import AnyTensor, sides
 
 _WORD = re.compile(r"\s*([^\W\d]\w*)")
 _PART = re.compile(r"\s*(?:\.\s*(\w+)|\[\s*([^\]]*?)\s*\])")
@@ -50,7 +49,7 @@ def asked_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) 
                 f"{text}: not a name", "gradcli why FILE x, or x.grad[0], net.0.weight"
             )
         at = part.end()
-        if isinstance(value, Tensor):
+        if isinstance(value, AnyTensor):
             if part[1] == "grad" and not graded:
                 graded = True
                 continue
@@ -59,7 +58,7 @@ def asked_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) 
             element = (*(element or ()), *_places(part[2], text))
             continue
         value, name = _inner(value, name, part, text, bindings, others)
-    if isinstance(value, Tensor) and element is not None:
+    if isinstance(value, AnyTensor) and element is not None:
         element = _checked(value, name, element)
     return Asked(name, value, element)
 
@@ -71,13 +70,13 @@ def _inner(
     """One step further: an attribute, a module's child, an item."""
     if part[1] is not None:
         word = part[1]
-        if word.isdigit() and isinstance(value, Module):
+        if word.isdigit() and is_module(value):
             inner = value._modules.get(word, value._parameters.get(word))
             if inner is not None:
                 return inner, f"{name}.{word}"
-        elif isinstance(value, Module) or is_instance(value) or word in attributes(value):
+        elif is_module(value) or is_instance(value) or word in attributes(value):
             try:
-                return get_attribute(value, word), f"{name}.{word}"
+                return _member(value, word), f"{name}.{word}"
             except (MissingAttribute, AttributeError):
                 pass
         raise UsageError(f"{text}: {name} has no {word}", _near(text, bindings, others))
@@ -90,11 +89,19 @@ def _inner(
     try:
         if isinstance(value, (list, tuple, dict)):
             return value[key], shown
-        if isinstance(value, Module) and isinstance(key, int):
+        if is_module(value) and isinstance(key, int):
             return list(value)[key], shown  # type: ignore[call-overload]
     except (KeyError, IndexError, TypeError):
         pass
     raise UsageError(f"{text}: {name} has no item {part[2]}", _near(text, bindings, others))
+
+
+def _member(value: Any, word: str) -> Any:
+    """What an object has under a name, read by the side that made it."""
+    live = sides.live
+    if live is not None and live.is_made(value):
+        return live.member(value, word)
+    return get_attribute(value, word)
 
 
 def _places(key: str, text: str) -> tuple[int, ...]:
@@ -104,7 +111,7 @@ def _places(key: str, text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def _checked(tensor: Tensor, name: str, element: tuple[int, ...]) -> tuple[int, ...]:
+def _checked(tensor: AnyTensor, name: str, element: tuple[int, ...]) -> tuple[int, ...]:
     """The element's place counted from the beginning."""
     shape = tuple(tensor.shape)
     fits = len(element) == len(shape) and all(
@@ -118,8 +125,8 @@ def _checked(tensor: Tensor, name: str, element: tuple[int, ...]) -> tuple[int, 
 
 def names_in(bindings: Mapping[str, Any], others: Mapping[str, Any]) -> list[str]:
     """All names of tensors that can be asked for."""
-    found = [name for name, _ in named_tensors(bindings, Tensor)]
-    found += [name for name, _ in parameters(bindings, Tensor)]
+    found = [name for name, _ in named_tensors(bindings, AnyTensor)]
+    found += [name for name, _ in parameters(bindings, AnyTensor)]
     return list(dict.fromkeys([*found, *others]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...recording.sides import AnyTensor, is_differentiable, is_parameter
 from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
 from .cuts import cut_behind, cut_finding
@@ -79,7 +79,7 @@ def _was_on(case: Case, mark: Mark) -> bool:
     """Whether the tensor required grad before it was turned off."""
     if mark.kind == "detach_" or case.flow.values[case.value].required:
         return True
-    return case.tensor.is_parameter or any(m.on for m in case.marks if m.steps <= mark.steps)
+    return is_parameter(case.tensor) or any(m.on for m in case.marks if m.steps <= mark.steps)
 
 
 def _off_finding(case: Case, mark: Mark) -> Finding:
@@ -129,7 +129,7 @@ def _never(case: Case) -> Finding:
         finding.sentence = case.none(f"{name} is a gradient itself, and requires none.")
         return finding
     value = _value(case, node)
-    differentiable = case.tensor._kind.differentiable
+    differentiable = is_differentiable(case.tensor)
     edits = requiring(case, value, differentiable)
     if edits:
         finding.trials.append(Trial(advised(case, value, edits), tuple(edits)))
@@ -250,5 +250,5 @@ def _before_backward(case: Case) -> list[Any]:
     return []
 
 
-def _among(inputs: list[Any] | None, tensor: Tensor) -> bool:
+def _among(inputs: list[Any] | None, tensor: AnyTensor) -> bool:
     return inputs is not None and any(reference() is tensor for reference in inputs)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 from ...engine.mode import state
-from ...engine.tensor import Tensor
-from ...nn.module import Module
+from ...recording.modules import is_module
+from ...recording.sides import AnyTensor, bad, gradient_of, node_of, saved_by, users_class
 from ...recording.spectator import Spectator
-from .values import bad
 
 if TYPE_CHECKING:
     from .flow import Flow
@@ -99,7 +98,7 @@ class Passes(Spectator):
         self.saved: Any = None
         self.bytes = 0
 
-    def refuse(self, node: ast.AST, root: Tensor, shaped: bool) -> None:
+    def refuse(self, node: ast.AST, root: AnyTensor, shaped: bool) -> None:
         """A call that would have begun a pass, had its root required grad, or been a scalar."""
         (self.shapeless if shaped else self.refusals).append((node, self.flow.value_of(root)))
 
@@ -113,7 +112,7 @@ class Passes(Spectator):
         self.registered_at[number] = state.origin
 
     def assigned(self, tensor: Any, value: Any) -> None:
-        held = None if tensor._meta is None else tensor._meta.grad
+        held = gradient_of(tensor)
         if value is None and held is None:
             return
         self._enter("clear" if value is None else "assign", tensor, value)
@@ -129,7 +128,7 @@ class Passes(Spectator):
         made = Pass(
             self.count, state.origin, [flow.value_of(root) for root in roots], len(flow.steps)
         )
-        made.nodes = [(root._grad_fn, root if root._grad_fn is None else None) for root in roots]
+        made.nodes = [(node_of(root), root if node_of(root) is None else None) for root in roots]
         made.gradients = list(gradients)
         made.inputs = None if inputs is None else [ref(tensor) for tensor in inputs]
         made.capture = capture
@@ -143,7 +142,7 @@ class Passes(Spectator):
 
     def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
         self.flow.last_return = None
-        self.saved = node.saved
+        self.saved = saved_by(node)
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         current = self.passes[-1]
@@ -161,7 +160,7 @@ class Passes(Spectator):
                     break
             if current.applied is None:
                 return
-        returned = self.flow.last_return if hasattr(node, "owner") else None
+        returned = self.flow.last_return if users_class(node) else None
         current.applied[id(node)] = Applied(node, grads, list(results), returned, self.saved)
 
     def _forget(self, one: Pass) -> None:
@@ -175,7 +174,7 @@ class Passes(Spectator):
         if len(current.hooks) < ENTRIES:
             origin = self.registered_at.get(number)
             last = current.hooks[-1] if current.hooks else None
-            if last is not None and isinstance(last.node, Module) and hasattr(hook, "__self__"):
+            if last is not None and is_module(last.node) and hasattr(hook, "__self__"):
                 origin, hook = last.origin, last.hook  # how a module's hook reaches the node
             current.hooks.append(Hooked(node, origin, hook, before, after))
 
@@ -188,7 +187,7 @@ class Passes(Spectator):
 
     # ------------------------------------------------------------ .grad
 
-    def _enter(self, kind: str, tensor: Tensor, grad: Any) -> None:
+    def _enter(self, kind: str, tensor: AnyTensor, grad: Any) -> None:
         held = self.entries.setdefault(id(tensor), [])
         if held and held[0].tensor() is not tensor:
             held.clear()
@@ -202,7 +201,7 @@ class Passes(Spectator):
         if len(held) > ENTRIES:
             del held[ENTRIES // 2]
 
-    def entries_of(self, tensor: Tensor) -> list[Entry]:
+    def entries_of(self, tensor: AnyTensor) -> list[Entry]:
         """What happened to this tensor's .grad, in order."""
         held = self.entries.get(id(tensor), [])
         return held if held and held[0].tensor() is tensor else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.device import to_numpy
+from ...recording.sides import array_of
 from .bad import INF, NAN, bad_finding, root_finding
 from .case import Case, Finding, Remark
 from .size import size_finding
@@ -17,7 +17,7 @@ def present_finding(case: Case) -> Finding:
     """The one thing that is remarkable about it."""
     gradient = case.gradient
     assert gradient is not None
-    data: Any = to_numpy(gradient._data)
+    data: Any = array_of(gradient)
     if case.element is not None:
         data = data[case.element]
     finding = None
@@ -52,7 +52,7 @@ def _fine(case: Case) -> Finding:
     is_short = "\n" not in text and len(text) <= SHORT
     said = f"is {text}" if is_short else "is as it should be"
     finding = Finding("fine", f"{case.name}.grad{inside} {said}: nothing is wrong.")
-    whole = to_numpy(gradient._data)
+    whole = array_of(gradient)
     if case.element is not None and not bool((abs(whole) < float("inf")).all()):
         finding.facts.append(f"other elements of {case.name}.grad are not finite")
     since: list[Any] = []

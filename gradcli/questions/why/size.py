@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy
 
+from ...recording.sides import array_of, edges_of, origin_of
 from .case import Case, Finding, Remark
-from .gradients import Gradients, array_of, kind_of, node_name
+from .gradients import Gradients, kind_of, node_name
 from .passes import Applied
 
 LARGE, TINY = 1e6, 1e-6
@@ -39,13 +40,13 @@ def size_finding(case: Case, data: Any) -> Finding | None:
     finding = Finding(verdict, f"{case.name}.grad{inside} is {verdict}: at most {most:.3g}.")
     if jumps:
         factor, applied = jumps[0]
-        place = case.text(applied.node.origin) or node_name(applied.node)
+        place = case.text(origin_of(applied.node)) or node_name(applied.node)
         finding.sentence = (
             f"{case.name}.grad{inside} is {verdict}, at most {most:.3g}: "
             f"the largest step is at {place}."
         )
     for factor, applied in jumps[:MARKED]:
-        origin = applied.node.origin
+        origin = origin_of(applied.node)
         if case.is_here(origin) and not any(r.node is origin for r in finding.causes):
             finding.causes.append(Remark(origin, f"the norm times {factor:.3g}, on the way back"))
     finding.advice = (
@@ -61,7 +62,7 @@ def _rest(case: Case, gradients: Gradients, jumps: list[tuple[float, Applied]]) 
     shares = gradients.to_target()
     total = sum((share.value.astype("float64") for share in shares), numpy.zeros(()))
     sizes = [float(numpy.abs(share.value).max()) for share in shares if share.value.size]
-    places = [share.applied.node.origin for share in shares]
+    places = [origin_of(share.applied.node) for share in shares]
     if len(shares) < 2 or float(numpy.abs(total).max()) > ROUNDING * max(sizes, default=0.0):
         applied = jumps[0][1] if jumps else None
         if applied is None or kind_of(applied.node) not in ("Softmax", "LogSoftmax"):
@@ -69,7 +70,7 @@ def _rest(case: Case, gradients: Gradients, jumps: list[tuple[float, Applied]]) 
         came = array_of(applied.grads[0])
         if came is None or float(numpy.ptp(came)) > ROUNDING * float(numpy.abs(came).max()):
             return None
-        places = [applied.node.origin]
+        places = [origin_of(applied.node)]
     finding = Finding("cancelled", f"{case.name}.grad is zero but for rounding: shares cancel out.")
     for place in dict.fromkeys(places):
         if case.is_here(place):
@@ -89,7 +90,7 @@ def _jumps(case: Case, gradients: Gradients, upwards: bool) -> list[tuple[float,
     found: list[tuple[float, Applied]] = []
     ways = {gradients.target()[0]}
     for one in reversed(list((gradients.one.applied or {}).values())):
-        leading = [place for place, edge in enumerate(one.node.edges)
+        leading = [place for place, edge in enumerate(edges_of(one.node))
                    if edge is not None and id(edge) in ways]  # fmt: skip
         if not leading:
             continue

@@ -6,12 +6,6 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy
-
-from ...engine.device import to_numpy
-from ...engine.tensor import Tensor
-from ...nn.module import Module
-
 FLATTENED = 256  # elements of a container that are looked at
 NESTING = 4
 # What is read off a tensor without its values: a flow of shapes, not of numbers.
@@ -77,7 +71,7 @@ class Known(NamedTuple):
     output_nr: int
 
 
-def callee(node: ast.Call, owner: Module) -> Module | None:
+def callee(node: ast.Call, owner: Any) -> Any:
     """What self.layer(x) calls: the layer; a method of the program's own tells of itself."""
     function = node.func
     if not isinstance(function, ast.Attribute):
@@ -112,20 +106,3 @@ def items(value: Any, depth: int = 0) -> Iterator[Any]:
             yield from items(item, depth + 1)
         else:
             yield item
-
-
-def bad(tensor: Tensor) -> int:
-    """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
-    data: Any = tensor._data
-    if not tensor._kind.differentiable:
-        return 0
-    if isinstance(data, numpy.generic):
-        if data - data == 0:  # type: ignore[operator]  # NaN and infinity are not
-            return 0
-    elif not data.size:
-        return 0
-    elif not isinstance(data, numpy.ndarray):
-        data = to_numpy(data)
-    if numpy.isfinite(data.sum()):
-        return 0
-    return int(bool(numpy.isnan(data).any())) + 2 * int(bool(numpy.isinf(data).any()))

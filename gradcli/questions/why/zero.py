@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy
 
+from ...recording.hook_log import name_of_hook
+from ...recording.sides import array_of, changed_at, origin_of, row_of
 from .case import Case, Finding, Remark
 from .declared import acts_of, zero_of
 from .gradients import (
     Gradients,
     Share,
-    array_of,
     chosen_before,
     is_zero,
     kind_of,
@@ -112,7 +113,7 @@ def _zeroed(case: Case, added: list[Any]) -> Finding:
     )  # fmt: skip
     if late is not None:
         return _hook_finding(case, late)
-    origin = getattr(gradient._storage, "changed_at", None)
+    origin = changed_at(gradient)
     if added[-1].kind == "assign":
         origin = added[-1].origin
     made = case.step_of(case.flow.value_of(gradient))
@@ -210,7 +211,7 @@ def _killed(hooked: Hooked, element: Any) -> bool:
 
 
 def _hook_finding(case: Case, hooked: Hooked) -> Finding:
-    words = str(getattr(hooked.hook, "name", "")) or "a hook"
+    words = name_of_hook(hooked.hook)
     told = "a hook" if words in ("<lambda>", "a hook") else f"the hook {words}"
     finding = Finding("hook", _sentence(case, f"{told} made zeros of it"))
     if case.is_here(hooked.origin):
@@ -235,7 +236,7 @@ def _cancelled(case: Case, shares: list[Share]) -> Finding:
     finding = Finding("cancelled", _sentence(case, REASONS["cancelled"]))
     told: list[str] = []
     for share in shares:
-        origin = share.applied.node.origin
+        origin = origin_of(share.applied.node)
         told.append(_number(share.value))
         if case.is_here(origin) and not any(r.node is origin for r in finding.causes):
             finding.causes.append(Remark(origin, "a share comes from here"))
@@ -255,14 +256,16 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
         return None
     verdict = found[0][0]
     same = [share for word, share in found if word == verdict]
-    origin = same[0].applied.node.origin
+    origin = origin_of(same[0].applied.node)
     place = _place(case, same[0])
     finding = Finding(verdict, _sentence(case, REASONS[verdict].format(place=place)))
     for share in same[:6]:
         node = share.applied.node
-        if case.is_here(node.origin) and not any(r.node is node.origin for r in finding.causes):
+        if case.is_here(origin_of(node)) and not any(
+            r.node is origin_of(node) for r in finding.causes
+        ):
             label = f"{LABELS[verdict]} ({node_name(node)})"
-            finding.causes.append(Remark(node.origin, label))
+            finding.causes.append(Remark(origin, label))
     finding.trials += zero_trials(case, verdict, origin, same[0])
     return finding
 
@@ -270,9 +273,9 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
 def _place(case: Case, share: Share) -> str:
     """The expression, with the operation in it where a call of a module hides that."""
     node = share.applied.node
-    text, kind, zero = case.text(node.origin), kind_of(node), zero_of(node)
-    if text and isinstance(node.origin, ast.Call) and zero in VERDICTS and zero != "mask":
-        if not set(kind.lower().split()) & {name_of(node.origin).lower().rstrip("_")}:
+    text, kind, zero = case.text(origin_of(node)), kind_of(node), zero_of(node)
+    if text and isinstance(origin_of(node), ast.Call) and zero in VERDICTS and zero != "mask":
+        if not set(kind.lower().split()) & {name_of(origin_of(node)).lower().rstrip("_")}:
             return f"{kind} in {text}"
     return text or node_name(node)
 
@@ -284,7 +287,7 @@ def _verdict(case: Case, share: Share, element: Any) -> str:
     """By what the declaration says of the node at which something came in and zeros went out."""
     node = share.applied.node
     zero, acts = zero_of(node), acts_of(node)
-    if "dropout" in name_of(node.origin):
+    if "dropout" in name_of(origin_of(node)):
         return "masked"
     if zero in VERDICTS:
         if acts == "along" and _even(share) and not _hard(share):  # softmax
@@ -302,7 +305,7 @@ def _verdict(case: Case, share: Share, element: Any) -> str:
 
 def _factor(share: Share) -> Any:
     """What a product multiplies the gradient of one operand by: the other operand."""
-    row = getattr(share.applied.node, "row", None)
+    row = row_of(share.applied.node)
     if row is None or not (row.acts == "product" or row.symbol == "*"):
         return None
     names = [parameter.name for parameter in row.tensors]
@@ -347,7 +350,7 @@ def _product_dies(share: Share, factor: Any) -> bool:
 
 def _is_mask(case: Case, share: Share) -> bool:
     """Whether a factor was made by a comparison: a mask."""
-    origin = share.applied.node.origin
+    origin = origin_of(share.applied.node)
     for step in case.flow.steps:
         if step.node is origin:
             for value in case.behind(step.dead):

@@ -1,0 +1,46 @@
+"""Live: the code of a program, with what it calls to tell planted among its constants."""
+
+from __future__ import annotations
+
+import warnings
+from types import CodeType
+from typing import Any
+
+from .rewrite import STORED, Rewriter
+from .telling import Teller
+from .text import Text
+from .tracing import Tracer
+
+
+def compiled(text: Text, machine: Any) -> CodeType:
+    """The program's code with calls in it that lead to the machine.
+
+    What is called stands among the constants of the code, where no program meets it.
+    """
+    rewriter, more = _rewriter(text, machine)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # that a text is called: see below
+        code = compile(rewriter.module(), text.filename, "exec", dont_inherit=True)
+    return _planted(code, {f"gradcli: {STORED}": rewriter.stored(), **rewriter.values, **more})
+
+
+def _rewriter(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:
+    """One that tells of names, or of every expression where a listener wants to hear of them."""
+    if machine.listener is None:
+        return Rewriter(text, machine), {}
+    tracer = Tracer(text, machine)
+    teller = machine.teller = Teller(tracer.nodes, machine.listener, machine.recorder.side)
+    teller.on_handle = machine.recorder.passes.noticed
+    return tracer, teller.table
+
+
+def _planted(code: CodeType, values: dict[str, Any]) -> CodeType:
+    """The code, and that of its functions, with values in place of the texts for them."""
+    constants = []
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            constant = _planted(constant, values)
+        elif type(constant) is str and constant in values:
+            constant = values[constant]
+        constants.append(constant)
+    return code.replace(co_consts=tuple(constants))

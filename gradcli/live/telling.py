@@ -1,0 +1,157 @@
+"""Live: what a rewritten program calls: a listener hears of its expressions, as of those of an
+interpreted one.
+
+Whose children a value is, the frame tells: an expression that a function evaluates belongs to
+that function. Frames of comprehensions stand for the ones behind them.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from threading import get_ident
+from typing import Any
+
+from ..language.tracing import Listener
+from .side import TorchSide
+
+WITHIN = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
+BARRIER = 0  # stands between the expressions of two frames
+
+
+def _frame() -> Any:
+    """The frame of the program that called one of the functions below."""
+    frame = sys._getframe(2)
+    while frame.f_code.co_name in WITHIN and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+class Teller:
+    """Hands what the program tells to a listener; `nodes` are the expressions by their numbers."""
+
+    def __init__(self, nodes: list[ast.AST], listener: Listener, side: TorchSide) -> None:
+        self.nodes, self.listener, self.off = nodes, listener, side.hands_off
+        self.thread = get_ident()
+        self.side = side
+        self.on_handle: Callable[[Any, Any, Any], None] = lambda place, handle, node: None
+        self.graph_node: Any = None  # of the graph, that the program read last
+        self.open: list[tuple[Any, int]] = []  # (frame, number) of what has begun
+        self.kept: dict[int, Any] = {}
+        self.old: dict[int, Any] = {}
+
+    @property
+    def table(self) -> dict[str, Callable[..., Any]]:
+        """The functions, by the texts that stand for them in the code."""
+        found = {}
+        for name in ("enter", "leave", "loaded", "keep", "written", "before", "replaced",
+                     "returned", "managing", "entered", "left"):  # fmt: skip
+            found[f"gradcli: {name}"] = getattr(self, name)
+        return found
+
+    def _is_elsewhere(self) -> bool:
+        return get_ident() != self.thread or self.side.transform() is not None
+
+    # ------------------------------------------------------------ expressions
+
+    def enter(self, number: int) -> None:
+        """An expression begins."""
+        if self._is_elsewhere():
+            return
+        frame, opened = _frame(), self.open
+        if not opened or opened[-1][0] is not frame:
+            opened.append((frame, BARRIER))
+            self.listener.begin()
+        opened.append((frame, number))
+        self.listener.enter()
+
+    def leave(self, number: int, value: Any) -> Any:
+        """It has this value."""
+        if not self._is_elsewhere():
+            mine = (_frame(), number)
+            with self.off():
+                if self._closed(mine):
+                    if type(value).__name__ == "RemovableHandle":
+                        self.on_handle(self.nodes[number], value, self.graph_node)
+                    elif hasattr(type(value), "register_prehook"):
+                        self.graph_node = value
+                    self.listener.leave(self.nodes[number], value)
+        return value
+
+    def _closed(self, mine: tuple[Any, int]) -> bool:
+        """What errors and jumps have left open inside of it is closed first."""
+        opened = self.open
+        for place in range(len(opened) - 1, -1, -1):
+            if opened[place][1] == mine[1] and opened[place][0] is mine[0]:
+                for _ in range(len(opened) - 1 - place):
+                    opened.pop()
+                    self.listener.drop()
+                opened.pop()
+                return True
+        return False
+
+    def loaded(self, number: int, value: Any) -> Any:
+        """A name was read."""
+        if not self._is_elsewhere():
+            node: Any = self.nodes[number]
+            frame = _frame()
+            with self.off():
+                if not self.open or self.open[-1][0] is not frame:
+                    self.open.append((frame, BARRIER))
+                    self.listener.begin()
+                self.listener.loaded(node, node.id, None, value)  # type: ignore[arg-type]
+        return value
+
+    # ------------------------------------------------------------ stores
+
+    def keep(self, number: int, value: Any) -> Any:
+        """A part of a store that is told of when the store is done."""
+        self.kept[number] = value
+        return value
+
+    def written(self, number: int, owner: int, value: int) -> None:
+        """`owner[i] = value`, or `owner.name = value`, by the numbers of what was kept."""
+        held, given = self.kept.pop(owner, None), self.kept.pop(value, None)
+        if not self._is_elsewhere():
+            with self.off():
+                self.listener.written(self.nodes[number], held, given)
+
+    def before(self, number: int, value: Any) -> None:
+        """What a name meant before `name += operand`."""
+        self.old[number] = value
+
+    def replaced(self, number: int, operand: int, new: Any) -> None:
+        """What it means now."""
+        old, given = self.old.pop(number, None), self.kept.pop(operand, None)
+        if not self._is_elsewhere():
+            with self.off():
+                self.listener.replaced(self.nodes[number], old, given, new)
+
+    def stored(self, node: ast.AST, name: str, value: Any, *, inside: bool) -> None:
+        """A name was bound."""
+        if not self._is_elsewhere():
+            with self.off():
+                scope: Any = self if inside else None
+                self.listener.stored(node, name, scope, value)
+
+    # ------------------------------------------------------------ flow
+
+    def returned(self, number: int, value: Any) -> Any:
+        """A function is about to return."""
+        self.listener.returned(self.nodes[number], value)  # type: ignore[arg-type]
+        return value
+
+    def managing(self, number: int) -> None:
+        """The manager of a `with` is about to be made."""
+        self.kept[-number] = self.side.grad_enabled()
+
+    def entered(self, number: int) -> None:
+        """The body of a `with` begins."""
+        if not self._is_elsewhere():
+            self.listener.entered(self.nodes[number], self.kept.pop(-number, True))
+
+    def left(self) -> None:
+        """It has ended."""
+        if not self._is_elsewhere():
+            self.listener.left()
