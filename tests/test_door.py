@@ -33,7 +33,7 @@ from gradcli.nn.module import TABLES as PARTS
 from gradcli.nn.module import Module
 
 HOUSE = Path(gradcli.__file__).parent
-PACKAGES = ("nn", "optim", "utils", "autograd", "func")
+PACKAGES = ("nn", "optim", "utils", "autograd", "func", "arrays")
 
 
 def test_nothing_else_can_be_reached() -> None:
@@ -207,6 +207,10 @@ FROM_TABLES = {
     "nn/configured.py": 3,  # SETTINGS, PASSED and SHOWN of the class
     "utils/checkpoint.py": 3,  # the wish of a switch's class
     "autograd/__init__.py": 1,  # names that the module gives later
+    "arrays/functions.py": 1,  # NumPy's functions of the table
+    "arrays/methods.py": 4,  # NumPy's methods, and the classes that are being made
+    "arrays/operators.py": 18,  # Python's operators, on the classes that are being made
+    "arrays/streams.py": 3,  # the methods of NumPy's generators
     "func/carrier.py": 8,  # operators of a class that is being made
     "func/dual.py": 4,  # the fields of a tensor
 }

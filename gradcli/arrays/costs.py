@@ -52,7 +52,8 @@ def count(value: Any) -> int:
 
 
 def _is_part(value: Any) -> bool:
-    return isinstance(value, numpy.ndarray | list | tuple)
+    """Arrays and lists; an array of no dimension is a number."""
+    return isinstance(value, list | tuple) or (isinstance(value, numpy.ndarray) and value.ndim > 0)
 
 
 def width(value: Any) -> int:
@@ -68,8 +69,8 @@ def width(value: Any) -> int:
 
 def sizes(value: Any) -> list[int]:
     """A shape that a program gave, as numbers; what is no number NumPy will refuse itself."""
-    parts = value if isinstance(value, list | tuple) else numpy.atleast_1d(value).tolist()
-    return [abs(int(part)) for part in parts if isinstance(part, int | numpy.integer)]
+    parts = value if _is_part(value) else (value,)
+    return [number(part) for part in parts]
 
 
 def arrays(given: Given) -> list[Any]:
@@ -82,10 +83,12 @@ SETTINGS = frozenset({"axis", "axes", "shape", "newshape", "keepdims", "reps", "
 
 def spread(values: Iterable[Any]) -> int:
     """How many elements arrays have that are broadcast with each other, at most."""
-    shapes = [extent(value) for value in values]
-    rank = max(map(len, shapes), default=0)
+    return _spread_shapes([extent(value) for value in values])
+
+
+def _spread_shapes(shapes: list[Shape]) -> int:
     total = 1
-    for place in range(1, rank + 1):
+    for place in range(1, max(map(len, shapes), default=0) + 1):
         total *= max(shape[-place] for shape in shapes if len(shape) >= place)
     return total
 
@@ -100,8 +103,10 @@ def _widest(given: Given) -> int:
     return max([asked, *[width(value) for value in given.values()]])
 
 
-def _number(value: Any, otherwise: int = 0) -> int:
-    """An integer among the arguments; what is none NumPy will refuse itself."""
+def number(value: Any, otherwise: int = 0) -> int:
+    """The size of an integer among the arguments; what is none NumPy will refuse itself."""
+    if isinstance(value, numpy.ndarray) and value.size == 1:
+        value = value.item()
     if isinstance(value, int | float | numpy.number) and math.isfinite(value):
         return abs(int(value))
     return otherwise
@@ -135,34 +140,95 @@ def converted(given: Given) -> None:
 
 
 def counted(given: Given) -> None:
-    start, stop, step = given["start"], given.get("stop"), given.get("step", 1)
+    start, stop, step = (_plain(given.get(name)) for name in ("start", "stop", "step"))
     if stop is None:
         start, stop = 0, start
     try:
-        elements = max(math.ceil(float(stop - start) / float(step)), 0)
+        length = (stop - start) / (1 if step is None else step)
+        elements = math.ceil(abs(length)) if isinstance(length, complex) or length > 0 else 0
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         elements = 0  # NumPy has words for it
     pay(elements, elements * 2 * _widest(given))
 
 
+def _plain(value: Any) -> Any:
+    """A number of Python's for one of NumPy's."""
+    one = isinstance(value, numpy.generic) or (isinstance(value, numpy.ndarray) and value.size == 1)
+    return value.item() if one else value
+
+
 def spaced(given: Given) -> None:
-    ends = spread([given.get("start", 0), given.get("stop", 0)])
-    elements = _number(given.get("num", given.get("n", 50))) * ends
-    pay(elements, elements * 2 * WIDEST)
+    ends = spread([given[name] for name in ("start", "stop", "base") if name in given])
+    elements = number(given.get("num", given.get("n", 50))) * ends
+    pay(elements, elements * 3 * WIDEST)
 
 
 def square(given: Given) -> None:
-    rows = next((given[name] for name in ("N", "n", "v", "x") if name in given), 0)
-    length = count(rows) if isinstance(rows, numpy.ndarray | list | tuple) else _number(rows)
-    offset = _number(given.get("k"))
-    if isinstance(rows, numpy.ndarray) and rows.ndim > 1 and "k" in given and rows.ndim == 2:
-        length = max(rows.shape)
-    columns = next((_number(given[name]) for name in ("M", "m", "N") if name in given), 0)
-    ndim = _number(given.get("ndim", 2))
-    elements = max(length + offset, 1) * max(
-        columns if "x" in given or columns else 0, length + offset
-    )
-    pay(elements * max(ndim, 1), elements * max(_widest(given), 2 * 8))
+    """A matrix: N rows, as many columns unless M says otherwise."""
+    rows = number(given.get("N", given.get("n", 0)))
+    columns = max([number(given[name]) for name in ("M", "m") if name in given], default=rows)
+    if given.get("M", 0) is None or given.get("m", 0) is None:
+        columns = rows
+    pay(4 * rows * columns, rows * columns * max(_widest(given), 3 * 8))
+
+
+def diagonal(given: Given) -> None:
+    """diag: of a matrix its diagonal, of a line the matrix that has it there."""
+    if len(extent(given["v"])) > 1:
+        view(given)
+    else:
+        diagonals(given)
+
+
+def diagonals(given: Given) -> None:
+    side = count(given["v"]) + number(given.get("k"))
+    pay(side * side, side * side * _widest(given))
+
+
+def powers(given: Given) -> None:
+    elements = count(given["x"])
+    columns = given.get("N")
+    elements *= elements if columns is None else number(columns)
+    pay(elements, 2 * elements * _widest(given))
+
+
+def unravelled(given: Given) -> None:
+    elements = count(given["indices"]) * max(len(sizes(given["shape"])), 1)
+    pay(4 * elements, elements * 8)
+
+
+def rolled(given: Given) -> None:
+    """Along several dimensions, the parts on both sides of each are moved."""
+    elements = _whole(given)
+    parts = 2 ** len(extent(given["a"])) if given.get("axis") is not None else 2
+    pay(4 * elements + 256 * parts, elements * _widest(given))
+
+
+def selected(given: Given) -> None:
+    conditions, choices = list(given["condlist"]), list(given["choicelist"])
+    every = [*conditions, *choices, given.get("default", 0)]
+    elements = spread(every)
+    pay(4 * elements * len(every), 3 * elements * max(map(width, every)))
+
+
+def quantiles(given: Given) -> None:
+    a, q = given["a"], given["q"]
+    shape = extent(a)
+    lines = 1 if given.get("axis") is None else count(a) // max(min(shape, default=1), 1)
+    elements = count(a)
+    pay(8 * elements * max(elements.bit_length(), 1) + 16 * lines * count(q),
+        2 * elements * _widest(given) + 8 * 8 * lines * count(q))  # fmt: skip
+
+
+def multiplied(given: Given) -> None:
+    """matmul: stacks of matrices are broadcast with each other."""
+    a, b = extent(given["x1"]), extent(given["x2"])
+    rows, between = (a[-2] if len(a) > 1 else 1), (a[-1] if a else 1)
+    columns = b[-1] if len(b) > 1 else 1
+    stacks = _spread_shapes([a[:-2], b[:-2]])
+    copies = math.prod(a) + math.prod(b)
+    elements = stacks * rows * columns
+    pay(elements * max(between, 1) // 4, (elements + copies) * _widest(given))
 
 
 def grid(given: Given) -> None:
@@ -178,27 +244,46 @@ def elementwise(given: Given) -> None:
     pay(4 * elements, elements * total)
 
 
+def composed(given: Given) -> None:
+    """Elementwise in several steps, each with an array of its own."""
+    elements = spread(arrays(given))
+    pay(STEPS * 4 * elements, STEPS * elements * _widest(given))
+
+
 def whole(given: Given) -> None:
     elements = _whole(given)
     pay(4 * elements, elements * _widest(given))
 
 
+def cleaned(given: Given) -> None:
+    """A copy without what is not a number, and marks of where it was."""
+    elements = _whole(given)
+    pay(8 * elements, 3 * elements * _widest(given))
+
+
 def reduced(given: Given) -> None:
     elements = _whole(given)
     inner = given.get("a")
-    casts = isinstance(inner, numpy.ndarray) and inner.dtype == numpy.float16
-    pay(2 * elements, elements * 8 if casts or not isinstance(inner, numpy.ndarray) else 0)
+    pay(2 * elements, 0 if isinstance(inner, numpy.ndarray) else elements * _widest(given))
 
 
 def sorted_(given: Given) -> None:
+    elements, wide = _whole(given), _widest(given)
+    rounds = 4 * max(elements.bit_length(), 1)
+    pay(rounds * elements * max(wide // WIDEST, 1), 4 * elements * max(wide, 8))
+
+
+def distinct(given: Given) -> None:
+    """Sorted with places to go back by."""
+    sorted_(given)
     elements = _whole(given)
-    pay(4 * elements * max(elements.bit_length(), 1), 2 * elements * _widest(given))
+    pay(elements, 4 * elements * max(_widest(given), 8))
 
 
 def found(given: Given) -> None:
     value = given["a"]
     rank = max(len(extent(value)), 1)
-    pay(count(value) * rank, count(value) * 8 * rank)
+    pay(count(value) * rank, 2 * count(value) * 8 * rank)
 
 
 def located(given: Given) -> None:
@@ -210,8 +295,10 @@ def located(given: Given) -> None:
 
 
 def repeatedly(given: Given) -> None:
-    times = min(_number(given.get("n", 1)), max(extent(given["a"]), default=0))
-    pay(_whole(given) * max(times, 1), _whole(given) * _widest(given) * 2)
+    """diff: as many turns as are asked for, also when nothing is left."""
+    times, longest = number(given.get("n", 1)), max(extent(given["a"]), default=0)
+    elements = _whole(given)
+    pay(elements * max(min(times, longest), 1) + 256 * times, elements * _widest(given) * 3)
 
 
 def gradients(given: Given) -> None:
@@ -237,27 +324,32 @@ def inner(given: Given) -> None:
 
 
 def product(given: Given) -> None:
-    a = extent(given["a"] if "a" in given else given["x1"])
-    b = extent(given["b"] if "b" in given else given["x2"])
+    """dot: every line of one with every line of the other."""
+    a = extent(given["a"])
+    b = extent(given["b"])
     rows, between = math.prod(a[:-1]), a[-1] if a else 1
-    columns = (b[-1] if len(b) > 1 else 1) * (1 if a else math.prod(b[:-1]))
-    stacks = math.prod(b[:-2])
-    elements = max(rows, 1) * max(columns, 1) * max(stacks, 1)
+    columns = math.prod(b[:-2]) * b[-1] if len(b) > 1 else 1
+    if not a or not b:
+        rows, columns, between = math.prod(a), math.prod(b), 1
+    elements = max(rows, 1) * max(columns, 1)
     copies = math.prod(a) + math.prod(b)
     pay(elements * max(between, 1) // 4, (elements + copies) * _widest(given))
 
 
 def contracted(given: Given) -> None:
-    """The worst case is no axis in common."""
-    a, b, axes = extent(given["a"]), extent(given["b"]), given.get("axes", 2)
-    over = (
-        a[len(a) - axes :] if isinstance(axes, int) and 0 < axes <= len(a) else
-        [a[place] for place in sizes(axes[0]) if place < len(a)]
-        if isinstance(axes, list | tuple) and axes else []
-    )  # fmt: skip
+    """tensordot: the products of what is not summed; the worst case is no axis in common."""
+    a, b, axes = extent(given["a"]), extent(given["b"]), _plain(given.get("axes", 2))
+    over: list[int] = []
+    if isinstance(axes, int) and 0 < axes <= len(a):
+        over = list(a[len(a) - axes :])
+    elif _is_part(axes) and len(axes) == 2:
+        places = axes[0] if _is_part(axes[0]) else (axes[0],)
+        named = {_plain(place) for place in places}
+        over = [a[place] for place in named if isinstance(place, int) and -len(a) <= place < len(a)]
     between = max(math.prod(over), 1)
     elements = math.prod(a) * math.prod(b) // (between * between)
-    pay(elements * between, (elements + math.prod(a) + math.prod(b)) * _widest(given))
+    copies = math.prod(a) + math.prod(b)
+    pay(elements * between // 4, (elements + copies) * _widest(given))
 
 
 def summed(given: Given) -> None:
@@ -265,24 +357,23 @@ def summed(given: Given) -> None:
     text, operands = given["subscripts"], given.get("operands", ())
     if not isinstance(text, str):
         raise TypeError("einsum takes its subscripts as a text here")
-    terms, _, target = text.replace(" ", "").partition("->")
+    terms, arrow, target = text.replace(" ", "").partition("->")
     lengths: dict[str, int] = {}
     loose = 1
     for term, operand in zip(terms.split(","), operands, strict=False):
-        shape = list(extent(operand))
-        letters = term.replace("...", "")
-        loose *= (
-            max(math.prod(shape[: max(len(shape) - len(letters), 0)]), 1) if "..." in term else 1
-        )
-        front, _, back = term.partition("...")
-        for letter, length in [
-            *zip(front, shape, strict=False),
-            *zip(reversed(back), reversed(shape), strict=False),
-        ]:
+        shape = extent(operand)
+        front, dots, back = term.partition("...")
+        inner = shape[len(front) : len(shape) - len(back)] if dots else ()
+        loose *= max(math.prod(inner), 1)
+        ends = (*zip(front, shape, strict=False),
+                *zip(reversed(back), reversed(shape), strict=False))  # fmt: skip
+        for letter, length in ends:
             lengths[letter] = max(lengths.get(letter, 1), length)
     every = math.prod(lengths.values()) * loose
-    kept = math.prod(lengths.get(letter, 1) for letter in target) if "->" in text else every
-    pay(every * 2, (kept * loose + _whole({"a": list(operands)})) * _widest(given) * 2)
+    kept = math.prod(lengths.get(letter, 1) for letter in target) * loose if arrow else every
+    between = every if len(operands) > 2 and given.get("optimize") else 0
+    copies = sum(map(count, operands))
+    pay(2 * every, (kept + copies + between) * _widest({"operands": list(operands)}) * 2)
 
 
 def normed(given: Given) -> None:
@@ -294,26 +385,28 @@ def normed(given: Given) -> None:
 
 def solved(given: Given) -> None:
     """Factorisations: as many steps as the elements times the longer side."""
-    a = extent(next(iter(given.values())))
-    elements, side = math.prod(a), max(a[-2:], default=1)
+    a = extent(next(given[name] for name in ("a", "A", "x") if name in given))
+    elements, sides = math.prod(a), a[-2:]
     right = math.prod(extent(given["b"])) if "b" in given else 0
-    rows = a[-2] if len(a) > 1 else 1
-    full = rows * rows * math.prod(a[:-2])  # U of a singular value decomposition
-    longest = max(elements, full if given.get("full_matrices", True) else elements)
-    pay(8 * (elements + right) * max(side, 1), (4 * elements + 2 * right + longest) * WIDEST)
+    full = sum(side * side for side in sides) * math.prod(a[:-2])  # factors that are square
+    pay(8 * (elements + right) * max(sides, default=1), (4 * elements + 2 * right + full) * WIDEST)
 
 
 def powered(given: Given) -> None:
-    a, times = extent(given["a"]), _number(given["n"]).bit_length()
+    a, times = extent(given["a"]), number(given["n"]).bit_length()
     side = max(a[-2:], default=1)
     pay(2 * math.prod(a) * side * max(times, 1), 4 * math.prod(a) * WIDEST)
 
 
 def fitted(given: Given) -> None:
-    degree = _number(given["deg"]) + 1 if "deg" in given else count(given["p"])
     elements = count(given["x"])
-    work = elements * degree * (degree if "deg" in given else 1)
-    pay(4 * work, elements * WIDEST * (3 * degree if "deg" in given else 2))
+    if "deg" in given:
+        degree = number(given["deg"]) + 1
+        right = count(given["y"])
+        pay(4 * (elements * degree + right) * degree, (4 * elements * degree + 2 * right) * WIDEST)
+    else:
+        terms = count(given["p"])
+        pay((elements + 256) * terms, 3 * elements * WIDEST)
 
 
 def correlated(given: Given) -> None:
@@ -327,11 +420,20 @@ def correlated(given: Given) -> None:
 
 
 def transformed(given: Given) -> None:
+    """Fourier transforms: along an axis of another length, or in two dimensions."""
     shape = extent(given["a"])
     sides = given.get("s") if given.get("s") is not None else given.get("n")
-    asked = math.prod(sizes(sides)) if sides is not None else 1
-    elements = max(math.prod(shape) * max(asked, 1), math.prod(shape))
-    pay(8 * elements * max(elements.bit_length(), 1), 3 * elements * WIDEST)
+    elements = math.prod(shape)
+    if sides is not None and shape:
+        replaced = sizes(sides)
+        axis = _plain(given.get("axis", -1))
+        along = shape[-len(replaced) :] if "s" in given else ()
+        if isinstance(axis, int) and -len(shape) <= axis < len(shape) and "s" not in given:
+            along = (shape[axis],)
+        elements = elements // max(math.prod(along), 1) * math.prod(replaced)
+        if "axes" in given:
+            elements = math.prod(shape) * math.prod(replaced)
+    pay(8 * elements * max(elements.bit_length(), 1), 4 * max(elements, math.prod(shape)) * WIDEST)
 
 
 def placed(given: Given) -> None:
@@ -343,8 +445,8 @@ def placed(given: Given) -> None:
 
 def pieces(given: Given) -> None:
     parts = given.get("indices_or_sections")
-    many = len(parts) if isinstance(parts, list | tuple | numpy.ndarray) else _number(parts)
-    pay(200 * many, 200 * many)
+    many = count(parts) if _is_part(parts) else number(parts)
+    pay(PIECE * many, PIECE * many)
 
 
 def tiled(given: Given) -> None:
@@ -380,38 +482,27 @@ def taken(given: Given) -> None:
 
 def binned(given: Given) -> None:
     bins = given.get("bins", 10)
-    elements = sum(count(given[name]) for name in ("a", "x", "y") if name in given)
-    many = count(bins) if _is_part(bins) else _number(bins, 10)
     if isinstance(bins, str):
-        many = 0
-        bins_by_name(given)
-    many = (
-        many
-        if "y" not in given
-        else (math.prod(map(_bins, bins)) if _is_part(bins) and len(bins) == 2 else many)
-        ** (1 if _is_part(bins) and len(bins) == 2 else 2)
-    )
+        raise TypeError("histogram takes a number of bins, or their edges, here")
+    elements = sum(count(given[name]) for name in ("a", "x", "y") if name in given)
+    if "y" not in given:
+        many = _bins(bins)
+    elif _is_part(bins) and len(bins) == 2:
+        many = (_bins(bins[0]) + 2) * (_bins(bins[1]) + 2)
+    else:
+        many = (_bins(bins) + 2) ** 2
     pay(16 * elements * max(many.bit_length(), 1) + many, (elements * 4 + 3 * many) * WIDEST)
 
 
 def _bins(value: Any) -> int:
-    return count(value) if _is_part(value) else _number(value, 10)
-
-
-def bins_by_name(given: Given) -> None:
-    raise ValueError("histogram takes a number of bins, or their edges, here")
+    return count(value) if _is_part(value) else number(value, 10)
 
 
 def tallied(given: Given) -> None:
     values = numpy.asarray(given["x"])
     most = int(values.max()) + 1 if values.size and values.dtype.kind in "iub" else 0
-    elements = max(most, _number(given.get("minlength")))
+    elements = max(most, number(given.get("minlength")))
     pay(values.size + elements, elements * 8)
-
-
-def printed(given: Given) -> None:
-    elements = _whole(given)
-    pay(PRINTED * 8 * elements, PRINTED * elements)
 
 
 def listed(given: Given) -> None:
@@ -419,6 +510,8 @@ def listed(given: Given) -> None:
     pay(8 * elements, LISTED * elements)
 
 
+STEPS = 6  # of what is composed of several functions
+PIECE = 512  # bytes of a part of an array, and more than the steps it takes
 LISTED = 40  # bytes of a number of Python's in a list
 
 
@@ -431,7 +524,7 @@ def drawn(given: Given) -> None:
     last = max((extent(value)[-1] for value in rest if extent(value)), default=1)
     if "pvals" in given or "alpha" in given:
         elements *= last
-    pay(16 * elements, elements * 8)
+    pay(16 * elements, elements * 2 * 8)
 
 
 def spread_out(given: Given) -> None:
@@ -443,30 +536,35 @@ def spread_out(given: Given) -> None:
 
 
 def chosen(given: Given) -> None:
+    """Without replacement all are shuffled; with probabilities their sums are made."""
     value, size = given["a"], given.get("size")
     several = _is_part(value)
-    population = (extent(value) or (1,))[0] if several else _number(value)
-    each = count(value) // max(population, 1) if several else 1
-    drawn_ = math.prod(sizes(size)) if size is not None else 1
-    whole_ = population if not given.get("replace", True) or given.get("p") is not None else 0
-    pay(16 * (whole_ + drawn_ * max(each, 1)), 16 * whole_ + drawn_ * max(each, 1) * _widest(given))
+    population = (extent(value) or (1,))[0] if several else number(value)
+    each = max(count(value) // max(population, 1), 1) if several else 1
+    wanted = math.prod(sizes(size)) if size is not None else 1
+    every = population if not given.get("replace", True) or given.get("p") is not None else 0
+    pay(16 * (every + wanted * each), 2 * 8 * (every + wanted) + wanted * each * _widest(given))
 
 
 def shuffled(given: Given) -> None:
     value = given["x"]
-    elements = count(value) if _is_part(value) else _number(value)
+    elements = count(value) if _is_part(value) else number(value)
     pay(32 * elements, 2 * elements * _widest(given))
 
 
 COSTS: dict[str, Callable[[Given], None]] = {
     "view": view, "copied": copied, "filled": filled, "converted": converted, "counted": counted,
-    "spaced": spaced, "square": square, "grid": grid, "elementwise": elementwise, "whole": whole,
+    "spaced": spaced, "square": square, "diagonal": diagonal, "diagonals": diagonals,
+    "powers": powers, "unravelled": unravelled, "rolled": rolled, "selected": selected,
+    "quantiles": quantiles, "multiplied": multiplied,
+    "grid": grid, "elementwise": elementwise, "whole": whole,
+    "composed": composed, "cleaned": cleaned, "distinct": distinct,
     "reduced": reduced, "sorted": sorted_, "found": found, "located": located,
     "repeatedly": repeatedly,
     "gradients": gradients, "slid": slid, "outer": outer, "inner": inner, "product": product,
     "contracted": contracted, "summed": summed, "normed": normed, "solved": solved,
     "powered": powered, "fitted": fitted, "correlated": correlated, "transformed": transformed,
     "placed": placed, "pieces": pieces, "tiled": tiled, "repeated": repeated, "padded": padded,
-    "taken": taken, "binned": binned, "tallied": tallied, "printed": printed, "listed": listed,
+    "taken": taken, "binned": binned, "tallied": tallied, "listed": listed,
     "drawn": drawn, "spread": spread_out, "chosen": chosen, "shuffled": shuffled,
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from .costs import COSTS, Given, pay
 from .table import Row, functions
 from .values import Array, AxisError, LinAlgError, element_type, host, wrap
 
+CALLED = 512  # bytes of a call's result, and more than the steps around it
 MOST = 100_000  # steps that NumPy may take to find out whether memory is shared
 
 
@@ -91,10 +93,13 @@ def converted(given: Given) -> Given:
     """The same arguments as NumPy takes them; `dtype` names a type of elements."""
     return {
         name: value if value is None
-        else element_type(value) if name == "dtype"
+        else element_type(value) if name == "dtype" or (name in TYPES and type(value) is str)
         else host(value)
         for name, value in given.items()
     }  # fmt: skip
+
+
+TYPES = frozenset({"type1", "type2", "to", "from_", "arg1", "arg2"})
 
 
 def run(
@@ -195,7 +200,19 @@ def _zeros_like(prototype: Any, *args: Any, **kwargs: Any) -> Any:
     return numpy.zeros_like(prototype, *args, **kwargs)
 
 
-OURS: dict[str, Callable[..., Any]] = {"empty": _zeros, "empty_like": _zeros_like}
+def _pad(array: Any, pad_width: Any, mode: Any = "constant", **more: Any) -> Any:
+    """pad: what would be left as it lay in memory is zero."""
+    return numpy.pad(array, pad_width, "constant" if mode == "empty" else mode, **more)
+
+
+def _einsum(*operands: Any, optimize: Any = False) -> Any:
+    """einsum: the search for the best of all orders would have no end."""
+    return numpy.einsum(*operands, optimize="greedy" if optimize else False)
+
+
+OURS: dict[str, Callable[..., Any]] = {
+    "empty": _zeros, "empty_like": _zeros_like, "pad": _pad, "einsum": _einsum,
+}  # fmt: skip
 
 
 def shares_memory(a: Any, b: Any) -> bool:
@@ -203,13 +220,15 @@ def shares_memory(a: Any, b: Any) -> bool:
     return bool(numpy.shares_memory(host(a), host(b), max_work=MOST))  # type: ignore[arg-type]
 
 
-def vectorize(pyfunc: Any, otypes: Any = None, **others: Any) -> Callable[..., Any]:
+def vectorize(pyfunc: Any, otypes: Any = None) -> Callable[..., Any]:
     """np.vectorize: a function of the program, called with each element."""
 
     def vectorized(*args: Any) -> Any:
         parts = numpy.broadcast_arrays(*[numpy.asarray(host(value)) for value in args])
+        if not parts:
+            raise TypeError("a vectorized function takes at least one argument")
         elements = parts[0].size
-        pay(64 * elements, 100 * elements)
+        pay(CALLED * elements, CALLED * elements)
         found = [
             pyfunc(*[wrap(part[place]) for part in parts])
             for place in numpy.ndindex(parts[0].shape)
@@ -227,7 +246,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     array = numpy.asarray(host(arr))
     lines = numpy.moveaxis(array, host(axis), -1)
     shape = lines.shape[:-1]
-    pay(64 * max(lines[..., 0].size, 1), array.nbytes)
+    pay(CALLED * math.prod(shape), CALLED * math.prod(shape))
     found = [host(func1d(wrap(lines[place]), *args, **kwargs)) for place in numpy.ndindex(shape)]
     made = numpy.asarray(found)
     made = made.reshape(shape + made.shape[1:])

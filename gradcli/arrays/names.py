@@ -26,6 +26,8 @@ WRITTEN: dict[str, Any] = {
     "apply_along_axis": functions.apply_along_axis, "fromfunction": functions.fromfunction,
     "fromiter": functions.fromiter, "vectorize": functions.vectorize,
     "shares_memory": functions.shares_memory, "dtype": ArrayType, "finfo": finfo, "iinfo": iinfo,
+    "array2string": printing.array2string, "array_str": printing.array_str,
+    "array_repr": printing.array_repr,
     "set_printoptions": printing.set_printoptions, "get_printoptions": printing.get_printoptions,
     "printoptions": printing.Printing, "errstate": Errstate, "seterr": seterr, "geterr": geterr,
     "random.default_rng": streams.default_rng, "random.RandomState": streams.RandomState,

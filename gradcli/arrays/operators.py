@@ -12,10 +12,11 @@ import numpy
 from ..engine.mode import state
 from ..engine.tensor import Tensor
 from ..engine.wrapped import Wrapped
-from .costs import count, elementwise, pay, product, spread, width
+from .costs import count, elementwise, multiplied, pay, spread, width
 from .functions import tensor_of
 from .values import NUMBERS, Array, Number, host, wrap
 
+LARGEST = 1024  # bits of an integer beside an array: more than a float's largest
 OPERANDS = NUMBERS | {list, tuple, range, str}
 ARITHMETIC = ("add sub mul truediv floordiv mod pow divmod matmul and or xor lshift rshift").split()
 COMPARISONS = "eq ne lt le gt ge".split()
@@ -27,6 +28,8 @@ def operand(value: Any) -> Any:
     """The other operand as NumPy takes it, or NotImplemented."""
     if isinstance(value, Wrapped):
         return value.array
+    if type(value) is int and value.bit_length() <= LARGEST:
+        return value
     if type(value) in OPERANDS:
         return host(value)
     return NotImplemented
@@ -36,7 +39,7 @@ def _charge(name: str, a: Any, b: Any) -> None:
     """What an operation of these costs; of two numbers nothing."""
     if isinstance(a, numpy.generic) and (isinstance(b, numpy.generic) or type(b) in NUMBERS):
         return
-    (product if name == "matmul" else elementwise)({"a": a, "b": b})
+    (multiplied if name == "matmul" else elementwise)({"x1": a, "x2": b})
 
 
 def _binary(name: str) -> None:
@@ -171,7 +174,7 @@ NO_INDEX = (
 def index_of(index: Any) -> Any:
     """An index as NumPy takes it."""
     if type(index) is tuple:
-        return tuple([index_of(part) for part in index])
+        return tuple([index_of(list(part) if type(part) is tuple else part) for part in index])
     kind = type(index)
     if kind is slice:
         return slice(*[_bound(part) for part in (index.start, index.stop, index.step)])
@@ -198,9 +201,12 @@ def _bound(value: Any) -> Any:
 def selected(array: Any, index: Any) -> int:
     """How many elements an index picks, at most; 0 for a view."""
     parts = index if type(index) is tuple else (index,)
-    picks = [part for part in parts if isinstance(part, numpy.ndarray) and part.ndim]
-    if not picks:
+    copies = [part for part in parts if isinstance(part, numpy.ndarray | bool | numpy.bool)]
+    if not copies:
         return 0
+    picks = [part for part in copies if isinstance(part, numpy.ndarray) and part.ndim]
+    if not picks:
+        return int(array.size)
     used = sum(part.ndim if part.dtype.kind == "b" else 1 for part in picks)
     picked = spread([
         numpy.empty(0).reshape(0) if not part.size
@@ -222,8 +228,11 @@ def get_item(self: Any, index: Any) -> Any:
 def set_item(self: Any, index: Any, new: Any) -> None:
     place = index_of(index)
     value = host(new)
-    many = selected(self.array, place) or self.array.size
-    pay(4 * many, count(value) * width(value) if not isinstance(value, numpy.ndarray) else 0)
+    many = selected(self.array, place)
+    if not many:
+        target = self.array[place]  # a view, or one element
+        many = target.size
+    pay(4 * many, many * width(self.array) if isinstance(value, numpy.ndarray) else 0)
     self.array[place] = value
 
 

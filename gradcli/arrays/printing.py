@@ -11,14 +11,15 @@ import numpy
 
 from ..engine.mode import state
 from ..engine.run_state import run_state
-from .costs import PRINTED, pay
+from .costs import PRINTED, number, pay
 from .values import Array, Number, host, wrap
 
 OPTIONS = frozenset((
     "precision threshold edgeitems linewidth suppress nanstr infstr sign formatter floatmode"
 ).split())  # fmt: skip
 MOST_DIGITS = 1100  # more than a number of 8 bytes has
-LONGEST_LINE = 1 << 20
+MOST_LETTERS = 100
+LONGEST = 1 << 20  # of a line
 
 
 class _Options:
@@ -45,12 +46,10 @@ def _checked(precision: Any, threshold: Any, others: dict[str, Any]) -> dict[str
             raise TypeError(f"set_printoptions() got an unexpected keyword argument '{name}'")
     formatter = given.pop("formatter", None)
     found = {name: host(value) for name, value in given.items() if value is not None}
-    if (
-        _whole(found.get("precision")) > MOST_DIGITS
-        or _whole(found.get("linewidth")) > LONGEST_LINE
-    ):
-        raise ValueError(f"precision is at most {MOST_DIGITS} here, linewidth {LONGEST_LINE}")
+    _check_lengths(found)
     if formatter is not None:
+        if not isinstance(formatter, dict):
+            raise TypeError("formatter is a dictionary of functions")
         found["formatter"] = {name: _formatter(made) for name, made in formatter.items()}
     elif "formatter" in others:
         found["formatter"] = None
@@ -59,8 +58,12 @@ def _checked(precision: Any, threshold: Any, others: dict[str, Any]) -> dict[str
     return found
 
 
-def _whole(value: Any) -> int:
-    return int(value) if isinstance(value, int | numpy.integer) else 0
+def _check_lengths(found: dict[str, Any]) -> None:
+    """What each printed element may be as long as."""
+    if number(found.get("precision")) > MOST_DIGITS or number(found.get("linewidth")) > LONGEST:
+        raise ValueError(f"precision is at most {MOST_DIGITS} here, linewidth {LONGEST}")
+    if any(type(value) is str and len(value) > MOST_LETTERS for value in found.values()):
+        raise ValueError(f"texts of the options have at most {MOST_LETTERS} characters here")
 
 
 def _formatter(function: Any) -> Any:
@@ -101,11 +104,11 @@ class Printing:
 def _printing(array: Any) -> Iterator[None]:
     """The options in force; what will be printed is paid."""
     changed = options.changed
-    edge = 2 * abs(_whole(changed.get("edgeitems", 3))) + 1
+    edge = 2 * abs(number(changed.get("edgeitems", 3))) + 1
     shown = array.size
-    if array.size > _whole(changed.get("threshold", 1000)):
+    if array.size > number(changed.get("threshold", 1000)):
         shown = min(shown, math.prod(min(length, edge) for length in array.shape))
-    wide = max(PRINTED, array.dtype.itemsize, _whole(changed.get("precision", 8)))
+    wide = max(PRINTED, array.dtype.itemsize, number(changed.get("precision", 8)))
     state.charge(8 * shown)
     pay(array.size if shown < array.size else 0, wide * shown)
     with numpy.printoptions(**changed):
@@ -120,6 +123,48 @@ def _represented(self: Any) -> str:
 def _text(self: Any) -> str:
     with _printing(self.array):
         return str(self.array)
+
+
+def array2string(
+    a: Any, max_line_width: Any = None, precision: Any = None, suppress_small: Any = None,
+    separator: Any = " ", prefix: Any = "", *, formatter: Any = None, threshold: Any = None,
+    edgeitems: Any = None, suffix: Any = "", sign: Any = None, floatmode: Any = None,
+) -> str:  # fmt: skip
+    """np.array2string: the text of an array under options of its own."""
+    for value in (separator, prefix, suffix):
+        if type(value) is not str or len(value) > MOST_LETTERS:
+            raise ValueError(f"separator, prefix and suffix have at most {MOST_LETTERS} letters")
+    asked = {
+        "linewidth": max_line_width, "precision": precision, "suppress": suppress_small,
+        "threshold": threshold, "edgeitems": edgeitems, "sign": sign, "floatmode": floatmode,
+    }  # fmt: skip
+    if formatter is not None:
+        asked["formatter"] = formatter
+    array = numpy.asarray(host(a))
+    given = {name: value for name, value in asked.items() if value is not None}
+    with Printing(**given), _printing(array):
+        return numpy.array2string(array, separator=separator, prefix=prefix, suffix=suffix)
+
+
+def array_str(
+    a: Any, max_line_width: Any = None, precision: Any = None, suppress_small: Any = None
+) -> str:
+    """np.array_str: what str gives."""
+    return _said(_text, a, max_line_width, precision, suppress_small)
+
+
+def array_repr(
+    arr: Any, max_line_width: Any = None, precision: Any = None, suppress_small: Any = None
+) -> str:
+    """np.array_repr: what repr gives."""
+    return _said(_represented, arr, max_line_width, precision, suppress_small)
+
+
+def _said(say: Any, value: Any, linewidth: Any, precision: Any, suppress: Any) -> str:
+    asked = {"linewidth": linewidth, "precision": precision, "suppress": suppress}
+    with Printing(**{name: option for name, option in asked.items() if option is not None}):
+        said: str = say(wrap(numpy.asarray(host(value))))
+    return said
 
 
 def attach() -> None:

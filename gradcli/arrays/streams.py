@@ -5,16 +5,20 @@ Without a seed NumPy asks the system for one; here the numbers are the same on e
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from ..engine.run_state import run_state
-from .costs import COSTS
+from .costs import COSTS, pay
 from .functions import Signature, converted, run
 from .table import LEGACY, MODERN, Row, rows
 from .values import Array, host, wrap
+
+WORDS = 624  # of the state of the Mersenne twister
+CHILD = 4096  # bytes of a generator, and more than the steps it takes
 
 
 class Stream:
@@ -67,7 +71,15 @@ class RandomState(Stream):
         return wrap(tuple(self.source.get_state()))
 
     def set_state(self, state: Any) -> None:
-        self.source.set_state(host(tuple(state)))
+        """NumPy trusts the numbers, so they are looked at here."""
+        parts = host(state)
+        words = numpy.asarray(parts[1]) if isinstance(parts, tuple) and len(parts) > 2 else None
+        fits = words is not None and words.shape == (WORDS,) and words.dtype.kind in "iu"
+        if not fits or parts[0] != "MT19937" or not 0 <= operator.index(parts[2]) <= WORDS:
+            raise ValueError("set_state takes what get_state gave")
+        spare = float(parts[4]) if len(parts) > 4 else 0.0
+        has_spare = int(bool(parts[3])) if len(parts) > 4 else 0
+        self.source.set_state(("MT19937", words.astype("uint32"), int(parts[2]), has_spare, spare))
 
     def __repr__(self) -> str:
         return "RandomState(MT19937)"
@@ -83,7 +95,9 @@ class Generator(Stream):
         self.source = numpy.random.default_rng(_seed(seed))
 
     def spawn(self, n_children: Any) -> Any:
-        return [_generator(source) for source in self.source.spawn(min(int(n_children), 1000))]
+        many = operator.index(host(n_children))
+        pay(CHILD * many, CHILD * many)
+        return [_generator(source) for source in self.source.spawn(many)]
 
     def __repr__(self) -> str:
         return "Generator(PCG64)"

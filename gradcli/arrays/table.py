@@ -32,9 +32,9 @@ geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0) spaced
 eye(N, M=None, k=0, dtype=float, order='C') square
 identity(n, dtype=None) square
 tri(N, M=None, k=0, dtype=float) square
-vander(x, N=None, increasing=False) square
-diag(v, k=0) square
-diagflat(v, k=0) square
+vander(x, N=None, increasing=False) powers
+diag(v, k=0) diagonal
+diagflat(v, k=0) diagonals
 tril(m, k=0) elementwise
 triu(m, k=0) elementwise
 tril_indices(n, k=0, m=None) square
@@ -72,7 +72,7 @@ expand_dims(a, axis) view
 squeeze(a, axis=None) view ufunc
 tile(A, reps) tiled
 repeat(a, repeats, axis=None) repeated
-roll(a, shift, axis=None) whole
+roll(a, shift, axis=None) rolled
 flip(m, axis=None) view
 fliplr(m) view
 flipud(m) view
@@ -96,7 +96,7 @@ take_along_axis(arr, indices, axis=-1) taken
 put_along_axis(arr, indices, values, axis) taken
 put(a, ind, v, mode='raise') taken
 copyto(dst, src, casting='same_kind', where=True) elementwise
-unravel_index(indices, shape, order='C') elementwise
+unravel_index(indices, shape, order='C') unravelled
 ravel_multi_index(multi_index, dims, mode='raise', order='C') elementwise
 """
 
@@ -121,8 +121,8 @@ fix(x, out=None) elementwise
 real(val) elementwise
 imag(val) elementwise
 angle(z, deg=False) elementwise
-nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None) elementwise
-sinc(x) elementwise
+nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None) composed
+sinc(x) composed
 i0(x) elementwise
 interp(x, xp, fp, left=None, right=None, period=None) sorted
 diff(a, n=1, axis=-1) repeatedly
@@ -130,9 +130,9 @@ ediff1d(ary, to_end=None, to_begin=None) whole
 gradient(f, *varargs, axis=None, edge_order=1) gradients
 convolve(a, v, mode='full') slid
 correlate(a, v, mode='valid') slid
-cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None) elementwise
+cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None) composed
 kron(a, b) outer
-trapezoid(y, x=None, dx=1.0, axis=-1) elementwise
+trapezoid(y, x=None, dx=1.0, axis=-1) composed
 polyfit(x, y, deg) fitted
 polyval(p, x) fitted
 cov(m, y=None, rowvar=True, bias=False, ddof=None) correlated
@@ -141,23 +141,23 @@ isreal(x) elementwise
 iscomplex(x) elementwise
 isrealobj(x) view
 iscomplexobj(x) view
-isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False) elementwise
-allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False) elementwise
+isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False) composed
+allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False) composed
 array_equal(a1, a2, equal_nan=False) elementwise
 array_equiv(a1, a2) elementwise
 where(condition, x=None, y=None) located
-select(condlist, choicelist, default=0) whole
+select(condlist, choicelist, default=0) selected
 isscalar(element) view
-divmod(x1, x2) elementwise
-unwrap(p, discont=None, axis=-1) whole
+divmod(x1, x2) composed
+unwrap(p, discont=None, axis=-1) composed
 """
 
 REDUCTIONS = """
 sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=0) reduced by method
 prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1) reduced by method
 mean(a, axis=None, dtype=None, out=None, keepdims=False) reduced by method
-std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False) reduced by method
-var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False) reduced by method
+std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False) whole by method
+var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False) whole by method
 min(a, axis=None, out=None, keepdims=False) reduced by method
 max(a, axis=None, out=None, keepdims=False) reduced by method
 amin(a, axis=None, out=None, keepdims=False) reduced
@@ -169,24 +169,24 @@ any(a, axis=None, out=None, keepdims=False) reduced by method
 all(a, axis=None, out=None, keepdims=False) reduced by method
 cumsum(a, axis=None, dtype=None, out=None) whole ufunc
 cumprod(a, axis=None, dtype=None, out=None) whole ufunc
-nansum(a, axis=None, dtype=None, out=None, keepdims=False) whole
-nanprod(a, axis=None, dtype=None, out=None, keepdims=False) whole
-nanmean(a, axis=None, dtype=None, out=None, keepdims=False) whole
-nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False) whole
-nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False) whole
-nanmin(a, axis=None, out=None, keepdims=False) whole
-nanmax(a, axis=None, out=None, keepdims=False) whole
-nanargmin(a, axis=None, out=None, *, keepdims=False) whole
-nanargmax(a, axis=None, out=None, *, keepdims=False) whole
+nansum(a, axis=None, dtype=None, out=None, keepdims=False) cleaned
+nanprod(a, axis=None, dtype=None, out=None, keepdims=False) cleaned
+nanmean(a, axis=None, dtype=None, out=None, keepdims=False) cleaned
+nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False) cleaned
+nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False) cleaned
+nanmin(a, axis=None, out=None, keepdims=False) cleaned
+nanmax(a, axis=None, out=None, keepdims=False) cleaned
+nanargmin(a, axis=None, out=None, *, keepdims=False) cleaned
+nanargmax(a, axis=None, out=None, *, keepdims=False) cleaned
 nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False) sorted
 nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method='linear', \
-keepdims=False) sorted
-nancumsum(a, axis=None, dtype=None, out=None) whole
+keepdims=False) quantiles
+nancumsum(a, axis=None, dtype=None, out=None) cleaned
 median(a, axis=None, out=None, overwrite_input=False, keepdims=False) sorted
 percentile(a, q, axis=None, out=None, overwrite_input=False, method='linear', \
-keepdims=False) sorted
+keepdims=False) quantiles
 quantile(a, q, axis=None, out=None, overwrite_input=False, method='linear', \
-keepdims=False) sorted
+keepdims=False) quantiles
 average(a, axis=None, weights=None, returned=False, *, keepdims=False) whole
 count_nonzero(a, axis=None, *, keepdims=False) reduced
 trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None) reduced
@@ -200,16 +200,16 @@ partition(a, kth, axis=-1, kind='introselect') sorted
 argpartition(a, kth, axis=-1, kind='introselect') sorted
 searchsorted(a, v, side='left', sorter=None) sorted
 digitize(x, bins, right=False) sorted
-unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None) sorted
+unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None) distinct
 nonzero(a) found
 flatnonzero(a) found
 argwhere(a) found
 extract(condition, arr) whole
-isin(element, test_elements, assume_unique=False, invert=False) sorted
-intersect1d(ar1, ar2, assume_unique=False, return_indices=False) sorted
-union1d(ar1, ar2) sorted
-setdiff1d(ar1, ar2, assume_unique=False) sorted
-setxor1d(ar1, ar2, assume_unique=False) sorted
+isin(element, test_elements, assume_unique=False, invert=False) distinct
+intersect1d(ar1, ar2, assume_unique=False, return_indices=False) distinct
+union1d(ar1, ar2) distinct
+setdiff1d(ar1, ar2, assume_unique=False) distinct
+setxor1d(ar1, ar2, assume_unique=False) distinct
 histogram(a, bins=10, range=None, density=None, weights=None) binned
 histogram2d(x, y, bins=10, range=None, density=None, weights=None) binned
 histogram_bin_edges(a, bins=10, range=None, weights=None) binned
@@ -218,8 +218,8 @@ bincount(x, weights=None, minlength=0) tallied
 
 PRODUCTS = """
 dot(a, b, out=None) product
-matmul(x1, x2, out=None) product ufunc
-vdot(a, b) product
+matmul(x1, x2, out=None) multiplied ufunc
+vdot(a, b) whole
 inner(a, b) inner
 outer(a, b, out=None) outer
 tensordot(a, b, axes=2) contracted
@@ -259,10 +259,6 @@ result_type(*arrays_and_dtypes) view
 promote_types(type1, type2) view
 can_cast(from_, to, casting='safe') view
 issubdtype(arg1, arg2) view
-array2string(a, max_line_width=None, precision=None, suppress_small=None, separator=' ', \
-prefix='', *, threshold=None, edgeitems=None) printed
-array_str(a, max_line_width=None, precision=None, suppress_small=None) printed
-array_repr(arr, max_line_width=None, precision=None, suppress_small=None) printed
 """
 
 # The methods of an array: the same, without the array itself.
@@ -270,8 +266,8 @@ METHODS = """
 sum(axis=None, dtype=None, out=None, keepdims=False, initial=0) reduced
 prod(axis=None, dtype=None, out=None, keepdims=False, initial=1) reduced
 mean(axis=None, dtype=None, out=None, keepdims=False) reduced
-std(axis=None, dtype=None, out=None, ddof=0, keepdims=False) reduced
-var(axis=None, dtype=None, out=None, ddof=0, keepdims=False) reduced
+std(axis=None, dtype=None, out=None, ddof=0, keepdims=False) whole
+var(axis=None, dtype=None, out=None, ddof=0, keepdims=False) whole
 min(axis=None, out=None, keepdims=False) reduced
 max(axis=None, out=None, keepdims=False) reduced
 argmin(axis=None, out=None, *, keepdims=False) reduced
@@ -316,8 +312,6 @@ rand(*size) drawn
 randn(*size) drawn
 random(size=None) drawn
 random_sample(size=None) drawn
-ranf(size=None) drawn
-sample(size=None) drawn
 randint(low, high=None, size=None, dtype=int) drawn
 random_integers(low, high=None, size=None) drawn
 normal(loc=0.0, scale=1.0, size=None) drawn
@@ -388,8 +382,8 @@ shuffle(x, axis=0) shuffled
 
 # What is no plain call of NumPy's function; written in `functions` and `streams`.
 WRITTEN = (
-    "apply_along_axis errstate finfo fromfunction fromiter iinfo dtype "
-    "get_printoptions printoptions set_printoptions seterr geterr vectorize shares_memory "
+    "apply_along_axis array2string array_repr array_str dtype errstate finfo fromfunction fromiter "
+    "iinfo get_printoptions printoptions set_printoptions seterr geterr vectorize shares_memory "
     "random.seed random.get_state random.set_state random.default_rng"
 ).split()
 CLASSES = (

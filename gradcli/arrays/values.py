@@ -21,6 +21,7 @@ PLAIN = NUMBERS | {str, type(None), type(...)}
 LEAF_BYTES = 40  # what a number takes on its way from nested lists into an array
 DEEPEST = 64  # NumPy's own limit of dimensions
 WIDE = 1 << 64
+LETTERS = 40  # more than the name of a type of elements has
 
 
 class Array(Wrapped):
@@ -172,8 +173,10 @@ def element_type(value: Any) -> numpy.dtype[Any]:
     if value.__class__.__name__ == "DType":  # one of torch's
         raise TypeError(f"Cannot interpret '{value!r}' as a data type")
     found = value if isinstance(value, str) else host(value)
-    if isinstance(found, list | tuple):
+    if isinstance(found, list | tuple) or (isinstance(found, str) and "," in found[:LETTERS]):
         raise TypeError("arrays of records are not part of gradcli's numpy")
+    if isinstance(found, str) and len(found) > LETTERS:
+        raise TypeError(f"data type {found[:LETTERS]!r}... not understood")
     dtype = numpy.dtype(found)
     check_type(dtype)
     return dtype

@@ -113,6 +113,8 @@ def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy:
                 "int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
             )
         inferred = OF_ARRAY[array.dtype.name]
+        if copy or dtype is not None:
+            state.reserve(array.size * (dtype or inferred).itemsize)
     else:
         array, inferred = _from_values(data, dtype)
     kind = kind_of(dtype or inferred, place)
