@@ -72,14 +72,13 @@ class RandomState(Stream):
 
     def set_state(self, state: Any) -> None:
         """NumPy trusts the numbers, so they are looked at here."""
-        parts = host(state)
-        words = numpy.asarray(parts[1]) if isinstance(parts, tuple) and len(parts) > 2 else None
-        fits = words is not None and words.shape == (WORDS,) and words.dtype.kind in "iu"
-        if not fits or parts[0] != "MT19937" or not 0 <= operator.index(parts[2]) <= WORDS:
+        name, words, place, has_spare, spare = [*host(tuple(state)), 0, 0.0][:5]
+        words = numpy.asarray(words)
+        fits = words.shape == (WORDS,) and words.dtype.kind in "iu"
+        if not fits or name != "MT19937" or not 0 <= operator.index(place) <= WORDS:
             raise ValueError("set_state takes what get_state gave")
-        spare = float(parts[4]) if len(parts) > 4 else 0.0
-        has_spare = int(bool(parts[3])) if len(parts) > 4 else 0
-        self.source.set_state(("MT19937", words.astype("uint32"), int(parts[2]), has_spare, spare))
+        words = words.astype("uint32")
+        self.source.set_state((name, words, int(place), int(bool(has_spare)), float(spare)))
 
     def __repr__(self) -> str:
         return "RandomState(MT19937)"
