@@ -34,6 +34,7 @@ class Shared(NamedTuple):
     out: str | None
     quiet: int
     color: str
+    wide: bool
     timeout: float
     max_steps: int
     max_nodes: int
@@ -154,6 +155,19 @@ def count(text: str) -> int:
     return number
 
 
+EVERY_PASS = 0  # in the place of the number of a backward pass
+
+
+def pass_number(text: str) -> int:
+    """The number of a backward pass, counted from 1, or the word `all`."""
+    if text == "all":
+        return EVERY_PASS
+    number = count(text)
+    if not number:
+        raise Misuse("passes are counted from 1")
+    return number
+
+
 def number(text: str) -> float:
     """A number of any kind."""
     try:
@@ -247,6 +261,7 @@ ANSWER: tuple[Option, ...] = (
            "exit code.", 0, None, counted=True),
     choice("color", "--color", of=("auto", "always", "never"), default="auto",
            help="Colours; auto asks the terminal, FORCE_COLOR, NO_COLOR."),
+    flag("wide", "--wide", help="Cut nothing, however narrow the terminal is."),
 )  # fmt: skip
 LIMITS: tuple[Option, ...] = (
     _limit(

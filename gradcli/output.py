@@ -24,7 +24,8 @@ def look_of(stream: TextIO, color: str, width: int | None = None) -> Look:
     columns = PAGE
     if terminal:
         with suppress(OSError, ValueError):
-            columns = max(40, min(200, os.get_terminal_size(stream.fileno()).columns))
+            told = os.get_terminal_size(stream.fileno()).columns or PAGE  # some terminals say 0
+            columns = max(40, min(200, told))
     coloured, unicode = _wants_color(terminal, color), encoding.startswith("utf")
     return Look(coloured, unicode, width or columns, not terminal and width is None)
 

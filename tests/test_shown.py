@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from test_cli import gradcli, home  # noqa: F401
 
+from gradcli.options import EVERY_PASS
 from gradcli.pipeline.request import Request
 from gradcli.questions import paths
 from gradcli.questions.grad import Options as GradOptions
@@ -20,6 +21,7 @@ from gradcli.questions.watching import Wishes
 from gradcli.recording.facts import Report
 from gradcli.recording.facts.paths import PathsReport
 from gradcli.render import trace as page
+from gradcli.render.legend import SIGNS
 from gradcli.render.text import Look
 
 UPDATED = """\
@@ -66,10 +68,11 @@ def report(text: str, number: int | None = None, **options: Any) -> Report:
     return trace_report(ran, Options(number=number, **options))
 
 
-def tree(text: str, number: int | None = None, width: int = 200) -> list[str]:
+def tree(text: str, number: int | None = None, width: int = 400) -> list[str]:
     """The rows of the trees, in words with single blanks."""
     shown = page.text(report(text, number), Look(False, True, width)).split("\n\ntensor ")[0]
-    return [" ".join(row.split()) for row in shown.splitlines() if row]
+    rows = (row for row in shown.splitlines() if row and not row.startswith("pass "))
+    return [" ".join(row.split()) for row in rows]
 
 
 def test_values_and_gradients_are_of_the_pass() -> None:
@@ -256,8 +259,8 @@ def test_nothing_is_cut_in_a_pipe(home: Path, verb: tuple[str, ...]) -> None:  #
 def test_few_elements_are_shown_in_full() -> None:
     rows = tree("x = torch.tensor([[0.12345, 2.5, -3.75], [1e-3, 5., 6.25]], requires_grad=True)\n"
                 "(x * x).sum().backward()\n", width=300)  # fmt: skip
-    (leaf,) = (row for row in rows if " leaf [" in row)
-    assert leaf.count(",") == 10 and "…" not in leaf
+    (leaf,) = (row for row in rows if " leaf [2, 3] [[" in row)
+    assert leaf.count(",") == 1 + 10 and "…" not in leaf  # of the shape, of value and gradient
 
 
 def test_a_loop_hides_no_parameter() -> None:
@@ -285,3 +288,80 @@ def test_of_takes_an_expression(home: Path, line: str) -> None:  # noqa: F811
     assert "z.sum()" in done.stdout
     wrong = gradcli(verb, "p.expr", "--of", "1 + 1", *rest)
     assert wrong.returncode == 2 and "--of 1 + 1: its value is no tensor" in wrong.stderr
+
+
+def test_every_pass_has_a_tree_of_its_own() -> None:
+    ran = recorded(Request(PASSES.encode(), "p.expr"), None, number=EVERY_PASS)
+    told = trace_report(ran, Options(number=EVERY_PASS))
+    shown = page.text(told, Look(False, True, 80, whole=True))
+    heads = [line for line in shown.splitlines() if line.startswith("pass ")]
+    assert heads == [f"pass {n} of 3   y.backward()   line 4" for n in (1, 2, 3)]
+    grads = [line.split()[-3:-1] for line in shown.splitlines() if " x  " in line]
+    assert grads[:3] == [["[1.,", "1.]"], ["[2.,", "2.]"], ["[3.,", "3.]"]]
+
+
+def test_of_very_many_passes_the_ends_are_drawn() -> None:
+    text = PASSES.replace("range(3)", "range(300)")
+    ran = recorded(Request(text.encode(), "p.expr"), None, number=EVERY_PASS)
+    told = trace_report(ran, Options(number=EVERY_PASS))
+    numbers = [one.shown.number for one in told.passes]
+    assert len(numbers) == 100 and numbers[:2] == [1, 2] and numbers[-1] == 300
+    shown = page.text(told, Look(False, True, 80))
+    heads = [line.split()[1] for line in shown.splitlines() if line.startswith("pass ")]
+    assert heads == ["1", "2", "298", "299", "300"] and "95 more passes" in shown
+
+
+def test_the_document_has_the_passes(home: Path) -> None:  # noqa: F811
+    (home / "p.expr").write_text(PASSES)
+    told = json.loads(gradcli("trace", "p.expr", "--format", "json", "--pass", "all").stdout)
+    assert [one["seeds"] for one in told["passes"]] == [[1.0]] * 3
+    (leaf,) = [fact["node"] for fact in told["tensors"] if fact["name"] == "x"]
+    flows = [row["grad"] for one in told["passes"] for row in one["nodes"] if row["id"] == leaf]
+    assert flows == [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]
+    last = json.loads(gradcli("trace", "p.expr", "--format", "json").stdout)["passes"]
+    assert [one["number"] for one in last] == [3]
+    refused = gradcli("trace", "p.expr", "--pass", "0")
+    assert refused.returncode == 2 and "counted from 1" in refused.stderr
+
+
+def test_names_of_one_tensor_share_a_row() -> None:
+    shown = page.text(
+        report("a = torch.ones(1, requires_grad=True)\nb = a\nc = [a, b * 2]\nd = c[1]\n"),
+        Look(False, True, 200),
+    )
+    assert [row.split("  ")[0] for row in shown.splitlines() if "  float32" in row] == [
+        "a (also b, c[0])", "d (also c[1])",
+    ]  # fmt: skip
+
+
+def test_why_a_tensor_has_no_gradient() -> None:
+    text = (
+        "a = torch.ones(1, requires_grad=True)\nb = a.detach()\nwith torch.no_grad():\n"
+        "    c = a * 2\nd = torch.tensor([1])\ne = torch.ones(1)\n"
+    )
+    told = {fact.name: fact.why_not for fact in report(text).tensors}
+    assert told == {
+        "a": "", "b": "detach(), line 2", "c": "inside no_grad, line 4",
+        "d": "no floating numbers", "e": "",
+    }  # fmt: skip
+
+
+def test_on_a_narrow_terminal_names_of_leaves_stay() -> None:
+    told = report(NETWORK)
+    for width in (60, 80):
+        shown = page.text(told, Look(False, True, width))
+        tree = shown[shown.index("value") :].partition("\n\n")[0]
+        assert "net.0.fc.weight" in tree and "net.1.bias" in tree
+        assert max(map(len, shown.splitlines())) <= width or "backward on line" in shown
+
+
+def test_ten_thousand_names_are_not_ten_thousand_rows() -> None:
+    text = "".join(f"x{i} = torch.tensor({i}.)\n" for i in range(10_000))
+    shown = page.text(report(text), Look(False, True, 80))
+    assert len(shown.splitlines()) < 100 and "9,920 more" in shown
+
+
+def test_the_legend_is_the_list_of_the_docs() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "trace.md").read_text("utf-8")
+    for sign, meaning in SIGNS:
+        assert f"| `{sign}` | {meaning} |" in text

@@ -50,6 +50,8 @@ class Environment:
         self.look: Look = look_of(sys.stdout, common.color)
         if common.out is not None:
             self.look = Look(common.color == "always", True, PAGE, whole=True)
+        elif common.wide:
+            self.look = self.look._replace(whole=True)
         self.look_of_errors: Look = look_of(sys.stderr, common.color)
         if not self.look_of_errors.color and not sys.stderr.isatty():
             self.look_of_errors = self.look_of_errors._replace(unicode=False)

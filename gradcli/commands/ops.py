@@ -30,6 +30,7 @@ class Asked(NamedTuple):
     out: str | None
     quiet: int
     color: str
+    wide: bool
 
 
 COMMAND = Command(
@@ -135,7 +136,7 @@ def _shared(asked: Asked) -> Shared:
     """Nothing is run but short examples: the limits are those of a long page."""
     return Shared(
         file=None, sets=[], no_grad=[], device="cpu", dtype=None, format=asked.format,
-        out=asked.out, quiet=asked.quiet, color=asked.color, timeout=600.0, max_steps=10**8,
-        max_nodes=10**7, max_memory=standard(), max_output=16 << 20, max_source=8 << 20,
-        max_depth=1000,
+        out=asked.out, quiet=asked.quiet, color=asked.color, wide=asked.wide, timeout=600.0,
+        max_steps=10**8, max_nodes=10**7, max_memory=standard(), max_output=16 << 20,
+        max_source=8 << 20, max_depth=1000,
     )  # fmt: skip

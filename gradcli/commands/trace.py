@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..ending import keep
-from ..options import Command, Option, Shared, count, flag, shared
+from ..options import Command, Option, Shared, count, flag, pass_number, shared
 from ..output import tell
-from .differentiation import DRAWN, GRAPH, PASS, WRT
+from .differentiation import DRAWN, GRAPH, WRT
 from .environment import Environment, guarded
 from .pictures import FORMATS as PICTURE_FORMATS
 from .pictures import OPTIONS as PICTURES
@@ -29,6 +29,7 @@ class Asked(NamedTuple):
     expand: bool
     profile: bool
     ledger: bool
+    legend: bool
     chosen: int | None
     fold: bool
     theme: str
@@ -58,7 +59,9 @@ COMMAND = Command(
              help="Time and bytes of every line, forward and backward."),
         flag("ledger", "--ledger", help="Every entry of every gradient, and what each backward "
              "call freed."),
-        PASS,
+        flag("legend", "--legend", help="What the signs of the page mean."),
+        Option("chosen", ("--pass",), "Which backward pass of the program, or all of them; left "
+               "out, the last.", None, pass_number, metavar="N|all"),
         *PICTURES,
     ),
     shared("text", "json", *PICTURE_FORMATS, engine=True),
@@ -101,7 +104,7 @@ def command(common: Shared, asked: Asked) -> int:
 
             page = render_trace.text(
                 report, env.look, depth=asked.depth, expand=asked.expand, saved=asked.saved,
-                ledger=asked.ledger, streamed=True,
+                ledger=asked.ledger, legend=asked.legend, streamed=True,
             )  # fmt: skip
             env.answer([page])
             if report.ledger is not None and report.ledger.stale and not common.quiet:

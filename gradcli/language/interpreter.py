@@ -408,6 +408,8 @@ def _near(program: Program, error: BaseException) -> tuple[str, ...]:
     if isinstance(error, MissingName) and error.word not in program.bindings:
         pool = set(program.bindings) | names.BUILTIN_NAMES | set(names.ROOTS)
         pool.update(word for word in names.torch_names() if "." not in word)
+        for scope in program.scopes.values():
+            pool.update(scope.bound)
         near = names.suggestion(error.word, sorted(pool))
         near = near or names.suggest_member("torch", error.word)
         settable = error.word in program.inputs and not error.word.endswith(_ERRORS)

@@ -55,12 +55,20 @@ def collected(
     for entry in binder.leaves if binder is not None else ():
         if entry.line is not None:  # an input was made nowhere
             made.setdefault(id(entry.tensor), entry.line)
-    return collecting.collect(
+    found = collecting.collect(
         outcome.bindings, AnyTensor, lines=outcome.lines, place=places(outcome.program),
         values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
         others=inner, leaves=binder.leaves if binder is not None else (), made=made,
-        passing=_loop_names(outcome.program) if inner else frozenset(),
+        passing=_loop_names(outcome.program),
     )  # fmt: skip
+    if binder is None:
+        return found
+    pairs = zip(found.tensors, found.held, strict=True)
+    told = (
+        fact if fact.requires_grad else fact._replace(why_not=binder.why_not(tensor))
+        for fact, tensor in pairs
+    )
+    return found._replace(tensors=tuple(told))
 
 
 def numbering(

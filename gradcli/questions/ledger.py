@@ -50,10 +50,9 @@ def tensor_names(ran: Ran, found: Collected) -> Names:
         inner = collecting.parameters(ran.outcome.bindings, AnyTensor)
         known.update((id(tensor), (name, None)) for name, tensor in inner)
     pairs = list(zip(found.tensors, found.held, strict=True))
-    for is_plain in (False, True):  # a name of its own wins over a place in a list
-        for fact, tensor in reversed(pairs):
-            if ("[" not in fact.name) is is_plain:
-                known[id(tensor)] = fact.name, fact.line
+    pairs.sort(key=lambda pair: (pair[0].passing, "[" in pair[0].name))
+    for fact, tensor in reversed(pairs):  # a loop's name loses, a name of its own wins
+        known[id(tensor)] = fact.name, fact.line
     return lambda tensor: known.get(id(tensor), (NAMELESS, None))
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from sys import maxsize
 from typing import Any
 
 from ..opening import UsageError
+from ..options import EVERY_PASS
 from ..recording.collect import Collected, Named, leaves_of, range_of, text_of
 from ..recording.collect import results as unused
-from ..recording.facts import FlowFact, NodeFact, RootFact, ShownPass
+from ..recording.facts import FlowFact, Nested, NodeFact, RootFact, ShownPass
 from ..recording.sides import edge_of, mark_of
 from ..recording.snapshot import Summary, told
 from ..recording.steps import Walk
@@ -25,6 +27,26 @@ def chosen(watch: Watch, number: int | None) -> Pass | None:
     if number not in watch.passes:
         raise UsageError(f"--pass {number}: {passes_there(watch.count)}")
     return watch.passes[number]
+
+
+def wanted(number: int | None) -> Container[int] | None:
+    """The numbers of the passes that a run keeps; None for the last."""
+    if number is None:
+        return None
+    return range(1, maxsize) if number == EVERY_PASS else (number,)
+
+
+def chosen_passes(watch: Watch, number: int | None) -> tuple[Pass, ...]:
+    """Every pass that is kept, or the one that is chosen."""
+    if number == EVERY_PASS:
+        return tuple(watch.passes.values())
+    one = chosen(watch, number)
+    return () if one is None else (one,)
+
+
+def seeds_of(one: Pass) -> tuple[Nested | None, ...]:
+    """The gradients that a pass began with, as numbers; None for a large one."""
+    return tuple(told(restored(seed), full=True).value for seed in one.seeds)
 
 
 def passes_there(count: int) -> str:
@@ -68,15 +90,16 @@ def without_a_pass(
 ) -> Iterator[RootFact]:
     """Results that nothing else uses and that no pass began at or came through."""
     passed = set() if watch is None else watch.rooted
-    below = _below(found.nodes, {root.node for root in roots})
+    inside = below(found.nodes, {root.node for root in roots})
     for at in unused(found.tensors, found.nodes):
         fact = found.tensors[at]
         assert fact.node is not None
-        if fact.node not in below and mark_of(found.alive[fact.node]) not in passed:
+        if fact.node not in inside and mark_of(found.alive[fact.node]) not in passed:
             yield RootFact(fact.node, fact.output_nr, fact.name, at)
 
 
-def _below(nodes: tuple[NodeFact, ...], start: set[int]) -> set[int]:
+def below(nodes: tuple[NodeFact, ...], start: set[int]) -> set[int]:
+    """The nodes that these lead to, themselves too."""
     seen, pending = set(start), list(start)
     for number in pending:
         for edge in nodes[number].next:

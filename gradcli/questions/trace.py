@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ..language.values import Instance
+from ..options import EVERY_PASS
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
 from ..recording import collect as collecting
@@ -13,6 +14,7 @@ from ..recording import operands, saved
 from ..recording.collect import Collected
 from ..recording.facts import (
     FlowFact,
+    PassFact,
     Report,
     RootFact,
     SavedFact,
@@ -66,7 +68,7 @@ def recorded(
 ) -> Ran:  # fmt: skip
     """The run that is drawn: its last pass or the one with this number; with a profile, timed."""
     binder, watch = watching(wishes, values=True)
-    watch.wanted = None if number is None else (number,)
+    watch.wanted = shown.wanted(number)
     if not profile:
         return execute(request, write, binder, watch)
     from .profile import Timed
@@ -84,8 +86,10 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
     with collector_held():
         binder = ran.seen(Binder)
         watch = None if binder is None else binder.watch
-        one = _pass(watch, options)
-        found = collected(outcome, texts=texts, roots=shown.root_nodes(one), binder=binder)
+        chosen = () if watch is None else shown.chosen_passes(watch, options.number)
+        one = chosen[-1] if chosen else None
+        roots = tuple(root for each in chosen for root in shown.root_nodes(each))
+        found = collected(outcome, texts=texts, roots=roots, binder=binder)
         names = names_of(found, outcome.bindings)
         gone, inner = saved.freed(found, AnyTensor) if texts and watch is not None else (None, None)
         report = report._replace(
@@ -95,6 +99,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             roots=_roots(found, watch, one, options, binder),
             shown=_shown(ran, watch, one),
             flows=_flows(ran, watch, one, found, options),
+            passes=tuple(_passes(ran, chosen, found, options)),
             saved=_saved(watch, found) if options.saved else (),
             constants=collecting.constants(found, operands.reader())
             if texts or options.detail
@@ -145,8 +150,21 @@ def _profile(ran: Ran) -> ProfileFact | None:
 # ---------------------------------------------------------------- the pass that is drawn
 
 
-def _pass(watch: Watch | None, options: Options) -> Pass | None:
-    return None if watch is None else shown.chosen(watch, options.number)
+def _passes(
+    ran: Ran, chosen: tuple[Pass, ...], found: Collected, options: Options
+) -> Iterator[PassFact]:
+    """Each of them on its own, where there are several or a program reads them."""
+    binder = ran.seen(Binder)
+    if binder is None or (options.texts and len(chosen) < 2):
+        return
+    for one in chosen:
+        which = _shown(ran, binder.watch, one)
+        roots = tuple(shown.roots_of(one, found, binder.name_of))
+        below = shown.below(found.nodes, {root.node for root in roots})
+        every = _flows(ran, binder.watch, one, found, options._replace(flows=True))
+        flows = tuple(flow for flow in every if flow.node in below)
+        assert which is not None
+        yield PassFact(which, roots, flows, shown.seeds_of(one))
 
 
 def _roots(
@@ -163,8 +181,9 @@ def _roots(
         )
     names = binder.name_of if binder is not None else lambda node: None
     roots = [] if one is None else shown.roots_of(one, found, names)
-    others = () if options.number else shown.without_a_pass(found, watch, roots)
-    return (*roots, *others)
+    if options.number not in (None, EVERY_PASS):
+        return tuple(roots)
+    return (*roots, *shown.without_a_pass(found, watch, roots))
 
 
 def _shown(ran: Ran, watch: Watch | None, one: Pass | None) -> ShownPass | None:

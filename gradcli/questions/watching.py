@@ -28,6 +28,7 @@ WORDS = {
 KEPT = 1000  # tensors that one asked-for name was bound to
 PLAIN = frozenset({int, float, bool, str, type(None), range})
 CONTAINERS = frozenset({list, tuple, dict})
+LEAVING = frozenset({"detach", "detach_"})  # methods that take a tensor out of the graph
 ITEMS = 100  # of a container of a function that is looked through
 
 
@@ -49,6 +50,7 @@ class Held(NamedTuple):
     name: str
     line: int | None
     inside: bool
+    reason: str = ""  # why it does not require grad, where that is known
 
 
 class Binder(Spectator):
@@ -131,7 +133,13 @@ class Binder(Spectator):
                 return
             line = known.line
         if len(self.held) < LEAVES:
-            self.held[id(tensor)] = Held(ref(tensor), name, line, inside)
+            why = "" if tensor.requires_grad else _why_not(tensor)
+            self.held[id(tensor)] = Held(ref(tensor), name, line, inside, why)
+
+    def why_not(self, tensor: Any) -> str:
+        """Why a tensor that a name was bound to does not require grad; empty where nobody knows."""
+        known = self.held.get(id(tensor))
+        return known.reason if known is not None and known.tensor() is tensor else ""
 
     @property
     def leaves(self) -> list[Named]:
@@ -211,6 +219,18 @@ class Binder(Spectator):
             if name not in self.kept:
                 words = f"no tensor that requires grad was bound to {name}"
                 raise UsageError(f"--retain-grad {name}: {words}")
+
+
+def _why_not(tensor: AnyTensor) -> str:
+    """Why a tensor that a name is being bound to does not require grad."""
+    if not (tensor.is_floating_point() or tensor.is_complex()):
+        return "no floating numbers"
+    origin: Any = state.origin
+    line = current_line()
+    where = "" if line is None else f", line {line}"
+    if isinstance(origin, ast.Call) and getattr(origin.func, "attr", "") in LEAVING:
+        return f"{origin.func.attr}(){where}"  # type: ignore[attr-defined]
+    return "" if state.grad_enabled else f"inside no_grad{where}"
 
 
 def watching(wishes: Wishes = NO_WISHES, *, values: bool = False) -> tuple[Binder, Watch]:

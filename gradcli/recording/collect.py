@@ -186,6 +186,8 @@ def collect(
         for name, tensor in named_tensors(bindings, kind):
             written = texts and len(facts) < TEXTS
             fact = _tensor_fact(name, tensor, graph, lines or {}, values, written)
+            if name in passing:
+                fact = fact._replace(passing=True)
             if made is not None and fact.is_leaf and fact.requires_grad:
                 fact = fact._replace(line=made.get(id(tensor), fact.line))
             facts.append(fact)

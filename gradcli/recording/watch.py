@@ -36,7 +36,7 @@ class Entry:
 class Pass:
     """One backward pass: its roots, what flowed, and the leaves as they were in it."""
 
-    __slots__ = ("number", "origin", "roots", "captures", "flows", "leaves", "began")
+    __slots__ = ("number", "origin", "roots", "captures", "flows", "leaves", "began", "seeds")
 
     def __init__(self, number: int, origin: Any, roots: Sequence[Any], captures: bool) -> None:
         self.number, self.origin, self.captures = number, origin, captures
@@ -44,6 +44,7 @@ class Pass:
         self.flows: dict[tuple[int, int], Any] = {}  # by a node's identity and its output
         self.leaves: dict[int, tuple[Any, Any, Any]] = {}  # tensor, value, gradient; by identity
         self.began: dict[int, Any] = {}  # the values of the roots, by identity
+        self.seeds: tuple[Any, ...] = ()  # the gradients that it began with
 
 
 class Watch(Spectator):
@@ -144,6 +145,7 @@ class Watch(Spectator):
         now = Pass(self.count, self.origin(), roots, capture) if kept else None
         if now is not None:
             now.began = {id(root): self.snapshot(root) for root in roots}
+            now.seeds = tuple(self.of_flow(seed) for seed in gradients)
         self.running.append(now)
 
     def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
@@ -216,8 +218,9 @@ class Watch(Spectator):
             return
         if self.wanted is None:
             self.passes.clear()
-        if len(self.passes) < PASSES:
-            self.passes[over.number] = over
+        elif len(self.passes) == PASSES:
+            del self.passes[list(self.passes)[PASSES // 2]]  # the first ones stay, and the last
+        self.passes[over.number] = over
 
     # ---- what it amounts to
 

@@ -25,14 +25,15 @@ class Graph:
         self._interned: dict[tuple[object, ...], int] = {}
 
     def _name(self, fact: TensorFact) -> None:
-        """The first plain name wins, then the first `name[0]`."""
+        """The first plain name wins, then the first `name[0]`; a loop's name never does."""
         if fact.node is None:
             return
         key = (fact.node, fact.output_nr)
         known = self.tensors.get(key)
         if (
             known is None
-            or ("[" in known.name and "[" not in fact.name)
+            or (known.passing and not fact.passing)
+            or ("[" in known.name and "[" not in fact.name and not fact.passing)
             or (known.kind == "tensor" and fact.kind == "parameter")
         ):
             self.tensors[key] = fact

@@ -11,27 +11,28 @@ MOST_SAVED = 40
 SHORT = 14  # a value of more characters is told by its shape and range
 FEW = 6  # elements that are shown in full
 MOST_ELEMENTS = 6  # of one list or dict; the others are counted
+MOST_NAMES, FIRST_NAMES, LAST_NAMES = 120, 60, 20  # rows; of more both ends are shown
 
 
 def type_text(fact: TensorFact) -> str:
     """float32[2, 3]; the shape of a single number is left out."""
-    return fact.dtype + (str(list(fact.shape)) if fact.shape else "")
+    return fact.dtype + shape_text(fact.shape)
 
 
-def summary(
-    text: str | None, shape: tuple[int, ...], span: tuple[float, float] | None, *,
-    shaped: bool = False,
-) -> str:  # fmt: skip
-    """The value where it is short or has few elements, else from where to where its numbers go;
-    `shaped` says its shape then."""
+def shape_text(shape: tuple[int, ...]) -> str:
+    """[2, 3]; nothing for a single number."""
+    return str(list(shape)) if shape else ""
+
+
+def summary(text: str | None, shape: tuple[int, ...], span: tuple[float, float] | None) -> str:
+    """The value where it is short or has few elements, else from where to where its numbers go."""
     if text is None:
         return ""
     short = bare(text)
     if span is None or (text and (len(short) <= SHORT or prod(shape) <= FEW)):
         return short
     low, high = (f"{number:.3g}" for number in span)
-    numbers = low if low == high else f"{low}…{high}"
-    return f"{tuple(shape)} {numbers}" if shaped else numbers
+    return low if low == high else f"{low}…{high}"
 
 
 def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Line]:
@@ -44,7 +45,7 @@ def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Li
         "device" if elsewhere else "", "line",
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
-    for fact, left_out in _thinned(report.tensors, expand):
+    for fact, name, left_out in _thinned(_rows(report.tensors), expand):
         if left_out:
             rows.append((cell(f"  {ellipsis(look)} {left_out:,} more", "dim"),))
             continue
@@ -52,39 +53,82 @@ def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Li
         none = "None" if fact.requires_grad and not fact.has_grad else ""
         grad = summary(fact.grad_text, fact.shape, fact.grad_range)
         rows.append((
-            cell(fact.name, leaf if fact.is_leaf else ""),
+            cell(name, leaf if fact.is_leaf else ""),
             cell(type_text(fact)),
-            cell("yes") if fact.requires_grad else cell("no", "dim"),
+            _requires(fact),
             cell("leaf", leaf) if fact.grad_fn is None else cell(fact.grad_fn, "node"),
             cell(summary(fact.text, fact.shape, fact.range)),
             cell(grad or none, "dim" if none else ""),
             cell(fact.device if elsewhere else "", "dim"),
             cell("" if fact.line is None else str(fact.line), "dim"),
         ))  # fmt: skip
-    flexible = (((4, 12), (5, 12)), ((0, 10), (1, 12), (3, 14)), ((4, 6), (5, 6)))
-    return columns(rows, look, flexible=flexible, right=frozenset({7}))
+    return columns(
+        rows, look, first=(((4, 14), (5, 14)),), dropped=(6, 3, 7, 1, 2),
+        flexible=(((4, 6), (5, 6)),), right=frozenset({7}),
+    )  # fmt: skip
 
 
-def _thinned(tensors: tuple[TensorFact, ...], expand: bool) -> list[tuple[TensorFact, int]]:
-    """(fact, 0), or (any, n) in place of n elements of a long list."""
+def _requires(fact: TensorFact) -> Cell:
+    """yes, a parameter; no: inside no_grad, line 7."""
+    if fact.requires_grad:  # leaves that only a function knew have the kind, and no path
+        owned = fact.kind == "parameter" and "." in fact.name
+        return cell("yes, a parameter" if owned else "yes")
+    if fact.kind == "buffer":
+        return cell("no, a buffer", "dim")
+    return cell(f"no: {fact.why_not}" if fact.why_not else "no", "dim")
+
+
+def _rows(tensors: tuple[TensorFact, ...]) -> list[tuple[TensorFact, str]]:
+    """The tensors with the words for their names; names of one tensor share a row."""
+    by_tensor: dict[tuple[int, int], list[TensorFact]] = {}
+    rows: list[tuple[TensorFact, list[TensorFact]]] = []
+    for fact in tensors:
+        if fact.node is None:
+            rows.append((fact, [fact]))
+            continue
+        names = by_tensor.setdefault((fact.node, fact.output_nr), [])
+        if not names:
+            rows.append((fact, names))
+        names.append(fact)
+    told = [(_first_of(names), names) for _, names in rows]
+    return [(fact, _names(fact, names)) for fact, names in told]
+
+
+def _first_of(names: list[TensorFact]) -> TensorFact:
+    """A name of its own before an element of a list, and any before a loop's."""
+    return min(names, key=lambda fact: (fact.passing, "[" in fact.name))
+
+
+def _names(first: TensorFact, names: list[TensorFact]) -> str:
+    others = [fact.name for fact in names if fact is not first]
+    return f"{first.name} (also {', '.join(others)})" if others else first.name
+
+
+def _thinned(rows: list[tuple[TensorFact, str]], expand: bool) -> list[tuple[TensorFact, str, int]]:
+    """(fact, name, 0), or (any, "", n) in place of n rows of a long list or of very many."""
     if expand:
-        return [(fact, 0) for fact in tensors]
-    rows: list[tuple[TensorFact, int]] = []
+        return [(*row, 0) for row in rows]
+    kept: list[tuple[TensorFact, str, int]] = []
     start = 0
-    while start < len(tensors):
-        base = tensors[start].name.partition("[")[0]
+    while start < len(rows):
+        base = rows[start][0].name.partition("[")[0]
         end = start
-        while end < len(tensors) and tensors[end].name.partition("[")[0] == base:
+        while end < len(rows) and rows[end][0].name.partition("[")[0] == base:
             end += 1
-        group = tensors[start:end]
+        group = rows[start:end]
         if len(group) > MOST_ELEMENTS + 2:
-            rows.extend((fact, 0) for fact in group[: MOST_ELEMENTS - 1])
-            rows.append((group[0], len(group) - MOST_ELEMENTS))
-            rows.append((group[-1], 0))
+            kept.extend((*row, 0) for row in group[: MOST_ELEMENTS - 1])
+            kept.append((*group[0], len(group) - MOST_ELEMENTS))
+            kept.append((*group[-1], 0))
         else:
-            rows.extend((fact, 0) for fact in group)
+            kept.extend((*row, 0) for row in group)
         start = end
-    return rows
+    if len(kept) <= MOST_NAMES:
+        return kept
+    first, last = kept[:FIRST_NAMES], kept[-LAST_NAMES:]
+    between = kept[FIRST_NAMES:-LAST_NAMES]
+    left_out = sum(number or 1 for _, _, number in between)
+    return [*first, (*between[0][:2], left_out), *last]
 
 
 def saved_table(report: Report, look: Look, *, expand: bool = False) -> list[Line]:

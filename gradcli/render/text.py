@@ -141,24 +141,26 @@ def columns(
     rows: Sequence[Sequence[Cell]],
     look: Look,
     *,
+    first: Sequence[Sequence[tuple[int, int]]] = (),
+    dropped: Sequence[int] = (),
     flexible: Sequence[Sequence[tuple[int, int]]] = (),
     right: frozenset[int] = frozenset(),
     gap: int = 2,
 ) -> list[Line]:
     """Rows in columns as wide as their widest cell; a row of one or two cells stands free.
 
-    Where the page is too narrow the `flexible` columns (number, least width) give way, one group
-    after the other, within a group the widest first, and their cells are cut.
+    Where the page is too narrow the columns of `first` (number, least width) give way, one group
+    after the other, then the `dropped` ones go, one by one, then those of `flexible` give way.
+    Within a group the widest is first; the cells of a column that gave way are cut.
     """
     body = [row for row in rows if len(row) > 2]
     if not body:
         return [fitted(row, look) for row in rows]
     widths = [max(width_of(row[i].text) for row in body) for i in range(len(body[0]))]
-    spaces = gap * sum(1 for width in widths[1:] if width)
-    for group in () if look.whole else flexible:
-        _shrink(widths, group, sum(widths) + spaces - look.width)
+    if not look.whole:
+        _fit(widths, look.width, gap, first, dropped, flexible)
     mark = ellipsis(look)
-    narrow = sum(widths) + spaces > look.width and not look.whole
+    narrow = _total(widths, gap) > look.width and not look.whole
     lines: list[Line] = []
     for row in rows:
         if len(row) <= 2:
@@ -174,6 +176,26 @@ def columns(
             pieces.append(Cell(text, piece.style, piece.bare))
         lines.append(fitted(pieces, look) if narrow else tuple(pieces))
     return lines
+
+
+def _total(widths: Sequence[int], gap: int) -> int:
+    """The columns of a line with gaps between its cells."""
+    return sum(widths) + gap * sum(1 for width in widths[1:] if width)
+
+
+def _fit(
+    widths: list[int], width: int, gap: int, first: Sequence[Sequence[tuple[int, int]]],
+    dropped: Sequence[int], flexible: Sequence[Sequence[tuple[int, int]]],
+) -> None:  # fmt: skip
+    """Takes from the widths what is too much; a column of width 0 is not shown."""
+    for group in first:
+        _shrink(widths, group, _total(widths, gap) - width)
+    for column in dropped:
+        if _total(widths, gap) <= width:
+            return
+        widths[column] = 0
+    for group in flexible:
+        _shrink(widths, group, _total(widths, gap) - width)
 
 
 def ellipsis(look: Look) -> str:

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from ..recording.facts import Place, Report, RootFact
+from ..recording.facts import Place, Report, RootFact, ShownPass
 from . import ledger as ledgers
 from .escape import Terminal
 from .graph import Graph
-from .table import events, saved_table, summary, tensor_table
-from .text import BLANK, Cell, Line, Look, after, cell, columns, counted, one_line, paint
+from .table import events, saved_table, shape_text, summary, tensor_table
+from .text import BLANK, Cell, Line, Look, after, cell, columns, counted, one_line, paint, width_of
 from .tree import ASCII, UNICODE, Drawing, Row
 
 MOST_TREES = 6
 MOST_EVENTS = 20
 LEAST_WORDS = 18
+FIRST_PASSES, LAST_PASSES = 2, 3  # of very many passes these are drawn
 
 
 def text(
     report: Report, look: Look, *, depth: int | None = None, expand: bool = False,
-    saved: bool = False, ledger: bool = False, streamed: bool = False,
+    saved: bool = False, ledger: bool = False, legend: bool = False, streamed: bool = False,
 ) -> Terminal:  # fmt: skip
     """The page that a person reads; `streamed` where the program's own output is there already."""
     parts: list[list[Line]] = []
-    drawing, trees = draw(report, look, depth=depth, expand=expand)
-    parts.extend(trees)
+    drawing = None
+    for one in _each_pass(report, expand):
+        if isinstance(one, str):
+            parts.append([(cell(one, "dim"),)])
+            continue
+        drawing, trees = draw(one, look, depth=depth, expand=expand)
+        if one.shown is not None and one.shown.of > 1:
+            parts.append([_heading(one.shown)])
+        parts.extend(trees)
+    assert drawing is not None
     if saved:
         parts.append(saved_table(report, look, expand=expand))
     parts.append(tensor_table(report, look, expand=expand))
@@ -42,12 +51,40 @@ def text(
         from . import profile
 
         parts.append(profile.table(report.profile, look, expand=expand))
+    if legend:
+        from . import legend as signs
+
+        parts.append(signs.lines(look))
     lines: list[Line] = []
     for part in parts:
         if part:
             lines.extend((*((BLANK,) if lines else ()), *part))
     page = paint(lines, look)
     return after(report.output, page, streamed)
+
+
+def _each_pass(report: Report, expand: bool) -> Iterator[Report | str]:
+    """The report on each pass that is drawn, and how many are left out between them; results
+    that no pass came through stand with the last one."""
+    passes = report.passes
+    if len(passes) < 2:
+        yield report
+        return
+    between = range(FIRST_PASSES, len(passes) - LAST_PASSES)
+    for place, fact in enumerate(passes):
+        if place in between and not expand:
+            if place == between.start:
+                yield f"{len(between):,} more passes; --expand draws them, --pass N one of them"
+            continue
+        last = place == len(passes) - 1
+        roots = report.roots if last else fact.roots
+        yield report._replace(shown=fact.shown, roots=roots, flows=fact.flows)
+
+
+def _heading(shown: ShownPass) -> Line:
+    """pass 3 of 200   loss.backward()   line 12"""
+    where = "" if shown.line is None else f"   {one_line(shown.source)}   line {shown.line}"
+    return (cell(f"pass {shown.number:,} of {shown.of:,}{where}", "dim"),)
 
 
 def draw(
@@ -101,13 +138,18 @@ class Words:
             return []
         self.arrow = "→" if look.unicode else "->"
         cells = [self._row(row) for row in rows]
-        heads = ["", "grad_fn", "value", "grad", "line"]
-        for i in (2, 3):
+        heads = ["", "grad_fn", "shape", "value", "grad", "line"]
+        for i in (2, 3, 4):
             if not any(len(row) > 2 and row[i].text for row in cells):
                 heads[i] = ""
         head = tuple(cell(word, "head") for word in heads)
-        groups = (((0, 28), (2, 16), (3, 14)), ((0, LEAST_WORDS),), ((1, 14),), ((2, 8), (3, 8)))
-        return columns((head, *cells), look, flexible=groups, right=frozenset({4}))
+        leaves = (row for row in cells if len(row) > 2 and row[1].style == "leaf")
+        named = max((width_of(row[0].text) for row in leaves), default=0)
+        return columns(
+            (head, *cells), look, first=(((0, max(named, LEAST_WORDS)),), ((3, 24), (4, 20))),
+            dropped=(2, 1, 5), flexible=(((3, 14), (4, 14)), ((3, 8), (4, 8))),
+            right=frozenset({5}),
+        )  # fmt: skip
 
     def _row(self, row: Row) -> tuple[Cell, ...]:
         if row.kind == "fold":
@@ -115,8 +157,9 @@ class Words:
         if row.kind == "constant":
             constant = self.graph.constants[row.node, row.output_nr]
             said = Cell(row.lead + cell(one_line(constant.text)).text)
-            value = summary(constant.value, constant.shape, constant.range, shaped=True)
-            return (said, cell("constant", "dim"), cell(value), Cell(""), Cell(""))
+            value = summary(constant.value, constant.shape, constant.range)
+            size = cell(shape_text(constant.shape), "dim")
+            return (said, cell("constant", "dim"), size, cell(value), Cell(""), Cell(""))
         words, style = self._words(row)
         mark = self.drawing.marks.get(row.node) if row.kind == "node" else None
         told = cell(words if mark is None else f"#{mark} {words}").text
@@ -125,9 +168,10 @@ class Words:
         leaf = name == "AccumulateGrad"
         kind = cell("leaf" if leaf else name, "leaf" if leaf else "node")
         if row.kind == "again":
-            return (first, kind, cell(row.text or "see above", "dim"), Cell(""), Cell(""))
-        value, grad, line = self._facts(row)
-        return (first, kind, cell(value), cell(grad), cell(line, "dim"))
+            where = cell(row.text or "see above", "dim")
+            return (first, kind, Cell(""), where, Cell(""), Cell(""))
+        shape, value, grad, line = self._facts(row)
+        return (first, kind, cell(shape, "dim"), cell(value), cell(grad), cell(line, "dim"))
 
     def _words(self, row: Row) -> tuple[str, str]:
         """The words for a node, and their style."""
@@ -170,27 +214,29 @@ class Words:
         flow = self.graph.flows.get(key)
         return f", in {flow.module}" if flow is not None and flow.module else ""
 
-    def _facts(self, row: Row) -> tuple[str, str, str]:
-        """Value, gradient and line: of the pass that is drawn; else as they are at the end."""
+    def _facts(self, row: Row) -> tuple[str, str, str, str]:
+        """Shape, value, gradient and line: of the pass that is drawn, else at the end."""
         key = (row.node, row.output_nr)
         flow = self.graph.flows.get(key)
         place = self.graph.facts[row.node].place
         named = self.graph.tensors.get(key)
-        value = grad = line = ""
+        shape = value = grad = line = ""
         if flow is not None:
-            value = summary(flow.text, flow.shape, flow.range, shaped=True)
+            shape = shape_text(flow.shape)
+            value = summary(flow.text, flow.shape, flow.range)
             grad = summary(flow.grad_text, flow.shape, flow.grad_range)
             if flow.later is not None:
                 value += f" {self.arrow} {summary(flow.later, flow.shape, flow.later_range)}"
         elif named is not None:
-            value = summary(named.text, named.shape, named.range, shaped=True)
+            shape = shape_text(named.shape)
+            value = summary(named.text, named.shape, named.range)
         if place is not None:
             line = str(place.line)
         elif named is not None and named.line is not None:
             line = str(named.line)
         elif flow is not None and flow.line is not None:
             line = str(flow.line)
-        return value, grad, line
+        return shape, value, grad, line
 
 
 def _footer(report: Report, drawing: Drawing) -> list[Line]:

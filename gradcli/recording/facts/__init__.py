@@ -57,6 +57,8 @@ class TensorFact(NamedTuple):
     range: tuple[float, float] | None = None
     grad_range: tuple[float, float] | None = None
     kind: str = "tensor"  # of a module: "parameter", "buffer"
+    why_not: str = ""  # why it does not require grad, where that is known
+    passing: bool = False  # the name is a loop's: it held other tensors before
 
 
 class NodeFact(NamedTuple):
@@ -107,6 +109,15 @@ class FlowFact(NamedTuple):
     module: str = ""
     name: str = ""  # of a leaf, in the pass
     line: int | None = None  # of a leaf, where it was made
+
+
+class PassFact(NamedTuple):
+    """A backward pass: which one it is, where it began, what was there and what flowed in it."""
+
+    shown: ShownPass
+    roots: tuple[RootFact, ...]
+    flows: tuple[FlowFact, ...]
+    seeds: tuple[Nested | None, ...] = ()
 
 
 class SavedFact(NamedTuple):
@@ -209,6 +220,7 @@ class Report(NamedTuple):
     freed: int | None = None
     saving: int | None = None
     shown: ShownPass | None = None
+    passes: tuple[PassFact, ...] = ()
     backwards: tuple[BackwardFact, ...] = ()
     events: tuple[EventFact, ...] = ()
     output: str = ""

@@ -16,6 +16,7 @@ from ...recording.facts import (
     GradientFact,
     GradReport,
     NodeFact,
+    PassFact,
     Report,
     RootFact,
     SavedFact,
@@ -59,6 +60,7 @@ def trace(report: Report) -> Iterator[Terminal]:
         "device": report.device,
         "results": [root_name(root, report) for root in report.roots],
         "pass": None if report.shown is None else report.shown._asdict(),
+        "passes": map(pass_row, report.passes),
         "tensors": map(_tensor, report.tensors),
         "nodes": (
             {**_node(node, flows.get(node.id), saved.get(node.id)), **detail(node.id)}
@@ -163,6 +165,7 @@ def _tensor(fact: TensorFact) -> dict[str, Any]:
         "dtype": fact.dtype,
         "device": fact.device,
         "requires_grad": fact.requires_grad,
+        **({"why_not": fact.why_not} if fact.why_not else {}),
         "is_leaf": fact.is_leaf,
         "retains_grad": fact.retains_grad,
         "grad_fn": fact.grad_fn,
@@ -199,6 +202,23 @@ def _node(
             for fact in saved
         ]  # fmt: skip
     return row
+
+
+def pass_row(fact: PassFact) -> dict[str, Any]:
+    """A backward pass, with the values and the gradients of its nodes and leaves."""
+    which = fact.shown
+    return {
+        "number": which.number,
+        "line": which.line,
+        "source": which.source,
+        "roots": [[root.node, root.output_nr] for root in fact.roots],
+        "seeds": fact.seeds,
+        "nodes": [
+            {"id": flow.node, "output_nr": flow.output_nr, "shape": flow.shape,
+             "value": flow.value, "grad": flow.grad, "changed": flow.changed}
+            for flow in fact.flows
+        ],
+    }  # fmt: skip
 
 
 def root_name(root: RootFact, report: Report) -> str:

@@ -287,10 +287,10 @@ def of(
     """A value in a box: a number as wires have it, else its few elements or its range."""
     if text is not None and shape == () and text.startswith("tensor("):
         return lines_of(ValueFact(shape, dtype, text))[0]
-    told = _elements(summary(text, shape, span, shaped=shaped))
-    if width_of(told) <= ELEMENTS or span is None:
-        return told
-    return summary("", shape, span, shaped=shaped)
+    told = _elements(summary(text, shape, span))
+    if width_of(told) > ELEMENTS and span is not None:
+        told = summary("", shape, span)
+    return f"{tuple(shape)} {told}" if shaped and "…" in told else told
 
 
 def _assigned(name: str, place: Place) -> str:

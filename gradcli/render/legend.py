@@ -1,0 +1,34 @@
+"""Render: what the signs and the words of `gradcli trace` mean. docs/trace.md has the same list."""
+
+from __future__ import annotations
+
+from .text import Line, Look, cell, pad, width_of
+
+SIGNS = (
+    ("├─ └─", "an input of the node above"),
+    ("●", "the next node of a long chain; its other inputs hang below it"),
+    ("⋮", "something is folded, and the row says what; --expand shows it"),
+    ("see above, see #1", "the node is drawn already; #1 marks the row"),
+    ("NAME = EXPRESSION", "an assignment of the program"),
+    ("NAME: EXPRESSION", "the value of the expression, which a name holds in another way"),
+    ("EXPRESSION, in net.1", "the node was made in this module, in the call of the expression"),
+    ("NAME (also NAME)", "names of one tensor"),
+    ("leaf", "a tensor that no operation made: the graph ends there"),
+    ("constant", "an input that needs no gradient"),
+    ("least…greatest", "the range of a tensor with more than six elements"),
+    ("2. → -1.", "the value in the pass, and the value at the end of the program"),
+    ("an empty grad", "no gradient flowed there in this pass"),
+    ("None", "the tensor requires grad, and nothing was stored in its .grad"),
+    ("?", "the value depends on an input without a value"),
+)
+ASCII = str.maketrans({"├": "|", "└": "`", "─": "-", "●": "o", "⋮": ":", "→": ">", "…": "~"})
+
+
+def lines(look: Look) -> list[Line]:
+    """The list, in two columns."""
+    wide = max(width_of(sign) for sign, _ in SIGNS)
+    rows = [(pad(sign, wide) + "  ", meaning) for sign, meaning in SIGNS]
+    return [
+        (cell(sign if look.unicode else sign.translate(ASCII), "name"), cell(meaning))
+        for sign, meaning in rows
+    ]
