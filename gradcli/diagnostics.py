@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+CELL_MARK = "# %% cell "  # the line above each cell in the text that a notebook becomes
+
 
 class ExitStatus(IntEnum):
     """The exit codes of the command."""

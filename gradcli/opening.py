@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 SUFFIX = ".expr"
+PICTURES = 16  # a notebook holds pictures besides its text: it may be so many times as large
 PATIENCE = 1.0  # seconds for somebody to open the other end of a pipe
 
 
@@ -41,8 +42,12 @@ def opened(given: str | None, most: int) -> Opened:
         return _from_stdin(most)
     if given == "":
         raise UsageError("FILE is empty", "gradcli run FILE")
+    if given is not None and ".ipynb:" in given and given.rpartition(":")[2].isdigit():
+        path = given.rpartition(":")[0]  # one cell of a notebook
+        return Opened(given, path, _read(path, PICTURES * most))
     if given is not None:
-        return Opened(given, given, _read(given, most))
+        room = PICTURES * most if given.endswith(".ipynb") else most
+        return Opened(given, given, _read(given, room))
     if sys.stdin is not None and not sys.stdin.isatty() and _is_piped():
         return _from_stdin(most)
     return _only_one(most)
@@ -87,8 +92,6 @@ def _only_one(most: int) -> Opened:
 def _read(path: str, most: int) -> bytes:
     try:
         status = os.stat(path)
-        if path.endswith(".ipynb"):
-            raise UsageError(f"{path} is a notebook", "copy its cells into a .expr file")
         if stat.S_ISDIR(status.st_mode):
             raise UsageError(f"{path} is a folder", _inside(path))
         with open(path, "rb", opener=at_once) as file:

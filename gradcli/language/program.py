@@ -14,6 +14,7 @@ from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span, not
 from . import names
 from .check import Checker
 from .names import Scope
+from .notebook import mark_echoes
 from .parser import Held, endless_fstring, parsed
 from .source import Source
 
@@ -80,6 +81,8 @@ def parse(
     _limit_size(source, limits)
     with _collector_held():
         body, checker, literals = _checked(source, limits)
+        if source.cells:
+            mark_echoes(body, source.text, source.cells)
         certain, reached = _used(checker)
         names.resolve(checker.module)
         for name, node in checker.module.calls.items():

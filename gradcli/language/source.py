@@ -7,6 +7,7 @@ from bisect import bisect_right
 from functools import cached_property
 
 from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span
+from . import notebook
 
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -20,11 +21,15 @@ class Source:
         # Python's parser reads \r\n and \r as line ends; one form keeps every position equal.
         self.text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
         self.name = name
+        self.notes: tuple[str, ...] = ()  # what of the file is not in the program
         self._ascii = self.text.isascii()
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "<input>") -> Source:
         """Decode UTF-8; another encoding is refused with the place of the first bad byte."""
+        asked = notebook.of_notebook(name)
+        if asked is not None:
+            return cls._of_notebook(data, name, asked[1])
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -33,6 +38,27 @@ class Source:
         if zero >= 0:
             raise _not_text(data, zero, name)
         return cls(text, name)
+
+    @classmethod
+    def _of_notebook(cls, data: bytes, name: str, only: int | None) -> Source:
+        """The cells of a notebook as one text."""
+        try:
+            cells = notebook.read(data, only)
+        except notebook.NotANotebook as error:
+            note = "help: gradcli run notes.ipynb runs all cells, notes.ipynb:3 the third"
+            raise ProgramError(Diagnostic("SyntaxError", str(error), (), (note,), name)) from None
+        source = cls(cells.text, name)
+        if cells.left_out:
+            lines = "1 line" if cells.left_out == 1 else f"{cells.left_out} lines"
+            source.notes = (f"{lines} with magics or shell commands left out",)
+        return source
+
+    @cached_property
+    def cells(self) -> list[int]:
+        """The lines on which cells begin, in a notebook or a script that marks them."""
+        name = self.name
+        marked = name.endswith(".py") or notebook.of_notebook(name) is not None
+        return notebook.starts(self.text) if marked else []
 
     @cached_property
     def lines(self) -> list[str]:

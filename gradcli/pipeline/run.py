@@ -52,7 +52,7 @@ def _shown(request: Request) -> str:
 def program_of(request: Request) -> Program:
     """bytes -> Source -> Program; ProgramError says what is wrong."""
     most = request.limits.max_source
-    if len(request.data) > most:
+    if len(request.data) > most and ".ipynb" not in request.name:
         raise ProgramError(
             LimitReached(f"limit of {most:,} bytes of source", "--max-source").told(request.name)
         )
@@ -121,5 +121,6 @@ def _run(
         error = missing_inputs(program, list(values.missing))
     error = None if error is None else error.bounded()
     missing = values.missing if guessed else ()
+    notes = (*program.source.notes, *session.notes)
     return Ran(request, program, program.source.text, outcome, printed,
-               tuple(warned.lines), error, missing, spectators, tuple(session.notes))  # fmt: skip
+               tuple(warned.lines), error, missing, spectators, notes)  # fmt: skip

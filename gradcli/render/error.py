@@ -14,10 +14,11 @@ lines of it are wrapped.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 
-from ..diagnostics import Diagnostic, Label, Span
+from ..diagnostics import CELL_MARK, Diagnostic, Label, Span
 from .escape import Terminal, block
 from .text import Cell, Line, Look, cell, cut, ellipsis, paint, width_of
 
@@ -32,6 +33,8 @@ LEAST_WORDS = 44  # columns that the words of a label get on a line of their own
 def text(diagnostic: Diagnostic, source: str | None, look: Look) -> Terminal:
     """The whole message, ending in a line end."""
     lines: list[Line] = []
+    if source is not None and ".ipynb" in diagnostic.file:
+        diagnostic = in_cells(diagnostic, source.split("\n"))
     if diagnostic.labels and source is not None:
         lines.extend(frame(diagnostic, source.split("\n"), look))
     elif diagnostic.file not in ("", "<input>"):
@@ -54,8 +57,35 @@ def note(said: str, look: Look) -> list[Line]:
     return [*lines, *((cell(row),) for row in rows)]
 
 
-def _position(diagnostic: Diagnostic) -> str:
+def in_cells(diagnostic: Diagnostic, source: Sequence[str]) -> Diagnostic:
+    """The same in words that count lines as a notebook does: by cell, and from the cell's start."""
+
+    def said(words: str) -> str:
+        return re.sub(r"\bline (\d+)", lambda match: in_cell(int(match[1]), source), words)
+
+    labels = tuple(label._replace(text=said(label.text)) for label in diagnostic.labels)
+    return diagnostic._replace(labels=labels, notes=tuple(map(said, diagnostic.notes)))
+
+
+def in_cell(line: int, source: Sequence[str]) -> str:
+    """ "cell 3, line 2" for a line of the text that a notebook's cells make."""
+    cell_number, start = cell_of(line, source)
+    return f"cell {cell_number}, line {line - start}" if cell_number else f"line {line}"
+
+
+def cell_of(line: int, source: Sequence[str]) -> tuple[str, int]:
+    """The number of a notebook's cell and the line of its mark; nothing for another text."""
+    for number in range(min(line, len(source)), 0, -1):
+        if source[number - 1].startswith(CELL_MARK):
+            return source[number - 1].removeprefix(CELL_MARK), number
+    return "", 0
+
+
+def _position(diagnostic: Diagnostic, source: Sequence[str] = ()) -> str:
     span = diagnostic.span
+    if span is not None and ".ipynb" in diagnostic.file:
+        name = re.sub(r"(\.ipynb):\d+$", r"\1", diagnostic.file)
+        return f"{name}, {in_cell(span.line, source)}, column {span.column}"
     return diagnostic.file if span is None else f"{diagnostic.file}:{span.line}:{span.column}"
 
 
@@ -90,28 +120,30 @@ def frame(diagnostic: Diagnostic, source: Sequence[str], look: Look) -> list[Lin
     labels = sorted(diagnostic.labels, key=lambda label: (label.span.line, label.span.column))
     primary = next((label for label in labels if label.primary), labels[0])
     number_width = len(str(max(label.span.end_line for label in labels)))
-    lines: list[Line] = [(cell(_position(diagnostic), "note"),)]
+    lines: list[Line] = [(cell(_position(diagnostic, source), "note"),)]
     before: int | None = None
+    starts = _Starts(source if ".ipynb" in diagnostic.file else ())
     by_line: dict[int, list[Label]] = {}
     for label in labels:
         by_line.setdefault(label.span.line, []).append(label)
     numbers = list(by_line)
     for number, following in zip(numbers, [*numbers[1:], len(source) + 1], strict=True):
         group = by_line[number]
+        lines.extend(starts.enter(number, before is None))
         if before is not None and number > before + GAP:
             lines.append((Cell("  " + (" " * number_width) + _bar(look, True), "dim"),))
         elif before is not None and number == before + GAP:
-            lines.append(_source_line(source, before + 1, number_width, look))
+            lines.append(_source_line(source, before + 1, number_width, look, 0, starts.at))
         before = number
         wide = max(label.span.end_line for label in group)
         skipped = _skipped(group, source, _room(number_width, look))
-        lines.append(_source_line(source, number, number_width, look, skipped))
+        lines.append(_source_line(source, number, number_width, look, skipped, starts.at))
         for label in sorted(group, key=lambda label: label is not primary):
             lines.extend(_marks(label, label is primary, source, number_width, look, skipped))
         if wide > number:
             last = min(wide, number + MOST_LINES, following - 1)
             for extra in range(number + 1, last + 1):
-                lines.append(_source_line(source, extra, number_width, look))
+                lines.append(_source_line(source, extra, number_width, look, 0, starts.at))
             before = last
     return lines
 
@@ -123,10 +155,23 @@ def _bar(look: Look, gap: bool = False) -> str:
 
 
 def _source_line(
-    source: Sequence[str], number: int, width: int, look: Look, skipped: int = 0
+    source: Sequence[str], number: int, width: int, look: Look, skipped: int = 0, start: int = 0
 ) -> Line:
     shown = _windowed(source, number, skipped, _room(width, look), look)
-    return (Cell(f"  {number:>{width}}{_bar(look)}", "dim"), Cell(shown))
+    return (Cell(f"  {number - start:>{width}}{_bar(look)}", "dim"), Cell(shown))
+
+
+class _Starts:
+    """Where the cell of the lines that are shown begins; 0 in a text without cells."""
+
+    def __init__(self, source: Sequence[str]) -> None:
+        self.source, self.at = source, 0
+
+    def enter(self, number: int, first: bool) -> list[Line]:
+        """The cell of this line; a word where it is another than before."""
+        name, start = cell_of(number, self.source)
+        changed, self.at = start != self.at, start
+        return [(Cell(f"  cell {name}", "dim"),)] if changed and not first else []
 
 
 def _room(width: int, look: Look) -> int:

@@ -215,12 +215,27 @@ class StatementCompiler(ClassCompiler, FlowCompiler):
     # ------------------------------------------------------------ definitions
 
     def expression_statement(self, node: ast.Expr, scope: Scope) -> Closure | None:
+        if hasattr(node, "echo"):
+            return self.echoed(node, scope)
         if type(node.value) is ast.Constant:
             return None
         value_of = self.expression(node.value, scope)
 
         def run(frame: list[Any]) -> None:
             value_of(frame)
+
+        return run
+
+    def echoed(self, node: ast.Expr, scope: Scope) -> Closure:
+        """The last value of a cell."""
+        from ..echo import echo
+
+        value_of = self.expression(node.value, scope)
+
+        def run(frame: list[Any]) -> None:
+            value = value_of(frame)
+            state.origin = node
+            echo(value)
 
         return run
 

@@ -1,0 +1,184 @@
+"""language: a value as a notebook shows it: its repr, lists broken over lines where they are long.
+
+A group of items (the inside of a list) is broken, at each of its commas, as soon as its line gets
+longer than the page; the outermost group first. That is what IPython does.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from .formatting import quoted
+from .session import session
+from .values import Set
+
+WIDTH = 79
+MOST = 1000  # items that are shown
+DEEPEST = 200
+
+
+class Group:
+    """What stands in a bracket: whether its lines end at commas, and how many commas wait."""
+
+    __slots__ = ("broken", "waiting")
+
+    def __init__(self) -> None:
+        self.broken = False
+        self.waiting = 0
+
+
+class Page:
+    """Text on its way to lines: what may still be broken waits."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        # Texts, and places where a line may end: the group and its indentation.
+        self.waiting: deque[Any] = deque()
+        self.width = 0  # of what is done of the current line
+        self.ahead = 0  # of what waits
+        self.groups = [Group()]
+        self.queue = [list(self.groups)]  # by depth, those of which nobody has decided
+        self.indentation = 0
+
+    def text(self, text: str) -> None:
+        if self.waiting:
+            self.waiting.append(text)
+            self.ahead += len(text)
+            self._break_outer()
+        else:
+            self.done.append(text)
+            self.width += len(text)
+
+    def comma(self) -> None:
+        """A place where the line may end, else a blank."""
+        group = self.groups[-1]
+        if group.broken:
+            self._flush()
+            self._line(self.indentation)
+        else:
+            self.waiting.append((group, self.indentation))
+            group.waiting += 1
+            self.ahead += 1
+            self._break_outer()
+
+    def line(self) -> None:
+        """A line ends here in any case, and so at the commas around."""
+        self._break_next()
+        self._flush()
+        self._line(self.indentation)
+
+    def _line(self, indentation: int) -> None:
+        self.done.append("\n" + " " * indentation)
+        self.width = indentation
+
+    def _break_outer(self) -> None:
+        """The outermost group that waits is broken, until the line fits."""
+        while self.width + self.ahead > WIDTH and self._break_next():
+            pass
+
+    def _break_next(self) -> bool:
+        """Breaks the outermost group with a comma that waits, and those around it."""
+        for level in self.queue:
+            outer = next((group for group in reversed(level) if group.waiting), None)
+            if outer is None:
+                for group in level:
+                    group.broken = True
+                level.clear()
+                continue
+            level.remove(outer)
+            outer.broken = True
+            while outer.waiting:
+                self._put()
+            while self.waiting and type(self.waiting[0]) is str:
+                self._put()
+            return True
+        return False
+
+    def _put(self) -> None:
+        item = self.waiting.popleft()
+        if type(item) is str:
+            self.done.append(item)
+            self.width += len(item)
+            self.ahead -= len(item)
+            return
+        group, indentation = item
+        self.ahead -= 1
+        group.waiting -= 1
+        if group.broken:
+            self._line(indentation)
+        else:
+            self.done.append(" ")
+            self.width += 1
+
+    def _flush(self) -> None:
+        while self.waiting:
+            self._put()
+
+    def begin(self, opening: str) -> None:
+        self.text(opening)
+        while len(self.queue) <= len(self.groups):
+            self.queue.append([])
+        group = Group()
+        self.queue[len(self.groups)].append(group)
+        self.groups.append(group)
+        self.indentation += len(opening)
+
+    def end(self, closing: str, opening: str) -> None:
+        group = self.groups.pop()
+        if not group.waiting and group in (level := self.queue[len(self.groups)]):
+            level.remove(group)
+        self.indentation -= len(opening)
+        self.text(closing)
+
+    def whole(self) -> str:
+        self._flush()
+        return "".join(self.done)
+
+
+def echo(value: Any) -> None:
+    """Writes what a notebook shows of a cell's last value; nothing for None."""
+    if value is None:
+        return
+    page = Page()
+    _show(value, page, ())
+    text = page.whole() + "\n"
+    session.budget.charge_output(text)
+    session.write(text)
+
+
+def _show(value: Any, page: Page, around: tuple[int, ...]) -> None:
+    kind = type(value)
+    if kind not in BRACKETS or id(value) in around or len(around) > DEEPEST or not len(value):
+        _plain(quoted(value) if id(value) not in around else "...", page)
+        return
+    opening, closing = BRACKETS[kind]
+    session.budget.charge(len(value))
+    page.begin(opening)
+    inner = (*around, id(value))
+    for place, item in enumerate(value.items() if kind is dict else value):
+        if place:
+            page.text(",")
+            page.comma()
+        if place == MOST:
+            page.text("...")
+            break
+        if kind is dict:
+            _show(item[0], page, inner)
+            page.text(": ")
+        _show(item[1] if kind is dict else item, page, inner)
+    if kind is tuple and len(value) == 1:
+        page.text(",")
+    page.end(closing, opening)
+
+
+BRACKETS: dict[Any, tuple[str, str]] = {
+    list: ("[", "]"), tuple: ("(", ")"), dict: ("{", "}"), Set: ("{", "}"),
+}  # fmt: skip
+
+
+def _plain(text: str, page: Page) -> None:
+    for place, line in enumerate(text.split("\n")):
+        if place:
+            page.line()
+        page.text(line)

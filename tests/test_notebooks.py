@@ -1,0 +1,122 @@
+"""Tests: notebooks and scripts with cells: what is echoed, what is left out, where an error is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from test_cli import gradcli as command
+
+from gradcli.language.notebook import without_magics
+
+
+def notebook(folder: Path, *cells: str, markdown: str = "# A title") -> Path:
+    """A notebook with a cell of text in front of its cells of code."""
+    code = [{"cell_type": "code", "source": cell.splitlines(True)} for cell in cells]
+    text = {"cell_type": "markdown", "source": markdown}
+    file = folder / "notes.ipynb"
+    file.write_text(json.dumps({"cells": [text, *code], "nbformat": 4}), "utf-8")
+    return file
+
+
+def test_cells_run_in_order_and_their_last_values_are_echoed(tmp_path: Path) -> None:
+    file = notebook(
+        tmp_path,
+        "%matplotlib inline\nimport torch\n!pip install torch\nx = torch.ones(2)",
+        "x\nx * 2",
+        "x + 1;",
+        "print('printed')\nNone",
+        "%%bash\nls",
+        "%%time\nx.shape",
+        "if True:\n    %timeit x\n    y = 3\n'text'",
+        "y = 4",
+    )
+    done = command("run", str(file))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "tensor([2., 2.])\nprinted\ntorch.Size([2])\n'text'\n"
+    assert done.stderr == "note: 6 lines with magics or shell commands left out\n"
+
+
+def test_one_cell(tmp_path: Path) -> None:
+    file = notebook(tmp_path, "raise ValueError", "1 + 1", "2 + 2")
+    assert command("run", f"{file}:2").stdout == "2\n"
+    missing = command("run", f"{file}:7")
+    assert missing.returncode == 3 and "3 cells of code, and no cell 7" in missing.stderr
+
+
+# What IPython shows of these.
+ECHOES = {
+    "list(range(3))": "[0, 1, 2]",
+    "[torch.ones(2, 2), (1,)]": "[tensor([[1., 1.],\n         [1., 1.]]),\n (1,)]",
+    "{'x': torch.ones(2, 2), 'y': [torch.zeros(1), 1]}": (
+        "{'x': tensor([[1., 1.],\n         [1., 1.]]),\n 'y': [tensor([0.]), 1]}"
+    ),
+    "['a' * 30] * 3": f"['{'a' * 30}',\n '{'a' * 30}',\n '{'a' * 30}']",
+    "[[1] * 9 for i in range(4)]": f"[{(str([1] * 9) + ',|') * 3}{[1] * 9}]".replace("|", "\n "),
+    "{'a': [1] * 30}": "{'a': [1,\n" + "  1,\n" * 28 + "  1]}",
+    "(torch.ones(1), None)": "(tensor([1.]), None)",
+    "[[], {}]": "[[], {}]",
+    "'it'": "'it'",
+}
+
+
+@pytest.mark.parametrize("text", ECHOES)
+def test_echoes(text: str, tmp_path: Path) -> None:
+    assert command("run", str(notebook(tmp_path, text))).stdout == ECHOES[text] + "\n"
+
+
+def test_an_error_says_cell_and_line(tmp_path: Path) -> None:
+    file = notebook(tmp_path, "def f(x):\n    return 1 / x", "y = 1\nf(0)")
+    done = command("run", str(file))
+    assert done.returncode == 3
+    first, *lines = done.stderr.splitlines()
+    assert first == f"{file}, cell 1, line 2, column 12"
+    assert "  cell 2" in lines and "  2 | f(0)" in lines
+    assert lines[-1] == "ZeroDivisionError: division by zero"
+    text = notebook(tmp_path, "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny.backward()",
+                    "y.backward()")  # fmt: skip
+    said = command("run", str(text)).stderr
+    assert "cell 2, line 1" in said and "line 4" not in said
+
+
+def test_what_is_no_notebook(tmp_path: Path) -> None:
+    file = tmp_path / "notes.ipynb"
+    for text in ("x = 1", "[]", '{"cells": [{"cell_type": "code"}]}', "[" * 100_000):
+        file.write_text(text)
+        done = command("run", str(file))
+        assert done.returncode == 3 and "is not a notebook" in done.stderr, done.stderr
+
+
+def test_cells_of_a_script(tmp_path: Path) -> None:
+    file = tmp_path / "script.py"
+    file.write_text("# %%\nimport torch\nx = torch.ones(2)\nx\n# %% a title\nx * 2;\n#%%\n1 + 1\n")
+    assert command("run", str(file)).stdout == "tensor([1., 1.])\n2\n"
+    file.write_text("import torch\ntorch.ones(2)\nif __name__ == '__main__':\n    print(1)\n")
+    assert command("run", str(file)).stdout == "1\n"
+
+
+def test_a_trace_of_a_notebook(tmp_path: Path) -> None:
+    leaf = "x = torch.ones(1, requires_grad=True)"
+    file = notebook(tmp_path, leaf, "(x * 2).backward()", "x.grad")
+    done = command("trace", str(file))
+    assert done.returncode == 0 and done.stdout.startswith("tensor([2.])\n")
+
+
+@pytest.mark.parametrize(
+    ("cell", "left"),
+    [
+        ("print('%d' % 3)", 0),
+        ("x = '''\n%time\n'''", 0),
+        ("print('a %s'\n      % 3)", 0),
+        ("%load_ext x\ny = 1", 1),
+        ("!ls\n!pwd", 2),
+        ("torch.ones?", 1),
+        ("?torch", 1),
+        ("%%html\n<b>\n</b>", 3),
+    ],
+)
+def test_what_is_left_out(cell: str, left: int) -> None:
+    text, count = without_magics(cell)
+    assert count == left and text.count("\n") == cell.count("\n")
+    compile(text, "<cell>", "exec")
