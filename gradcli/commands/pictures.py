@@ -43,7 +43,9 @@ def drawn(
     from ..questions.drawn import recorded
 
     several = format == "html" and number is None and not of
-    ran = env.explained(recorded(request, None, wishes, number=number, several=several))
+    ran = env.explained(recorded(
+        request, None, wishes, number=number, several=several, thorough=False,
+    ))  # fmt: skip
     found = _reports(ran, of, number)
     keep((ran, found))
     source = b"" if env.program is None else env.program.data

@@ -15,14 +15,15 @@ from ..pipeline.request import Ran, Request, current_line
 from ..pipeline.run import execute
 from ..recording.collect import Collected
 from ..recording.facts.picture import DetailFact, FrameFact, MakingFact
-from ..recording.sides import edge_of, memory, sequence_of
-from ..recording.steps import ROOM, StepWatch
+from ..recording.sides import edge_of, memory, origin_of, sequence_of
+from ..recording.steps import ROOM, Local, StepWatch
 from .graph import module_names
 from .ledger import tensor_names
 from .step.facts import Namer, walk_fact
 from .step.local import local_derivatives
 from .watching import NO_WISHES, Binder, Wishes, snapshot
 
+TURNS = 200  # nodes of one expression, at each end, whose local derivatives a picture may show
 FIRST, LAST = 3, 5  # passes of a run that are kept where several are drawn
 
 
@@ -68,11 +69,13 @@ class DrawnWatch(StepWatch):
     """
 
     several = False
+    thorough = True  # local derivatives of all nodes, not only of the first and the last turns
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.frame: Frame | None = None
         self.within: dict[int, tuple[int, Frame]] = {}  # by a node's identity; its sequence number
+        self.turns: dict[int, list[int]] = {}  # sequence numbers of nodes, by what made them
 
     def begin(self, machine: Machine) -> None:
         """Functions will tell that they run."""
@@ -112,10 +115,21 @@ class DrawnWatch(StepWatch):
 
     def made(self, tensor: Any) -> None:
         super().made(tensor)
-        if self.frame is not None and tensor is not None:
-            node = tensor.grad_fn
-            if node is not None:
-                self.within[id(node)] = sequence_of(node), self.frame
+        node = None if tensor is None else tensor.grad_fn
+        if node is None:
+            return
+        sequence = sequence_of(node)
+        if self.frame is not None:
+            self.within[id(node)] = sequence, self.frame
+        if not self.thorough:
+            self.turns.setdefault(id(origin_of(node)), []).append(sequence)
+
+    def derivatives(self, node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, ...]:
+        """The local derivatives of a node that may be drawn: no picture shows the middle turns."""
+        turns = self.turns.get(id(origin_of(node)), ())
+        if len(turns) > 2 * TURNS and turns[TURNS] <= sequence_of(node) < turns[-TURNS]:
+            return ()
+        return local_derivatives(node, grads)
 
     def started(self, *facts: Any) -> None:
         if self.only is None and not self.several and not self.active:
@@ -146,12 +160,13 @@ class DrawnWatch(StepWatch):
 
 def recorded(
     request: Request, write: Callable[[str], None] | None, wishes: Wishes = NO_WISHES,
-    *, number: int | None = None, several: bool = False,
+    *, number: int | None = None, several: bool = False, thorough: bool = True,
 ) -> Ran:  # fmt: skip
     """The run that is drawn: everything that `trace` and `step` keep of it, and the calls."""
     watch = DrawnWatch(current_line, snapshot, memory=memory, values=True)
     watch.origin, watch.node_of = lambda: state.origin, edge_of
-    watch.local = local_derivatives
+    watch.local = watch.derivatives
+    watch.thorough = thorough
     watch.several = several
     watch.only = number
     watch.wanted = None if number is None else (number,)

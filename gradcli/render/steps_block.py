@@ -3,16 +3,17 @@ goes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..recording.facts import EventFact
-from ..recording.facts.steps import EdgeFact, StepFact, ValueFact, WalkFact
+from ..recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
 from .steps_values import beside, is_small, lines_of
 from .text import Cell, Line, Look, bare, cell, ellipsis, one_line, pad, width_of
 
 LABEL = 10  # columns of `incoming` and its like
 WORDS = 37
 NODE = 26
+SUMMED, COUNTED = 6, 1000  # gradients of a sum that are written, that are told apart by steps
 LONGEST = 22  # characters of an expression that d.../d... names
 _BEFORE = frozenset({"tensor", "node pre", "module pre"})
 
@@ -100,24 +101,24 @@ class Blocks:
         whole = name if is_plain(name) else f"({name})"
         return f"d{roots[0].name}/d{whole}"
 
-    def _sum(self, name: str, value: ValueFact, parts: tuple[object, ...]) -> Iterator[Line]:
+    def _sum(self, name: str, value: ValueFact, parts: Sequence[PartFact]) -> Iterator[Line]:
         """What came, as the sum of what several steps handed on."""
-        blocks = [lines_of(part.value) for part in parts]  # type: ignore[attr-defined]
         total = lines_of(value, whole=self.whole)
-        steps = [f"{part.step:,}" for part in parts]  # type: ignore[attr-defined]
-        if len(blocks) < 2:
+        if len(parts) < 2:
             yield from self._labelled("incoming", self._after(name, total))
             return
-        shown = min(len(blocks), 6)
-        signed = [("" if i == 0 else "+", block) for i, block in enumerate(blocks[:shown])]
-        if shown < len(blocks):
+        shown = min(len(parts), SUMMED)
+        blocks = [lines_of(part.value) for part in parts[:shown]]
+        steps = [f"{part.step:,}" for part in parts[:COUNTED]]
+        signed = [("" if i == 0 else "+", block) for i, block in enumerate(blocks)]
+        if shown < len(parts):
             signed.append(("+", [ellipsis(self.look)]))
         signed.append(("=", total))
         head = width_of(name) + 1 if name else 0
         rows = beside(signed, self.room - head)
         if rows is None:
             rows = total
-        from_steps = _sources(steps, shown)
+        from_steps = _sources(steps, shown, len(parts) - len(steps))
         rows = self._after(name, rows)
         if len(rows) == 1 and width_of(rows[0]) + len(from_steps) + 3 <= self.room:
             yield (*self._label("incoming"), cell(rows[0]), cell(f"   {from_steps}", "dim"))
@@ -343,13 +344,13 @@ def _is_inner(step: StepFact) -> bool:
     return not step.is_leaf and step.node_name.startswith(step.name)
 
 
-def _sources(steps: list[str], most: int) -> str:
-    """from steps 7 and 9; from step 3, twice"""
+def _sources(steps: list[str], most: int, left: int) -> str:
+    """from steps 7 and 9; from step 3, twice; `left` more are not listed."""
     several = list(dict.fromkeys(steps))
-    if len(several) == 1:
+    if len(several) == 1 and not left:
         times = "twice" if len(steps) == 2 else f"{len(steps)} times"
         return f"from step {several[0]}, {times}"
-    more = len(several) - most
+    more = len(several) + left - most
     if more > 0:
         return "from steps " + ", ".join(several[:most]) + f" and {more:,} more"
     return "from steps " + ", ".join(several[:-1]) + f" and {several[-1]}"

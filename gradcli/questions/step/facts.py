@@ -175,16 +175,14 @@ class Told(Sequence[StepFact]):
     def _handed(self, at: int, edge: int) -> Any:
         return self.walk.seeds[edge] if at == 0 else self.walk.steps[at - 1].results[edge]
 
-    def _parts(self, step: Step) -> tuple[tuple[PartFact, ...], ...]:
-        found = []
-        for parts in step.parts:
-            facts = []
-            for at, edge in parts:
-                value = self._value(self._handed(at, edge))
-                if value is not None:
-                    facts.append(PartFact(at, value))
-            found.append(tuple(facts))
-        return tuple(found)
+    def _parts(self, step: Step) -> tuple[Sequence[PartFact], ...]:
+        return tuple(Parts(self.part, parts) for parts in step.parts)
+
+    def part(self, at: int, edge: int) -> PartFact:
+        """What a step handed on at one of its edges."""
+        value = self._value(self._handed(at, edge))
+        assert value is not None  # nothing is handed on for None
+        return PartFact(at, value)
 
     def _used(self, step: Step) -> tuple[ValueFact | None, ...] | None:
         """What the node was given, if a hook changed it."""
@@ -335,6 +333,27 @@ def same_passes(walks: Mapping[int, Walk]) -> dict[int, int | None]:
         known = first.setdefault(key, number)
         found[number] = None if known == number else known
     return found
+
+
+class Parts(Sequence[PartFact]):
+    """What a gradient is the sum of, each made when it is read: of a shared leaf there are many."""
+
+    def __init__(
+        self, part: Callable[[int, int], PartFact], edges: Sequence[tuple[int, int]]
+    ) -> None:
+        self.part, self.edges = part, edges
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    @overload
+    def __getitem__(self, at: int) -> PartFact: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[PartFact]: ...
+    def __getitem__(self, at: int | slice) -> PartFact | Sequence[PartFact]:
+        if isinstance(at, slice):
+            return Parts(self.part, self.edges[at])
+        return self.part(*self.edges[at])
 
 
 class Names(Sequence[str]):

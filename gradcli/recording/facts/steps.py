@@ -82,7 +82,7 @@ class StepFact(NamedTuple):
     place: Place | None
     line: int | None
     grads: tuple[ValueFact | None, ...]
-    parts: tuple[tuple[PartFact, ...], ...]
+    parts: tuple[Sequence[PartFact], ...]
     used: tuple[ValueFact | None, ...] | None
     edges: tuple[EdgeFact, ...]
     hooks: tuple[EventFact, ...]

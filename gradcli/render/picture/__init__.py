@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...recording.facts import Report
 from ..escape import Terminal
-from .drawing import Wish, scene
+from .drawing import Drawing, Wish
 from .geometry import picture
 
 
@@ -14,14 +14,15 @@ def written(
     report: Report, format: str, wish: Wish, theme: str = "auto", *, sideways: bool = False
 ) -> Iterator[Terminal]:
     """The picture of a report: svg, dot, mermaid or latex."""
+    drawing = Drawing(report)
     if format == "mermaid":
         from .mermaid import fits, mermaid
 
-        shown = scene(report, wish)
+        shown = drawing.scene(wish)
         if not fits(shown):
-            shown = scene(report, wish._replace(fold=True, expand=False))
+            shown = drawing.scene(wish._replace(fold=True, expand=False))
         return mermaid(shown, theme, sideways=sideways)
-    placed = picture(scene(report, wish), sideways=sideways)
+    placed = picture(drawing.scene(wish), sideways=sideways)
     if format == "dot":
         from .dot import dot
 

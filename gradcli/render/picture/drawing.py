@@ -38,25 +38,25 @@ class _Use(NamedTuple):
     child: int
 
 
-def scene(report: Report, wish: Wish) -> Scene:
-    """What is drawn of a report."""
-    return _Drawing(report, wish).scene()
+class Drawing:
+    """Draws the scenes of a report; what its nodes say is found once for all of them."""
 
-
-class _Drawing:
-    def __init__(self, report: Report, wish: Wish) -> None:
-        self.report, self.wish = report, wish
+    def __init__(self, report: Report) -> None:
+        self.report = report
         self.graph = Graph(report)
         self.words = Words(self.graph, report)
         self.roots = [root.node for root in report.roots]
         self.folder = Folder(self.graph, report.detail, self.roots)
         self.boxes: list[Box] = []
         self.wires: list[Wire] = []
+        self.keys: set[str] = set()
 
-    def scene(self) -> Scene:
-        atoms = self.folder.chosen(self._count, fold=self.wish.fold, expand=self.wish.expand)
-        if self.wish.depth is not None:
-            atoms = shallow(atoms, self.graph, self.roots, self.wish.depth)
+    def scene(self, wish: Wish) -> Scene:
+        """What is drawn when it is to be folded so far."""
+        self.boxes, self.wires, self.keys = [], [], set()
+        atoms = self.folder.chosen(self._count, fold=wish.fold, expand=wish.expand)
+        if wish.depth is not None:
+            atoms = shallow(atoms, self.graph, self.roots, wish.depth)
         self._draw(atoms)
         folded = any(box.kind == "fold" for box in self.boxes)
         return Scene(
@@ -163,7 +163,8 @@ class _Drawing:
 
     def _more(self, leaves: tuple[int, ...], at: int) -> str:
         key = f"m{leaves[0]}"
-        if all(box.key != key for box in self.boxes):
+        if key not in self.keys:
+            self.keys.add(key)
             text = counted(len(leaves), "more leaf", "more leaves")
             rows = (Row(f"⋯ {text}", "title"), Row("folded", "kind"))
             names = ", ".join(self.words.name(leaf) for leaf in leaves)
@@ -180,7 +181,8 @@ class _Drawing:
         if at is None or known == at:
             return f"n{node}"
         key = f"r{node}-{at}"
-        if all(box.key != key for box in self.boxes):
+        if key not in self.keys:
+            self.keys.add(key)
             name = self.words.name(node)
             rows = (Row(shown(name), "title"), Row("leaf, drawn above", "kind"))
             title = full(f"{name}, a leaf that is used more than once: see its box above")

@@ -20,15 +20,17 @@ from ..escape import Terminal, block
 from ..steps_block import Blocks
 from ..text import Look, counted, paint
 from . import style
-from .drawing import Wish, scene
+from .drawing import Drawing, Wish
 from .geometry import Picture, picture
-from .svg import drawing, escaped
+from .svg import drawing as drawn_svg
+from .svg import escaped
 
 HERE = Path(__file__).parent
 TOLD_AT_EACH_END = 30  # steps of a long pass
 MOST_TOLD = 120
-LOOK = Look(False, True, 58)
+LOOK = Look(False, True, 52)
 NUMBERS = 700  # characters of a tensor
+ALL_NUMBERS = 50_000  # of all of them
 MOST_SOURCE = 5000  # lines of a program
 EMPTY = "Choose a box to read all its numbers."
 
@@ -66,7 +68,7 @@ def html(
             hidden = "" if number == 0 and at == views.first else " hidden"
             yield Terminal(f'<figure data-pass="{number}" data-view="{at}"{hidden}>\n')
             steps = _numbers_of_steps(report)
-            yield from drawing(view, prefix=f"p{number}v{at}-", steps=steps)
+            yield from drawn_svg(view, prefix=f"p{number}v{at}-", steps=steps)
             yield Terminal("\n</figure>\n")
     data = [
         _data(report, views)
@@ -91,8 +93,9 @@ def _views(report: Report, wish: Wish, *, sideways: bool) -> _Views:
     pictures: list[Picture] = []
     known: dict[tuple[object, ...], int] = {}
     first = 0
+    drawing = Drawing(report)
     for one in wishes:
-        drawn = scene(report, one)
+        drawn = drawing.scene(one)
         number = known.setdefault(tuple((box.key, box.members) for box in drawn.boxes), len(known))
         if number == len(pictures):
             pictures.append(picture(drawn, sideways=sideways))
@@ -228,15 +231,16 @@ def _steps(walk: WalkFact, shown: set[int]) -> Iterator[dict[str, Any]]:
 def _numbers(report: Report, shown: set[int]) -> Iterator[tuple[str, str]]:
     """Values and gradients in full, as PyTorch prints them."""
     found: dict[int, list[str]] = {}
+    room = min(NUMBERS, max(NUMBERS // 5, ALL_NUMBERS // max(2 * len(shown), 1)))
     for flow in report.flows:
         if flow.node not in shown or flow.shape == ():
             continue
         for name, text in (("value", flow.text), ("grad", flow.grad_text)):
             if text:
-                found.setdefault(flow.node, []).append(f"{name} = {_bounded(block(text))}")
+                found.setdefault(flow.node, []).append(f"{name} = {_bounded(block(text), room)}")
     for node, texts in found.items():
         yield str(node), "\n".join(texts)
 
 
-def _bounded(text: str) -> str:
-    return text if len(text) <= NUMBERS else f"{text[:NUMBERS]} ..."
+def _bounded(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[:room]} ..."
