@@ -18,7 +18,7 @@ OWN = "gradcli."
 # The rooms from the top down: a room imports itself and what stands below it. What is not listed
 # is the ground, which everybody stands on.
 ORDER = (
-    ("__init__", "__main__", "door", "cli", "reading"),
+    ("__init__", "__main__", "door", "cli", "reading", "inspect"),
     ("commands",),
     ("questions",),
     ("pipeline",),

@@ -70,6 +70,9 @@ class Listener:
     def left(self) -> None:
         """It has ended."""
 
+    def given(self, value: Any) -> None:
+        """An operand of the expression in progress, where nobody told of its parts."""
+
     def refused_pass(self, node: ast.AST, root: Any, *, shaped: bool) -> None:
         """A call could not begin its pass: its root requires no grad, or is no scalar."""
 

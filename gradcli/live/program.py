@@ -7,7 +7,6 @@ import builtins
 import contextlib
 import os
 import random
-import re
 import sys
 import types
 import warnings
@@ -15,11 +14,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from ..diagnostics import Diagnostic, Enough, Label, ProgramError, Span
+from ..diagnostics import Diagnostic, Enough, ProgramError, Span
 from ..engine.mode import state
 from ..language.interpreter import Outcome
 from ..language.program import Program, parse
 from ..language.source import Source
+from .failures import TRIGGERED, diagnostic_of
 from .planting import compiled
 from .recorder import Recorder
 from .rewrite import Told
@@ -32,7 +32,6 @@ import torch.nn.functional as F
 from torch import nn, optim
 from torch.autograd import Variable
 """
-_TRIGGERED = re.compile(r"\s*\(Triggered internally at .*?\)\s*$")
 SILENT = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 MODULE = "__main__"
 
@@ -167,7 +166,7 @@ class LiveMachine(Told):
             except KeyboardInterrupt:
                 raise
             except BaseException as raised:
-                error = self.diagnostic(raised)
+                error = diagnostic_of(raised, self.text)
         return self.outcome(error)
 
     @contextmanager
@@ -202,7 +201,7 @@ class LiveMachine(Told):
         """sys.exit(): 0 and nothing are an end like others."""
         if end.code in (None, 0):
             return None
-        return self.diagnostic(end)
+        return diagnostic_of(end, self.text)
 
     @contextmanager
     def _at_home(self) -> Iterator[None]:
@@ -217,32 +216,6 @@ class LiveMachine(Told):
             sys.argv, sys.path[:] = before[0], before[1]
             if before[2] is not None:
                 sys.modules[MODULE] = before[2]
-
-    # ------------------------------------------------------------ errors
-
-    def diagnostic(self, raised: BaseException) -> Diagnostic:
-        """An error of the program at its place, the calls that led there beside it."""
-        if isinstance(raised, ProgramError):
-            return raised.diagnostic
-        places = list(self.text.traceback_nodes(raised.__traceback__))
-        labels = []
-        for number, (node, line, function) in enumerate(reversed(places)):
-            caller = "" if number == 0 else f"calls {places[-number][2]}"
-            labels.append(Label(self._span(node, line), caller, primary=number == 0))
-            del function
-        seen: set[Span] = set()
-        kept = [one for one in labels if not (one.span in seen or seen.add(one.span))]  # type: ignore[func-returns-value]
-        message = _TRIGGERED.sub("", str(raised))
-        return Diagnostic(type(raised).__name__, message, tuple(kept[:4]), (),
-                          self.program.source.name)  # fmt: skip
-
-    def _span(self, node: ast.AST | None, line: int) -> Span:
-        source = self.program.source
-        if node is not None:
-            return source.span_of(node)
-        text = source.line(line)
-        start = len(text) - len(text.lstrip()) + 1
-        return Span(line, start, line, max(start + 1, len(text.rstrip()) + 1))
 
 
 def random_state(torch: Any) -> list[tuple[Callable[[Any], Any], Any]]:
@@ -287,7 +260,7 @@ def _warning(warned: Callable[..., None]) -> Iterator[None]:
 
     def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
         if not issubclass(category, SILENT):
-            warned(_TRIGGERED.sub("", (str(message).splitlines() or [""])[0]), category)
+            warned(TRIGGERED.sub("", (str(message).splitlines() or [""])[0]), category)
 
     with warnings.catch_warnings():
         warnings.showwarning = show

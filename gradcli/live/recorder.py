@@ -22,6 +22,11 @@ QUIET = frozenset(
     "requires_grad shape grad_fn is_leaf device dtype ndim layout retains_grad output_nr _version "
     "_base names itemsize nbytes is_sparse is_cuda is_quantized is_meta is_nested".split()
 )
+# Numbers of a tensor's shape and memory, and its text: none of them came of its elements.
+SHAPES = frozenset(
+    "size dim ndimension numel nelement stride storage_offset data_ptr element_size get_device "
+    "is_floating_point is_complex is_contiguous __len__ __repr__ __format__ type".split()
+)
 CHANGING = frozenset({"batch_norm", "instance_norm", "__set__"})
 # Modules that run other kernels where a mode looks on, while gradients are off.
 FAST = frozenset({"TransformerEncoder", "TransformerEncoderLayer", "MultiheadAttention"})
@@ -46,6 +51,7 @@ class Recorder:
                         for name in ("grad", "data", "requires_grad")}  # fmt: skip
         self.deleting = self.torch.Tensor.grad.__delete__
         self._held_off: list[Any] = []
+        self.on_operation: Any = None  # told of each, where nothing else tells of expressions
         self.on_refused: Any = None  # told of a pass that could not begin
 
     # ------------------------------------------------------------ on and off
@@ -160,6 +166,9 @@ class Recorder:
             if not tensor.is_inference() and tensor._version != version:
                 self._changed(tensor)
         self._made(result)
+        if self.on_operation is not None and name not in SHAPES:
+            with self.side.hands_off():
+                self.on_operation(spot.node, args, kwargs, result)
         if name.startswith("register_") and name.endswith("hook"):
             self.passes.registered(name, args, result)
         return result

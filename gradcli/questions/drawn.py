@@ -163,14 +163,20 @@ def recorded(
     *, number: int | None = None, several: bool = False, thorough: bool = True,
 ) -> Ran:  # fmt: skip
     """The run that is drawn: everything that `trace` and `step` keep of it, and the calls."""
-    watch = DrawnWatch(current_line, snapshot, memory=memory, values=True)
-    watch.origin, watch.node_of = lambda: state.origin, edge_of
-    watch.local = watch.derivatives
+    binder, watch = spectators(wishes)
     watch.thorough = thorough
     watch.several = several
     watch.only = number
     watch.wanted = None if number is None else (number,)
-    return execute(request, write, Binder(wishes, watch), watch)
+    return execute(request, write, binder, watch)
+
+
+def spectators(wishes: Wishes = NO_WISHES) -> tuple[Binder, DrawnWatch]:
+    """Who keeps all of it."""
+    watch = DrawnWatch(current_line, snapshot, memory=memory, values=True)
+    watch.origin, watch.node_of = lambda: state.origin, edge_of
+    watch.local = watch.derivatives
+    return Binder(wishes, watch), watch
 
 
 def detail(ran: Ran, found: Collected, number: int | None, *, texts: bool) -> DetailFact | None:

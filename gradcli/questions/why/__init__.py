@@ -20,6 +20,7 @@ from ..cure import Room, attempt
 from ..errors import error_fact
 from .case import Case, Finding, Remark, Trial
 from .chronicle import Chronicle
+from .escaped import escaped
 from .names import Asked, asked_of, names_in
 from .none import none_finding
 from .number import number_finding
@@ -36,13 +37,26 @@ def why_report(
     started = time.process_time()
     chronicle = Chronicle()
     ran = execute(request, write, *chronicle.spectators)
-    report = WhyReport(request.name, request.device, question, output=ran.output,
+    return ran, reported(ran, chronicle, question, started if trials else None)
+
+
+def reported(
+    ran: Ran, chronicle: Chronicle, question: str | Asked, started: float | None = None,
+    *, is_whole: bool = True,
+) -> WhyReport:  # fmt: skip
+    """Why a gradient of a run is what it is; advice is tried where the run has a beginning.
+
+    Of code that was running already not the whole is known: numbers get out of sight.
+    """
+    request = ran.request
+    name = question if isinstance(question, str) else question.name
+    report = WhyReport(request.name, request.device, name, output=ran.output,
                        warnings=ran.warnings, error=error_fact(ran.error))  # fmt: skip
     if ran.outcome is None:
-        return ran, report
-    asked = _asked(ran, chronicle, question)
+        return report
+    asked = _asked(ran, chronicle, question) if isinstance(question, str) else question
     if asked is None:
-        return ran, report
+        return report
     report = report._replace(name=asked.name, element=asked.element)
     if not isinstance(asked.value, AnyTensor):
         finding = number_finding(ran, chronicle, asked)
@@ -50,14 +64,15 @@ def why_report(
         case = Case(ran, chronicle, asked.name, asked.value, asked.element)
         finding = none_finding(case) if case.gradient is None else present_finding(case)
         report = _with_gradient(report, case)
-    if trials:
+        finding = finding if is_whole else escaped(case, finding)
+    if started is not None:
         room = Room(ran, time.process_time() - started)
         finding, trial = _told_apart(ran, asked, finding, room)
         _untried(finding, trial)
     else:
         advice = finding.trials[0].advice if finding.trials else finding.advice
         trial = TrialFact(advice, None) if advice else None
-    return ran, _told(report, ran, finding, trial)
+    return _told(report, ran, finding, trial)
 
 
 def _asked(ran: Ran, chronicle: Chronicle, question: str) -> Asked | None:

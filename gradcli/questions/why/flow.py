@@ -114,6 +114,14 @@ class Flow(Listener):
         if self.stack and self.stack[-1] is not None:
             self.stack[-1].append(child)
 
+    def given(self, value: Any) -> None:
+        """An operand of the expression in progress, where nobody told of its parts."""
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                self.given(item)
+        elif self.stack and self.stack[-1] is not None:
+            self.stack[-1].append(self.child_of(value))
+
     def refused_pass(self, node: ast.AST, root: AnyTensor, *, shaped: bool) -> None:
         """A call could not begin its pass: its root requires no grad, or is no scalar."""
         self.passes.refuse(node, root, shaped)

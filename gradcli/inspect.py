@@ -1,0 +1,300 @@
+"""inspect: the same answers from Python and in notebooks, about PyTorch's tensors.
+
+    from gradcli import inspect
+
+    with inspect.record() as run:
+        loss = model(x).mean()
+        loss.backward()
+    run.trace()
+    run.why("model.encoder.weight")
+
+`inspect.trace(loss, model=net)` reads a graph that exists already. Answers print as text, show
+themselves in notebooks, and `to_dict()` gives the document that `--format json` prints.
+"""
+
+from __future__ import annotations
+
+import ast
+import json as _json
+import sys
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .pipeline.request import Ran
+    from .questions.why.chronicle import Chronicle
+
+__all__ = ["Answer", "Answers", "Recording", "record", "trace", "why"]
+
+_latest: list[Recording] = []  # the recording that ended last
+
+
+class Answer:
+    """An answer: text for people, a document for programs, a picture where there is one."""
+
+    def __init__(
+        self, text: str, document: Callable[[], Iterable[str]],
+        picture: Callable[[], Iterable[str]] | None = None, **facts: Any,
+    ) -> None:  # fmt: skip
+        self._text, self._document, self._picture = text, document, picture
+        self.__dict__.update(facts)
+
+    def __repr__(self) -> str:
+        return self._text.rstrip("\n")
+
+    __str__ = __repr__
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `--format json` prints."""
+        found: dict[str, Any] = _json.loads("".join(self._document()))
+        return found
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        picture = "" if self._picture is None else "".join(self._picture())
+        return f"{picture}<pre style='line-height:1.3'>{escape(repr(self))}</pre>"
+
+
+class Answers(list[Answer]):
+    """Several of them, one below the other."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self))
+
+    __str__ = __repr__
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Their documents."""
+        return [one.to_dict() for one in self]
+
+    def _repr_html_(self) -> str:
+        return "".join(one._repr_html_() for one in self)
+
+
+class Recording:
+    """What happened within `with record() as run:`, and the questions about it."""
+
+    def __init__(self, frame: FrameType) -> None:
+        self._frame: FrameType | None = frame
+        self._session: Any = None
+        self._spectators: tuple[Any, ...] = ()
+        self._chronicle: Chronicle | None = None
+        self._error: BaseException | None = None
+
+    # ------------------------------------------------------------ the recording
+
+    def __enter__(self) -> Recording:
+        from .live.library import require_torch
+        from .live.session import Session
+        from .live.side import torch_side
+        from .questions.drawn import spectators
+        from .questions.why.chronicle import Chronicle
+        from .recording.spectator import listeners, observer_of, together
+
+        assert self._frame is not None
+        chronicle = self._chronicle = Chronicle()
+        self._spectators = (*spectators(), *chronicle.spectators)
+        side = torch_side(require_torch("inspect.record"))
+        observer = observer_of(self._spectators)
+        assert observer is not None
+        session = self._session = Session(self._frame, side, observer)
+        self._frame = None
+        session.on_bind = together(listeners(self._spectators, "bound"))
+        session.on_local = together(listeners(self._spectators, "bound_inside"))
+        for one in self._spectators:
+            one.begin(session)
+        session.begin()
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        self._error = error
+        self._session.end(error)
+        _latest[:] = [self]
+
+    # ------------------------------------------------------------ the questions
+
+    def trace(self, *of: str) -> Answer:
+        """The graph of the last pass, and the tensors; `of` names results to draw instead."""
+        from .questions.trace import Options, trace_report
+
+        ran = self._ran()
+        return _traced(
+            trace_report(ran, Options(of)), lambda: trace_report(ran, Options(of, texts=False))
+        )
+
+    def why(self, question: Any) -> Answer | Answers:
+        """Why a gradient is None, zero, NaN or as it is: of a name, a tensor, or of a module:
+        one answer for each of its parameters."""
+        from .questions.why import reported
+        from .questions.why.names import Asked
+
+        ran = self._ran()
+        assert ran.outcome is not None and self._chronicle is not None
+        if isinstance(question, str):
+            return _reason(reported(ran, self._chronicle, question, is_whole=False), ran)
+        names: dict[int, str] = {}
+        for name, tensor in _named(ran.outcome.bindings):
+            names.setdefault(id(tensor), name)
+        answers = Answers()
+        for tensor, called in _tensors(question):
+            asked = Asked(names.get(id(tensor), called), tensor, None)
+            answers.append(_reason(reported(ran, self._chronicle, asked, is_whole=False), ran))
+        return answers[0] if len(answers) == 1 and not hasattr(question, "_modules") else answers
+
+    def knows(self, model: Any) -> bool:
+        """Whether a name held this model while it was recorded."""
+        if self._session is None:
+            return False
+        held = {id(tensor) for _, tensor in _named(self._session.outcome().bindings)}
+        return any(id(tensor) in held for tensor, _ in _tensors(model))
+
+    def _ran(self) -> Ran:
+        from .live.failures import diagnostic_of
+
+        if self._session is None:
+            raise RuntimeError("nothing was recorded: with inspect.record() as run: ...")
+        session = self._session
+        program = session.program
+        error = None if self._error is None else diagnostic_of(self._error, session.text)
+        return _ran(program, session.outcome(), error, self._spectators)
+
+
+def record() -> Recording:
+    """Use it in a `with` statement around the forward and the backward pass."""
+    return Recording(sys._getframe(1))
+
+
+def trace(*tensors: Any, model: Any = None, **named: Any) -> Answer:
+    """The graph behind tensors that are there already, with the names of a model's parameters."""
+    from .questions.trace import Options, trace_report
+
+    ran = _existing(sys._getframe(1), tensors, model, named)
+    return _traced(trace_report(ran, Options()), lambda: trace_report(ran, Options(texts=False)))
+
+
+def why(model: Any) -> Answer | Answers:
+    """Of each parameter of a model what its gradient is; with reasons and lines where the last
+    recording knows the model."""
+    known = _latest[0] if _latest else None
+    if known is not None and known.knows(model):
+        return known.why(model)
+    ran = _existing(sys._getframe(1), (), model, {})
+    assert ran.outcome is not None
+    return Answers(_state(name, tensor) for name, tensor in _named(ran.outcome.bindings))
+
+
+# ---------------------------------------------------------------- answers
+
+
+def _traced(report: Any, whole: Callable[[], Any]) -> Answer:
+    from .render import json, text
+    from .render import trace as page
+    from .render.picture import written
+    from .render.picture.drawing import Wish
+
+    look = text.Look(False, True, 100, whole=True)
+    return Answer(
+        page.text(report, look), lambda: json.trace(whole()),
+        lambda: written(report, "svg", Wish(), "auto"),
+    )  # fmt: skip
+
+
+def _reason(report: Any, ran: Ran) -> Answer:
+    from .render import text
+    from .render import why as page
+    from .render.json import why as document
+
+    look = text.Look(False, True, 80)
+    return Answer(
+        page.text(report, ran.text, look), lambda: document.why(report),
+        name=report.name, verdict=report.verdict, lines=report.lines,
+    )  # fmt: skip
+
+
+STATES = {
+    "frozen": "requires_grad is False",
+    "none": "None: no gradient came to it; a recording knows why: with inspect.record() as run",
+    "nan": "NaN",
+    "inf": "infinity",
+    "zero": "zero",
+    "fine": "fine",
+}
+
+
+def _state(name: str, tensor: Any) -> Answer:
+    """What can be said of a gradient without a recording."""
+    from .recording.sides import bad, gradient_of
+
+    gradient = gradient_of(tensor)
+    if not tensor.requires_grad:
+        word = "frozen"
+    elif gradient is None:
+        word = "none"
+    elif wrong := bad(gradient):
+        word = "nan" if wrong & 1 else "inf"
+    else:
+        word = "fine" if bool((gradient != 0).any()) else "zero"
+    told = {"name": name, "state": word, "reason": STATES[word]}
+    return Answer(f"{name}.grad: {STATES[word]}", lambda: [_json.dumps(told)], name=name,
+                  verdict=word)  # fmt: skip
+
+
+# ---------------------------------------------------------------- names
+
+
+def _ran(program: Any, outcome: Any, error: Any, spectators: tuple[Any, ...]) -> Ran:
+    from .pipeline.request import Ran, Request
+
+    source = program.source
+    request = Request(source.text.encode(), source.name, engine="torch")
+    return Ran(request, program, source.text, outcome, [], (), error, spectators=spectators)
+
+
+def _existing(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any]) -> Ran:
+    """What is there, by the words of the call."""
+    from .language.interpreter import Outcome
+    from .live.session import program_of
+    from .live.text import Text
+    from .questions.drawn import spectators
+
+    program = program_of(frame)
+    tree = ast.Module(list(program.body), [])
+    call = Text(program.source, tree, frame.f_code.co_filename).spot(frame).node
+    words = [ast.unparse(part) for part in call.args] if isinstance(call, ast.Call) else []
+    given = {k.arg: ast.unparse(k.value) for k in getattr(call, "keywords", ()) if k.arg}
+    if len(words) != len(tensors) + (not tensors and model is not None and "model" not in given):
+        words = [f"tensor_{place}" for place in range(len(tensors))]
+    bindings = dict(zip(words, tensors, strict=False))
+    if model is not None:
+        _make_known(model)
+        bindings[given.get("model", words[-1] if words and not tensors else "model")] = model
+    bindings.update(named)
+    for value in bindings.values():
+        _make_known(value)
+    outcome = Outcome(program, bindings, {}, [], None, 0, {})
+    return _ran(program, outcome, None, spectators())
+
+
+def _make_known(value: Any) -> None:
+    """PyTorch's tensors count as tensors once one is asked about."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, (torch.Tensor, torch.nn.Module)):
+        from .live.side import torch_side
+
+        torch_side(torch)
+
+
+def _named(bindings: Any) -> list[tuple[str, Any]]:
+    from .recording import collect
+    from .recording.sides import AnyTensor
+
+    return [*collect.named_tensors(bindings, AnyTensor), *collect.parameters(bindings, AnyTensor)]
+
+
+def _tensors(question: Any) -> list[tuple[Any, str]]:
+    """A tensor, or the parameters of a module."""
+    if hasattr(question, "named_parameters"):
+        return [(tensor, name) for name, tensor in question.named_parameters()]
+    return [(question, "the tensor")]

@@ -1,0 +1,37 @@
+"""Live: an error of Python as a diagnostic: its place in the text, the calls that led there."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ..diagnostics import Diagnostic, Label, ProgramError, Span
+from .text import Text
+
+TRIGGERED = re.compile(r"\s*\(Triggered internally at .*?\)\s*$")
+MOST_CALLS = 4
+
+
+def diagnostic_of(raised: BaseException, text: Text) -> Diagnostic:
+    """An error of the program at its place, the calls that led there beside it."""
+    if isinstance(raised, ProgramError):
+        return raised.diagnostic
+    labels: dict[Span, Label] = {}
+    called = ""
+    for node, line, function in reversed(list(text.traceback_nodes(raised.__traceback__))):
+        span = _span(text, node, line)
+        said = f"calls {called}" if labels else ""
+        labels.setdefault(span, Label(span, said, primary=not labels))
+        called = function
+    message = TRIGGERED.sub("", str(raised))
+    kept = tuple(labels.values())[:MOST_CALLS]
+    return Diagnostic(type(raised).__name__, message, kept, (), text.source.name)
+
+
+def _span(text: Text, node: ast.AST | None, line: int) -> Span:
+    source = text.source
+    if node is not None:
+        return source.span_of(node)
+    written = source.line(line)
+    start = len(written) - len(written.lstrip()) + 1
+    return Span(line, start, line, max(start + 1, len(written.rstrip()) + 1))

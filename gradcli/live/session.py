@@ -1,0 +1,193 @@
+"""Live: a recording of code that is running already: a notebook's cell, a test, a script.
+
+A frame that runs can't be rewritten. What PyTorch is asked for is heard all the same, with its
+place; a number that left the graph is known until Python computes with it.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import types
+from collections.abc import Callable
+from contextlib import ExitStack, nullcontext
+from types import FrameType
+from typing import Any
+
+from ..diagnostics import ProgramError
+from ..engine.observer import Observer
+from ..language.interpreter import Outcome
+from ..language.program import Program
+from ..language.source import Source
+from .program import Globals, live_program, parsed
+from .recorder import Recorder
+from .side import TorchSide
+from .text import Text
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def program_of(frame: FrameType) -> Program:
+    """The text that a frame runs; an empty one where nobody has it."""
+    filename = frame.f_code.co_filename
+    name = os.path.relpath(filename) if os.path.isfile(filename) else filename
+    text = "".join(linecache.getlines(filename, frame.f_globals))
+    try:
+        return live_program(Source(text, name), is_expr=False)
+    except ProgramError:
+        return live_program(Source("", name), is_expr=False)
+
+
+class Session:
+    """What spectators know as the machine: here a frame of somebody else's program."""
+
+    def __init__(self, frame: FrameType, side: TorchSide, observer: Observer) -> None:
+        self.frame: FrameType | None = frame
+        self.side = side
+        self.program = program_of(frame)
+        tree = ast.Module(list(self.program.body), [])
+        self.text = Text(self.program.source, tree, frame.f_code.co_filename)
+        self.recorder = Recorder(side, self.text, observer)
+        self.recorder.on_operation = self._operation
+        self.globals = Globals(_values(frame))
+        self.before = dict(self.globals.values)
+        self.on_bind: Callable[[str, Any], None] | None = None
+        self.on_local: Callable[[Any, str, Any], None] | None = None
+        self.listener: Any = None
+        self.targets = _targets(tree)
+        self.stack = ExitStack()
+        side.homes.add(str(frame.f_globals.get("__name__", "")))
+
+    # ------------------------------------------------------------ what spectators ask for
+
+    def listen(self, listener: Any) -> None:
+        """From here on it is told what came of what."""
+        self.listener = listener
+        self.recorder.on_refused = listener.refused_pass
+
+    def evaluate(self, text: str, name: str = "<option>") -> Any:
+        """The value of one more expression in the program's names."""
+        return eval(compile(text.strip(), name, "eval"), dict(self.globals.values))
+
+    def again(self) -> nullcontext[None]:
+        """Within it functions of the program may run once more."""
+        return nullcontext()
+
+    def rewind(self) -> None:
+        """Nothing of it runs again."""
+
+    # ------------------------------------------------------------ the recording
+
+    def begin(self) -> None:
+        """Everything is told from here on."""
+        self.stack.enter_context(self.recorder.recording())
+
+    def end(self, error: BaseException | None) -> None:
+        """Nothing any more; the names are those that the frame has now."""
+        self.stack.close()
+        if self.frame is not None:
+            self.globals.values = _values(self.frame)
+            self._rebound()
+        self.frame = None
+        if error is not None:
+            error.__traceback__ = without(error.__traceback__, self.text)
+
+    def _rebound(self) -> None:
+        """Names that mean other tensors now than when the recording began."""
+        for name, value in self.globals.values.items():
+            target = self.targets.last.get(name)
+            changed = isinstance(value, self.side.tensor) and self.before.get(name) is not value
+            if changed and target is not None and self.listener is not None:
+                self.listener.stored(target, name, None, value)
+        self.before = {}
+
+    def outcome(self) -> Outcome:
+        """The names of the frame, those of its module behind them."""
+        bindings = {
+            name: value for name, value in self.globals.values.items()
+            if not name.startswith("__")
+            and not isinstance(value, (types.ModuleType, types.FunctionType, type))
+        }  # fmt: skip
+        nodes = {name: self.targets.last[name] for name in bindings if name in self.targets.last}
+        return Outcome(self.program, bindings, {}, [], None, 0, nodes, self)  # type: ignore[arg-type]
+
+    # ------------------------------------------------------------ operations
+
+    def _operation(self, node: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """A call of PyTorch, or of what writes to a tensor, with its parts and what it gave."""
+        listener = self.listener
+        if listener is not None and node is not None:
+            listener.begin()
+            listener.enter()
+            for value in (*args, *kwargs.values()):
+                listener.given(value)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                listener.written(node, args[0], args[-1])
+            listener.leave(node, result)
+            listener.drop()
+        target = self.targets.of.get(id(node))
+        if target is not None and isinstance(result, self.side.tensor):
+            self._bound(target, result)
+
+    def _bound(self, target: ast.Name, value: Any) -> None:
+        """An assignment is about to give its name this value."""
+        inside = id(target) in self.targets.inside
+        if self.listener is not None:
+            self.listener.stored(target, target.id, self if inside else None, value)
+        if inside:
+            if self.on_local is not None:
+                self.on_local(self, target.id, value)
+        elif self.on_bind is not None:
+            self.on_bind(target.id, value)
+
+
+def _values(frame: FrameType) -> dict[str, Any]:
+    """The names of a frame, then those of its module."""
+    return {**frame.f_globals, **frame.f_locals}
+
+
+class _Targets:
+    """Which name an expression's value goes to, and which statement bound a name last."""
+
+    def __init__(self) -> None:
+        self.of: dict[int, ast.Name] = {}
+        self.inside: set[int] = set()
+        self.last: dict[str, ast.AST] = {}
+
+
+def _targets(tree: ast.Module) -> _Targets:
+    found = _Targets()
+    pending: list[tuple[ast.AST, bool]] = [(tree, False)]
+    for node, inside in pending:
+        for child in ast.iter_child_nodes(node):
+            pending.append((child, inside or isinstance(node, FUNCTIONS)))
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            target = node.targets[0]
+            found.of[id(node.value)] = target
+            found.last[target.id] = target
+            if inside:
+                found.inside.add(id(target))
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            found.of[id(node)] = node.target
+            if inside:
+                found.inside.add(id(node.target))
+    return found
+
+
+def without(traceback: Any, text: Text) -> Any:
+    """A traceback without the frames of the recording."""
+    kept = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_name != "<recorded>" and not code.co_filename.startswith(_HERE):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    made = None
+    for one in reversed(kept):
+        made = types.TracebackType(made, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return made
+
+
+_HERE = os.path.dirname(__file__)
+__all__ = ["Session", "parsed", "program_of", "without"]

@@ -1,0 +1,170 @@
+"""Tests of `gradcli.inspect`: recordings of PyTorch from Python, and graphs that are there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oracle import oracle, torch
+from programs_under import sections
+
+from gradcli import inspect
+
+pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
+PROGRAMS = Path(__file__).parent / "programs"
+WHY = [
+    case
+    for file in ("why_none.txt", "why_numbers.txt")
+    for case in sections(PROGRAMS / file).items()
+]
+START = """import torch, math
+from torch import *
+import torch.nn.functional as F
+from torch import nn, optim
+from builtins import *
+from gradcli import inspect
+with inspect.record() as run:
+"""
+SHIFT = START.count("\n")
+
+
+def test_a_recording_answers() -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+    with inspect.record() as run:
+        hidden = net[0](torch.ones(1, 2)).detach()
+        loss = net[1](hidden).sum()
+        loss.backward()
+    answer = run.why("net.0.weight")
+    assert answer.verdict == "detached"
+    assert [label["text"] for label in answer.to_dict()["labels"]] == ["leaves the graph here"]
+    assert "net[0](torch.ones(1, 2)).detach()" in repr(answer)
+    assert run.why(net[1].weight).verdict == "fine"
+    assert [one.verdict for one in run.why(net)] == ["detached", "detached", "fine", "fine"]
+    document = run.trace().to_dict()
+    assert document["schema"] == "gradcli.trace/1"
+    grads = {t["name"]: t["grad"] for t in document["tensors"]}
+    assert grads["net.1.weight"] == net[1].weight.grad.tolist() and grads["net.0.bias"] is None
+    assert "<svg" in run.trace()._repr_html_()
+    assert [one.verdict for one in inspect.why(net)] == ["detached", "detached", "fine", "fine"]
+
+
+def test_the_programs_own_error_goes_through() -> None:
+    wrong = "cannot be multiplied"
+    with pytest.raises(RuntimeError, match=wrong) as raised, inspect.record() as run:
+        weight = torch.ones(2, 3, requires_grad=True)
+        torch.ones(2) @ weight.t()
+    files = [frame.path.name for frame in raised.traceback]
+    assert files == [Path(__file__).name]
+    document = run.trace().to_dict()
+    assert document["error"]["type"] == "RuntimeError"
+    assert [t["name"] for t in document["tensors"]][-1] == "weight"
+
+
+def test_a_graph_that_is_there() -> None:
+    net = torch.nn.Linear(2, 1)
+    loss = net(torch.ones(1, 2)).sum()
+    told = inspect.trace(loss, model=net)
+    assert [t["name"] for t in told.to_dict()["tensors"]] == ["loss", "net.weight", "net.bias"]
+    assert [n["name"] for n in told.to_dict()["nodes"]] == [
+        "SumBackward0", "AddmmBackward0", "AccumulateGrad", "TBackward0", "AccumulateGrad",
+    ]  # fmt: skip
+
+
+def test_parameters_without_a_recording() -> None:
+    inspect._latest.clear()
+    net = torch.nn.Linear(2, 2)
+    net.bias.requires_grad_(False)
+    states = inspect.why(net)
+    assert [one.verdict for one in states] == ["none", "frozen"]
+    net(torch.full((1, 2), torch.nan)).sum().backward()
+    assert inspect.why(net)[0].verdict == "nan"
+
+
+def everything(net: Any) -> list[Any]:
+    """Gradients and random numbers of a training."""
+    torch.manual_seed(5)
+    optimiser = torch.optim.Adam(net.parameters(), lr=0.1)
+    for _ in range(3):
+        optimiser.zero_grad()
+        loss = torch.nn.functional.dropout(net(torch.randn(4, 3)), 0.5).pow(2).mean()
+        loss.backward()
+        optimiser.step()
+    return [*(p.grad.clone() for p in net.parameters()), *net.parameters(), torch.rand(3)]
+
+
+def test_it_changes_nothing() -> None:
+    before = dict(vars(torch.autograd)), torch.autograd.Function.__dict__["apply"]
+    torch.manual_seed(1)
+    plain = everything(torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh()))
+    torch.manual_seed(1)
+    with inspect.record():
+        watched = everything(torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh()))
+    assert all(torch.equal(one, other) for one, other in zip(plain, watched, strict=True))
+    assert before == (dict(vars(torch.autograd)), torch.autograd.Function.__dict__["apply"])
+    hooks = torch.nn.modules.module
+    assert not hooks._global_forward_hooks and not hooks._global_forward_pre_hooks
+    assert not torch.overrides._get_current_function_mode_stack()
+    assert not any(p._backward_hooks for p in watched[:-1])
+
+
+def test_memory_is_bounded() -> None:
+    """A thousand steps keep no more graphs than a hundred."""
+    net = torch.nn.Linear(8, 8)
+    counts = []
+    with inspect.record():
+        for step in range(300):
+            net.zero_grad()
+            net(torch.ones(2, 8)).sum().backward()
+            if step in (150, 299):
+                counts.append(nodes_alive())
+    assert counts[1] <= counts[0] * 1.6 + 100
+
+
+def nodes_alive() -> int:
+    import gc
+
+    return sum(isinstance(thing, torch.Tensor) for thing in gc.get_objects())
+
+
+@pytest.mark.parametrize(("title", "text"), WHY, ids=[title for title, _ in WHY])
+def test_a_verdict_is_right_or_unexplained(title: str, text: str, tmp_path: Path) -> None:
+    """Of code that was running already; the place is asked for where the verdict is the same."""
+    verdict, name, lines, *_ = (part.strip() for part in title.split("|"))
+    torch.manual_seed(67280421310721)
+    file = tmp_path / "p.py"
+    file.write_text(START + "".join(f"    {line}\n" for line in text.splitlines()), "utf-8")
+    space: dict[str, Any] = {"__name__": "__main__"}
+    try:
+        exec(compile(file.read_text("utf-8"), str(file), "exec"), space)
+    except Exception as error:
+        assert space["run"] is not None, error
+    torch.set_grad_enabled(True)
+    answer = space["run"].why(name)
+    asked = {int(line) + SHIFT for line in lines.split()}
+    if title in OTHERWISE:
+        assert answer.verdict == OTHERWISE[title]
+    else:
+        assert answer.verdict in (verdict, "unexplained")
+        if answer.verdict == verdict:
+            assert set(answer.lines) <= asked
+
+
+# Python's own work is not seen, nor hooks of nodes and modules, nor what makes a parameter.
+OTHERWISE = {
+    "item | total | 5 | sums of losses as numbers": "not-requires-grad",
+    "copied | x | 2 | a new parameter": "unused",
+    "copied | x | 3 | parameter list": "unused",
+    "rebound | x | 3 | two names": "non-leaf",
+    "hook | x | 3 | full backward hook": "zero-factor",
+    "hook | x | 3 | node hook": "zero-factor",
+    "hook | x | 3 | node prehook": "cancelled",
+    "flat | x.grad[2] | 4 | behind an index": "masked",
+}
+
+
+def test_importing_it_imports_no_torch() -> None:
+    code = "from gradcli import inspect; import sys; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
