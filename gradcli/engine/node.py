@@ -255,7 +255,7 @@ class Node:
         return self.row.saved_names
 
     def __dir__(self) -> list[str]:
-        return [*object.__dir__(self), *(f"_saved_{name}" for name in self.saved_names())]
+        return sorted({*object.__dir__(self), *(f"_saved_{name}" for name in self.saved_names())})
 
     @property
     def freed(self) -> bool:

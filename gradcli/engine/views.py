@@ -94,6 +94,18 @@ class AsStrided(CustomNode):
     def saved_names(self) -> tuple[str, ...]:
         return ("size", "storage_offset", "stride")
 
+    @property
+    def _saved_size(self) -> tuple[int, ...]:
+        return tuple(self.geometry.shape)
+
+    @property
+    def _saved_stride(self) -> tuple[int, ...]:
+        return tuple(self.geometry.strides)
+
+    @property
+    def _saved_storage_offset(self) -> int:
+        return int(self.geometry.offset)
+
     def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
         (grad,) = grads
         geometry = self.geometry

@@ -389,6 +389,8 @@ def _check_multinomial(p: Any, dtype: DType, samples: int, replacement: bool) ->
         raise RuntimeError(
             f"multinomial only supports floating-point dtypes for input, got: {dtype.word}"
         )
+    if p.shape[-1] > 2**24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
     if samples <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and samples > p.shape[-1]:

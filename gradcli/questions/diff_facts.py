@@ -178,7 +178,11 @@ class Comparison:
         self, kind: str, name: str, mine: Any, yours: Any,
         node: NodeFact | None, other: NodeFact | None,
     ) -> DifferenceFact:  # fmt: skip
-        """Two values that differ: the element with the largest difference."""
+        """Two values that differ: their shapes, else the element with the largest difference."""
+        if not _alike(mine, yours):
+            shapes = str(_sizes(mine)), str(_sizes(yours))
+            return DifferenceFact("shape", name, f"shape of the {kind}", *shapes, _line(node),
+                                  _line(other), _text(node), _text(other))  # fmt: skip
         element, a, b, count, total = _worst(mine, yours)
         distance = abs(a - b) if a is not None and b is not None else None
         words = kind if total <= 1 else f"{kind}, {count} of {total}"
@@ -334,6 +338,15 @@ def _alike(mine: Any, yours: Any) -> bool:
             return len(mine) == len(yours)
         mine, yours = mine[0], yours[0]
     return isinstance(mine, tuple) is isinstance(yours, tuple)
+
+
+def _sizes(value: Any) -> list[int]:
+    """Of nested tuples."""
+    sizes = []
+    while isinstance(value, tuple):
+        sizes.append(len(value))
+        value = value[0] if value else None
+    return sizes
 
 
 def _distance(mine: Any, yours: Any) -> float:

@@ -181,7 +181,7 @@ log_sigmoid = composite(
 
 def _check_glu(self: Any, dim: int) -> None:
     if self.ndim == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
+        raise RuntimeError("glu does not support scalars because halving size must be even")
     size = self.shape[wrap_dim(dim, self.ndim)]
     if size % 2:
         raise RuntimeError(

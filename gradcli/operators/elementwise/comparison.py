@@ -148,16 +148,19 @@ def _isclose(xp: Any, self: Any, other: Any, rtol: float, atol: float, equal_nan
     return near | ((self != self) & (other != other)) if equal_nan else near
 
 
-def _same_type(self: Any, other: Any, *rest: Any) -> None:
+def _check_close(self: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> None:
     if self.dtype is not other.dtype:
         raise RuntimeError(f"{self.dtype.word} did not match {other.dtype.word}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
 
 
 isclose = operator(
     "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, "
     "bool equal_nan=False) -> Tensor",
     dtype="compare",
-    check=_same_type,
+    check=_check_close,
     forward=_isclose,
     doc="Is |self - other| at most atol + rtol * |other|?",
     samples=("torch.isclose(x, x + 1e-7)", "x.isclose(y, rtol=1.0)", "torch.isclose(i, i)",

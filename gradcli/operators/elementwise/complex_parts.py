@@ -178,7 +178,8 @@ for _name, _what in (("resolve_conj", "conjugation"), ("resolve_neg", "negation"
 
 
 def _check_parts(real: Any, imag: Any) -> None:
-    if real.dtype.name not in ("float16", "float32", "float64"):
+    names = "float16", "float32", "float64"
+    if real.dtype.name not in names or imag.dtype.name not in names:
         raise RuntimeError(
             f"Expected both inputs to be Half, Float or Double tensors but got {real.dtype.word} "
             f"and {imag.dtype.word}"

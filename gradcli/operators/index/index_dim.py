@@ -35,6 +35,10 @@ def _check_select(self: Any, dim: int, index: Any) -> None:
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype.name not in ("int64", "int32"):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if not self.ndim and index.numel() != 1:
+        raise RuntimeError(
+            f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)"
+        )
     if self.ndim > 1 and not self.numel():
         return _check_select_of_nothing(index, self.shape[dim])
     _bounds(index, self.shape[dim] if self.ndim else 1, "index out of range in self")

@@ -240,11 +240,38 @@ lstsq_row = operator(
 
 def _check_eps(self: Any) -> None:
     """The bound below which a singular value counts as zero is known of two types."""
-    if self.dtype.is_reduced:
+    if self.dtype.is_reduced or self.dtype.category < 2:
         raise RuntimeError("This function doesn't handle types other than float and double")
 
 
+def _check_system(self: Any, b: Any, driver: str | None) -> None:
+    name = "torch.linalg.lstsq"
+    if self.ndim < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    if b.ndim < 1:
+        raise RuntimeError(f"{name}: other must have at least 1 dimension.")
+    if self.ndim not in (b.ndim, b.ndim + 1):
+        raise RuntimeError(
+            f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - "
+            "other.dim()) <= 1"
+        )
+    rows = b.shape[-1] if b.ndim == 1 or self.ndim - 1 == b.ndim else b.shape[-2]
+    if self.shape[-2] != rows:
+        side = -1 if self.ndim - 1 == b.ndim and b.ndim == 1 else -2
+        raise RuntimeError(f"{name}: input.size(-2) should match other.size({side})")
+    if self.dtype is not b.dtype:
+        raise RuntimeError(
+            f"{name}: Expected input and other to have the same dtype, but got input's dtype "
+            f"{self.dtype.word} and other's dtype {b.dtype.word}"
+        )
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(
+            f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
+        )
+
+
 def _lstsq(self: Any, b: Any, rcond: float | None, driver: str | None) -> Any:
+    _check_system(self, b, driver)
     fields = ("solution", "residuals", "rank", "singular_values")
     return named_outputs("linalg_lstsq", fields, lstsq_row.run(self, b, rcond, driver or "gelsy"))
 

@@ -34,7 +34,7 @@ def _check_vectors(name: str, a: Any, b: Any) -> None:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.dtype is not b.dtype:
         raise RuntimeError(
-            f"{name} : expected both vectors to have same dtype, but found {a.dtype.word} and "
+            f"dot : expected both vectors to have same dtype, but found {a.dtype.word} and "
             f"{b.dtype.word}"
         )
     if a.shape != b.shape:

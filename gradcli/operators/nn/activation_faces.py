@@ -116,6 +116,8 @@ composite(
 def _rrelu(
     input: Any, lower: float, upper: float, training: bool, inplace: bool, generator: Any = None
 ) -> Any:
+    if not lower <= upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     noise = input.new_empty(tuple(input.shape))
     if training:
         below = input.detach() <= 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ...engine.layout import (
@@ -15,6 +14,14 @@ from ...engine.layout import (
 )
 from ...engine.operator import Reduced, composite, operator
 from ..conventions import Late
+from .convolution_checks import (
+    check_groups,
+    check_input,
+    check_operands,
+    check_same,
+    check_weight,
+    expanded,
+)
 from .windows import each, padded, scatter, windows
 
 transpose = Late("transpose.int")
@@ -43,7 +50,13 @@ def _correlate(
     filters = _grouped(weight, groups, 0)
     places, inner = "xyz"[:ndim], "uvw"[:ndim]
     out = xp.einsum(f"bgc{places}{inner},gkc{inner}->bgk{places}", view, filters, optimize=True)
-    return out.reshape((out.shape[0], -1, *out.shape[3:]))
+    return _joined(out)
+
+
+def _joined(out: Any) -> Any:
+    """Groups and channels of a group become channels again."""
+    batch, groups, inner = out.shape[:3]
+    return out.reshape((batch, groups * inner, *out.shape[3:]))
 
 
 def _spread(
@@ -67,7 +80,7 @@ def _spread(
     out = scatter(xp, values, reach, stride, dilation, settle)
     cut = tuple(slice(p, p + size) for p, size in zip(padding, shape, strict=True))
     out = out[(Ellipsis, *cut)]
-    return out.reshape((out.shape[0], -1, *out.shape[3:]))
+    return _joined(out)
 
 
 def _weight_gradient(
@@ -90,7 +103,7 @@ def _weight_gradient(
         f"bgc{places}{inner},bgk{places}->gkc{inner}", view, _grouped(grad, groups, 1),
         optimize=True,
     )  # fmt: skip
-    return out.reshape((-1, *out.shape[2:]))
+    return out.reshape((out.shape[0] * out.shape[1], *out.shape[2:]))
 
 
 def _laid_out(out: Any, input: Any, weight: Any) -> Any:
@@ -298,64 +311,6 @@ convolution = operator(
 # ---- as torch.nn.functional offers it
 
 
-def _check_input(input: Any, weight: Any, name: str, ndim: int) -> None:
-    if input.ndim not in (ndim + 1, ndim + 2):
-        raise RuntimeError(
-            f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {name}, but got "
-            f"input of size: {list(input.shape)}"
-        )
-
-
-def _check_weight(weight: Any, stride: Sequence[int]) -> None:
-    """The weight says how many dimensions are meant."""
-    if weight.ndim < 3:
-        raise RuntimeError("weight should have at least three dimensions")
-    if len(stride) != weight.ndim - 2:
-        raise RuntimeError(
-            f"expected stride to be a single integer value or a list of {weight.ndim - 2} values "
-            f"to match the convolution dimensions, but got stride={list(stride)}"
-        )
-
-
-def _check_sizes(
-    x: Any, weight: Any, bias: Any, padding: Any, dilation: Any, groups: int, transposed: bool
-) -> None:
-    if x.ndim != weight.ndim:
-        raise RuntimeError(
-            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight "
-            f"{list(weight.shape)}, but got {x.ndim}-dimensional input of size {list(x.shape)} "
-            "instead"
-        )
-    if x.dtype is not weight.dtype or x.device != weight.device:
-        either = ""
-        if x.device.type == "cpu" and weight.device.type != "cpu":
-            either = " or input should be a MKLDNN tensor and weight is a dense tensor"
-        raise RuntimeError(
-            f"Input type ({x.type()}) and weight type ({weight.type()}) should be the same{either}"
-        )
-    expected = weight.shape[0] if transposed else weight.shape[1] * groups
-    if x.shape[1] != expected:
-        kind = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
-        raise RuntimeError(
-            f"Given {kind}, weight of size {list(weight.shape)}, expected "
-            f"input{list(x.shape)} to have {expected} channels, but got {x.shape[1]} channels "
-            "instead"
-        )
-    if transposed:
-        return
-    wide = [size + 2 * p for size, p in zip(x.shape[2:], padding, strict=True)]
-    spans = [d * (k - 1) + 1 for k, d in zip(weight.shape[2:], dilation, strict=True)]
-    if any(span > size for span, size in zip(spans, wide, strict=True)):
-        raise RuntimeError(
-            f"Calculated padded input size per channel: ({_crossed(wide)}). Kernel size: "
-            f"({_crossed(spans)}). Kernel size can't be greater than actual input size"
-        )
-
-
-def _crossed(sizes: Any) -> str:
-    return " x ".join(str(size) for size in sizes)
-
-
 def _batched(input: Any, ndim: int) -> tuple[Any, bool]:
     return (input, True) if input.ndim == ndim + 2 else (input.unsqueeze(0), False)
 
@@ -364,17 +319,22 @@ def _conv(ndim: int) -> Any:
     def body(
         input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
     ) -> Any:
-        _check_input(input, weight, f"conv{ndim}d", ndim)
-        stride, dilation = each(stride, ndim), each(dilation, ndim)
-        _check_weight(weight, stride)
+        check_input(input, f"conv{ndim}d", ndim)
         x, batched = _batched(input, ndim)
-        if isinstance(padding, str):
+        check_weight(weight)
+        check_groups(groups)
+        named = isinstance(padding, str)
+        if named:
+            check_same(x, weight, padding)
+        stride = expanded(each(stride, ndim), "stride", weight)
+        dilation = each(dilation, ndim)
+        if named:
             x, padding = _named_padding(x, weight, padding, stride, dilation)
-        padding = each(padding, ndim)
-        _check_sizes(x, weight, bias, padding, dilation, groups, False)
-        out = convolution.run(
-            x, weight, bias, stride, padding, dilation, False, (0,) * ndim, groups
-        )
+        padding = expanded(each(padding, ndim), "padding", weight)
+        dilation = expanded(dilation, "dilation", weight)
+        none = (0,) * len(stride)
+        check_operands(x, weight, bias, stride, padding, dilation, none, groups, False)
+        out = convolution.run(x, weight, bias, stride, padding, dilation, False, none, groups)
         return out if batched else out.squeeze(0)
 
     return body
@@ -388,7 +348,13 @@ def _named_padding(x: Any, weight: Any, padding: str, stride: Any, dilation: Any
         raise RuntimeError(f"Invalid padding string: '{padding}'")
     if any(step != 1 for step in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
-    total = [d * (k - 1) for k, d in zip(weight.shape[2:], dilation, strict=True)]
+    dims = weight.ndim - 2
+    if len(dilation) not in (1, dims):
+        raise RuntimeError(f"dilation cannot broadcast to {dims} dimensions")
+    steps = tuple(dilation) * dims if len(dilation) == 1 else dilation
+    total = [d * (k - 1) for k, d in zip(weight.shape[2:], steps, strict=True)]
+    if min(total, default=0) < 0:
+        raise RuntimeError("negative padding is not supported")
     if any(size % 2 for size in total):
         from .padding import constant_pad_nd
 
@@ -399,36 +365,23 @@ def _named_padding(x: Any, weight: Any, padding: str, stride: Any, dilation: Any
     return x, tuple(size // 2 for size in total)
 
 
-def _check_extra(extra: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> None:
-    """What is added at the far end must be filled by some stride; one dimension is not asked."""
-    if any(size < 0 for size in extra):
-        raise RuntimeError("negative output_padding is not supported")
-    fits = all(e < s or e < d for e, s, d in zip(extra, stride, dilation, strict=True))
-    if fits or len(extra) == 1:
-        return
-    names = ("depth", "height", "width")[-len(extra) :]
-    told = " ".join(
-        f"{word}_{name}: {size}"
-        for word, sizes in (("output_padding", extra), ("stride", stride), ("dilation", dilation))
-        for name, size in zip(names, sizes, strict=True)
-    )
-    raise RuntimeError(
-        f"output padding must be smaller than either stride or dilation, but got {told}"
-    )
-
-
 def _conv_transpose(ndim: int) -> Any:
     def body(
         input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any,
         groups: int, dilation: Any,
     ) -> Any:  # fmt: skip
-        _check_input(input, weight, f"conv_transpose{ndim}d", ndim)
-        _check_weight(weight, each(stride, ndim))
+        check_input(input, f"conv_transpose{ndim}d", ndim)
         x, batched = _batched(input, ndim)
-        padding, dilation = each(padding, ndim), each(dilation, ndim)
-        _check_sizes(x, weight, bias, padding, dilation, groups, True)
-        stride, extra = each(stride, ndim), each(output_padding, ndim)
-        _check_extra(extra, stride, dilation)
+        check_weight(weight)
+        check_groups(groups)
+        stride, padding, dilation, extra = (
+            expanded(each(setting, ndim), name, weight)
+            for name, setting in (
+                ("stride", stride), ("padding", padding), ("dilation", dilation),
+                ("output_padding", output_padding),
+            )
+        )  # fmt: skip
+        check_operands(x, weight, bias, stride, padding, dilation, extra, groups, True)
         out = convolution.run(
             x, weight, bias, stride, padding, dilation, True, extra, groups
         )  # fmt: skip

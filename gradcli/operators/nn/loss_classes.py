@@ -282,8 +282,6 @@ def _check_multi_margin(
     self: Any, target: Any, p: Any, margin: Any, weight: Any, reduction: int
 ) -> None:
     constant("multi_margin_loss", weight=weight)
-    if p not in (1, 2):
-        raise RuntimeError("only p == 1 and p == 2 supported")
     count = self.shape[0] if self.ndim == 2 else 1
     if self.ndim > 2 or (self.ndim and not self.shape[-1]):
         raise RuntimeError(
@@ -296,6 +294,13 @@ def _check_multi_margin(
             f"samples (batch size). Expected target size [{count}], but got {list(target.shape)}. "
             f"Input has shape {list(self.shape)}."
         )
+    if weight is not None and tuple(weight.shape) != (self.shape[-1] if self.ndim else 1,):
+        size = self.shape[-1] if self.ndim else 1
+        raise RuntimeError(
+            f"inconsistent weight size, expected {size} but got {list(weight.shape)}"
+        )
+    if target.dtype.name != "int64":
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype.word}")
 
 
 _MULTI_MARGIN = "multi_margin_loss_cpu_kernel"
@@ -371,12 +376,33 @@ multilabel_margin_loss_backward = operator(
     samples=("torch.autograd.grad(F.multilabel_margin_loss(a, i[:, :3].repeat(2, 1)[:3]), a)[0]",),
 )
 
+
+def _check_multilabel_margin(self: Any, target: Any, reduction: int) -> None:
+    sizes = list(self.shape)
+    if self.ndim > 2 or (self.ndim and not self.shape[-1]):
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{shown(self.shape)}"
+        )
+    alone = self.ndim < 2 and target.ndim < 2 and self.numel() == target.numel()
+    if not alone and sizes != list(target.shape):
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {sizes}"
+        )
+    labels = target._data
+    if labels.size and not (labels.min() >= -1 and labels.max() < (sizes or [1])[-1]):
+        raise RuntimeError("argument #2 'target' is out of range")
+    if target.dtype.name != "int64":
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype.word}")
+
+
 multilabel_margin_loss = operator(
     "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) "
     "-> (Tensor output, Tensor is_target)",
     node="MultilabelMarginLossBackward0",
     where="hidden",
     undifferentiable="is_target",
+    check=_check_multilabel_margin,
     refuse=full_precision("multilabel_margin_loss_forward_out_frame"),
     forward=_multilabel_margin,
     self=lambda grads, self, target, reduction, is_target: multilabel_margin_loss_backward(

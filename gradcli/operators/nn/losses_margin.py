@@ -150,10 +150,7 @@ def _triplet(
     return native(_triplet_kernel)(anchor, positive, negative, margin, p, eps, swap, number)
 
 
-def _triplet_kernel(
-    anchor: Any, positive: Any, negative: Any, margin: float, p: float, eps: float, swap: bool,
-    number: int,
-) -> Any:  # fmt: skip
+def _check_dimensions(anchor: Any, positive: Any, negative: Any) -> None:
     sizes = (anchor.ndim, positive.ndim, negative.ndim)
     if len(set(sizes)) > 1:
         raise RuntimeError(
@@ -161,6 +158,13 @@ def _triplet_kernel(
             f"dimensions, but got: anchor {sizes[0]}D, positive {sizes[1]}D, and negative "
             f"{sizes[2]}D inputs"
         )
+
+
+def _triplet_kernel(
+    anchor: Any, positive: Any, negative: Any, margin: float, p: float, eps: float, swap: bool,
+    number: int,
+) -> Any:  # fmt: skip
+    _check_dimensions(anchor, positive, negative)
     near = pairwise(anchor, positive, p, eps, False)
     far = pairwise(anchor, negative, p, eps, False)
     if swap:
@@ -189,6 +193,7 @@ def _triplet_with_distance(
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     number = reduction_number(reduction)
+    _check_dimensions(anchor, positive, negative)
     apart = distance_function or (
         lambda first, second: native(pairwise)(first, second, 2.0, 1e-6, False)
     )
@@ -215,6 +220,10 @@ def _multi_margin(
     reduction: str,
 ) -> Any:  # fmt: skip
     number = reduction_number(reduction, size_average, reduce)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.ndim != 1:
+        raise ValueError("weight must be one-dimensional")
     return multi_margin_loss.run(input, target, p, margin, weight, number)
 
 

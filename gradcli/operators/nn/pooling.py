@@ -49,8 +49,8 @@ def _max_pool(
     sizes = x.shape[-ndim:]
     places = xp.arange(_product(sizes)).reshape(sizes)
     places = windows(xp, padded(xp, places, padding, after, -1), kernel, stride, dilation, count)
-    flat = values.reshape((*values.shape[:-ndim], -1))
-    where = places.reshape((*places.shape[:-ndim], -1))
+    flat = values.reshape((*values.shape[:-ndim], _product(kernel)))
+    where = places.reshape((*places.shape[:-ndim], _product(kernel)))
     flat = xp.where(where < 0, lowest, flat)
     missing = xp.isnan(flat) if x.dtype.kind == "f" else flat != flat
     best = flat.shape[-1] - 1 - missing[..., ::-1].argmax(axis=-1)  # the last NaN
@@ -102,6 +102,23 @@ def _check_pool(ndim: int) -> Any:
     return check
 
 
+def _check_filled(ndim: int, x: Any) -> None:
+    """Only the batch may be empty."""
+    inner = x.shape[x.ndim - ndim - 1 :]
+    if 0 not in inner:
+        return
+    if ndim == 2:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but "
+            f"got:{list(x.shape)}"
+        )
+    raise RuntimeError(
+        "max_pool3d_with_indices_out_cpu_template(): Expected input's non-batch dimensions to have "
+        f"positive length, but input has a shape of {list(x.shape)} and non-batch dimension 0 has "
+        "length zero!"
+    )
+
+
 def _check_window(
     ndim: int, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool
 ) -> None:
@@ -127,11 +144,12 @@ def _check_window(
             given = zip("THW"[-ndim:], sizes, strict=True)
             shown = " ".join(f"{letter}{axis}: {size}" for axis, size in given)
             raise RuntimeError(f"{word} should be greater than zero, but got {shown}")
+    _check_filled(ndim, x)
     count, _ = _geometry(x, kernel, stride, padding, dilation, ceil)
     if any(n < 1 for n in count):
         planes = x.shape[-ndim - 1]
         before = "x".join(str(size) for size in (planes, *x.shape[-ndim:]))
-        after = "x".join(str(max(n, 0)) for n in (planes, *count))
+        after = "x".join(str(n) for n in (planes, *count))
         raise RuntimeError(
             f"Given input size: ({before}). Calculated output size: ({after}). Output size is too "
             "small"

@@ -73,7 +73,7 @@ def _largest(xp: Any, x: Any, output_size: Any) -> tuple[Any, Any]:
     indices = xp.empty(values.shape, dtype="int64")
     places = xp.arange(_product(sizes)).reshape(sizes)
     for cell, window, _ in _cells(xp, sizes, output_size):
-        flat = x[window].reshape((*x.shape[:-ndim], -1))
+        flat = x[window].reshape((*x.shape[:-ndim], _product(x[window].shape[-ndim:])))
         best = flat.argmax(axis=-1)
         missing = flat != flat
         if missing.any():  # the last NaN, where NumPy takes the first
@@ -84,14 +84,55 @@ def _largest(xp: Any, x: Any, output_size: Any) -> tuple[Any, Any]:
     return values, indices
 
 
+def check_filled(self: Any, name: str) -> None:
+    """Only the batch may be empty; of a lone example the channels may."""
+    for dim in range(1, self.ndim):
+        if not self.shape[dim]:
+            raise RuntimeError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
+                f"input has sizes {list(self.shape)} with dimension {dim} being empty"
+            )
+
+
+def _check_output(kind: str, ndim: int, self: Any, output_size: Any) -> None:
+    name = f"adaptive_{'avg' if kind == 'average' else 'max'}_pool{ndim}d"
+    if len(output_size) != ndim:
+        words = f": output_size must be {ndim}"
+        if kind != "average":
+            words = f"(): internal error: output_size.size() must be {ndim}"
+        raise RuntimeError(name + words)
+    if kind != "average":
+        check_filled(self, name)
+    if min(output_size) < 0:
+        if kind == "average":  # the blank is missing there
+            first, *rest = map(str, output_size)
+            received = f"{first}, {','.join(rest)}"
+            raise RuntimeError(
+                f"{name}: elements of output_size must be greater than or equal to 0 but received "
+                f"{{{received}}}"
+            )
+        sizes = [*self.shape[: self.ndim - ndim], *output_size]
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {min(output_size)}: {sizes}"
+        )
+
+
 def _check(kind: str, ndim: int) -> Any:
     def check(self: Any, output_size: Any) -> None:
+        if kind == "average":
+            _check_output(kind, ndim, self, output_size)
         if self.ndim not in (ndim + 1, ndim + 2):
             name, end = ("avg", "") if kind == "average" else ("max", ":")
             raise RuntimeError(
                 f"adaptive_{name}_pool{ndim}d(): Expected {ndim + 1}D or {ndim + 2}D tensor, but "
                 f"got{end} {list(self.shape)}"
             )
+        if kind != "average":
+            _check_output(kind, ndim, self, output_size)
+        elif self.ndim == ndim + 2 or 0 in self.shape[1:]:
+            start = 1 if ndim == 3 else self.ndim - ndim
+            if 0 in self.shape[start:]:
+                check_filled(self, f"adaptive_avg_pool{ndim}d")
 
     return check
 

@@ -12,6 +12,7 @@ from .pooling_adaptive import (
     adaptive_avg_pool3d,
     adaptive_max_pool2d,
     adaptive_max_pool3d,
+    check_filled,
 )
 from .windows import each, pooled_size
 
@@ -81,7 +82,7 @@ def _max_any(input: Any, settings: Any, ceil: bool, ndim: int) -> tuple[Any, Any
 
 def _check_line(input: Any, settings: Any, ceil: bool) -> None:
     """What the kernel without indices asks; the one with indices is that of two dimensions."""
-    if input.ndim not in (2, 3):
+    if input.ndim not in (2, 3) or 0 in input.shape[-2:]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
             f"input, but got:{list(input.shape)}"
@@ -102,7 +103,7 @@ def _check_line(input: Any, settings: Any, ceil: bool) -> None:
         raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {dilation}")
     count = pooled_size(input.shape[-1], kernel, padding, padding, stride, dilation, ceil)
     if count <= 0:
-        raise RuntimeError(f"max_pool1d() Invalid computed output size: {max(count, 0)}")
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
     if input.dtype.category < 2:
         raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{input.dtype.word}'")
 
@@ -205,10 +206,26 @@ for _ndim, _x in ((2, "c[None]"), (3, "c[None, None]")):
 
 def _sizes(output_size: Any, input: Any, ndim: int) -> tuple[int, ...]:
     """None keeps a dimension's size."""
+    if ndim > 1 and input.ndim <= ndim:
+        raise ValueError(f"Input dimension should be at least {ndim + 1}")
     given = output_size if isinstance(output_size, tuple | list) else (output_size,) * ndim
     return tuple(
         size if size is not None else input.shape[place - ndim] for place, size in enumerate(given)
     )
+
+
+def _check_flat(input: Any, output_size: Any, kind: str) -> None:
+    name = f"adaptive_{kind}_pool1d"
+    if isinstance(output_size, tuple | list) and len(output_size) != 1:
+        count = len(output_size)
+        raise RuntimeError(f"{name}() argument 'output_size' should contain one int (got {count})")
+    if input.ndim not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 "
+            f"'self' (while checking arguments for {name})"
+        )
+    if kind == "max":
+        check_filled(input, name)
 
 
 def _adaptive_average(ndim: int) -> Any:
@@ -216,11 +233,12 @@ def _adaptive_average(ndim: int) -> Any:
 
     def body(input: Any, output_size: Any) -> Any:
         size = _sizes(output_size, input, ndim)
-        if all(n == 1 for n in size):
+        if all(n == 1 for n in size) and len(size) == ndim:
             return input.mean(list(range(-ndim, 0)), keepdim=True)
         return rows[ndim].run(input, size)
 
     def flat(input: Any, output_size: Any) -> Any:
+        _check_flat(input, output_size, "avg")
         size = _sizes(output_size, input, 1)
         wide = input.unsqueeze(-2)
         if size == (1,):
@@ -234,6 +252,8 @@ def _adaptive_max(ndim: int) -> Any:
     rows = {2: adaptive_max_pool2d, 3: adaptive_max_pool3d}
 
     def body(input: Any, output_size: Any, return_indices: bool) -> Any:
+        if ndim == 1:
+            _check_flat(input, output_size, "max")
         size = _sizes(output_size, input, ndim)
         if ndim > 1:
             both = rows[ndim].run(input, size)

@@ -13,7 +13,7 @@ def _check_indices(self: Any, indices: Any) -> None:
     if tuple(self.shape) != tuple(indices.shape):
         raise RuntimeError(
             f"Expected shape of indices to be same as that of the input tensor "
-            f"({list(self.shape)}), but got indices tensor with shape: {list(indices.shape)}"
+            f"({list(self.shape)}) but got indices tensor with shape: {list(indices.shape)}"
         )
 
 

@@ -16,20 +16,33 @@ from .sums import sum_all, sum_dims
 
 
 def _check_weights(name: str, weights: Any, count: int) -> None:
+    kind, categories = ("integral", (1,)) if name == "fweights" else ("floating point", (2,))
     if weights.ndim > 1:
         raise RuntimeError(
             f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
             f"{weights.ndim} dimensions"
+        )
+    if weights.dtype.category not in categories:
+        raise RuntimeError(
+            f"cov(): expected {name} to have {kind} dtype but got {name} with "
+            f"{weights.dtype.word} dtype"
         )
     if weights.numel() != count:
         raise RuntimeError(
             f"cov(): expected {name} to have the same numel as there are observations in the input "
             f"but got {weights.numel()} != {count}"
         )
+    if count and bool((weights < 0).any().item()):
+        raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
 def _covariance(self: Any, correction: int, fweights: Any, aweights: Any) -> Any:
     """Row by row; frequencies count observations, reliabilities weigh them."""
+    if self.ndim > 2:
+        raise RuntimeError(
+            "cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{self.ndim} dimensions"
+        )
     rows = view(self, (1, -1)) if self.ndim < 2 else self
     count = rows.shape[1]
     weights = None

@@ -238,15 +238,24 @@ def _gradient(self: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any, 
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     given = range(self.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     dims = [wrap_dim(d, self.ndim) for d in given]
+    again = next((place for at, place in enumerate(dims) if place in dims[:at]), None)
     one = 1 if spacing is None else spacing
     steps = spacing if isinstance(spacing, list | tuple) else [one] * len(dims)
+    if len(steps) != len(dims):
+        _wrong_spacing(self, len(steps), None if dim is None else len(dims))
+    for step in steps:
+        if getattr(step, "ndim", 0) > 1:
+            raise RuntimeError(
+                "torch.gradient expected each element of spacing to have one dimension, but got "
+                f"an element with {step.ndim} dimensions!"
+            )
+    if again is not None:
+        raise RuntimeError(f"dim {again} appears multiple times in the list of dims")
     for place in dims:
         if self.shape[place] < edge_order + 1:
             raise RuntimeError(
                 "torch.gradient expected each dimension size to be at least edge_order+1"
             )
-    if len(steps) != len(dims):
-        _wrong_spacing(self, len(steps), None if dim is None else len(dims))
     steps = [s.item() if hasattr(s, "ndim") and not s.ndim else s for s in steps]
     return tuple(
         (_slope_at if hasattr(step, "ndim") else _even_slope)(self, step, place, edge_order)
@@ -255,10 +264,16 @@ def _gradient(self: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any, 
 
 
 def _wrong_spacing(self: Any, count: int, dims: int | None) -> None:
-    wanted = f"'self.dim() - 1 = {self.ndim - 1}'" if dims is None else f"'len(dim) = {dims}'"
+    if dims is None:
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length "
+            f"equal to 'self.dim() = {self.ndim}', since dim argument was not given, but got a "
+            f"list of length {count}"
+        )
     raise RuntimeError(
-        "torch.gradient expected spacing to be unspecified, a scalar or a list of length "
-        f"{wanted}, but got a list of length {count}"
+        "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
+        f"arguments to have the same length, but got a spacing argument of length {count} and a "
+        f"dim argument of length {dims}."
     )
 
 

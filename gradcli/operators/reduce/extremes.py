@@ -193,8 +193,10 @@ for _name, _node, _word, _smooth, _tie in (
 def _check_aminmax(self: Any, dim: int | None, keepdim: bool) -> None:
     if dim is not None:
         wrap_dim(dim, self.ndim)
-    empty = self.numel() == 0 if dim is None else self.ndim and self.shape[dim] == 0
-    if empty:
+    if dim is not None and self.ndim and self.shape[dim] == 0:
+        place = wrap_dim(dim, self.ndim)
+        raise IndexError(f"aminmax: Expected reduction dim {place} to have non-zero size.")
+    if dim is None and self.numel() == 0:
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
             "identity."

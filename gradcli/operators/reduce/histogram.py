@@ -214,12 +214,19 @@ def _cells(edges: Sequence[Any]) -> int:
 def _histogramdd(self: Any, bins: Any, range: Any, weight: Any, density: bool) -> Any:
     from ...engine.returns import named
 
+    if self.ndim < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
     columns = self.shape[-1]
     counts = [bins] * columns if isinstance(bins, int) else list(bins)
     if len(counts) != columns:
+        if isinstance(counts[0], int):
+            raise RuntimeError(
+                "histogramdd: The size of bins must be equal to the innermost dimension of the "
+                "input."
+            )
         raise RuntimeError(
-            f"torch.histogramdd(): expected {columns} sequences of bin edges or bin counts, but "
-            f"got {len(counts)}"
+            f"torch.histogramdd: expected {columns} sequences of bin edges for a "
+            f"{columns}-dimensional histogram but got {len(counts)}"
         )
     edges = [
         count

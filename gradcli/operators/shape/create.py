@@ -296,12 +296,15 @@ composite(
 
 def _ends(name: str, start: Any, end: Any) -> list[Any]:
     """Tensors of one number as that number."""
-    for word, value in (("start", start), ("end", end)):
-        if getattr(value, "ndim", 0):
-            raise RuntimeError(
-                f"{name} only supports 0-dimensional start and end tensors, but got {word} with "
-                f"{value.ndim} dimension(s)."
-            )
+    told = " and ".join(
+        f"{word} with {value.ndim} dimension(s)"
+        for word, value in (("start", start), ("end", end))
+        if hasattr(value, "ndim")
+    )
+    if any(getattr(value, "ndim", 0) for value in (start, end)):
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, but got {told}."
+        )
     return [value.item() if hasattr(value, "item") else value for value in (start, end)]
 
 

@@ -204,6 +204,8 @@ def _check_roll(self: Any, shifts: Sequence[int], dims: Sequence[int]) -> None:
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
     for dim in dims:
+        if not self.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         wrap_dim(dim, self.ndim)
 
 

@@ -138,19 +138,25 @@ slice_ = operator(
 
 
 def _narrowed(self: Any, dim: int, start: Any, length: int) -> Any:
+    if self.ndim and length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    start = _start_within(self, dim, start, length)
+    return slice_(self, dim, start, start + length, 1)
+
+
+def _start_within(self: Any, dim: int, start: int, length: int) -> int:
+    """The first index that narrow takes, counted from the beginning."""
     if self.ndim == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    if length < 0:
-        raise RuntimeError("narrow(): length must be non-negative.")
     have = self.shape[wrap_dim(dim, self.ndim)]
     if not -have <= start <= have:
         raise IndexError(
             f"start out of range (expected to be in range of [{-have}, {have}], but got {start})"
         )
     start = start + have if start < 0 else start
-    if start + length > have:
+    if length < 0 or start + length > have:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({have}).")
-    return slice_(self, dim, start, start + length, 1)
+    return start
 
 
 narrow = composite(
@@ -161,14 +167,47 @@ narrow = composite(
     errors=("x.narrow(1, 2, 2)", "x.narrow(1, 0, -1)", "x.narrow(1, 5, 1)", "s.narrow(0, 0, 1)"),
 )
 
+
+def _narrowed_at(self: Any, dim: int, start: Any, length: int) -> Any:
+    if start.ndim or start.dtype.category != 1:
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    return _narrowed(self, dim, int(start.item()), length)
+
+
+composite(
+    "narrow.Tensor(Tensor self, int dim, Tensor start, int length) -> Tensor",
+    _narrowed_at,
+    doc="So many indices of a dimension from a start on.",
+    samples=("x.narrow(1, j[0], 2)",),
+    errors=("x.narrow(1, j, 2)", "x.narrow(1, s, 2)"),
+)
+
+
+def _check_narrow_copy(self: Any, dim: int, start: int, length: int) -> None:
+    if self.ndim and dim >= self.ndim:
+        raise RuntimeError(
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  "
+            "(Could this error message be improved?  If so, please report an enhancement request "
+            "to PyTorch.)"
+        )
+    _start_within(self, dim, start, length)
+
+
+def _span(size: int, start: int, length: int) -> tuple[int, int]:
+    """Both ends, counted from the beginning."""
+    first = start + size if start < 0 else start
+    return first, first + length
+
+
 narrow_copy = operator(
     "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor",
     node="NarrowCopyBackward0",
+    check=_check_narrow_copy,
     forward=lambda xp, self, dim, start, length: _sliced(
-        self, dim, start, start + length, 1
+        self, dim, *_span(self.shape[dim], start, length), 1
     ).copy(),
     self=lambda grad, self_sym_sizes, dim, start, length: slice_backward(
-        grad, self_sym_sizes, dim, start, start + length, 1
+        grad, self_sym_sizes, dim, *_span(self_sym_sizes[dim], start, length), 1
     ),
     acts="moves",
     jacobian="selection",

@@ -138,11 +138,11 @@ def _weighted(*weights: float) -> Callable[..., Any]:
 
 
 for _name, _more, _body, _doc, _word in (
-    ("exponential", "float? center=None, float tau=1.0, ", _exponential,
+    ("exponential", "float? center=None, Scalar tau=1.0, ", _exponential,
      "A window that falls off exponentially.", "exponential"),
     ("cosine", "", _cosine, "Half a period of the sine.", "cosine"),
-    ("gaussian", "float std=1.0, ", _gaussian, "A bell curve.", "gaussian"),
-    ("kaiser", "float beta=12.0, ", _kaiser, "The window of Kaiser and Bessel.", "kaiser"),
+    ("gaussian", "Scalar std=1.0, ", _gaussian, "A bell curve.", "gaussian"),
+    ("kaiser", "Scalar beta=12.0, ", _kaiser, "The window of Kaiser and Bessel.", "kaiser"),
     ("bartlett", "", _bartlett, "A triangle.", "bartlett"),
     ("general_cosine", "any a, ", _general_cosine, "A sum of cosines.", "general_cosine"),
     ("general_hamming", "float alpha=0.54, ",

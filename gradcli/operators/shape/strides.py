@@ -182,10 +182,23 @@ as_strided = operator(
     ),
 )  # fmt: skip
 
+
+def _check_scatter(
+    self: Any, src: Any, size: Sequence[int], stride: Sequence[int], storage_offset: int | None
+) -> None:
+    check_strided(self, size, stride, storage_offset)
+    if list(src.shape) != list(size):
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(size)}"
+        )
+
+
 as_strided_scatter = operator(
     "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, "
     "int? storage_offset=None) -> Tensor",
     node="AsStridedScatterBackward0",
+    check=_check_scatter,
     layout="like",
     forward=lambda xp, self, src, size, stride, storage_offset: _scattered(
         xp, self, src, size, stride, storage_offset or 0

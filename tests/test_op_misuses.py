@@ -1,0 +1,47 @@
+"""Tests of misuses: what PyTorch's operator database says must fail, fails here in its words."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from op_misuses import ours
+from oracle import oracle
+
+DOMAIN: dict[str, list[str]] = json.loads(
+    (Path(__file__).parent / "op_db_domain.json").read_text("utf-8")
+)
+NAMES = sorted({name for names in DOMAIN.values() for name in names})
+LEAST = 350  # calls that are compared
+
+
+@functools.cache
+def misuses() -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = oracle.ask("misuses")
+    return found
+
+
+def is_known(call: Any, theirs: str) -> bool:
+    """gradcli writes into no `out=`, and says so; what PyTorch only warns of is no misuse."""
+    _, _, kwargs = call
+    return "out" in kwargs["dict"] or not theirs
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_fails_in_the_same_words(name: str) -> None:
+    apart = [
+        (function, theirs, found)
+        for function, call, theirs in misuses().get(name, ())
+        if not is_known(call, theirs)
+        for found in [ours(function, call)]
+        if found != theirs
+    ]
+    assert apart == []
+
+
+def test_there_are_many_of_them() -> None:
+    known = {name: calls for name, calls in misuses().items() if name in NAMES}
+    assert sum(len(calls) for calls in known.values()) >= LEAST
