@@ -169,7 +169,7 @@ def _edges(array: Any, edgeitems: int) -> tuple[Any, tuple[bool, ...]]:
         if shortened:
             length = array.shape[axis]
             shown = [*range(edgeitems), *range(length - edgeitems, length)]
-            array = array.take(shown, axis=axis)
+            array = array[(slice(None),) * axis + (shown,)]  # `take` would copy all of it first
     return array, cut
 
 

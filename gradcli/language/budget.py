@@ -31,13 +31,16 @@ def memory_in_use() -> tuple[int, int]:
     return bytes_, bytes_
 
 
+SPARE = 1 << 20  # bytes that are let go where the system gives no more
+
+
 class Budget:
     """Steps, seconds, bytes, output, depth. `fuel` counts down and `refill` looks at the rest."""
 
     __slots__ = (
         "asked", "base_memory", "clock", "collect_at", "depth", "fuel", "max_depth",
         "max_memory", "max_nodes", "max_output", "max_steps", "first_node", "output", "steps_left",
-        "taken", "timeout",
+        "spare", "taken", "timeout",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +68,7 @@ class Budget:
         self.output = 0
         self.depth = 0
         self.asked = 0
+        self.spare: bytearray | None = bytearray(SPARE)
         self.first_node = sequence_so_far()  # every node takes a number: their difference counts
         self.base_memory, mapped = memory_in_use()
         self.collect_at = mapped + self.max_memory // GROWTH
@@ -137,6 +141,7 @@ class Budget:
             raise self.depth_reached()
 
     def memory_reached(self) -> LimitReached:
+        self.spare = None  # whoever tells it needs some
         return LimitReached(f"limit of {self.max_memory:,} bytes", "--max-memory")
 
     def depth_reached(self) -> LimitReached:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.mode import state
 from ...engine.operator import composite, operator
 from ..geometry import shown, wrap_dim
 from .constants import zeros_of
 from .join import cat, stack
 from .select import slice_
+
+PIECE = 500  # bytes that a view takes
 
 
 def _defined(grads: Sequence[Any]) -> Any:
@@ -253,6 +256,7 @@ def _tensor_split(self: Any, where: int | Sequence[int], dim: int) -> tuple[Any,
             "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
         )
     dim = wrap_dim(dim, self.ndim)
+    state.reserve(PIECE * (max(where, 0) if isinstance(where, int) else len(where)))
     return _sectioned(self, where, dim) if isinstance(where, int) else _cut(self, where, dim)
 
 
