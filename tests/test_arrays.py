@@ -154,6 +154,15 @@ np.set_printoptions(threshold=10**15) ;; print(np.broadcast_to(1, 10**9))
 np.set_printoptions(threshold=10**15) ;; f"{np.broadcast_to(1, 10**9)}"
 np.array_str(np.broadcast_to(1, (10**6,) * 2), 10**5) ;; np.array2string(np.zeros(10**8), threshold=10**15)
 np.append(a, np.broadcast_to(1, 10**12))
+np.r_[0:10**12]
+np.r_[0:1:1e12j]
+np.c_[np.broadcast_to(1, 10**12), np.broadcast_to(1, 10**12)]
+np.mgrid[0:10**6, 0:10**6]
+np.ogrid[0:10**12]
+np.add.outer(np.zeros(10**6), np.zeros(10**6))
+np.add.reduce(np.broadcast_to(1, 10**12))
+np.add.accumulate(np.broadcast_to(1, 10**12))
+np.add.at(np.zeros(1), np.broadcast_to(0, 10**12), 1)
 """.strip().splitlines()  # noqa: E501
 
 

@@ -208,6 +208,8 @@ FROM_TABLES = {
     "utils/checkpoint.py": 3,  # the wish of a switch's class
     "autograd/__init__.py": 1,  # names that the module gives later
     "arrays/functions.py": 1,  # NumPy's functions of the table
+    "arrays/joining.py": 1,  # four of NumPy's objects
+    "arrays/ufuncs.py": 1,  # methods of the table, on the class that is being made
     "arrays/methods.py": 4,  # NumPy's methods, and the classes that are being made
     "arrays/operators.py": 18,  # Python's operators, on the classes that are being made
     "arrays/streams.py": 3,  # the methods of NumPy's generators

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from . import functions, methods, operators, printing, streams
+from . import functions, joining, methods, operators, printing, streams, ufuncs
 from .limits import Errstate, finfo, geterr, iinfo, seterr
 from .table import CLASSES, LEGACY, rows
 from .table import functions as listed
@@ -17,6 +17,7 @@ operators.attach()
 printing.attach()
 methods.attach()
 streams.attach()
+ufuncs.attach()
 
 CONSTANTS: dict[str, Any] = {
     "pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan,
@@ -34,6 +35,8 @@ WRITTEN: dict[str, Any] = {
     "random.Generator": streams.Generator, "ndarray": Array,
     "linalg.LinAlgError": LinAlgError, "exceptions.AxisError": AxisError,
 }  # fmt: skip
+WRITTEN.update({name: joining.Joining(name) for name in joining.OBJECTS})
+WRITTEN["s_"] = joining.Sliced()
 OF_THE_STREAM = frozenset([*rows(LEGACY), "seed", "get_state", "set_state"])
 
 
@@ -47,6 +50,6 @@ def resolve(name: str) -> Any:
     if space == "random" and last in OF_THE_STREAM:
         return streams.function(last)
     if name in listed():
-        return functions.function(name)
+        return ufuncs.Ufunc(name) if name in ufuncs.UFUNCS else functions.function(name)
     assert name in CLASSES, name
     return wrap(functions.numpys_own(numpy, name))

@@ -306,6 +306,13 @@ item(*args) view
 tolist() listed
 """
 
+# Of np.add and its like.
+UFUNC = """
+reduce(a, axis=0, dtype=None, out=None, keepdims=False, initial=0) reduced
+accumulate(a, axis=0, dtype=None, out=None) whole
+outer(a, b) outer
+"""
+
 # Of numpy.random and of a RandomState: the stream of NumPy's first generator.
 LEGACY = """
 rand(*size) drawn
@@ -383,8 +390,8 @@ shuffle(x, axis=0) shuffled
 # What is no plain call of NumPy's function; written in `functions` and `streams`.
 WRITTEN = (
     "apply_along_axis array2string array_repr array_str dtype errstate finfo fromfunction fromiter "
-    "iinfo get_printoptions printoptions set_printoptions seterr geterr vectorize shares_memory "
-    "random.seed random.get_state random.set_state random.default_rng"
+    "c_ r_ s_ mgrid ogrid iinfo get_printoptions printoptions set_printoptions seterr geterr "
+    "vectorize shares_memory random.seed random.get_state random.set_state random.default_rng"
 ).split()
 CLASSES = (
     "ndarray generic number integer signedinteger unsignedinteger inexact floating "

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any
 
 from ...arrays.names import resolve
-from ...arrays.table import ONE, TWO
-from ...arrays.values import CONCRETE, Array, Number, number_class, wrap
+from ...arrays.values import CONCRETE, Array, Number, host, number_class, wrap
 from ..adoption import adopting
 from ..builtins.types import CONSTRUCTIBLE, OF_PYTHON, custom_isinstance, host_type
 from ..libraries import NUMBERS
+from ..members import members_of_type
 from ..modules import MODULES as TABLE
 from ..values import Builtin, Type
 
-UFUNCS = frozenset((ONE + TWO).split())
 NUMBERS.update((Array, *map(number_class, CONCRETE)))
 # NumPy's classes that are Python's too: np.float64(1) is a float.
 PYTHONS = {number_class(kind): OF_PYTHON[kind.__mro__[-2]] for kind in CONCRETE
@@ -28,10 +28,9 @@ def numpy_value(name: str) -> Any:
         if not issubclass(found, Number | Exception):
             CONSTRUCTIBLE.add(found)
         return host_type(found)
-    if callable(found):
+    if isinstance(found, FunctionType):
         last = name.rpartition(".")[2]
-        text = f"<ufunc '{last}'>" if name in UFUNCS else f"<function {last}>"
-        return Builtin(last, adopting(found), text)
+        return Builtin(last, adopting(found), f"<function {last}>")
     return found
 
 
@@ -47,7 +46,12 @@ def _is_python(value: Any, kind: Any) -> bool | None:
     return True if PYTHONS.get(type(value)) is kind else None
 
 
+def _set_shape(array: Array, shape: Any) -> None:
+    array.array.shape = host(shape)
+
+
 custom_isinstance.append(_is_python)
+members_of_type(Array).settable["shape"] = _set_shape
 
 
 class _Names:
