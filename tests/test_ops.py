@@ -166,6 +166,15 @@ def test_misspelt_names() -> None:
     assert ops("--filter", "no such thing").returncode == 2
 
 
+def test_functions_of_numpy() -> None:
+    (fact,) = named("np.mean")
+    assert (fact.name, fact.face, fact.nodes) == ("numpy.mean", "numpy", ())
+    (overload,) = fact.overloads
+    assert overload.signature == "mean(a, axis=None, dtype=None, out=None, keepdims=False)"
+    assert named("numpy.random.randn")[0].name == "numpy.random.randn"
+    assert named("np.nosuch") == () and near("np.maen")[0] == "np.mean"
+
+
 def test_filter() -> None:
     names = [fact.name for fact in matching(["softmax"], None)]
     assert {"softmax", "log_softmax", "nn.functional.softmax"} <= set(names)

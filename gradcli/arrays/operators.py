@@ -16,6 +16,7 @@ from .costs import count, elementwise, multiplied, pay, spread, width
 from .functions import tensor_of
 from .values import NUMBERS, Array, Number, host, wrap
 
+FEW = 256  # elements that cost no more than the call
 LARGEST = 1024  # bits of an integer beside an array: more than a float's largest
 OPERANDS = NUMBERS | {list, tuple, range, str}
 ARITHMETIC = ("add sub mul truediv floordiv mod pow divmod matmul and or xor lshift rshift").split()
@@ -36,9 +37,10 @@ def operand(value: Any) -> Any:
 
 
 def _charge(name: str, a: Any, b: Any) -> None:
-    """What an operation of these costs; of two numbers nothing."""
-    if isinstance(a, numpy.generic) and (isinstance(b, numpy.generic) or type(b) in NUMBERS):
-        return
+    """What an operation of these costs; of two numbers, and of few, nothing."""
+    if type(b) in NUMBERS or isinstance(b, numpy.generic):
+        if isinstance(a, numpy.generic) or (a.__class__ is numpy.ndarray and a.size <= FEW):
+            return
     (multiplied if name == "matmul" else elementwise)({"x1": a, "x2": b})
 
 
@@ -219,6 +221,8 @@ def selected(array: Any, index: Any) -> int:
 
 
 def get_item(self: Any, index: Any) -> Any:
+    if type(index) is int:
+        return wrap(self.array[index])
     place = index_of(index)
     many = selected(self.array, place)
     pay(4 * many, many * width(self.array))
@@ -226,6 +230,9 @@ def get_item(self: Any, index: Any) -> Any:
 
 
 def set_item(self: Any, index: Any, new: Any) -> None:
+    if type(index) is int and type(new) is float and self.array.ndim == 1:
+        self.array[index] = new
+        return
     place = index_of(index)
     value = host(new)
     many = selected(self.array, place)

@@ -174,7 +174,7 @@ def element_type(value: Any) -> numpy.dtype[Any]:
         raise TypeError(f"Cannot interpret '{value!r}' as a data type")
     found = value if isinstance(value, str) else host(value)
     if isinstance(found, list | tuple) or (isinstance(found, str) and "," in found[:LETTERS]):
-        raise TypeError("arrays of records are not part of gradcli's numpy")
+        raise TypeError("arrays of records are not part of the language")
     if isinstance(found, str) and len(found) > LETTERS:
         raise TypeError(f"data type {found[:LETTERS]!r}... not understood")
     dtype = numpy.dtype(found)
@@ -185,7 +185,7 @@ def element_type(value: Any) -> numpy.dtype[Any]:
 def check_type(dtype: numpy.dtype[Any]) -> None:
     """Elements are numbers, truth values or short texts."""
     if dtype.kind not in HELD:
-        raise TypeError(f"arrays of the type {dtype.name!r} are not part of gradcli's numpy")
+        raise TypeError(f"arrays of the type {dtype.name!r} are not part of the language")
     if dtype.itemsize > LONGEST:
         raise ValueError(f"texts in an array have at most {LONGEST >> 2} characters here")
 

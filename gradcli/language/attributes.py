@@ -20,6 +20,7 @@ from .builtins.types import type_of
 from .grammar import is_foreign
 from .libraries import TENSORS, publishes
 from .members import TABLES, Members, members_of, members_of_type
+from .modules import refused_name
 from .names import suggest_member, suggestion
 from .operations import type_name
 from .session import session
@@ -33,6 +34,7 @@ class MissingAttribute(AttributeError):
     """An AttributeError that knows the nearest attribute that is there."""
 
     near: str | None = None
+    instead: str | None = None  # the advice for a name that is left out on purpose
 
 
 def missing(value: Any, name: str, message: str | None = None) -> MissingAttribute:
@@ -41,6 +43,7 @@ def missing(value: Any, name: str, message: str | None = None) -> MissingAttribu
         return MissingAttribute(f"the attribute {name!r} is not part of the language")
     error = MissingAttribute(message or _no_attribute(value, name))
     if type(value) is Namespace:
+        error.instead = refused_name(value.path, name)
         error.near = suggest_member(value.path, name)
     else:
         members = members_of(value)

@@ -399,6 +399,8 @@ def _advice(program: Program, error: BaseException) -> tuple[tuple[str, ...], Ex
 
 
 def _near(program: Program, error: BaseException) -> tuple[str, ...]:
+    if isinstance(error, MissingAttribute) and error.instead is not None:
+        return (error.instead,)
     if isinstance(error, MissingAttribute) and error.near is not None:
         return (f"help: did you mean {_said(error.near)}?",)
     if isinstance(error, MissingModule):

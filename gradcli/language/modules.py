@@ -186,6 +186,22 @@ INSTEAD: dict[str, str] = {
 }  # fmt: skip
 
 
+# Functions of NumPy that read and write files, which a program doesn't reach.
+FILES = frozenset(
+    "load save savez savez_compressed loadtxt savetxt genfromtxt fromfile memmap tofile".split()
+)
+
+
+def refused_name(home: str, name: str) -> str | None:
+    """What to do instead of a function that a module has for real Python alone."""
+    if home != "numpy" or name not in FILES:
+        return None
+    return (
+        "help: use --set x=@table.csv (or @data.npy, @data.npz:key), which reads an array, or run "
+        "the file by real Python with --engine torch, which trusts it"
+    )
+
+
 def refusal(name: str) -> tuple[str, str]:
     """Python's words for a module that is not there, and what to do about it."""
     root = name.partition(".")[0]

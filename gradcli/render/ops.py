@@ -12,7 +12,7 @@ from .text import BLANK, Cell, Line, Look, cell, columns, counted, paint
 HEADINGS = {
     "torch": "torch", "method": "methods of tensors", "functional": "torch.nn.functional",
     "linalg": "torch.linalg", "special": "torch.special", "fft": "torch.fft",
-    "signal.windows": "torch.signal.windows",
+    "signal.windows": "torch.signal.windows", "numpy": "numpy",
     "hidden": "steps that derivatives are made of",
 }  # fmt: skip
 
@@ -143,6 +143,8 @@ def _formula(text: str) -> str:
 def _grad_fn(overload: OverloadFact) -> str:
     if overload.kind == "creation":
         return "none: it makes a new tensor"
+    if overload.kind == "arrays":
+        return "none: arrays have no graph"
     if overload.kind == "composed":
         made = overload.made_of
         if made:

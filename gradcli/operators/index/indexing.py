@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.construct import index_of_array
 from ...engine.limits import held
 from ...engine.operator import catalogue, composite, factory, operator
 from ...engine.wrapped import Wrapped, WrappedNumber
@@ -132,7 +131,15 @@ def _as_tuple(item: Any) -> tuple[Any, ...]:
 
 def _as_indices(item: Any) -> tuple[Any, ...]:
     """The same, with tensors for NumPy's arrays."""
-    return tuple([index_of_array(part) for part in _as_tuple(item)])
+    parts = _as_tuple(item)
+    if all(part.__class__ in ORDINARY or _is_tensor(part) for part in parts):
+        return parts
+    from ...engine.construct import index_of_array
+
+    return tuple([index_of_array(part) for part in parts])
+
+
+ORDINARY = frozenset({int, slice, list, tuple, bool, type(None), type(...)})
 
 
 def _dimensions_named(items: Sequence[Any]) -> int:

@@ -139,6 +139,8 @@ SPACES = ("linalg.", "special.", "fft.", "signal.")
 
 def named(name: str) -> tuple[OperatorFact, ...]:
     """What a name means: `sin`, `torch.sin`, `F.relu`, `add_`, a node such as SinBackward0."""
+    if name.startswith(NUMPY):
+        return _of_numpy(name.partition(".")[2].removesuffix("()"))
     name = name.removeprefix("aten::").removeprefix("torch.Tensor.").removesuffix("()")
     by_key = tuple(
         f for f in operators() if "." in name and any(o.key == name for o in f.overloads)
@@ -164,6 +166,24 @@ def named(name: str) -> tuple[OperatorFact, ...]:
         if name in (_last(f.name), *map(_last, f.calls), *f.nodes, *f.inplace)
         or any(name in (o.key, o.inplace_grad_fn) for o in f.overloads)
     )
+
+
+NUMPY = ("np.", "numpy.")
+
+
+def _of_numpy(name: str) -> tuple[OperatorFact, ...]:
+    """A function of arrays: its row says how it is called."""
+    from ...arrays.table import functions
+
+    row = functions().get(name)
+    if row is None:
+        return ()
+    doc = f"NumPy's {name}, on arrays: no derivative, and no grad_fn."
+    signature = f"{row.name}({row.parameters})"
+    overload = OverloadFact(
+        f"numpy.{name}", signature, "arrays", doc, "", (), "", "", False, (), ()
+    )  # fmt: skip
+    return (OperatorFact(f"numpy.{name}", "numpy", (f"numpy.{name}",), (overload,)),)
 
 
 def is_pattern(name: str) -> bool:
@@ -195,6 +215,11 @@ def near(name: str) -> tuple[str, ...]:
     """Names that somebody may have meant."""
     from difflib import get_close_matches
 
+    if name.startswith(NUMPY):
+        from ...arrays.table import functions
+
+        head, _, plain = name.partition(".")
+        return tuple(f"{head}.{word}" for word in get_close_matches(plain, functions(), n=4))
     known: dict[str, str] = {}
     for fact in operators():
         if fact.face != "hidden":

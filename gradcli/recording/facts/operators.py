@@ -43,7 +43,7 @@ class ConductFact(NamedTuple):
 
 
 class OverloadFact(NamedTuple):
-    """One declaration. `kind`: operator (makes a node), composed (of others), creation."""
+    """One declaration. `kind`: operator (makes a node), composed (of others), creation, arrays."""
 
     key: str
     signature: str
