@@ -365,3 +365,16 @@ def test_the_legend_is_the_list_of_the_docs() -> None:
     text = (Path(__file__).parent.parent / "docs" / "trace.md").read_text("utf-8")
     for sign, meaning in SIGNS:
         assert f"| `{sign}` | {meaning} |" in text
+
+
+def test_a_warning_has_its_line_and_names_a_command(home: Path) -> None:  # noqa: F811
+    (home / "p.expr").write_text(
+        "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.sum().backward()\n"
+        "for i in range(3):\n    print(y.grad)\n"
+    )
+    done = gradcli("run", "p.expr")
+    assert done.stdout == "None\nNone\nNone\n"
+    first, advice = done.stderr.splitlines()
+    assert first.startswith("p.expr:5: UserWarning: The .grad attribute of a Tensor that is not a")
+    assert advice == "help: gradcli trace p.expr --retain-grad all"
+    assert gradcli("run", "-q", "p.expr").stderr == ""

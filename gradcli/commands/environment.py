@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from .. import progress
@@ -124,7 +125,10 @@ class Environment:
         keep(ran)
         self.save()
         if not self.common.quiet and self.common.format == "text":
-            tell(_warnings(ran.warnings))
+            from ..render import warning
+
+            warned = zip_longest(ran.warnings, ran.warning_lines)
+            tell(warning.text(warned, ran.request.name))
             tell(Terminal("".join(block(f"note: {text}\n") for text in ran.notes)))
         if ran.error is None:
             return ExitStatus.OK
@@ -149,10 +153,6 @@ class Environment:
 
         tell(error.text(diagnostic.bounded(), text, self.look_of_errors))
         return int(diagnostic.exit_status)
-
-
-def _warnings(warnings: Iterable[str]) -> Terminal:
-    return Terminal("".join(block(f"UserWarning: {text}\n") for text in warnings))
 
 
 def _same(one: str, other: str) -> bool:

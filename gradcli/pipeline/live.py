@@ -85,4 +85,5 @@ def _run(
         outcome = machine.run(put, warned)
     error = None if outcome.error is None else outcome.error.bounded()
     return Ran(request, machine.program, machine.program.source.text, outcome, printed,
-               tuple(warned.lines), error, missing if guessed else (), spectators)  # fmt: skip
+               tuple(warned.lines), error, missing if guessed else (), spectators,
+               tuple(warned.lines.values()))  # fmt: skip

@@ -10,7 +10,7 @@ from ..engine import device as devices
 from ..engine import dtypes
 from ..namespace import resolve
 from ..opening import DeviceMissing, UsageError
-from .request import Request
+from .request import Request, current_line
 
 
 @contextmanager
@@ -35,11 +35,11 @@ def prepared(request: Request) -> Iterator[None]:
 
 
 class Warned:
-    """The warnings of a program: first lines, each once, in order."""
+    """The warnings of a program: first lines, each once, in order, with the line they came from."""
 
     def __init__(self) -> None:
-        self.lines: dict[str, None] = {}
+        self.lines: dict[str, int | None] = {}
 
     def __call__(self, message: Any, category: type[Warning] = UserWarning, *more: Any) -> None:
         if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning)):
-            self.lines.setdefault((str(message).splitlines() or [""])[0])
+            self.lines.setdefault((str(message).splitlines() or [""])[0], current_line())

@@ -58,6 +58,7 @@ class Ran(NamedTuple):
     error: Diagnostic | None
     missing: tuple[str, ...] = ()
     spectators: tuple[Spectator, ...] = ()
+    warning_lines: tuple[int | None, ...] = ()  # where the warnings came from
     notes: tuple[str, ...] = ()  # what the program asked for and did not get, such as plots
 
     def seen(self, kind: type[Watching]) -> Watching | None:

@@ -123,4 +123,5 @@ def _run(
     missing = values.missing if guessed else ()
     notes = (*program.source.notes, *session.notes)
     return Ran(request, program, program.source.text, outcome, printed,
-               tuple(warned.lines), error, missing, spectators, notes)  # fmt: skip
+               tuple(warned.lines), error, missing, spectators, tuple(warned.lines.values()),
+               notes)  # fmt: skip

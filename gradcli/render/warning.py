@@ -1,0 +1,30 @@
+"""Render: the warnings of a program, each with its line and the command that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .escape import Terminal, block
+
+# What a warning speaks of, and the command that shows more of it.
+ANSWERS = (
+    ("attribute of a Tensor that is not a leaf", "gradcli trace {file} --retain-grad all"),
+    ("Using a target size", "gradcli trace {file}, which has a column of shapes"),
+    ("`lr_scheduler.step()` before `optimizer.step()`", "gradcli flow {file}"),
+    ("None of the inputs have requires_grad=True", "gradcli trace {file}, which says why not"),
+    ("Using backward() with create_graph=True", "gradcli trace {file} --ledger"),
+    ("Error detected in", "gradcli why {file} NAME, for the tensor whose gradient is NaN"),
+    ("Full backward hook is firing", "gradcli trace {file}, which lists the hooks that ran"),
+)
+
+
+def text(warnings: Iterable[tuple[str, int | None]], file: str) -> Terminal:
+    """`chain.expr:3: UserWarning: ...`, and help where a command has the answer."""
+    return Terminal("".join(_one(words, line, file) for words, line in warnings))
+
+
+def _one(words: str, line: int | None, file: str) -> Terminal:
+    place = "" if line is None else f"{file}:{line}: "
+    command = next((told for part, told in ANSWERS if part in words), None)
+    advice = "" if command is None else f"help: {command.format(file=file)}\n"
+    return block(f"{place}UserWarning: {words}\n{advice}")
