@@ -111,7 +111,30 @@ def one_by_one(row: Row, values: Sequence[Any], level: int) -> Any:
             "https://github.com/pytorch/pytorch/issues if you need this feature."
         )
     results = [run(row, given) for given in _samples(values, level)]
-    return _stacked(results, level)
+    return _stacked(results, level) if results else _of_none(row, values, level)
+
+
+def _of_none(row: Row, values: Sequence[Any], level: int) -> Any:
+    """What no samples give: a sample of zeros tells the shapes."""
+
+    def zeros(value: Any) -> Any:
+        if value.__class__ is list:
+            return [zeros(item) for item in value]
+        if not is_batched(value, level):
+            return value
+        front, functions = value.in_front(), catalogue.functions
+        one = functions["zeros"]((1, *value.shape), dtype=value.dtype)
+        return functions["select"](functions["cat"]([front, one]), 0, 0)
+
+    def without(answer: Any) -> Any:
+        if isinstance(answer, Tensor):
+            whole = catalogue.functions["unsqueeze"](answer, 0)
+            return batched(catalogue.functions["narrow"](whole, 0, 0, 0), 0, level)
+        if isinstance(answer, tuple | list):
+            return type(answer)([without(item) for item in answer])
+        return answer
+
+    return without(run(row, [zeros(value) for value in values]))
 
 
 def _masked(values: Sequence[Any], level: int) -> bool:

@@ -142,7 +142,8 @@ KNOWN: tuple[Known, ...] = (
         ".*",
         "",
         "a batched pass with hooks in its way runs once for each gradient here",
-        r"is_grads_batched=True(.|\n)*hook|hook(.|\n)*is_grads_batched=True",
+        r"is_grads_batched=True(.|\n)*(hook|autograd\.Function)"
+        r"|(hook|autograd\.Function)(.|\n)*is_grads_batched=True",
     ),
     Known(
         "output|error",
