@@ -6,6 +6,7 @@ expressions, values, gradients, and the names of leaves.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import isclose, isnan
 from pathlib import Path
@@ -18,8 +19,10 @@ from programs_under import sections
 
 from gradcli.engine.run_state import as_new
 from gradcli.pipeline.request import Request
+from gradcli.questions import paths
 from gradcli.questions.trace import Options, recorded, trace_report
 from gradcli.recording.facts import FlowFact, NodeFact, Report
+from gradcli.render import paths as paths_page
 from gradcli.render import trace as page
 from gradcli.render.text import Look
 
@@ -121,3 +124,25 @@ def close(mine: Any, theirs: Any) -> bool:
         return False
     mine, theirs = float(mine), float(theirs)
     return isclose(mine, theirs, rel_tol=1e-4, abs_tol=1e-6) or (isnan(mine) and isnan(theirs))
+
+
+@pytest.mark.parametrize("title", PROGRAMS)
+def test_formulas_are_the_same_behind_imports(title: str) -> None:
+    """Of the first two leaves, as text and as a whole formula."""
+    bare, behind = PROGRAMS[title], IMPORTS + PROGRAMS[title]
+    names = [
+        fact.name
+        for fact in traced(bare, None).tensors
+        if fact.is_leaf and fact.requires_grad and fact.node is not None
+    ]
+    for name in names[:2]:
+        assert formula(bare, name) == formula(behind, name)
+
+
+def formula(text: str, name: str) -> str:
+    """The page of `paths --symbolic` without the lines of the program that it names."""
+    with as_new():
+        wanted = paths.Asked(wrt=(name,), formula=True)
+        ran = paths.recorded(Request(text.encode(), "p.expr"), lambda words: None, wanted)
+        _, told = paths.paths_report(ran, wanted)
+    return re.sub(r"line \d+", "line N", str(paths_page.text(told, Look(False, True, 80))))

@@ -159,7 +159,8 @@ class Expressions:
         return self.words.algebra.text(pieces, atomic, None)
 
     def _is_of_program(self, node: ast.Name) -> bool:
-        """Whether the program binds this name itself: a function of it, a value that is gone."""
+        """Whether the program binds this name itself: a function of it, a value that is gone; what
+        it imports under one name is PyTorch's."""
         program = self.words.labels.ran.program
         assert program is not None
         scope = self._scope_of(node)
@@ -167,7 +168,7 @@ class Expressions:
             if node.id in scope.bound:
                 return True
             scope = scope.parent
-        return node.id in program.bindings
+        return node.id in program.bindings and node.id not in program.aliases
 
 
 _REFUSED = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.NamedExpr,
