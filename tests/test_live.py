@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
@@ -17,6 +18,7 @@ from gradcli.numerics.twister import DEFAULT_SEED
 from gradcli.pipeline.request import Ran, Request
 from gradcli.questions.trace import Options, recorded, trace_report
 from gradcli.questions.why import why_report
+from gradcli.reading import read
 from gradcli.render import json as documents
 
 ROOT = Path(__file__).parent.parent
@@ -155,6 +157,41 @@ def test_an_advice_is_tried_in_a_process_of_its_own() -> None:
     assert report.trial is not None and report.trial.helped
     assert report.trial.outcome == "x.grad becomes tensor([1., 1.])"
     assert ran.output == ""
+
+
+WORDS = (
+    ("grad",), ("grad", "--of", "{result}", "--wrt", "{leaf}"), ("step", "--plain"),
+    ("trace", "--format", "svg"), ("trace", "--ledger"),
+)  # fmt: skip
+
+
+@needs_torch
+@pytest.mark.parametrize("words", WORDS, ids=" ".join)
+def test_other_questions_answer_the_same(words: tuple[str, ...], capsys: Any) -> None:
+    text = (
+        "x = torch.tensor([1., 2.], requires_grad=True)\n"
+        "w = torch.tensor([3., 4.], requires_grad=True)\n"
+        "y = (x * w).sin()\nloss = y.sum() ** 2\nloss.backward()\nprint(x.grad)\n"
+    )
+    told = []
+    for engine in ("own", "torch"):
+        call = read([words[0], "-", *(w.format(result="y.sum()", leaf="x") for w in words[1:]),
+                     "--engine", engine])  # fmt: skip
+        assert call is not None
+        sys.stdin = StandardInput(text)
+        try:
+            assert call.run() == 0
+        finally:
+            sys.stdin = sys.__stdin__
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+
+
+class StandardInput(io.TextIOWrapper):
+    """A program that is piped in."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(io.BytesIO(text.encode()))
 
 
 def command(*words: str, code: str = "pass") -> subprocess.CompletedProcess[str]:

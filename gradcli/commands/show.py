@@ -50,7 +50,7 @@ COMMAND = Command(
         *PICTURES,
         flag("no_open", "--no-open", help="Print the path of the page; open nothing."),
     ),
-    tuple(option for option in shared() if option.field != "format"),
+    tuple(option for option in shared(engine=True) if option.field != "format"),
 )  # fmt: skip
 
 

@@ -44,6 +44,7 @@ class PassTeller:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.running = 0
+        self.keep_graph = self.create_graph = False  # options of the command line
         self.freed: list[Any] = []
         self.hooks: list[Registered] = []
         self.standing: list[tuple[Any, int, Any, Any]] = []  # spies for the whole recording
@@ -79,7 +80,10 @@ class PassTeller:
         with recorder.side.hands_off():
             if any(root is None or recorder.side.edge(root) is None for root in roots):
                 return plain(outputs, *args, **kwargs)
-        gradients, keep, create, inputs = args[0], bool(args[1]), bool(args[2]), args[3]
+        create = bool(args[2]) or self.create_graph
+        keep = bool(args[1]) or create or self.keep_graph
+        gradients, inputs = args[0], args[3]
+        args = (gradients, keep, create, *args[3:])
         capture = not kwargs.get("accumulate_grad", True)
         outer = not self.running
         spot = recorder.stand(sys._getframe(2)) if outer else None

@@ -6,6 +6,7 @@ hooks of its nodes. All of it is gone when the recording ends; nothing of it cha
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -65,6 +66,7 @@ class Recorder:
             stack.enter_context(self.passes.listening())
             stack.enter_context(self._modules())
             stack.enter_context(self._functions())
+            stack.enter_context(self._optimizers())
             stack.enter_context(self._mode())
             yield
 
@@ -135,6 +137,30 @@ class Recorder:
             yield
         finally:
             kind.apply = plain
+
+    @contextmanager
+    def _optimizers(self) -> Iterator[None]:
+        """What an optimizer is given, and when it steps."""
+        module = sys.modules["torch.optim.optimizer"]
+        kind, observer = module.Optimizer, self.observer
+        plain = kind.add_param_group
+
+        def add_param_group(optimizer: Any, group: Any) -> Any:
+            self.stand(sys._getframe(1))
+            found = plain(optimizer, group)
+            observer.optimizing(optimizer, optimizer.param_groups[-1]["params"])
+            return found
+
+        def stepping(optimizer: Any, *given: Any) -> None:
+            observer.stepping(optimizer)
+
+        kind.add_param_group = functools.wraps(plain)(add_param_group)
+        handle = module.register_optimizer_step_pre_hook(stepping)
+        try:
+            yield
+        finally:
+            kind.add_param_group = plain
+            handle.remove()
 
     # ------------------------------------------------------------ operations
 

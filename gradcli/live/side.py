@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 from weakref import ref
 
+from ..namespace import resolve
 from ..recording.saved import SavedNames
 from ..recording.sides import Live, make_known, sides
 from ..recording.snapshot import Summary
@@ -135,6 +136,26 @@ class TorchSide(Live):
             return None
         found = found if isinstance(found, tuple) else (found,)
         return [None if one is None else self.array(one) for one in found]
+
+    def probed(self, node: Any, grad: Any) -> list[Any]:
+        with self.hands_off(), self.torch.no_grad():
+            found = node(self.torch.as_tensor(grad))
+            found = found if isinstance(found, tuple) else (found,)
+            return [None if one is None else self.array(one) for one in found]
+
+    def is_packed(self, node: Any) -> bool:
+        return self.mark(node).is_packed
+
+    def differentiated(
+        self, result: Any, inputs: Sequence[Any], seed: Any, *, create_graph: bool
+    ) -> Sequence[Any]:
+        """torch.autograd.grad: None for what the result was not computed from."""
+        if seed is not None:
+            seed = self.torch.as_tensor(seed).to(result.dtype).reshape(result.shape)
+        found: Sequence[Any] = self.torch.autograd.grad(
+            result, inputs, seed, retain_graph=True, create_graph=create_graph, allow_unused=True
+        )
+        return found
 
     def array(self, value: Any) -> Any:
         with self.hands_off():
@@ -312,6 +333,7 @@ def rows() -> dict[str, Any]:
 def torch_side(torch: Any) -> TorchSide:
     """The one side of PyTorch, made known when it is asked for first."""
     if not isinstance(sides.live, TorchSide):
+        resolve("Tensor")  # small tensors of our own stand for numbers: they need their methods
         make_known(TorchSide(torch))
     assert isinstance(sides.live, TorchSide)
     return sides.live

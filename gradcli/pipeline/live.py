@@ -58,6 +58,8 @@ def _machine(
         overrides=given_tensors(torch, values.overrides, device),
         arguments=request.arguments, path=request.path, is_expr=is_expr,
     )  # fmt: skip
+    machine.recorder.passes.keep_graph = request.retain_graph
+    machine.recorder.passes.create_graph = request.create_graph
     machine.on_bind = together(listeners(spectators, "bound"))
     machine.on_local = together(listeners(spectators, "bound_inside"))
     return machine, values.missing

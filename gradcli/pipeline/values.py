@@ -14,6 +14,7 @@ from ..inputs.given import is_floating
 from ..language.program import Default, Program, refused_default
 from ..namespace import resolve
 from ..opening import UsageError
+from ..recording.sides import is_live
 from .request import Request
 
 PLACEHOLDER = 1.0  # stands for an input without a value while its graph is drawn
@@ -145,7 +146,10 @@ def grad_output(text: str, result: Tensor) -> Tensor:
     if not all_numbers(item.value):
         raise UsageError(f"--grad-output {text}: expected numbers", "--grad-output [1.0,0.0]")
     try:
-        made: Tensor = resolve("tensor")(item.value, dtype=result.dtype, device=result.device)
+        dtype, device = result.dtype, result.device
+        if is_live(result):  # its values go to PyTorch from here
+            dtype, device = resolve(str(dtype).removeprefix("torch.")), devices.cpu
+        made: Tensor = resolve("tensor")(item.value, dtype=dtype, device=device)
     except (ValueError, TypeError, RuntimeError) as error:
         raise UsageError(f"--grad-output {text}: {error}") from None
     return catalogue.methods["expand"](made, result.shape) if made.dim() == 0 else made

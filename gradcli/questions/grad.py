@@ -15,7 +15,7 @@ from ..pipeline.values import grad_output
 from ..recording import collect as collecting
 from ..recording.collect import Collected, numbers
 from ..recording.facts import GradientFact, GradReport, TensorFact
-from ..recording.sides import AnyTensor
+from ..recording.sides import AnyTensor, array_of, is_live, sides
 from .errors import error_fact
 from .grad_pass import grad_of_pass
 from .graph import collected, index_of, names_of, with_expressions
@@ -198,14 +198,22 @@ def _differentiated(
     state.observer = binder.watch
     try:
         with ran.outcome.again():
-            found = autograd_grad(
-                result, [item.tensor for item in asked], seed, retain_graph=True,
-                create_graph=options.create_graph, allow_unused=True,
-            )  # fmt: skip
+            found = _grad(result, [item.tensor for item in asked], seed, options)
     finally:
         state.observer = before
     answers = iter(found)
     return [next(answers) if item.tensor.requires_grad else None for item in wanted]
+
+
+def _grad(result: Any, inputs: list[Any], seed: Any, options: Options) -> Any:
+    """torch.autograd.grad of the side that made the result."""
+    if sides.live is not None and is_live(result):
+        given = None if seed is None else array_of(seed)
+        return sides.live.differentiated(result, inputs, given, create_graph=options.create_graph)
+    return autograd_grad(
+        result, inputs, seed, retain_graph=True, create_graph=options.create_graph,
+        allow_unused=True,
+    )  # fmt: skip
 
 
 def _fact(item: Wanted, gradient: Any, of: TensorFact) -> GradientFact:

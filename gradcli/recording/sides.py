@@ -17,7 +17,7 @@ from ..engine.device import module_of, placed, to_numpy
 from ..engine.leaf import edge_of as own_edge
 from ..engine.leaf import gradient_of as own_gradient
 from ..engine.mode import state
-from ..engine.node import Node
+from ..engine.node import Node, Packed
 from ..engine.observer import memory_of
 from ..engine.tensor import Tensor
 
@@ -124,6 +124,16 @@ class Side:
         finally:
             node.saved = held
 
+    def probed(self, node: Any, grad: Any) -> Sequence[Any]:
+        """What a node that is about to run makes of a gradient, an array; nothing is given up."""
+        found: Sequence[Any] = node.row.backward(node, grad)
+        return found
+
+    def is_packed(self, node: Any) -> bool:
+        """Whether hooks of the program hold what it saved: they must not run twice."""
+        saved = node.saved
+        return isinstance(saved, tuple) and any(value.__class__ is Packed for value in saved)
+
     def array(self, value: Any) -> Any:
         """A tensor, or a gradient on its way, as an array of the host."""
         data = value._data if isinstance(value, Tensor) else value
@@ -175,6 +185,7 @@ class Live(Side):
 
     tensor: Any
     snapshot: Callable[[Any, float], Any]
+    differentiated: Callable[..., Sequence[Any]]
     member: Callable[[Any, str], Any]
     is_made: Callable[[Any], bool]
     attributes: Callable[[Any], Mapping[str, Any]]
@@ -288,6 +299,16 @@ def users_class(node: Any) -> str:
 def saved_by(node: Any) -> Any:
     """What a node had saved, to be held until it is asked for."""
     return side_of_node(node).saved(node)
+
+
+def probed(node: Any, grad: Any) -> Sequence[Any]:
+    """What a node that is about to run makes of a gradient, an array; nothing is given up."""
+    return side_of_node(node).probed(node, grad)
+
+
+def is_packed(node: Any) -> bool:
+    """Whether hooks of the program hold what a node saved: they must not run twice."""
+    return side_of_node(node).is_packed(node)
 
 
 def is_end(node: Any) -> bool:

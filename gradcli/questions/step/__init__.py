@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 from ...diagnostics import Diagnostic
 from ...engine.backward import backward
 from ...engine.mode import state
-from ...engine.tensor import edge_of
 from ...opening import UsageError
 from ...pipeline.request import Ran, Request, current_line
 from ...pipeline.run import execute
 from ...pipeline.values import grad_output
 from ...recording.facts import TensorFact
 from ...recording.facts.steps import StepsReport
-from ...recording.sides import memory
+from ...recording.sides import edge_of, memory
 from ...recording.steps import StepWatch, Walk
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
-from ...engine.tensor import Tensor
 from ...pipeline.request import Ran
 from ...recording.collect import numbers, range_of, short_name, text_of
 from ...recording.facts import EventFact, NodeFact, Place
@@ -22,7 +21,7 @@ from ...recording.facts.steps import (
 )
 from ...recording.hook_log import HookLog
 from ...recording.operands import reader
-from ...recording.sides import AnyTensor, mark_of, origin_of
+from ...recording.sides import AnyTensor, edges_of, mark_of, origin_of, row_of
 from ...recording.steps import Dropped, Local, Step, StepWatch, Walk
 from ..graph import module_names, places
 from ..ledger import NAMELESS
@@ -83,7 +82,7 @@ class Namer:
         words = self.operands(NodeFact(0, "", edges, place))
         name = words[at] if at < len(words) else ""
         value = self.values.get(name)
-        return name if isinstance(value, Tensor) and not value.requires_grad else ""
+        return name if isinstance(value, AnyTensor) and not value.requires_grad else ""
 
     def factor(self, node: Any, place: int) -> str:
         """Of a product of two tensors the text of the other factor: it is the derivative."""
@@ -92,9 +91,9 @@ class Namer:
             return ""
         if self.is_derived(node):
             return ""
-        if getattr(getattr(node, "row", None), "name", "") != "mul" or len(node.edges) != 2:
+        if getattr(row_of(node), "name", "") != "mul" or len(edges_of(node)) != 2:
             return ""
-        if node.edges[1] is None:
+        if edges_of(node)[1] is None:
             return ""  # x * k and k * x alike: a number that Python multiplied by
         span = self.source.span_of(origin.left if place else origin.right)
         text = " ".join(self.source.text_of(span).split())

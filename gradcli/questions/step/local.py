@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.device import module_of
-from ...engine.node import Node, Packed
 from ...engine.operator import Row
 from ...engine.tensor import Tensor
+from ...recording.sides import array_of, edges_of, is_live, is_packed, probed, row_of, users_class
 from ...recording.steps import Local
 
 LARGEST = 4096  # elements of a result whose local derivatives are computed
@@ -58,14 +58,15 @@ OF_NODES = {
 
 def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, ...]:
     """One for each input; None where nothing is known or no gradient goes."""
-    if not isinstance(node, Node):  # PyTorch's own, which has no row
-        return (None,) * len(node.next_functions)
-    count = len(node.edges)
+    edges = edges_of(node)
+    count = len(edges)
     alone = grads[0] if len(grads) == 1 else None
-    row = getattr(node, "row", None)  # what computes by itself has none
-    if alone is None or row is None or row.listed or _is_packed(node):
+    row = row_of(node)  # what computes by itself has none
+    if alone is None or row is None or row.listed or is_packed(node):
         return _in_words(node, count)
     grad = alone._data if isinstance(alone, Tensor) else alone
+    if is_live(alone):
+        grad = array_of(alone)
     if grad.dtype.kind != "f" or grad.size > LARGEST:
         return _in_words(node, count)
     try:
@@ -74,18 +75,18 @@ def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, 
         return (None,) * count
     return tuple(
         local if local is not None or edge is None else _told(node, place)
-        for place, (local, edge) in enumerate(zip(found, node.edges, strict=True))
+        for place, (local, edge) in enumerate(zip(found, edges, strict=True))
     )
 
 
 def _in_words(node: Any, count: int) -> tuple[Local | None, ...]:
-    if type(node).__name__ == "FunctionNode":
+    if users_class(node):
         return (Local("structure", None, "what the program's own backward computes"),) * count
     return tuple(_told(node, place) for place in range(count))
 
 
 def _told(node: Any, place: int) -> Local:
-    row = getattr(node, "row", None)
+    row = row_of(node)
     if row is None:
         name = node.name().rpartition("::")[2]
         return Local("structure", None, OF_NODES.get(name, OTHER))
@@ -117,33 +118,26 @@ def _is_only_added(row: Row, place: int) -> bool:
     return own == "bias" if asked is None else names.isdisjoint(asked)
 
 
-def _is_packed(node: Any) -> bool:
-    """Unpacking runs functions of the program: they must not run twice."""
-    saved = node.saved
-    return isinstance(saved, tuple) and any(value.__class__ is Packed for value in saved)
-
-
 def _by_probes(node: Any, grad: Any) -> list[Local | None]:
-    backward = node.row.backward
     xp = module_of(grad)
     # A number of NumPy stays one: that is what nodes are given on the CPU.
     ones = xp.ones_like(grad) if hasattr(grad, "__setitem__") else grad.dtype.type(1)
-    answers = backward(node, ones)
+    answers = probed(node, ones)
     if grad.size == 1:
         return [_of_one_number(answer) for answer in answers]
     steps = xp.arange(1, grad.size + 1, dtype="float64") * GOLDEN
     probe = (0.5 + steps % 1.0).astype(grad.dtype).reshape(grad.shape)
-    found = _pointwise(answers, backward(node, probe), probe)
-    inputs = node.inputs
+    found = _pointwise(answers, probed(node, probe), probe)
+    inputs = getattr(node, "inputs", None)
     if inputs is None or all(local is not None or a is None
                              for local, a in zip(found, answers, strict=True)):  # fmt: skip
         return found
     node.rest.inputs = None  # before what was broadcast is summed back
     try:
-        wide, probed = backward(node, ones), backward(node, probe)
+        wide, other = probed(node, ones), probed(node, probe)
     finally:
         node.rest.inputs = inputs
-    summed = _pointwise(wide, probed, probe)
+    summed = _pointwise(wide, other, probe)
     return [
         local or (None if broad is None or answer is None else _summed(broad, answer))
         for local, broad, answer in zip(found, summed, answers, strict=True)

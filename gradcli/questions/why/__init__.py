@@ -117,6 +117,7 @@ WELL = frozenset({"fine", "large", "tiny", "unexplained"})
 UNTRIED = {
     "unused": "nothing was tried: which part of the result should use it, no program can say",
     "masked": "nothing was tried: which elements are taken is what the program is about",
+    "not-stepped": "nothing was tried: which optimizer should have it, no program can say",
     "comparison": "nothing was tried: a way that is taken or not has no slope",
     "integer": "nothing was tried: a number of a place has no slope",
     "function-returned-none": "nothing was tried: the derivative is the function's own",

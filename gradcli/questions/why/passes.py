@@ -7,9 +7,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
+import numpy
+
 from ...engine.mode import state
 from ...recording.modules import is_module
-from ...recording.sides import AnyTensor, bad, gradient_of, node_of, saved_by, users_class
+from ...recording.sides import (
+    AnyTensor,
+    array_of,
+    bad,
+    gradient_of,
+    is_parameter,
+    node_of,
+    saved_by,
+    users_class,
+)
 from ...recording.spectator import Spectator
 
 if TYPE_CHECKING:
@@ -20,6 +31,7 @@ DETAILED = 32  # of the last ones, those whose gradients are kept at every node,
 HEAVY = 512 * 2**20  # so many bytes hold them
 RECORD = 400  # bytes for a node
 ENTRIES = 256  # of one tensor's .grad
+FOLLOWED = 10_000  # leaves whose first values are kept
 SMALL = 65_536  # elements of a gradient that is copied
 
 
@@ -77,12 +89,29 @@ class Pass:
         self.bytes = 0
 
 
+class Optimized:
+    """An optimizer: where it was made, the tensors that it has, how often it stepped."""
+
+    __slots__ = ("origin", "held", "steps", "of_modules", "optimizer")
+
+    def __init__(self, optimizer: Any, origin: Any) -> None:
+        self.optimizer, self.origin = optimizer, origin
+        self.held: dict[int, Any] = {}
+        self.steps = 0
+        self.of_modules = False
+
+    def has(self, tensor: Any) -> bool:
+        """Whether the tensor is one of them."""
+        known = self.held.get(id(tensor))
+        return known is not None and known() is tensor
+
+
 class Passes(Spectator):
     """Watches the engine while a program runs."""
 
     __slots__ = (
         "flow", "passes", "count", "running", "entries", "registered_at", "first_bad", "refusals",
-        "saved", "shapeless", "bytes",
+        "saved", "shapeless", "bytes", "optimizers", "started_with",
     )  # fmt: skip
 
     def __init__(self, flow: Flow) -> None:
@@ -96,6 +125,8 @@ class Passes(Spectator):
         self.refusals: list[tuple[ast.AST, int]] = []
         self.shapeless: list[tuple[ast.AST, int]] = []
         self.saved: Any = None
+        self.optimizers: list[Optimized] = []
+        self.started_with: dict[int, Any] = {}  # values at the first gradient, where some optimize
         self.bytes = 0
 
     def refuse(self, node: ast.AST, root: AnyTensor, shaped: bool) -> None:
@@ -108,6 +139,26 @@ class Passes(Spectator):
         if not self.running:
             self.flow.changed(tensor)
 
+    def optimizing(self, optimizer: Any, parameters: Sequence[Any]) -> None:
+        one = next((one for one in self.optimizers if one.optimizer is optimizer), None)
+        if one is None:
+            one = Optimized(optimizer, state.origin)
+            self.optimizers.append(one)
+        for parameter in parameters:
+            one.held[id(parameter)] = ref(parameter)
+            one.of_modules = one.of_modules or is_parameter(parameter)
+
+    def stepping(self, optimizer: Any) -> None:
+        for one in self.optimizers:
+            one.steps += one.optimizer is optimizer
+
+    def is_updated(self, tensor: Any) -> bool:
+        """Whether a leaf has other values than at its first gradient."""
+        before = self.started_with.get(id(tensor))
+        return before is not None and not numpy.array_equal(
+            before, array_of(tensor), equal_nan=True
+        )
+
     def registered(self, number: int, hook: Any) -> None:
         self.registered_at[number] = state.origin
 
@@ -118,6 +169,9 @@ class Passes(Spectator):
         self._enter("clear" if value is None else "assign", tensor, value)
 
     def accumulated(self, variable: Any, grad: Any) -> None:
+        if self.optimizers and id(variable) not in self.started_with:
+            if variable.numel() <= SMALL and len(self.started_with) < FOLLOWED:
+                self.started_with[id(variable)] = array_of(variable).copy()
         self._enter("add", variable, grad)
 
     def started(

@@ -8,6 +8,7 @@ from ...recording.sides import array_of
 from .bad import INF, NAN, bad_finding, root_finding
 from .case import Case, Finding, Remark
 from .size import size_finding
+from .stepped import not_stepped_finding
 from .zero import zero_finding
 
 SHORT = 40  # characters of a gradient that the sentence says
@@ -31,6 +32,8 @@ def present_finding(case: Case) -> Finding:
             finding = zero_finding(case) or _unexplained(case, "is zero")
         elif finding is None:
             finding = size_finding(case, data)
+    if finding is None or finding.verdict in ("fine", "large", "tiny"):
+        finding = not_stepped_finding(case) or finding
     return finding if finding is not None else _fine(case)
 
 

@@ -1,0 +1,56 @@
+"""Questions: a gradient is there, and no optimizer that stepped has the tensor."""
+
+from __future__ import annotations
+
+from ...recording.sides import is_parameter
+from .case import Case, Finding, Remark
+from .passes import Optimized
+
+
+def not_stepped_finding(case: Case) -> Finding | None:
+    """Who trains other tensors than this one, which nobody changes."""
+    tensor, made = case.tensor, case.passes.optimizers
+    if not tensor.is_leaf or not any(one.steps for one in made):
+        return None
+    if case.passes.is_updated(tensor) or any(one.steps and one.has(tensor) for one in made):
+        return None
+    if not is_parameter(tensor) and any(one.of_modules for one in made):
+        return None  # an input of a network, which nobody means to train
+    resting = [one for one in made if one.has(tensor)]
+    return _resting(case, resting[-1]) if resting else _left_out(case, made)
+
+
+def _resting(case: Case, one: Optimized) -> Finding:
+    name = case.name
+    sentence = f"{name}.grad is there, but the optimizer that has {name} never stepped."
+    finding = Finding("not-stepped", sentence)
+    if case.is_here(one.origin):
+        finding.causes.append(Remark(one.origin, f"has {name}, and no step() was called on it"))
+    finding.advice = "call step() on this optimizer after backward"
+    return finding
+
+
+def _left_out(case: Case, made: list[Optimized]) -> Finding:
+    name = case.name
+    sentence = f"{name}.grad is there, but no optimizer that stepped has {name}: it never changes."
+    finding = Finding("not-stepped", sentence)
+    stepped = [one for one in made if one.steps and case.is_here(one.origin)]
+    if stepped:
+        near = [one for one in stepped if _is_near(case, one)] or stepped
+        finding.causes.append(Remark(near[-1].origin, f"made without {name}"))
+        finding.advice = f"give {case.code} to this optimizer too"
+    return finding
+
+
+def _is_near(case: Case, one: Optimized) -> bool:
+    """Whether it has a tensor of the same module or list: `net.0.bias` for `net.0.weight`."""
+    head = case.name.rpartition(".")[0] or case.name.partition("[")[0]
+    while head:
+        if any(_below(case.names.get(known, ""), head) for known in one.held):
+            return True
+        head = head.rpartition(".")[0]
+    return False
+
+
+def _below(name: str, head: str) -> bool:
+    return name.startswith((f"{head}.", f"{head}["))
