@@ -190,6 +190,58 @@ def test_hostile_names_stay_words() -> None:
     assert re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", text) is None
 
 
+# ---------------------------------------------------------------- the facts behind it
+
+
+@pytest.mark.parametrize(
+    "name", ["transformer", "two_passes", "second_order", "calls", "two_paths"]
+)
+def test_trace_and_step_share_ids_and_names(name: str) -> None:
+    trace = document(name)
+    steps = json.loads(here("step", str(_file(name)), "--format", "json").stdout)
+    nodes = {node["id"]: node for node in trace["nodes"]}
+    names: dict[int, set[str]] = {}
+    for tensor in trace["tensors"]:
+        names.setdefault(tensor["node"], set()).add(tensor["name"])
+    for step in steps["passes"][-1]["steps"]:
+        node = nodes[step["id"]]
+        assert (node["name"], node["step"]) == (step["node"], step["step"])
+        told = [edge for edge in step["edges"] if edge["then"] != "constant"]
+        assert [edge for edge in node["edges"] if edge] == [
+            {key: value for key, value in edge.items() if key != "to"} for edge in told
+        ]
+        if step["is_leaf"]:
+            assert step["name"] in names[step["id"]]
+
+
+def test_the_json_has_the_chain_rule() -> None:
+    nodes = document("two_paths")["nodes"]
+    arrived: dict[int, float] = {}
+    for node in nodes:
+        for edge, facts in zip(node["next"], node["edges"], strict=True):
+            arrived[edge[0]] = arrived.get(edge[0], 0.0) + facts["product"]["value"]
+            incoming = next(flow["grad"] for flow in node["flow"])
+            assert facts["product"]["value"] == incoming * facts["local"]["value"]["value"]
+    leaves = {node["id"]: node["flow"][0]["grad"] for node in nodes if not node["next"]}
+    assert leaves == {number: arrived[number] for number in leaves}
+
+
+def test_the_json_tells_calls_and_order() -> None:
+    answer = document("transformer")
+    frames = answer["frames"]
+    paths = {frame["name"]: frame for frame in frames}
+    outer = frames[paths["blocks.0.attention.q"]["parent"]]
+    assert (outer["name"], outer["kind"], outer["line"]) == ("blocks.0.attention", "Attention", 23)
+    orders = [node["order"] for node in answer["nodes"] if node["next"]]
+    assert sorted(orders) == list(range(1, len(orders) + 1))
+    place = {node["id"]: node["order"] for node in answer["nodes"]}
+    for node in answer["nodes"]:
+        for edge in node["next"]:
+            assert edge is None or (place[edge[0]] or 0) < node["order"]
+    calls = {(frame["name"], frame["line"]) for frame in document("calls")["frames"]}
+    assert calls == {("layer", 10), ("attend", 7)}
+
+
 # ---------------------------------------------------------------- where it lies
 
 

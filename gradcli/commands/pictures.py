@@ -42,6 +42,7 @@ def drawn(
     """Runs the program and puts out its picture, or its page."""
     from ..questions.drawn import recorded
 
+    number = number or None  # a page has several passes anyway, a picture the last one
     several = format == "html" and number is None and not of
     ran = env.explained(recorded(
         request, None, wishes, number=number, several=several, thorough=False,

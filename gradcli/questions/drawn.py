@@ -17,6 +17,7 @@ from ..recording.collect import Collected
 from ..recording.facts.picture import DetailFact, FrameFact, MakingFact
 from ..recording.sides import edge_of, memory, origin_of, sequence_of
 from ..recording.steps import ROOM, Local, StepWatch
+from . import shown
 from .graph import module_names
 from .ledger import tensor_names
 from .step.facts import Namer, walk_fact
@@ -166,8 +167,8 @@ def recorded(
     binder, watch = spectators(wishes)
     watch.thorough = thorough
     watch.several = several
-    watch.only = number
-    watch.wanted = None if number is None else (number,)
+    watch.only = number or None  # of every pass the last one is drawn
+    watch.wanted = shown.wanted(number)
     return execute(request, write, binder, watch)
 
 

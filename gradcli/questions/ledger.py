@@ -47,8 +47,8 @@ def tensor_names(ran: Ran, found: Collected) -> Names:
     if binder is not None:
         known.update((id(one.tensor), (one.name, one.line)) for one in binder.leaves)
     if ran.outcome is not None:
-        inner = collecting.parameters(ran.outcome.bindings, AnyTensor)
-        known.update((id(tensor), (name, None)) for name, tensor in inner)
+        inner = list(collecting.parameters(ran.outcome.bindings, AnyTensor))
+        known.update((id(tensor), (name, None)) for name, tensor in reversed(inner))
     pairs = list(zip(found.tensors, found.held, strict=True))
     pairs.sort(key=lambda pair: (pair[0].passing, "[" in pair[0].name))
     for fact, tensor in reversed(pairs):  # a loop's name loses, a name of its own wins
