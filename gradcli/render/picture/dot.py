@@ -12,7 +12,7 @@ from .scene import Box, Wire
 
 SHAPES = {
     "leaf": ("leaf", 'shape=box, style="rounded,filled"'),
-    "again": ("leaf", 'shape=box, style="rounded,dashed"'),
+    "again": ("leaf", 'shape=box, style="rounded,filled,dashed"'),
     "result": ("result", 'shape=box, style="filled,bold"'),
     "fold": ("fold", 'shape=box3d, style="filled,dashed"'),
     "inner": ("inner", "shape=box, style=filled"),
@@ -28,8 +28,8 @@ def dot(picture: Picture, theme: str = "auto") -> Iterator[Terminal]:
         f'  rankdir={"LR" if picture.sideways else "TB"}; bgcolor="{colours["page"]}";\n'
         f"  label={_quoted(_lines([scene.title, *(row.text for row in scene.notes)]))};\n"
         f'  fontname=monospace; fontsize=10; fontcolor="{colours["text"]}"; labelloc=t;\n'
-        f'  node [fontname=monospace, fontsize=10, fontcolor="{colours["text"]}"];\n'
-        "  edge [fontname=monospace, fontsize=9, dir=back];\n"
+        f'  node [fontname=monospace, fontsize=9, fontcolor="{colours["text"]}", fixedsize=true];\n'
+        "  edge [fontname=monospace, fontsize=8, dir=back];\n"
     )
     for drawn in picture.boxes:
         yield Terminal(_node(drawn, picture.height, colours))
@@ -47,7 +47,8 @@ def _node(drawn: Drawn, height: float, colours: dict[str, str]) -> str:
     return (
         f"  {box.key.replace('-', '_')} [label={_quoted(label)}, {shape}, "
         f'fillcolor="{colours[kind]}", color="{edge}", tooltip={_quoted(_plain(box.title))}, '
-        f'pos="{number(x)},{number(y)}"{_about(box)}];\n'
+        f'pos="{number(x)},{number(y)}", width={drawn.width / 96:.3f}, '
+        f"height={drawn.height / 96:.3f}{_about(box)}];\n"
     )
 
 

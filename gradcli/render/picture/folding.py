@@ -16,6 +16,7 @@ from ..graph import Graph
 
 EASY = 24  # boxes that are drawn as they are
 COMFORTABLE = 44  # boxes that somebody can follow
+BEARABLE = 80  # boxes that a picture has at most where nothing but its middle could be folded
 MOST = 150  # boxes that a picture ever has
 ENDS = 12  # nodes at each end where nothing else helps
 LEAST_TURNS = 4
@@ -156,8 +157,9 @@ class Folder:
     def chosen(self, count: Callable[[list[Atom]], int], *, fold: bool, expand: bool) -> list[Atom]:
         """The atoms of the first plan that fits; `count` says how many boxes atoms make."""
         kept: list[Atom] = []
+        boxes = 0
         for plan in self.plans(fold=fold, expand=expand):
-            if plan.middle and kept:
+            if plan.middle and kept and (expand or boxes <= BEARABLE):
                 return kept
             atoms = self.atoms(plan)
             if plan.middle:
