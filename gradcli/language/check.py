@@ -14,6 +14,7 @@ from .doubts import is_doubtful
 from .names import Scope
 from .source import Source
 
+ABSTRACT = frozenset({"ABCMeta", "abc.ABCMeta"})  # the metaclass that classes may name
 Handler = Callable[["Checker", Any, Scope, int], None]
 
 
@@ -302,9 +303,55 @@ class Checker:
             scope.uses, scope.calls = certain
         self.branches -= 1
 
+    def expression_statement(self, node: ast.Expr, scope: Scope, depth: int) -> None:
+        if not self.yielded(node.value, scope, depth):
+            self.visit(node.value, scope, depth)
+
+    def yielded(self, node: ast.expr, scope: Scope, depth: int) -> bool:
+        """`yield` where a statement is made of it: alone, or on the right of an assignment."""
+        if not isinstance(node, ast.Yield | ast.YieldFrom):
+            return False
+        if scope.kind != "function" or type(scope.node) is not ast.FunctionDef:
+            raise self.refuse(node, "'yield' outside function")
+        scope.yields = True
+        if node.value is not None:
+            self.visit(node.value, scope, depth)
+        return True
+
+    def yield_(self, node: ast.Yield, scope: Scope, depth: int) -> None:
+        raise self.refuse(
+            node, "'yield' inside an expression is not part of the language",
+            "help: give it a line of its own: received = yield value",
+        )  # fmt: skip
+
+    def match(self, node: ast.Match, scope: Scope, depth: int) -> None:
+        self.visit(node.subject, scope, depth)
+        with self.perhaps(scope):
+            for case in node.cases:
+                self.pattern(case.pattern, scope, depth)
+                if case.guard is not None:
+                    self.visit(case.guard, scope, depth)
+                self.block(case.body, scope, depth)
+
+    def pattern(self, node: Any, scope: Scope, depth: int) -> None:
+        """What a `case` compares with, and the names that it binds."""
+        if depth > self.max_nesting:
+            words = f"the limit of {self.max_nesting} levels of nesting is reached"
+            raise self.source.too_deep(words, self.source.span_of(node))
+        for field, value in ast.iter_fields(node):
+            if field in ("name", "rest") and value is not None:
+                self.bind(value, node, scope)
+            for part in value if type(value) is list else [value]:
+                if isinstance(part, ast.pattern):
+                    self.pattern(part, scope, depth + 1)
+                elif isinstance(part, ast.expr):
+                    self.visit(part, scope, depth + 1)
+
     def assign(self, node: ast.Assign, scope: Scope, depth: int) -> None:
         value = node.value
-        if type(value) is ast.BinOp and depth <= self.max_nesting:
+        if self.yielded(value, scope, depth):
+            pass
+        elif type(value) is ast.BinOp and depth <= self.max_nesting:
             self.binary(value, scope, depth + 1)
         else:
             self.visit(value, scope, depth)
@@ -406,7 +453,7 @@ class Checker:
             elif kind is ast.Nonlocal:
                 scope.nonlocal_names.update(statement.names)
             elif kind is not ast.FunctionDef and kind is not ast.ClassDef:
-                for field in ("body", "orelse", "finalbody", "handlers"):
+                for field in ("body", "orelse", "finalbody", "handlers", "cases"):
                     pending.extend(getattr(statement, field, ()))
 
     def refuse_declared(self, body: list[ast.stmt], own: frozenset[str], scope: Scope) -> None:
@@ -422,13 +469,14 @@ class Checker:
                         raise self.refuse(statement, f"name '{name}' is parameter and {word}")
 
     def class_(self, node: ast.ClassDef, scope: Scope, depth: int) -> None:
-        if node.keywords:
-            raise self.refuse(node.keywords[0].value, "class arguments such as metaclass are not "
-                              "part of the language", "help: leave them out")  # fmt: skip
+        for keyword in node.keywords:
+            if keyword.arg != "metaclass" or ast.unparse(keyword.value) not in ABSTRACT:
+                raise self.refuse(keyword.value, "class arguments such as metaclass are not "
+                                  "part of the language", "help: leave them out")  # fmt: skip
         if getattr(node, "type_params", None):
             raise self.refuse(node, "a type parameter is not part of the language")
         for decorator in node.decorator_list:
-            raise self.refuse(decorator, "a decorated class is not part of the language")
+            self.visit(decorator, scope, depth)
         for base in node.bases:
             self.visit(base, scope, depth)
         self.bind(node.name, node, scope)
@@ -560,7 +608,6 @@ FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Dict: ("keys", "values"),
     ast.JoinedStr: ("values",),
     ast.FormattedValue: ("value", "format_spec"),
-    ast.Expr: ("value",),
     ast.Raise: ("exc", "cause"),
     ast.Pass: (),
 }
@@ -605,6 +652,10 @@ HANDLERS.update(
         ast.Nonlocal: Checker.declared,
         ast.Delete: Checker.delete,
         ast.Try: Checker.try_,
+        ast.Match: Checker.match,
+        ast.Expr: Checker.expression_statement,
+        ast.Yield: Checker.yield_,
+        ast.YieldFrom: Checker.yield_,
         ast.Import: Checker.import_,
         ast.ImportFrom: Checker.import_from,
     }

@@ -29,7 +29,7 @@ from .libraries import published
 from .members import TABLES, Members, members_of_type
 from .operations import type_name
 from .session import session
-from .values import Bound, Builtin, ErrorValue, Function, Instance, Type
+from .values import Annotation, Bound, Builtin, ErrorValue, Function, Instance, Type
 
 OBJECT = PRELUDE["object"]
 
@@ -38,8 +38,8 @@ class ClassValue:
     """A class of the program: its table of names, its bases, and the native class beneath."""
 
     __slots__ = (
-        "bases", "doc", "host", "kind", "name", "native", "order", "qualified", "special", "table",
-        "__weakref__",
+        "abstract", "bases", "doc", "fields", "frozen", "host", "kind", "make", "name", "native",
+        "order", "qualified", "special", "table", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -47,6 +47,10 @@ class ClassValue:
         doc: str | None = None,
     ) -> None:  # fmt: skip
         self.doc = doc
+        self.fields: tuple[str, ...] = ()  # what its body annotates
+        self.frozen = False  # a dataclass whose objects are not written to
+        self.make: Callable[..., Any] | None = None  # what a call gives where it makes no object
+        self.abstract: tuple[str, ...] = ()  # methods that a class beneath must have
         self.name = name
         self.qualified = qualified
         self.bases = bases
@@ -89,11 +93,11 @@ def _native(bases: tuple[Any, ...]) -> Any:
     for base in bases:
         if type(base) is ClassValue:
             found = found or base.native
-        elif type(base) is Type and base is not OBJECT:
+        elif type(base) is Type and base not in EMPTY_BASES:
             if not _may_be_base(base):
                 raise TypeError(f"type '{base.name}' is not an acceptable base type")
             found = found or base.host
-        elif type(base) is not Type:
+        elif type(base) is not Type and type(base) is not Annotation:
             raise TypeError("the bases of a class are classes")
     return found
 
@@ -207,6 +211,10 @@ def is_instance(value: Any) -> bool:
 
 def construct(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
     """Net(...)"""
+    if kind.make is not None:
+        return kind.make(kind, *args, **kwargs)
+    if kind.abstract:
+        raise TypeError(_abstract(kind))
     if kind.native in FUNCTIONS:
         return Builtin(kind.name, HostFunction())
     value: Any
@@ -229,10 +237,29 @@ def construct(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
     return value
 
 
+def _abstract(kind: ClassValue) -> str:
+    plural = "s" if len(kind.abstract) > 1 else ""
+    return (
+        f"Can't instantiate abstract class {kind.name} with abstract method{plural} "
+        f"{', '.join(kind.abstract)}"
+    )
+
+
+# Types that a class may build on and that are not beneath its objects: object, ABC, Protocol. What
+# some of them make of a class, such as an enumeration.
+EMPTY_BASES: dict[Type, Callable[[ClassValue], Any] | None] = {OBJECT: None}
+
+
 def make_class(
-    name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any], doc: str | None
-) -> ClassValue:
+    name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any], doc: str | None,
+    fields: tuple[str, ...] = (),
+) -> Any:  # fmt: skip
     kind = ClassValue(name, qualified, bases, table, doc)
+    kind.fields = fields
+    for base in (part for owner in kind.order for part in owner.bases):
+        finish = EMPTY_BASES.get(base) if type(base) is Type else None
+        if finish is not None:
+            return finish(kind)
     if isinstance(kind.native, type) and issubclass(kind.native, BaseException):
         kind.kind = made = Type(name, kind.native, functools.partial(construct, kind), "__main__")
         ERROR_CLASSES[made] = kind
@@ -317,6 +344,8 @@ def _set_instance(value: Any, name: str, new: Any) -> None:
         call(found.writer, (value, new), {})
     elif isinstance(value, ProgramModule):
         set_on_library(value, members_of_type(kind_of(value).native), name, new)
+    elif kind_of(value).frozen:
+        raise AttributeError(f"cannot assign to field '{name}'")
     else:
         value.table[name] = new
 

@@ -9,13 +9,13 @@ import ast
 STATEMENTS: frozenset[type[ast.AST]] = frozenset({
     ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.If, ast.For, ast.While, ast.Break,
     ast.Continue, ast.Pass, ast.FunctionDef, ast.Return, ast.With, ast.Assert, ast.Try, ast.Raise,
-    ast.Delete, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.ClassDef,
+    ast.Delete, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Match,
 })  # fmt: skip
 EXPRESSIONS: frozenset[type[ast.AST]] = frozenset({
     ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Call, ast.Starred,
     ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr,
     ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp,
-    ast.GeneratorExp, ast.JoinedStr, ast.FormattedValue,
+    ast.GeneratorExp, ast.JoinedStr, ast.FormattedValue, ast.Yield, ast.YieldFrom,
 })  # fmt: skip
 OPERATORS: frozenset[type[ast.AST]] = frozenset({
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult, ast.LShift,
@@ -25,7 +25,9 @@ OPERATORS: frozenset[type[ast.AST]] = frozenset({
 })  # fmt: skip
 PARTS: frozenset[type[ast.AST]] = frozenset({
     ast.Module, ast.arguments, ast.arg, ast.keyword, ast.comprehension, ast.withitem,
-    ast.ExceptHandler, ast.alias, ast.Load, ast.Store, ast.Del,
+    ast.ExceptHandler, ast.alias, ast.Load, ast.Store, ast.Del, ast.match_case, ast.MatchValue,
+    ast.MatchSingleton, ast.MatchSequence, ast.MatchMapping, ast.MatchClass, ast.MatchStar,
+    ast.MatchAs, ast.MatchOr,
 })  # fmt: skip
 ALLOWED = STATEMENTS | EXPRESSIONS | OPERATORS | PARTS
 
@@ -36,18 +38,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "AsyncFor": ("'async for'", "use 'for'"),
     "AsyncWith": ("'async with'", "use 'with'"),
     "Await": ("'await'", "call the function directly"),
-    "Yield": ("'yield'", "append to a list and return it, or use a generator expression"),
-    "YieldFrom": ("'yield from'", "extend a list and return it"),
-    "Match": ("'match'", "use 'if' and 'elif'"),
-    "match_case": ("'case'", "use 'if' and 'elif'"),
-    "MatchValue": ("a 'match' pattern", "use 'if' and 'elif'"),
-    "MatchSingleton": ("a 'match' pattern", "use 'if' and 'elif'"),
-    "MatchSequence": ("a 'match' pattern", "use 'if' and 'elif'"),
-    "MatchMapping": ("a 'match' pattern", "use 'if' and 'elif'"),
-    "MatchClass": ("a 'match' pattern", "use 'if' and 'elif'"),
-    "MatchStar": ("a 'match' pattern", "use 'if' and 'elif'"),
-    "MatchAs": ("a 'match' pattern", "use 'if' and 'elif'"),
-    "MatchOr": ("a 'match' pattern", "use 'if' and 'elif'"),
     "TryStar": ("'except*'", "use 'except'"),
     "TypeAlias": ("the 'type' statement", "leave it out; annotations are not evaluated"),
     "TypeVar": ("a type parameter", "leave it out; annotations are not evaluated"),
@@ -90,7 +80,7 @@ DUNDER_ATTRIBUTES = (
         "__contains__ __iter__ __next__ __bool__ __repr__ __str__ __hash__ __enter__ __exit__ "
         "__cause__ __getattr__ __delitem__ __reversed__ __format__ __float__ __int__ __index__ "
         "__round__ __slots__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __invert__ "
-        "__abs__".split()
+        "__abs__ __post_init__".split()
     )
     | BINARY_METHODS
 )

@@ -137,9 +137,42 @@ MODULES: dict[str, Module] = {
     "torch": _module("standard.saved", "save load"),
     # For annotations, which are not evaluated; outside of them they are values without use.
     "typing": _module(
-        "standard.annotations",
+        "standard.declared",
         "Any Callable ClassVar Dict Final FrozenSet Generator Iterable Iterator List Literal "
-        "Mapping NoReturn Optional Sequence Set Tuple Type Union",
+        "Mapping NoReturn Optional Sequence Set Tuple Type Union Generic Annotated Self Hashable "
+        "Sized Deque DefaultDict OrderedDict Counter Text AnyStr IO Awaitable MutableMapping "
+        "MutableSequence Collection NamedTuple Protocol TypedDict TYPE_CHECKING cast overload "
+        "final TypeVar NewType TypeAlias ParamSpec Concatenate",
+    ),
+    "collections.abc": _module(
+        "standard.declared",
+        "Callable Iterable Iterator Generator Mapping MutableMapping Sequence MutableSequence Set "
+        "Hashable Sized Collection Container",
+    ),
+    "abc": _module("standard.declared", "ABC ABCMeta abstractmethod abstractproperty"),
+    "dataclasses": _module(
+        "standard.declared",
+        "dataclass field asdict astuple replace is_dataclass fields Field",
+    ),
+    "enum": _module("standard.declared", "Enum IntEnum auto unique"),
+    "contextlib": _module("standard.manners", "contextmanager nullcontext suppress"),
+    "warnings": _module(
+        "standard.manners", "warn filterwarnings simplefilter resetwarnings catch_warnings"
+    ),
+    "logging": _module(
+        "standard.manners",
+        "debug info warning error critical exception basicConfig disable getLogger StreamHandler "
+        "FileHandler Formatter DEBUG INFO WARNING ERROR CRITICAL",
+    ),
+    "argparse": _module(
+        "standard.manners",
+        "ArgumentParser Namespace ArgumentDefaultsHelpFormatter RawTextHelpFormatter "
+        "RawDescriptionHelpFormatter SUPPRESS",
+    ),
+    "statistics": _module(
+        "standard.manners",
+        "mean fmean median median_low median_high stdev pstdev variance pvariance harmonic_mean "
+        "geometric_mean quantiles mode multimode",
     ),
 }
 # Modules that draw: whatever they give can be called, unpacked, entered and walked, and is silent.

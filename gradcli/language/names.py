@@ -182,7 +182,7 @@ class Scope:
 
     __slots__ = (
         "bound", "calls", "cells", "children", "early", "free", "global_names", "host", "kind",
-        "node", "nonlocal_names", "parent", "slots", "uses",
+        "node", "nonlocal_names", "parent", "slots", "uses", "yields",
     )  # fmt: skip
 
     def __init__(self, kind: Kind, node: ast.AST, parent: Scope | None) -> None:
@@ -199,6 +199,7 @@ class Scope:
         self.cells: set[str] = set()  # bound here, used by a function inside
         self.free: dict[str, None] = {}  # used here or deeper, bound in a function around
         self.slots: dict[str, int] = {}  # filled by the compiler
+        self.yields = False  # a function that gives a generator
         # The block whose frame holds its names: comprehensions live in the block around.
         self.host: Scope = self
         if kind == "comprehension":

@@ -44,6 +44,7 @@ class CallCompiler(NameCompiler):
     block: Callable[[list[ast.stmt], Scope], Closure]
     target: Callable[[Any, Scope], Store]
     super_call: Callable[[ast.Call, Scope], Closure]
+    generator_function: Callable[[list[ast.stmt], Scope], Closure]
 
     # ------------------------------------------------------------ calls
 
@@ -178,7 +179,9 @@ class CallCompiler(NameCompiler):
             code.value = self.expression(node.body, inner)
         else:
             body = node.body[1:] if doc is not None else node.body
-            if len(body) == 1 and type(body[0]) is ast.Return and body[0].value is not None:
+            if inner.yields:
+                code.block = self.generator_function(body, inner)
+            elif len(body) == 1 and type(body[0]) is ast.Return and body[0].value is not None:
                 code.value = self.expression(body[0].value, inner)
             else:
                 code.block = self.block(body, inner)

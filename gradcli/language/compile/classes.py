@@ -10,6 +10,7 @@ from .. import (
     class_protocols,  # noqa: F401 - gives instances their operators
     function_classes,  # noqa: F401 - lets classes build on torch.autograd.Function
 )
+from ..calls import call
 from ..classes import ClassValue, Super, make_class
 from ..names import Scope
 from ..values import UNBOUND, Closure
@@ -33,15 +34,22 @@ class ClassCompiler(CallCompiler):
         body = self.block(node.body[1:] if doc is not None else node.body, inner)
         qualified = qualified_name(scope, node.name)
         sizes = self.sizes
+        fields = _fields(node)
+        decorators = [(self.expression(item, scope), item) for item in node.decorator_list]
 
         def run(frame: list[Any]) -> None:
+            wrapping = [(decorator(frame), item) for decorator, item in decorators]
             found = tuple(bases(frame))
             own: list[Any] = [{}, *[frame[slot] for slot in boxes]]
             own += [UNBOUND] * (sizes[inner] - len(own))
             body(own)
             state.origin = node
-            made[0] = make_class(node.name, qualified, found, own[0], doc)
-            store(frame, made[0])
+            value: Any = make_class(node.name, qualified, found, own[0], doc, fields)
+            made[0] = value if type(value) is ClassValue else None
+            for decorator, item in reversed(wrapping):
+                state.origin = item
+                value = call(decorator, (value,), {})
+            store(frame, value)
 
         return run
 
@@ -70,6 +78,16 @@ class ClassCompiler(CallCompiler):
             raise RuntimeError("super(): no arguments")
 
         return run
+
+
+def _fields(node: ast.ClassDef) -> tuple[str, ...]:
+    """The names that the body annotates: what dataclasses and named tuples are made of."""
+    return tuple([
+        item.target.id
+        for item in node.body
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+        and "ClassVar" not in ast.unparse(item.annotation)
+    ])  # fmt: skip
 
 
 def _first_parameter(scope: Scope) -> str:

@@ -18,13 +18,15 @@ from ..session import session
 from ..values import BREAK, CONTINUE, Closure
 from .classes import ClassCompiler
 from .flow import FlowCompiler, empty
+from .generators import GeneratorCompiler
+from .matching import MatchCompiler
 from .names import Store
 
 # Where a value goes, its module, the name in it, and whether that is bound, or the module's root.
 Imported = tuple[Store, str, str | None, bool]
 
 
-class StatementCompiler(ClassCompiler, FlowCompiler):
+class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCompiler):
     """One method for each statement node."""
 
     def __init__(self, program: Any, store: Any, overrides: dict[int, Any]) -> None:
@@ -350,6 +352,7 @@ STATEMENTS: dict[type[ast.AST], Callable[[Any, Any, Scope], Closure | None]] = {
     ast.With: StatementCompiler.with_,
     ast.Assert: StatementCompiler.assert_,
     ast.Try: StatementCompiler.try_,
+    ast.Match: StatementCompiler.match,
     ast.Raise: StatementCompiler.raise_,
     ast.Delete: StatementCompiler.delete,
     ast.Global: lambda compiler, node, scope: None,

@@ -1,0 +1,236 @@
+"""language: functions with `yield`: their statements as generators of the host."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Generator
+from typing import Any
+
+from ...engine.mode import state
+from ..adoption import adopt, is_library
+from ..builtins.errors import matches, value_of
+from ..names import Scope
+from ..operations import iterate, type_handlers, type_name
+from ..session import session
+from ..values import BREAK, CONTINUE, Closure, Lazy, stepwise
+from .expressions import ExpressionCompiler, truth
+from .flow import _catchable, _quietly
+
+# A statement on its way: it yields what the program yields, and answers as a block does.
+Steps = Callable[[list[Any]], Generator[Any, Any, Any]]
+
+
+def yields(node: ast.AST) -> bool:
+    """Whether a statement yields, itself or in a block of it."""
+    pending = [node]
+    for part in pending:
+        if isinstance(part, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(part, ast.FunctionDef | ast.Lambda | ast.ClassDef) or part is node:
+            pending.extend(ast.iter_child_nodes(part))
+    return False
+
+
+class GeneratorCompiler(ExpressionCompiler):
+    """The same statements as elsewhere, where a yield stands in them."""
+
+    handling: list[BaseException]
+    statement: Callable[[Any, Scope], Closure | None]
+    handler: Callable[[ast.ExceptHandler, Scope], tuple[Closure | None, Any]]
+
+    def generator_function(self, body: list[ast.stmt], scope: Scope) -> Closure:
+        """A call gives the generator; nothing of the body has run yet."""
+        steps = self.steps(body, scope)
+        return lambda frame: (Lazy("generator", _told(steps(frame))),)
+
+    def steps(self, body: list[ast.stmt], scope: Scope) -> Steps:
+        parts: list[tuple[Any, Any]] = []
+        for node in body:
+            if type(node) not in (ast.FunctionDef, ast.ClassDef) and yields(node):
+                parts.append((STEPS[type(node)](self, node, scope), None))
+            elif (closure := self.statement(node, scope)) is not None:
+                parts.append((None, closure))
+
+        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+            for several, once in parts:
+                answer = once(frame) if several is None else (yield from several(frame))
+                if answer is not None:
+                    return answer
+            return None
+
+        return run
+
+    def yield_statement(self, node: ast.Expr | ast.Assign, scope: Scope) -> Steps:
+        given: Any = node.value
+        value_of = self.expression(given.value, scope) if given.value is not None else None
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        stores = [self.target(target, scope) for target in targets]
+        whole = type(given) is ast.YieldFrom
+
+        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+            value = None if value_of is None else value_of(frame)
+            state.origin = node
+            received: Any = None
+            if whole:
+                yield from stepwise(iterate(value))
+            else:
+                received = yield value
+            session.budget.charge(1)
+            for store in stores:
+                store(frame, received)
+
+        return run
+
+    def if_steps(self, node: ast.If, scope: Scope) -> Steps:
+        test, place = self.expression(node.test, scope), node.test
+        then, otherwise = self.steps(node.body, scope), self.steps(node.orelse, scope)
+
+        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+            return (yield from (then if truth(test(frame), place) else otherwise)(frame))
+
+        return run
+
+    def for_steps(self, node: ast.For, scope: Scope) -> Steps:
+        items_of, store = self.expression(node.iter, scope), self.target(node.target, scope)
+        body, otherwise = self.steps(node.body, scope), self.steps(node.orelse, scope)
+
+        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+            items = items_of(frame)
+            state.origin = node.iter
+            for item in iterate(items):
+                session.budget.charge(1)
+                store(frame, item)
+                answer = yield from body(frame)
+                if answer is BREAK:
+                    return None
+                if answer is not None and answer is not CONTINUE:
+                    return answer
+            return (yield from otherwise(frame))
+
+        return run
+
+    def while_steps(self, node: ast.While, scope: Scope) -> Steps:
+        test, place = self.expression(node.test, scope), node.test
+        body, otherwise = self.steps(node.body, scope), self.steps(node.orelse, scope)
+
+        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+            while truth(test(frame), place):
+                session.budget.charge(1)
+                answer = yield from body(frame)
+                if answer is BREAK:
+                    return None
+                if answer is not None and answer is not CONTINUE:
+                    return answer
+            return (yield from otherwise(frame))
+
+        return run
+
+    def with_steps(self, node: ast.With, scope: Scope) -> Steps:
+        body = self.steps(node.body, scope)
+        for item in reversed(node.items):
+            manager_of = self.expression(item.context_expr, scope)
+            store = None if item.optional_vars is None else self.target(item.optional_vars, scope)
+            body = _with(manager_of, store, body, item.context_expr)
+        return body
+
+    def try_steps(self, node: ast.Try, scope: Scope) -> Steps:
+        body = self.steps(node.body, scope)
+        otherwise, final = self.steps(node.orelse, scope), self.steps(node.finalbody, scope)
+        handlers = [self.handler_steps(handler, scope) for handler in node.handlers]
+
+        def attempt(frame: list[Any]) -> Generator[Any, Any, Any]:
+            try:
+                answer = yield from body(frame)
+            except Exception as error:
+                if not _catchable(error):
+                    raise
+                for kinds_of, handle in handlers:
+                    if kinds_of is None or matches(error, kinds_of(frame)):
+                        return (yield from handle(frame, error))
+                raise
+            return answer if answer is not None else (yield from otherwise(frame))
+
+        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+            try:
+                answer = yield from attempt(frame)
+            except Exception as error:
+                if not _catchable(error):
+                    raise
+                over = yield from final(frame)
+                if over is not None:
+                    return over
+                raise
+            except GeneratorExit:
+                for _ in final(frame):
+                    break
+                raise
+            over = yield from final(frame)
+            return answer if over is None else over
+
+        return run
+
+    def handler_steps(self, node: ast.ExceptHandler, scope: Scope) -> tuple[Any, Any]:
+        kinds = None if node.type is None else self.expression(node.type, scope)
+        body, handling = self.steps(node.body, scope), self.handling
+        store = self.store(node.name, scope, node) if node.name else None
+        forget = self.forget(node.name, scope, node) if node.name else None
+
+        def run(frame: list[Any], error: BaseException) -> Generator[Any, Any, Any]:
+            if store is not None:
+                store(frame, value_of(error))
+            handling.append(error)
+            try:
+                return (yield from body(frame))
+            finally:
+                handling.remove(error)
+                if forget is not None:
+                    _quietly(forget, frame)
+
+        return kinds, run
+
+
+def _told(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    """Values alone: how the body answers is nothing to who walks."""
+    answer: Any = yield from steps
+    return answer[0] if type(answer) is tuple else None
+
+
+def _with(manager_of: Closure, store: Any, body: Steps, node: ast.AST) -> Steps:
+    def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+        manager = manager_of(frame)
+        state.origin = node
+        enter, leave = type_handlers.enter(manager), type_handlers.leave(manager)
+        if enter is None:
+            if not (is_library(manager) and hasattr(type(manager), "__enter__")):
+                words = "object does not support the context manager protocol"
+                raise TypeError(f"'{type_name(manager)}' {words}")
+            with manager as value:
+                if store is not None:
+                    store(frame, adopt(value))
+                return (yield from body(frame))
+        value = enter(manager)
+        if store is not None:
+            store(frame, value)
+        try:
+            answer = yield from body(frame)
+        except Exception as error:
+            told = value_of(error)
+            if _catchable(error) and leave is not None and leave(manager, told.kind, told, None):
+                return None
+            raise
+        if leave is not None:
+            leave(manager, None, None, None)
+        return answer
+
+    return run
+
+
+STEPS: dict[type[ast.AST], Callable[[Any, Any, Scope], Steps]] = {
+    ast.Expr: GeneratorCompiler.yield_statement,
+    ast.Assign: GeneratorCompiler.yield_statement,
+    ast.If: GeneratorCompiler.if_steps,
+    ast.For: GeneratorCompiler.for_steps,
+    ast.While: GeneratorCompiler.while_steps,
+    ast.With: GeneratorCompiler.with_steps,
+    ast.Try: GeneratorCompiler.try_steps,
+}

@@ -1,0 +1,435 @@
+"""language: abc, dataclasses, enum and typing: what they make of a program's classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..attributes import MISSING, get_attribute, set_attribute
+from ..calls import call
+from ..classes import EMPTY_BASES, ClassMethod, ClassValue, Property, StaticMethod
+from ..formatting import quoted
+from ..instances import add_special
+from ..modules import MODULES as TABLE
+from ..operations import COMPARE, check_key, equal, type_handlers, type_name
+from ..session import session
+from ..values import UNBOUND, Annotation, Builtin, Function, Instance, Type
+from .collected import make_record
+from .published import classes, functions
+
+
+def _base(name: str, module: str, finish: Callable[[ClassValue], Any] | None = None) -> Type:
+    """A type that classes build on, and that has no objects of its own."""
+
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"cannot create '{name}' instances")
+
+    made = Type(name, Instance, construct, module)
+    EMPTY_BASES[made] = finish
+    return made
+
+
+def kept(value: Any) -> bool:
+    """Something of a class's body that is a method, a class or a helper, and no plain value."""
+    return type(value) in (Function, Builtin, Property, StaticMethod, ClassMethod, ClassValue, Type)
+
+
+# ---------------------------------------------------------------- abc
+
+_ABSTRACT = "__isabstractmethod__"
+
+
+def _abstract_method(function: Any) -> Any:
+    inner = function.getter if type(function) is Property else getattr(function, "function", None)
+    marked = inner if type(inner) is Function else function
+    if type(marked) is Function:
+        marked.table = {**marked.table, _ABSTRACT: True}
+    return function
+
+
+def _is_abstract(value: Any) -> bool:
+    for inner in (value, getattr(value, "getter", None), getattr(value, "function", None)):
+        if type(inner) is Function and _ABSTRACT in inner.table:
+            return True
+    return False
+
+
+def _abstract_class(kind: ClassValue) -> ClassValue:
+    names = {name for base in kind.order for name in base.table}
+    kind.abstract = tuple(sorted(name for name in names if _is_abstract(kind.find(name))))
+    return kind
+
+
+# ---------------------------------------------------------------- dataclasses
+
+
+class Field:
+    """dataclasses.field(...)"""
+
+    torch_name = "dataclasses.Field"
+    PUBLIC = ("name", "init", "repr", "compare")
+    __slots__ = ("compare", "default", "factory", "init", "name", "repr")
+
+    def __init__(
+        self, *, default: Any = UNBOUND, default_factory: Any = UNBOUND, init: Any = True,
+        repr: Any = True, compare: Any = True, **others: Any,
+    ) -> None:  # fmt: skip
+        self.name = ""
+        self.default, self.factory = default, default_factory
+        self.init, self.repr, self.compare = bool(init), bool(repr), bool(compare)
+
+    def has_default(self) -> bool:
+        return self.default is not UNBOUND or self.factory is not UNBOUND
+
+
+FIELDS = "__dataclass_fields__"
+_MUTABLE = ("list", "dict", "set")
+
+
+def _fields_of(kind: Any) -> dict[str, Field]:
+    owner = kind.kind if isinstance(kind, Instance) else kind
+    found = owner.find(FIELDS) if type(owner) is ClassValue else MISSING
+    if found is MISSING:
+        raise TypeError("must be called with a dataclass type or instance")
+    return found  # type: ignore[no-any-return]
+
+
+def _dataclass(cls: Any = None, **options: Any) -> Any:
+    if cls is None:
+        return Builtin("dataclass", lambda kind: _made(kind, options))
+    return _made(cls, options)
+
+
+def _made(kind: Any, options: dict[str, Any]) -> ClassValue:
+    if type(kind) is not ClassValue:
+        raise TypeError("dataclass() needs a class of the program")
+    fields: dict[str, Field] = {}
+    for base in reversed(kind.order[1:]):
+        fields.update(base.table.get(FIELDS, {}))
+    for name in kind.fields:
+        fields[name] = _field(kind, name)
+    defaulted = False
+    for name, field in fields.items():
+        if field.init and defaulted and not field.has_default() and not options.get("kw_only"):
+            raise TypeError(f"non-default argument {name!r} follows default argument")
+        defaulted = defaulted or (field.init and field.has_default())
+    kind.table[FIELDS] = fields
+    methods: dict[str, Callable[..., Any]] = {
+        "__init__": lambda self, *args, **kwargs: _start(kind, self, args, kwargs),
+    }
+    if options.get("repr", True):
+        methods["__repr__"] = _shown
+    if options.get("eq", True):
+        methods["__eq__"] = _compared("Eq")
+    if options.get("order"):
+        methods.update({f"__{word.lower()}__": _compared(name) for word, name in _ORDERS.items()})
+    for name, method in methods.items():
+        if name not in kind.table:
+            kind.table[name] = Builtin(name, method)
+            add_special(kind, name)
+    kind.special = kind.special | {name for name in methods if name in ("__eq__", "__lt__")}
+    if kind.native is None and options.get("eq", True) and not options.get("frozen"):
+        kind.host.__hash__ = None  # type: ignore[assignment, union-attr]
+    elif options.get("frozen") and "__hash__" not in kind.table:
+        kind.table["__hash__"] = Builtin("__hash__", _hash)
+        add_special(kind, "__hash__")
+    kind.frozen = bool(options.get("frozen"))
+    return kind
+
+
+_ORDERS = {"lt": "Lt", "le": "LtE", "gt": "Gt", "ge": "GtE"}
+
+
+def _field(kind: ClassValue, name: str) -> Field:
+    value = kind.table.get(name, UNBOUND)
+    if type(value) is Field:
+        field = value
+        if field.default is UNBOUND:
+            del kind.table[name]
+        else:
+            kind.table[name] = field.default
+    else:
+        field = Field(default=value)
+    if type_name(field.default) in _MUTABLE:
+        word = type_name(field.default)
+        raise ValueError(
+            f"mutable default <class '{word}'> for field {name} is not allowed: use default_factory"
+        )
+    field.name = name
+    return field
+
+
+def _start(kind: ClassValue, self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """The __init__ of a dataclass."""
+    fields = _fields_of(kind)
+    asked = [name for name, field in fields.items() if field.init]
+    if len(args) > len(asked):
+        least = sum(1 for name in asked if not fields[name].has_default()) + 1
+        takes = f"from {least} to {len(asked) + 1}" if least <= len(asked) else f"{least}"
+        raise TypeError(
+            f"{kind.name}.__init__() takes {takes} positional arguments but {len(args) + 1} "
+            "were given"
+        )
+    given = dict(zip(asked, args, strict=False))
+    for name, value in kwargs.items():
+        if name not in asked:
+            raise TypeError(f"{kind.name}.__init__() got an unexpected keyword argument '{name}'")
+        if name in given:
+            raise TypeError(f"{kind.name}.__init__() got multiple values for argument '{name}'")
+        given[name] = value
+    missing = [n for n in asked if n not in given and not fields[n].has_default()]
+    if missing:
+        listed = " and ".join(f"'{name}'" for name in missing) if len(missing) < 3 else (
+            ", ".join(f"'{name}'" for name in missing[:-1]) + f", and '{missing[-1]}'"
+        )  # fmt: skip
+        plural = "s" if len(missing) > 1 else ""
+        raise TypeError(
+            f"{kind.name}.__init__() missing {len(missing)} required positional "
+            f"argument{plural}: {listed}"
+        )
+    for name, field in fields.items():
+        if name not in given and field.factory is not UNBOUND:
+            given[name] = call(field.factory, (), {})
+        elif name not in given:
+            given[name] = field.default
+        if given[name] is UNBOUND:
+            continue
+        if isinstance(self, Instance):
+            self.table[name] = given[name]
+        else:
+            set_attribute(self, name, given[name])
+    after = self.kind.find("__post_init__") if isinstance(self, Instance) else MISSING
+    if after is not MISSING:
+        call(after, (self,), {})
+
+
+def _values(self: Any, kept: Callable[[Field], bool]) -> dict[str, Any]:
+    fields = _fields_of(self)
+    return {name: get_attribute(self, name) for name, field in fields.items() if kept(field)}
+
+
+def _shown(self: Any) -> str:
+    session.budget.enter()
+    try:
+        shown = [f"{n}={quoted(v)}" for n, v in _values(self, lambda field: field.repr).items()]
+    finally:
+        session.budget.depth -= 1
+    return f"{self.kind.qualified}({', '.join(shown)})"
+
+
+def _compared(word: str) -> Callable[[Any, Any], Any]:
+    def run(self: Any, other: Any) -> Any:
+        if not isinstance(other, Instance) or other.kind is not self.kind:
+            return NotImplemented
+        pair = [tuple(_values(one, lambda field: field.compare).values()) for one in (self, other)]
+        return COMPARE[word](*pair)
+
+    return run
+
+
+def _hash(self: Any) -> int:
+    values = tuple(_values(self, lambda field: field.compare).values())
+    check_key(values)
+    return hash(values)
+
+
+def _as_dict(obj: Any, dict_factory: Any = None) -> dict[str, Any]:
+    return {name: _inner(value, True) for name, value in _values(obj, lambda field: True).items()}
+
+
+def _as_tuple(obj: Any) -> tuple[Any, ...]:
+    return tuple([_inner(value, False) for value in _values(obj, lambda field: True).values()])
+
+
+def _inner(value: Any, named: bool) -> Any:
+    session.budget.enter()
+    try:
+        if isinstance(value, Instance) and value.kind.find(FIELDS) is not MISSING:
+            return _as_dict(value) if named else _as_tuple(value)
+        if type(value) in (list, tuple):
+            return type(value)([_inner(item, named) for item in value])
+        if type(value) is dict:
+            return {key: _inner(item, named) for key, item in value.items()}
+        return value
+    finally:
+        session.budget.depth -= 1
+
+
+def _replaced(obj: Any, **changes: Any) -> Any:
+    values = _values(obj, lambda field: field.init)
+    for name in changes:
+        if name not in values:
+            raise TypeError(
+                f"{obj.kind.name}.__init__() got an unexpected keyword argument '{name}'"
+            )
+    return call(obj.kind, (), {**values, **changes})
+
+
+# ---------------------------------------------------------------- enum
+
+
+class auto:
+    """enum.auto()"""
+
+    torch_name = "enum.auto"
+    PUBLIC = ()
+    __slots__ = ()
+
+
+MEMBERS = "__members__"
+
+
+def _enumeration(kind: ClassValue) -> ClassValue:
+    """Plain values of the class's body become its members."""
+    found: dict[str, Any] = {}
+    last: Any = 0
+    for name, value in list(kind.table.items()):
+        if name.startswith("_") or kept(value):
+            continue
+        last = value = last + 1 if type(value) is auto else value
+        same = next((one for one in found.values() if equal(one.table["value"], value)), None)
+        if same is None:
+            assert kind.host is not None
+            same = kind.host(kind)
+            same.table.update({"name": name, "value": value, "_name_": name, "_value_": value})
+        found[name] = kind.table[name] = same
+    kind.table[MEMBERS] = found
+    for word, method in (("__repr__", _enum_repr), ("__str__", _enum_str), *_NUMERIC.items()):
+        numeric = word in _NUMERIC
+        if kind.find(word) is MISSING and (not numeric or INT_ENUM in _all_bases(kind)):
+            kind.table[word] = Builtin(word, method)
+            add_special(kind, word)
+    kind.host.__hash__ = object.__hash__  # type: ignore[assignment, union-attr]
+    kind.make = _member if found else None
+    return kind
+
+
+def _all_bases(kind: ClassValue) -> list[Any]:
+    return [base for owner in kind.order for base in owner.bases]
+
+
+def _enum_repr(member: Any) -> str:
+    return f"<{member.kind.name}.{member.table['name']}: {quoted(member.table['value'])}>"
+
+
+def _enum_str(member: Any) -> str:
+    if INT_ENUM in _all_bases(member.kind):
+        return str(member.table["value"])
+    return f"{member.kind.name}.{member.table['name']}"
+
+
+def _plain(value: Any) -> Any:
+    return value.table["value"] if isinstance(value, Instance) and "value" in value.table else value
+
+
+_NUMERIC: dict[str, Callable[..., Any]] = {
+    "__index__": lambda member: member.table["value"],
+    "__int__": lambda member: member.table["value"],
+    **{f"__{name}__": (lambda compare: lambda a, b: compare(_plain(a), _plain(b)))(COMPARE[word])
+       for name, word in (("eq", "Eq"), ("lt", "Lt"), ("le", "LtE"), ("gt", "Gt"), ("ge", "GtE"))},
+}  # fmt: skip
+
+
+def _member(kind: ClassValue, value: Any) -> Any:
+    """Color(1)"""
+    for member in kind.table[MEMBERS].values():
+        session.budget.charge(1)
+        if member is value or equal(member.table["value"], value):
+            return member
+    raise ValueError(f"{quoted(value)} is not a valid {kind.name}")
+
+
+def _members_of(value: Any) -> dict[str, Any] | None:
+    found = value.table.get(MEMBERS) if type(value) is ClassValue else None
+    return found  # type: ignore[no-any-return]
+
+
+def _unique(members: dict[str, Any]) -> list[Any]:
+    return list({id(member): member for member in members.values()}.values())
+
+
+def _asked_of_enumerations() -> None:
+    """A class of this kind can be walked, measured, searched and subscripted."""
+    iterate, length, get_item = (
+        type_handlers.iterate, type_handlers.length, type_handlers.get_item
+    )  # fmt: skip
+    contains = type_handlers.contains
+
+    def walk(value: Any) -> Iterator[Any] | None:
+        members = _members_of(value)
+        return iterate(value) if members is None else iter(_unique(members))
+
+    def measure(value: Any) -> Any:
+        members = _members_of(value)
+        return length(value) if members is None else lambda kind: len(_unique(members))
+
+    def subscript(value: Any) -> Any:
+        members = _members_of(value)
+        return get_item(value) if members is None else lambda kind, name: members[name]
+
+    def search(value: Any) -> Any:
+        members = _members_of(value)
+        if members is None:
+            return contains(value)
+        return lambda kind, item: any(item is member for member in members.values())
+
+    type_handlers.iterate, type_handlers.length = walk, measure
+    type_handlers.get_item, type_handlers.contains = subscript, search
+
+
+_asked_of_enumerations()
+ENUM = _base("Enum", "enum", _enumeration)
+INT_ENUM = _base("IntEnum", "enum", _enumeration)
+
+# ---------------------------------------------------------------- typing
+
+
+def _named_tuple(kind: ClassValue) -> Type:
+    defaults = {name: kind.table[name] for name in kind.fields if name in kind.table}
+    return make_record(kind.name, list(kind.fields), defaults)
+
+
+def _type_variable(name: str, *bounds: Any, **options: Any) -> Annotation:
+    return Annotation(f"~{name}")
+
+
+_TYPING: dict[str, Any] = {
+    name: Annotation(f"typing.{name}") for name in TABLE["typing"].names
+} | {
+    "Protocol": _base("Protocol", "typing"), "TypedDict": _base("TypedDict", "typing"),
+    "NamedTuple": _base("NamedTuple", "typing", _named_tuple), "TYPE_CHECKING": False,
+    "cast": Builtin("cast", lambda typ, val: val), "overload": Builtin("overload", lambda f: f),
+    "final": Builtin("final", lambda f: f), "TypeVar": Builtin("TypeVar", _type_variable),
+    "NewType": Builtin("NewType", lambda name, tp: tp),
+}  # fmt: skip
+_ABC = _base("ABC", "abc", _abstract_class)
+MODULES: dict[str, dict[str, Any]] = {
+    "abc": {
+        "ABC": _ABC, "ABCMeta": _base("ABCMeta", "abc"),
+        **functions({"abstractmethod": _abstract_method}),
+        "abstractproperty": Builtin("abstractproperty", lambda f: Property(_abstract_method(f))),
+    },
+    "dataclasses": {
+        "field": Builtin("field", lambda **options: Field(**options)),
+        **functions({
+            "dataclass": _dataclass, "asdict": _as_dict, "astuple": _as_tuple,
+            "replace": _replaced, "is_dataclass": lambda obj: _is_dataclass(obj),
+            "fields": lambda obj: tuple(_fields_of(obj).values()),
+        }),
+        **classes([Field]),
+    },
+    "enum": {
+        "Enum": ENUM, "IntEnum": INT_ENUM, **classes([auto]),
+        "unique": Builtin("unique", lambda kind: kind),
+    },
+    "typing": _TYPING,
+    "collections.abc": {name: Annotation(f"collections.abc.{name}") for name in (
+        TABLE["collections.abc"].names)},
+}  # fmt: skip
+
+
+def _is_dataclass(obj: Any) -> bool:
+    try:
+        return bool(_fields_of(obj)) or True
+    except TypeError:
+        return False
