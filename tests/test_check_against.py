@@ -78,6 +78,10 @@ SAME = {
     "warnings": X + "y = x * 2\nprint(y.grad)\n",
     "views": X + "y = x.clone()\nv = y[1:]\nv.mul_(2)\nprint(y, v, y._version, v._base is y, "
                  "v.data_ptr() == y.data_ptr())\n",
+    "arrays": "import numpy as np\na = np.array([1.0, 2.0], dtype=np.float32)\n"
+              "x = torch.from_numpy(a).requires_grad_()\ns = np.float64(0.5)\n"
+              "L = (torch.tensor(np.float32(2.0)) * x * s).sum() * np.mean(a)\nL.backward()\n"
+              "a[0] = 5\nprint(x, np.array(x.detach()), x.grad.numpy().sum(), s > x.detach())\n",
     "print options": "torch.set_printoptions(precision=2, sci_mode=True)\n"
                      "print(torch.rand(2) * 1e6)\n",
 }  # fmt: skip

@@ -11,7 +11,7 @@ import numpy
 
 from ..engine.mode import state
 from ..engine.tensor import Tensor
-from ..engine.wrapped import Wrapped
+from ..engine.wrapped import WITH_NUMPY, Wrapped
 from .costs import count, elementwise, multiplied, pay, spread, width
 from .functions import tensor_of
 from .values import NUMBERS, Array, Number, host, wrap
@@ -50,6 +50,8 @@ def _binary(name: str) -> None:
     def forward(self: Any, other: Any) -> Any:
         if name == "mul" and type(other) in REPEATS and type(self) is not Array:
             return _repeated(self, other)
+        if type(other) in WITH_NUMPY:
+            return compute(self.array, other)
         right = operand(other)
         if right is NotImplemented:
             if name == "add" and isinstance(other, Tensor) and type(self) is Array:
@@ -59,6 +61,8 @@ def _binary(name: str) -> None:
         return wrap(compute(self.array, right))
 
     def backward(self: Any, other: Any) -> Any:
+        if type(other) in WITH_NUMPY:
+            return compute(other, self.array)
         if isinstance(other, Tensor):
             return _of_tensor(compute, name, other, self)
         if name == "mul" and type(other) in REPEATS and type(self) is not Array:
@@ -129,6 +133,8 @@ def _comparison(name: str) -> None:
     compute = getattr(operator, name)
 
     def compare(self: Any, other: Any) -> Any:
+        if type(other) in WITH_NUMPY:
+            return compute(self.array, other)
         if isinstance(other, Tensor):
             if name not in ("eq", "ne") or type(self) is not Array:
                 return NotImplemented

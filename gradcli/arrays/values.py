@@ -12,7 +12,7 @@ import numpy
 
 from ..engine.mode import state
 from ..engine.tensor import Tensor
-from ..engine.wrapped import Wrapped, WrappedNumber
+from ..engine.wrapped import WITH_NUMPY, Wrapped, WrappedNumber
 
 HELD = "biufcU"  # the kinds of elements that arrays have; objects, bytes and dates are none
 LONGEST = 1 << 20  # characters of a text in an array
@@ -123,7 +123,7 @@ def host(value: Any) -> Any:
         return value.array
     if kind is list or isinstance(value, tuple):
         return _sequence(value, 0)
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) or kind in WITH_NUMPY:
         return value.numpy()
     if kind is range:
         state.reserve(8 * len(value))

@@ -23,6 +23,10 @@ class WrappedNumber(Wrapped):
         return self.array.item()
 
 
+# Types of tensors of other libraries that a program may hold: `.numpy()` gives their values.
+WITH_NUMPY: set[type] = set()
+
+
 def unwrapped(value: Any) -> Any:
     """What is in it, or the value itself."""
     return value.array if isinstance(value, Wrapped) else value

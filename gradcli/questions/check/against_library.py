@@ -14,6 +14,7 @@ from typing import Any
 
 from ... import namespace
 from ...engine.tensor import METHODS, PROPERTIES
+from ...engine.wrapped import WITH_NUMPY, unwrapped
 from ...language import classes, instances
 from ...language.adoption import KNOWN, adopt, adopting
 from ...language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, missing
@@ -34,6 +35,7 @@ def torch_library() -> Library:
     torch.set_num_threads(1)
     HOMES.append("torch.")
     TENSORS.update((torch.Tensor, torch.nn.Parameter))
+    WITH_NUMPY.update((torch.Tensor, torch.nn.Parameter))
     members = _tensor_members(torch.Tensor)
     TABLES[torch.Tensor] = TABLES[torch.nn.Parameter] = members
     TABLES[torch.dtype] = Members(
@@ -65,7 +67,26 @@ def _resolve(torch: Any, path: str) -> Any:
     kind, twin = _class_of(found), _class_of(namespace.resolve(path))
     if kind not in TABLES and kind not in PUBLISHED and publishes(twin):
         PUBLISHED[kind] = frozenset(published(twin))
-    return found
+    return _of_arrays(found) if path in TAKE_ARRAYS else found
+
+
+# What makes a tensor of an array: PyTorch takes NumPy's own.
+TAKE_ARRAYS = frozenset({"from_numpy", "tensor", "as_tensor", "asarray"})
+
+
+def _of_arrays(function: Any) -> Any:
+    def run(data: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(_bare(data), *args, **kwargs)
+
+    run.__name__ = run.__qualname__ = function.__name__
+    return run
+
+
+def _bare(value: Any) -> Any:
+    """NumPy's own objects in the place of those that a program holds."""
+    if isinstance(value, list | tuple):
+        return type(value)([_bare(item) for item in value])
+    return unwrapped(value)
 
 
 @functools.cache
