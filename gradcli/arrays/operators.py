@@ -68,7 +68,7 @@ def _binary(name: str) -> None:
         if name == "mul" and type(other) in REPEATS and type(self) is not Array:
             return _repeated(self, other)
         left = operand(other)
-        if left is NotImplemented:
+        if left is NotImplemented or (type(other) is str and type(self) is not Array):
             return NotImplemented
         _charge(name, left, self.array)
         return wrap(compute(_widened(left), self.array))
