@@ -192,6 +192,16 @@ def test_passes_can_be_chosen(tab: Browser, folder: Path) -> None:
     assert count(tab, "svg.gradcli") == 1
 
 
+def test_the_page_draws_what_the_picture_draws(folder: Path) -> None:
+    """Results that no pass came through too."""
+    for name in ("two_results", "two_passes", "dead"):
+        text = page(folder, name).read_text("utf-8")
+        shown = next(f for f in text.split("<figure")[1:] if " hidden>" not in f.partition("\n")[0])
+        svg = here("trace", str(folder / f"{name}.expr"), "--format", "svg").stdout
+        nodes = [re.findall(r'data-node="(\d+)"', one) for one in (shown, svg)]
+        assert nodes[0] == nodes[1]
+
+
 @pytest.mark.browser
 def test_without_scripts_the_picture_stands_there(tab: Browser, folder: Path) -> None:
     tab.call("Emulation.setScriptExecutionDisabled", value=True)

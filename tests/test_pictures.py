@@ -161,6 +161,9 @@ def test_nan_zero_and_none_are_words() -> None:
     assert any("= 0" in word for word in dead)
     text = drawn("failing")
     assert "line 4: RuntimeError" in text and "z = y.exp()" in text
+    freed = {words_of(g)[0]: words_of(g) for g in boxes(drawn("freed"))}
+    assert freed["y = x ** 3"][-2:] == ["the error comes from here", "freed by backward on line 3"]
+    assert ".grad 12 at the end" in freed["x"]
 
 
 def test_depth_draws_that_many_levels() -> None:

@@ -61,7 +61,7 @@ def _reports(ran: Ran, of: tuple[str, ...], number: int | None) -> list[Report]:
 
     watch = ran.seen(DrawnWatch)
     kept = watch.kept() if watch is not None and watch.several else []
-    numbers: list[int | None] = [*kept] or [number]
+    numbers: list[int | None] = [*kept[:-1], None] if kept else [number]
     return [trace_report(ran, Options(of, number=one, detail=True)) for one in numbers]
 
 

@@ -214,7 +214,7 @@ def _makings(
     for node in found.alive:
         frame = watch.frame_of(node)
         at = None if frame is None else _numbered(frame, frames, numbers, paths)
-        makings.append(MakingFact(order.get(id(node)), at))
+        makings.append(MakingFact(order.get(id(node)), at, watch.freed_by.get(id(node))))
     return tuple(makings), tuple(frames)
 
 

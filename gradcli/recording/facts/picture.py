@@ -22,10 +22,12 @@ class FrameFact(NamedTuple):
 
 class MakingFact(NamedTuple):
     """How a node came about: the how manieth of the nodes it was, the number of the innermost call
-    that made it. Leaves have neither."""
+    that made it; leaves have neither. `freed` is the line of the backward call that freed what it
+    had saved."""
 
     order: int | None = None
     frame: int | None = None
+    freed: int | None = None
 
 
 class DetailFact(NamedTuple):

@@ -21,7 +21,7 @@ def node_detail(report: Report) -> Rows:
     numbers = {} if walk is None else walk.places()
 
     def row(number: int) -> dict[str, Any]:
-        order, frame = makings[number]
+        order, frame, _ = makings[number]
         place = numbers.get(number)
         found: dict[str, Any] = {"order": order, "frame": frame, "step": None}
         if walk is not None and place is not None:

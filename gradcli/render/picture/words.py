@@ -114,6 +114,9 @@ class Words:
         step = self.step(node)
         if step is not None and step.outcome == "failed":
             yield Row("the error comes from here", "bad", True)
+            freed = self.makings[node].freed if self.makings else None
+            if freed is not None:
+                yield Row(f"freed by backward on line {freed}", "bad", True)
 
     def line(self, node: int) -> int | None:
         """The line of a node: of its expression, or where the leaf was made."""
@@ -192,6 +195,9 @@ class Words:
 
     def marks(self, node: int) -> Iterator[str]:
         """What a box is marked with beside its words."""
+        step = self.step(node)
+        if step is not None and step.outcome == "failed":
+            yield "bad"
         for flow in self.flows.get(node, ()):
             if flow.later is not None:
                 yield "changed"
