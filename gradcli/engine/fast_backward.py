@@ -69,8 +69,10 @@ def sweep(roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool, mark
             node.buffer = None
             row = node.row
             row.step(node, grad, ready)
-            if not keep and row.saves_tensors:
-                node.saved = mark
+            if not keep and (places := row.freeing):
+                first = places[0]
+                if first < 0 or node.saved[first] is not None or row.frees(node.saved):
+                    node.saved = mark
         for leaf in ready.values():
             _store(leaf, mark)
     except BaseException:

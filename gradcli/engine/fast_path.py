@@ -422,16 +422,8 @@ class FastPath:
 
     def serves(self, key: str) -> str:
         """The condition under which a saved value is needed: an input it serves has an edge."""
-        row = self.row
-        edges = []
-        for formula in row.formulas:
-            if key in formula.needs:
-                for name in formula.inputs:
-                    if next(p for p in row.tensors if p.name == name).kind == "Tensor[]":
-                        return ""
-                    edges.append(f"e_{name} is not None")
-        count = sum(p.name in row.differentiable for p in row.tensors)
-        return "" if count < 2 or len(edges) >= count else " or ".join(edges)
+        name = self.row.served_by(key)
+        return "" if name is None else f"e_{name} is not None"
 
     def derived(self, key: str) -> str:
         """`self_sym_sizes` and its like: facts about an argument, worked out at the call."""

@@ -268,7 +268,7 @@ class Node:
 
     def release(self, mark: Freed) -> None:
         """Frees what was saved; a row that saves no tensor has nothing to free."""
-        if self.row.saves_tensors:
+        if self.row.frees(self.saved):
             self.saved = mark
 
     @property

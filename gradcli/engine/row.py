@@ -211,6 +211,36 @@ class Row(Declaration):
         tensors = {p.name for p in self.tensors} | set(self.signature.outputs)
         return any(key in tensors for key in self.saved_keys)
 
+    def served_by(self, key: str) -> str | None:
+        """The input whose gradient alone needs a saved tensor: without an edge there it stays
+        None. PyTorch asks no more than one edge, and none of lists and of backward functions."""
+        lists = any(p.kind == "Tensor[]" for p in self.tensors)
+        several = sum(p.name in self.differentiable for p in self.tensors) > 1
+        if lists or not several or "backward" in self.name:
+            return None
+        serving = [formula for formula in self.formulas if key in formula.needs]
+        if len(serving) != 1 or len(serving[0].inputs) != 1:
+            return None
+        return next(iter(serving[0].inputs))
+
+    @cached_property
+    def freeing(self) -> tuple[int, ...]:
+        """Where a node keeps tensors: it has something to free if there is one in some of these
+        places. -1 stands for a tensor that each of its nodes keeps."""
+        operands = {p.name for p in self.tensors}
+        places = []
+        for place, key in enumerate(self.saved_keys):
+            if key in self.signature.outputs or (key in operands and self.served_by(key) is None):
+                return (-1,)
+            if key in operands:
+                places.append(place)
+        return tuple(places)
+
+    def frees(self, saved: Any) -> bool:
+        """Whether a node that saved this has a tensor to free: else it can run again."""
+        places = self.freeing
+        return places == (-1,) or any(saved[place] is not None for place in places)
+
     def __repr__(self) -> str:
         return f"<operator {self.signature.text}>"
 
