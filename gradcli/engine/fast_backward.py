@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from sys import getrefcount
-from typing import Any
+from typing import Any, cast
 
 import numpy
 
@@ -70,8 +70,8 @@ def sweep(roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool, mark
             row = node.row
             row.step(node, grad, ready)
             if not keep and (places := row.freeing):
-                first = places[0]
-                if first < 0 or node.saved[first] is not None or row.frees(node.saved):
+                first, saved = places[0], cast(Any, node.saved)
+                if first < 0 or saved[first] is not None or row.frees(saved):
                     node.saved = mark
         for leaf in ready.values():
             _store(leaf, mark)

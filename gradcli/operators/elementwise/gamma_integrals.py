@@ -7,10 +7,10 @@ from typing import Any
 
 from ...engine.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import log_gamma_many
-from ...numerics.special import in_double, special
+from ...numerics.special import in_double
 from ..conventions import Late, floating_only, full_precision
 from ..reduce.sums import sum_dims
-from .special import digamma, lgamma
+from .special import digamma, lgamma, zeta_of
 
 exp = Late("exp")
 logarithm = Late("log")
@@ -72,7 +72,7 @@ for _name, _row in (("gammainc", igamma), ("gammaincc", igammac)):
 def _zeta(xp: Any, self: Any, other: Any) -> Any:
     kind = getattr(self, "dtype", None) or other.dtype
     order, start = (xp.asarray(number, dtype="float64") for number in (self, other))
-    return special(xp).zeta(order, start).astype(kind)
+    return zeta_of(xp, order, start).astype(kind)
 
 
 zeta = operator(

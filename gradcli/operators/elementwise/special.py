@@ -192,12 +192,19 @@ def _trigamma(xp: Any, self: Any) -> Any:
     return xp.where(reflected, -total, total)
 
 
+def zeta_of(xp: Any, order: Any, start: Any) -> Any:
+    """Hurwitz' zeta of double precision. PyTorch's series ends in infinity times 0 where it starts
+    at infinity."""
+    value = special(xp).zeta(order, start)
+    return xp.where((start == xp.inf) & (order > 1), xp.nan, value)
+
+
 def _polygamma(xp: Any, n: int, self: Any) -> Any:
     if n == 0:
         return digamma.forward(xp, self)
     if n == 1:
         return _trigamma(xp, self)
-    zeta = special(xp).zeta(n + 1.0, self.astype("float64"))
+    zeta = zeta_of(xp, xp.asarray(n + 1.0), self.astype("float64"))
     return ((-1) ** (n + 1) * factorial(n) * zeta).astype(self.dtype)
 
 
@@ -216,9 +223,12 @@ polygamma = operator(
     self=lambda grad, self, n: grad * polygamma(n + 1, self),
     doc="The n-th derivative of digamma.",
     corners=("torch.polygamma(1, tensor([0., -1.]))",),
-    samples=("torch.polygamma(1, p)", "torch.polygamma(2, p)", "torch.special.polygamma(0, p)"),
+    samples=(
+        "torch.polygamma(1, p)", "torch.polygamma(2, p)", "torch.special.polygamma(0, p)",
+        "torch.polygamma(2, torch.tensor([float('inf')]))",
+    ),
     errors=("torch.polygamma(-1, p)",),
-)
+)  # fmt: skip
 
 operator(
     "polygamma.method(Tensor self, int n) -> Tensor",
