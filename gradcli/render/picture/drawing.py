@@ -9,7 +9,7 @@ from ...recording.facts import Report
 from ..escape import line as harmless
 from ..graph import Graph
 from ..text import counted, one_line
-from .folding import COMFORTABLE, EASY, Atom, Folder, shallow
+from .folding import EASY, Atom, Folder, shallow
 from .scene import Box, Row, Scene, Wire
 from .words import WIDEST, Words, full, is_bad, shown, sign_of, small, weight_of, wrapped
 
@@ -61,7 +61,7 @@ class Drawing:
         folded = any(box.kind == "fold" for box in self.boxes)
         return Scene(
             self._title(), self._description(folded), tuple(self.boxes), tuple(self.wires),
-            tuple(self._notes(folded)), folded,
+            tuple(self._notes(wish, folded=folded)), folded,
         )  # fmt: skip
 
     # ---- uses
@@ -295,7 +295,7 @@ class Drawing:
             parts.append("Some of it is folded.")
         return full(" ".join(parts))
 
-    def _notes(self, folded: bool) -> Iterator[Row]:
+    def _notes(self, wish: Wish, *, folded: bool) -> Iterator[Row]:
         report = self.report
         error = report.error
         if error is not None:
@@ -316,11 +316,12 @@ class Drawing:
             line = report.backwards[-1].line
             yield Row(f"backward on line {line} freed {report.freed:,} of {report.saving:,} "
                       "nodes' saved tensors", "note")  # fmt: skip
-        if folded:
-            how = (
-                "--expand opens folds" if len(self.boxes) <= COMFORTABLE else "the page opens folds"
-            )
-            yield Row(f"{how}; gradcli show FILE opens them in place", "note")
+        if folded and wish.depth is not None:
+            yield Row("a larger --depth draws more", "note")
+        elif folded and wish.expand:
+            yield Row("what is folded would not fit: --of NAME and --depth N draw a part", "note")
+        elif folded:
+            yield Row("--expand opens what fits; gradcli show FILE opens folds in place", "note")
 
     def _apart(self) -> Iterator[Row]:
         """Leaves that no way leads to, where a pass was to give them a gradient."""
