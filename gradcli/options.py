@@ -44,6 +44,7 @@ class Shared(NamedTuple):
     max_depth: int
     engine: str | None = None
     arguments: tuple[str, ...] | None = None  # of the program: what stands behind --
+    data: str | None = None
 
 
 class Option(NamedTuple):
@@ -243,6 +244,8 @@ SETTINGS: tuple[Option, ...] = (
     names("no_grad", "--no-grad", help="Inputs that need no gradient."),
     Option("device", ("--device",), "Where tensors live.", "cpu", metavar="cpu|cuda|cuda:N",
            show_default=True),
+    Option("data", ("--data",), "Folder with the files of MNIST or FashionMNIST that the program "
+           "reads through torchvision: IDX, packed or not.", metavar="DIR"),
     Option(
         "dtype", ("--dtype",), "What floats become: float64 instead of float32, say.", None,
         one_of("float16", "float32", "float64", "bfloat16", "half", "float", "double"),

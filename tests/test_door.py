@@ -119,7 +119,11 @@ CLASSES = library_classes()
 
 def test_every_class_can_be_made() -> None:
     missing = [path for path, kind in CLASSES if made(kind) is None]
-    assert missing == ["torch.optim.lr_scheduler.LRScheduler"]  # an abstract class
+    sets = [path for path in missing if path.startswith("torchvision.datasets.")]
+    assert [path for path in missing if path not in sets] == [
+        "torch.optim.lr_scheduler.LRScheduler"  # an abstract class
+    ]
+    assert len(sets) == 3  # which need files
     assert len(CLASSES) > 150
 
 

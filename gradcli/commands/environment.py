@@ -91,7 +91,7 @@ class Environment:
         return Request(
             program.data, program.name, program.path, tuple(common.sets), tuple(common.no_grad),
             common.device, common.dtype, limits, engine=common.engine or "own",
-            arguments=common.arguments or (), **wanted,
+            arguments=common.arguments or (), folder=common.data, **wanted,
         )  # fmt: skip
 
     def printer(self) -> Callable[[str], None]:

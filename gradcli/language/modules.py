@@ -149,6 +149,13 @@ MODULES: dict[str, Module] = {
         "Callable Iterable Iterator Generator Mapping MutableMapping Sequence MutableSequence Set "
         "Hashable Sized Collection Container",
     ),
+    "torchvision": _module("standard.vision", "__version__"),
+    **dict.fromkeys(
+        ("torchvision.datasets", "torchvision.datasets.mnist"),
+        _module("standard.vision", "MNIST FashionMNIST KMNIST"),
+    ),
+    "torchvision.transforms": _module("standard.vision", "Compose ToTensor Normalize Lambda"),
+    "torchvision.transforms.functional": _module("standard.vision", "to_tensor normalize"),
     "abc": _module("standard.declared", "ABC ABCMeta abstractmethod abstractproperty"),
     "dataclasses": _module(
         "standard.declared",

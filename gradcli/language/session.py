@@ -10,10 +10,20 @@ from .budget import Budget
 class Session:
     """The state of the run in progress; there is one at a time."""
 
-    __slots__ = ("backward_calls", "budget", "kept", "notes", "numbers", "pointers", "write")
+    __slots__ = (
+        "backward_calls",
+        "budget",
+        "folder",
+        "kept",
+        "notes",
+        "numbers",
+        "pointers",
+        "write",
+    )
 
     def __init__(self) -> None:
         self.budget = Budget()
+        self.folder: str | None = None  # where data sets lie that the program names
         self.write: Callable[[str], object] = lambda text: None
         self.numbers: dict[int, int] = {}
         self.pointers: dict[int, int] = {}

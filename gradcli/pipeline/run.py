@@ -106,6 +106,7 @@ def _run(
         if write is not None:
             write(text)
 
+    session.folder = request.folder
     machine = Machine(program, values.inputs, values.overrides)
     machine.mark = begin(request.name)
     observer = _seated(spectators, machine) if spectators else None
