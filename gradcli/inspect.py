@@ -76,8 +76,9 @@ class Answers(list[Answer]):
 class Recording:
     """What happened within `with record() as run:`, and the questions about it."""
 
-    def __init__(self, frame: FrameType) -> None:
+    def __init__(self, frame: FrameType, *, steps: bool, reasons: bool) -> None:
         self._frame: FrameType | None = frame
+        self._steps, self._reasons = steps, reasons
         self._session: Any = None
         self._spectators: tuple[Any, ...] = ()
         self._chronicle: Chronicle | None = None
@@ -90,17 +91,20 @@ class Recording:
         from .live.session import Session
         from .live.side import torch_side
         from .questions.drawn import spectators
+        from .questions.watching import watching
         from .questions.why.chronicle import Chronicle
         from .recording.spectator import listeners, observer_of, together
 
         assert self._frame is not None
-        chronicle = self._chronicle = Chronicle()
-        self._spectators = (*spectators(), *chronicle.spectators)
+        told = spectators() if self._steps else watching(values=True)
+        self._chronicle = Chronicle() if self._reasons else None
+        self._spectators = (*told, *(self._chronicle.spectators if self._chronicle else ()))
         side = torch_side(require_torch("inspect.record"))
         observer = observer_of(self._spectators)
         assert observer is not None
         session = self._session = Session(self._frame, side, observer)
         self._frame = None
+        session.recorder.passes.is_light = not self._steps
         session.on_bind = together(listeners(self._spectators, "bound"))
         session.on_local = together(listeners(self._spectators, "bound_inside"))
         for one in self._spectators:
@@ -131,7 +135,9 @@ class Recording:
         from .questions.why.names import Asked
 
         ran = self._ran()
-        assert ran.outcome is not None and self._chronicle is not None
+        assert ran.outcome is not None
+        if self._chronicle is None:
+            raise RuntimeError("reasons were not recorded: inspect.record(reasons=True)")
         if isinstance(question, str):
             return _reason(reported(ran, self._chronicle, question, is_whole=False), ran)
         names: dict[int, str] = {}
@@ -161,9 +167,12 @@ class Recording:
         return _ran(program, session.outcome(), error, self._spectators)
 
 
-def record() -> Recording:
-    """Use it in a `with` statement around the forward and the backward pass."""
-    return Recording(sys._getframe(1))
+def record(*, reasons: bool = True, steps: bool = False) -> Recording:
+    """Use it in a `with` statement around the forward and the backward pass.
+
+    `reasons` keeps what `why` asks for, `steps` every local derivative for the picture.
+    """
+    return Recording(sys._getframe(1), steps=steps, reasons=reasons)
 
 
 def trace(*tensors: Any, model: Any = None, **named: Any) -> Answer:

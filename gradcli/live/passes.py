@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
+from ..diagnostics import Enough
 from ..engine.mode import state
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class PassTeller:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.running = 0
+        self.is_light = False  # one hook for each node is enough: nobody asks before it runs
         self.keep_graph = self.create_graph = False  # options of the command line
         self.freed: list[Any] = []
         self.hooks: list[Registered] = []
@@ -164,7 +166,9 @@ class PassTeller:
             yield from self._node_hooks(node)
 
     def _node_hooks(self, node: Any) -> Iterator[Any]:
-        recorder = self.recorder
+        if self.is_light:
+            yield node.register_hook(self._safe(self._after(node)))
+            return
         observer, side, off = (
             self.recorder.observer,
             self.recorder.side,
@@ -184,17 +188,65 @@ class PassTeller:
             with off():
                 side.about_to_run = (None, ())
                 observer.applied(node, grads, results)
-                if side.switched():  # the pass makes a graph: it stands where this node does
-                    for result in results:
-                        if result is not None and result.grad_fn is not None:
-                            recorder.label(result.grad_fn, side.origin(node))
+                if side.switched():
+                    self._label(node, results)
 
-        yield node.register_prehook(before)
-        yield node.register_hook(after)
+        yield node.register_prehook(self._safe(before))
+        yield node.register_hook(self._safe(after))
+
+    def _safe(self, hook: Callable[..., None]) -> Callable[..., None]:
+        """What goes wrong in telling is our defect: the program goes on."""
+        defects = self.recorder.defects
+
+        def safe(*given: Any) -> None:
+            try:
+                hook(*given)
+            except Enough:
+                raise
+            except Exception as error:
+                defects.append(error)
+
+        return safe
+
+    def _after(self, node: Any) -> Any:
+        """One hook for both events: what a node saved is there until its hooks have run."""
+        recorder = self.recorder
+        observer, side, off = recorder.observer, recorder.side, recorder.side.hands_off
+
+        def after(results: Any, grads: Any) -> None:
+            with off():
+                kept = side.kept(node)
+                side.about_to_run = (node, kept)
+                observer.arrived(node, grads)
+                if kept:
+                    self.freed.append(node)
+                observer.applied(node, grads, results)
+                side.about_to_run = (None, ())
+                if side.switched():
+                    self._label(node, results)
+
+        return after
+
+    def _label(self, node: Any, results: Any) -> None:
+        """A pass that makes a graph: it stands where the node does."""
+        recorder = self.recorder
+        for result in results:
+            if result is not None and result.grad_fn is not None:
+                recorder.label(result.grad_fn, recorder.side.origin(node))
 
     def _leaf_hooks(self, node: Any) -> Iterator[Any]:
         observer, off = self.recorder.observer, self.recorder.side.hands_off
         variable = node.variable
+        if self.is_light:
+
+            def both(results: Any, grads: Any) -> None:
+                if grads[0] is not None:
+                    with off():
+                        observer.accumulated(variable, grads[0])
+                        observer.stored(variable)
+
+            yield node.register_hook(self._safe(both))
+            return
 
         def before(grads: Any) -> None:
             if grads[0] is not None:
@@ -205,8 +257,8 @@ class PassTeller:
             with off():
                 observer.stored(variable)
 
-        yield node.register_prehook(before)
-        yield node.register_hook(after)
+        yield node.register_prehook(self._safe(before))
+        yield node.register_hook(self._safe(after))
 
     # ------------------------------------------------------------ hooks of the program
 

@@ -167,6 +167,8 @@ class LiveMachine(Told):
                 raise
             except BaseException as raised:
                 error = diagnostic_of(raised, self.text)
+        if self.recorder.defects:
+            raise self.recorder.defects[0]
         return self.outcome(error)
 
     @contextmanager

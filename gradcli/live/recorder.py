@@ -46,6 +46,7 @@ class Recorder:
     def __init__(self, side: TorchSide, text: Text, observer: Observer) -> None:
         self.side, self.text, self.observer = side, text, observer
         self.torch = side.torch
+        self.defects: list[Exception] = []  # our own, which never reach the program
         self.passes = PassTeller(self)
         self.packs = getattr(self.torch._C._autograd, "_top_saved_tensors_default_hooks", None)
         self.setters = {name: getattr(self.torch.Tensor, name).__set__

@@ -6,6 +6,7 @@ import warnings
 from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import cache
+from math import isfinite
 from typing import Any
 from weakref import ref
 
@@ -15,7 +16,8 @@ from ..recording.sides import Live, make_known, sides
 from ..recording.snapshot import Summary
 
 KEY = "gradcli"  # in the metadata of a node, which lives as long as the node
-SMALL = 4096  # elements of a tensor that is copied at once
+SMALL = 256  # elements of a tensor that is copied at once
+WHOLE = 4096  # elements of one that is told with all its numbers
 ROOM = 512 * 2**20  # bytes of larger tensors that are held as they are, until they are looked at
 MOST = 10_000  # pieces of memory that they lie in
 
@@ -38,22 +40,21 @@ class Large:
 
     def __init__(self, tensor: Any) -> None:
         self.tensor, self.version = tensor, _version(tensor)
-        self.summary: Summary | None = None
+        self.summary: Any = None  # or a copy, where it is not so large
 
     def settle(self) -> None:
-        """Sums it up: its memory is about to change, or is asked back."""
-        if self.tensor is not None:
-            self.summary = summary(self.tensor) if self.is_unchanged else Summary((), None)
-            self.tensor = None
+        """Copies it or sums it up: its memory is about to change, or is asked back."""
+        tensor, self.tensor = self.tensor, None
+        if tensor is None:
+            return
+        if _version(tensor) != self.version:
+            self.summary = Summary((), None)
+        else:
+            self.summary = tensor.clone() if tensor.numel() <= WHOLE else summary(tensor)
 
-    @property
-    def is_unchanged(self) -> bool:
-        return bool(_version(self.tensor) == self.version)
-
-    def restored(self) -> Summary:
-        """What a page tells of it."""
+    def restored(self) -> Any:
+        """What a page tells of it: the tensor as it was, or a summary."""
         self.settle()
-        assert self.summary is not None
         return self.summary
 
 
@@ -82,6 +83,7 @@ class TorchSide(Live):
         self.edge_to = torch.autograd.graph.get_gradient_edge
         self.switched = torch.is_grad_enabled
         self.transform = torch._C._functorch.peek_interpreter_stack  # None outside of torch.func
+        self.holding: dict[type, tuple[tuple[str, str], ...]] = {}
         self.about_to_run: tuple[Any, tuple[tuple[str, Any], ...]] = (None, ())
         self.larges: dict[int, list[ref[Large]]] = {}  # by the address of their memory
         self.room: deque[tuple[int, ref[Large]]] = deque()
@@ -180,7 +182,7 @@ class TorchSide(Live):
             return 0
         with self.hands_off():
             held = tensor.detach()
-            if bool(held.sum().isfinite()):
+            if not tensor.is_complex() and isfinite(held.sum().item()):
                 return 0
             return int(bool(held.isnan().any())) + 2 * int(bool(held.isinf().any()))
 
@@ -241,14 +243,24 @@ class TorchSide(Live):
         if self.mark(node).is_packed or self.mark(node).is_freed:
             return ()
         found = []
-        for name in self.names.of(node):
+        for name, short in self.kept_names(node):
             try:
                 value = getattr(node, name)
-            except RuntimeError:  # freed, or changed in place since
+            except (RuntimeError, AttributeError):  # freed, or changed in place since
                 continue
             if isinstance(value, self.tensor):
-                found.append((name.removeprefix("_saved_"), value))
+                found.append((short, value))
         return tuple(found)
+
+    def kept_names(self, node: Any) -> tuple[tuple[str, str], ...]:
+        """The attributes of a kind of nodes that may hold tensors, found once."""
+        kind = type(node)
+        names = self.holding.get(kind)
+        if names is None:
+            raw = {name.removeprefix("_raw") for name in dir(kind) if name.startswith("_raw_saved")}
+            names = tuple((name, name.removeprefix("_saved_")) for name in sorted(raw))
+            self.holding[kind] = names
+        return names
 
     def freed(self, node: Any) -> bool | None:
         mark = self.mark(node)
@@ -270,7 +282,7 @@ class TorchSide(Live):
             tensor = value.detach()
             if tensor.layout is not self.torch.strided:
                 return Summary(tuple(tensor.shape), None)
-            if tensor.numel() <= min(largest, SMALL) or largest > SMALL:
+            if tensor.numel() <= SMALL or largest > WHOLE:
                 return tensor.clone()
             return self._held(tensor)
 
