@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext gradcli`: a cell below `%%grad` runs under a recording."""
+    from .inspect import load
+
+    load(shell)
+
+
 def __getattr__(name: str) -> Any:
     # `from . import output` asks here first: PyTorch's names need not be loaded to say no.
     if name.startswith("__") or exists(f"{__path__[0]}/{name}.py"):

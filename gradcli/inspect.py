@@ -194,6 +194,33 @@ def why(model: Any) -> Answer | Answers:
     return Answers(_state(name, tensor) for name, tensor in _named(ran.outcome.bindings))
 
 
+class _Cell:
+    """A cell of a notebook, as the frame that will run it."""
+
+    class _Code:
+        def __init__(self, filename: str) -> None:
+            self.co_filename = filename
+
+    def __init__(self, filename: str, names: dict[str, Any]) -> None:
+        self.f_code = self._Code(filename)
+        self.f_globals = self.f_locals = names
+
+
+def load(shell: Any) -> None:
+    """Gives a notebook `%%grad`: it runs the cell, shows the trace, and leaves `run` behind."""
+
+    def grad(line: str, cell: str) -> Answer:
+        text = shell.transform_cell(cell)
+        filename = shell.compile.cache(text)
+        frame: Any = _Cell(filename, shell.user_ns)
+        recording = shell.user_ns["run"] = Recording(frame, steps=False, reasons=True)
+        with recording:
+            exec(compile(text, filename, "exec"), shell.user_ns)
+        return recording.trace()
+
+    shell.register_magic_function(grad, "cell", "grad")
+
+
 # ---------------------------------------------------------------- answers
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from oracle import oracle, torch
 from programs_under import sections
 
+import gradcli
 from gradcli import inspect
 
 pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
@@ -168,3 +170,171 @@ OTHERWISE = {
 def test_importing_it_imports_no_torch() -> None:
     code = "from gradcli import inspect; import sys; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+class Shell:
+    """As much of IPython's shell as the extension asks for."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.user_ns, self.magics = file, {"__name__": "__main__"}, {}
+        self.compile = self
+
+    def cache(self, text: str) -> str:
+        self.file.write_text(text, "utf-8")
+        return str(self.file)
+
+    def transform_cell(self, text: str) -> str:
+        return text
+
+    def register_magic_function(self, function: Any, kind: str, name: str) -> None:
+        self.magics[kind, name] = function
+
+
+def test_a_cell_runs_under_a_recording(tmp_path: Path) -> None:
+    shell = Shell(tmp_path / "cell.py")
+    gradcli.load_ipython_extension(shell)
+    cell = "import torch\nw = torch.ones(2, requires_grad=True)\n(w * 3).sum().backward()\n"
+    answer = shell.magics["cell", "grad"]("", cell)
+    assert answer.to_dict()["tensors"][0]["grad"] == [3.0, 3.0]
+    assert shell.user_ns["run"].why("w").verdict == "fine"
+
+
+def test_the_page_of_the_manual(tmp_path: Path) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "live.md").read_text("utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    file = tmp_path / "page.py"
+    start = "import torch\nmodel = torch.nn.Sequential()\n"
+    start += "model.add_module('encoder', torch.nn.Linear(2, 2))\nx = torch.ones(3, 2)\n"
+    file.write_text(start + block, "utf-8")
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(file.read_text("utf-8"), str(file), "exec"), space)
+    assert space["run"].why("model.encoder.weight").verdict == "fine"
+
+
+def losses() -> dict[str, Any]:
+    """Small programs of many kinds: each gives the tensors whose gradients are compared."""
+    nn, F = torch.nn, torch.nn.functional
+    from torch.utils.checkpoint import checkpoint
+
+    def lstm() -> Any:
+        net = nn.LSTM(3, 4, batch_first=True)
+        net(torch.randn(2, 5, 3))[0].sum().backward()
+        return list(net.parameters())
+
+    def transformer() -> Any:
+        net = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        net(torch.randn(2, 3, 8)).pow(2).sum().backward()
+        net.eval()
+        with torch.no_grad():
+            net(torch.randn(2, 3, 8))
+        return list(net.parameters())
+
+    def residual() -> Any:
+        conv, norm, end = nn.Conv2d(3, 3, 3, padding=1), nn.BatchNorm2d(3), nn.LazyLinear(2)
+        x = torch.randn(2, 3, 6, 6)
+        end(torch.relu(norm(conv(x)) + x).flatten(1)).sum().backward()
+        return [*conv.parameters(), *norm.parameters(), *end.parameters()]
+
+    def gan() -> Any:
+        g, d = nn.Linear(2, 3), nn.Linear(3, 1)
+        of_d, of_g = torch.optim.Adam(d.parameters()), torch.optim.SGD(g.parameters(), lr=0.1)
+        for _ in range(2):
+            of_d.zero_grad()
+            (d(g(torch.randn(4, 2)).detach()).mean() - d(torch.randn(4, 3)).mean()).backward()
+            of_d.step()
+            of_g.zero_grad()
+            d(g(torch.randn(4, 2))).mean().neg().backward()
+            of_g.step()
+        return [*g.parameters(), *d.parameters()]
+
+    def vae() -> Any:
+        enc, dec = nn.Linear(4, 4), nn.Linear(2, 4)
+        x = torch.rand(3, 4)
+        mean, spread = enc(x).chunk(2, -1)
+        z = mean + torch.randn_like(mean) * (spread / 2).exp()
+        F.binary_cross_entropy_with_logits(dec(z), x).backward()
+        return [*enc.parameters(), *dec.parameters()]
+
+    def checkpointed() -> Any:
+        net = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1))
+        for again in (False, True):
+            x = torch.randn(3, 2, requires_grad=True)
+            checkpoint(net, x, use_reentrant=again).sum().backward()
+        return list(net.parameters())
+
+    def tied() -> Any:
+        first, last = nn.Embedding(4, 3), nn.Linear(3, 4, bias=False)
+        last.weight = first.weight
+        F.cross_entropy(last(first(torch.tensor([1, 2]))), torch.tensor([0, 3])).backward()
+        return [first.weight]
+
+    def custom() -> Any:
+        class Double(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                return x * 2
+
+            @staticmethod
+            def backward(ctx: Any, grad: Any) -> Any:
+                return grad * 2
+
+        x = torch.randn(3, requires_grad=True)
+        Double.apply(x).pow(2).sum().backward()
+        return [x]
+
+    def maml() -> Any:
+        w = torch.randn(3, requires_grad=True)
+        (grad,) = torch.autograd.grad((w**2).sum(), w, create_graph=True)
+        ((w - 0.1 * grad) ** 3).sum().backward()
+        return [w]
+
+    def penalty() -> Any:
+        net, x = nn.Linear(3, 1), torch.randn(4, 3, requires_grad=True)
+        (grad,) = torch.autograd.grad(net(x).tanh().sum(), x, create_graph=True)
+        (grad.norm(dim=1) - 1).pow(2).mean().backward()
+        return list(net.parameters())
+
+    def in_place() -> Any:
+        w = torch.randn(4, requires_grad=True)
+        y = w * 2
+        y[1:3] *= 3
+        y.add_(1).relu_()
+        y.sum().backward()
+        return [w]
+
+    def loader() -> Any:
+        data = torch.utils.data.TensorDataset(torch.randn(6, 2), torch.randn(6, 1))
+        net = nn.Linear(2, 1)
+        opt = torch.optim.AdamW(net.parameters())
+        for x, y in torch.utils.data.DataLoader(data, batch_size=2, shuffle=True):
+            opt.zero_grad()
+            F.mse_loss(net(x), y).backward()
+            opt.step()
+        return list(net.parameters())
+
+    return {name: value for name, value in locals().items() if name in KINDS}
+
+
+KINDS = (
+    "lstm", "transformer", "residual", "gan", "vae", "checkpointed", "tied", "custom", "maml",
+    "penalty", "in_place", "loader",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("steps", [False, True])
+def test_gradients_are_the_same_bits(kind: str, steps: bool) -> None:
+    torch.manual_seed(3)
+    plain = losses()[kind]()
+    numbers = torch.rand(4)
+    torch.manual_seed(3)
+    with inspect.record(steps=steps) as run:
+        watched = losses()[kind]()
+    assert torch.equal(torch.rand(4), numbers)
+    for one, other in zip(plain, watched, strict=True):
+        assert torch.equal(one, other)
+        assert torch.equal(one.grad, other.grad)
+    assert not run._session.recorder.defects
+    document = run.trace().to_dict()
+    assert document["nodes"] and all(node["line"] for node in document["nodes"] if node["next"])
+    assert run.why(watched[0]).verdict in ("fine", "tiny", "large")

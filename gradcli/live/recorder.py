@@ -222,7 +222,9 @@ class Recorder:
         kind, found = self.side.tensor, []
         for value in (*args, *kwargs.values()):
             for tensor in value if isinstance(value, (list, tuple)) else (value,):
-                if isinstance(tensor, kind) and not tensor.is_inference():
+                if not isinstance(tensor, kind) or hasattr(type(tensor), "materialize"):
+                    continue  # a lazy module's parameter is nothing yet
+                if not tensor.is_inference():
                     self.side.about_to_change(tensor)
                     found.append((tensor, tensor._version))
         return found

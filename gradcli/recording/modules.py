@@ -45,6 +45,8 @@ def _named(root: Any, table: str) -> Iterator[tuple[str, Any]]:
     seen: set[int] = set()
     for path, module in named_modules(root):
         for name, tensor in (_table(module, table) or {}).items():
+            if hasattr(type(tensor), "materialize"):
+                continue  # of a lazy module that has not run
             if tensor is not None and id(tensor) not in seen:
                 seen.add(id(tensor))
                 yield f"{path}.{name}" if path else name, tensor
