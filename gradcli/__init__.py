@@ -16,9 +16,9 @@ __version__ = "0.1.0"
 
 def load_ipython_extension(shell: Any) -> None:
     """`%load_ext gradcli`: a cell below `%%grad` runs under a recording."""
-    from .inspect import load
+    from importlib import import_module
 
-    load(shell)
+    import_module("gradcli.inspect").load(shell)
 
 
 def __getattr__(name: str) -> Any:
