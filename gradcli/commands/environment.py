@@ -125,10 +125,11 @@ class Environment:
         keep(ran)
         self.save()
         if not self.common.quiet and self.common.format == "text":
-            from ..render import warning
+            if ran.warnings:
+                from ..render import warning
 
-            warned = zip_longest(ran.warnings, ran.warning_lines)
-            tell(warning.text(warned, ran.request.name))
+                warned = zip_longest(ran.warnings, ran.warning_lines)
+                tell(warning.text(warned, ran.request.name))
             tell(Terminal("".join(block(f"note: {text}\n") for text in ran.notes)))
         if ran.error is None:
             return ExitStatus.OK

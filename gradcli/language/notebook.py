@@ -7,7 +7,6 @@ mark the cells of a script too. Magics and lines for the shell are left out and 
 from __future__ import annotations
 
 import ast
-import json
 import re
 import warnings
 from typing import Any, NamedTuple
@@ -42,6 +41,8 @@ def of_notebook(name: str) -> tuple[str, int | None] | None:
 
 def read(data: bytes, only: int | None) -> Cells:
     """The cells of code of a notebook, or one of them."""
+    import json  # which no other program needs
+
     try:
         cells = [cell for cell in json.loads(data)["cells"] if cell["cell_type"] == "code"]
         sources = [_joined(cell["source"]) for cell in cells]

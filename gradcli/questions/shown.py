@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from sys import maxsize
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..opening import UsageError
 from ..options import EVERY_PASS
@@ -13,9 +13,11 @@ from ..recording.collect import results as unused
 from ..recording.facts import FlowFact, Nested, NodeFact, RootFact, ShownPass
 from ..recording.sides import edge_of, mark_of
 from ..recording.snapshot import Summary, told
-from ..recording.steps import Walk
 from ..recording.watch import Pass, Watch
 from .watching import restored, snapshot
+
+if TYPE_CHECKING:
+    from ..recording.steps import Walk
 
 Modules = Callable[[Any], str]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..language.values import Instance
 from ..options import EVERY_PASS
@@ -21,7 +21,6 @@ from ..recording.facts import (
     ShownPass,
 )
 from ..recording.facts.ledger import LedgerFact
-from ..recording.facts.picture import DetailFact
 from ..recording.facts.profile import ProfileFact
 from ..recording.profile import Profile
 from ..recording.sides import AnyTensor, sides
@@ -39,6 +38,9 @@ from .graph import (
 )
 from .ledger import ledger
 from .watching import NO_WISHES, Binder, Wishes, watching
+
+if TYPE_CHECKING:
+    from ..recording.facts.picture import DetailFact
 
 
 def run_report(ran: Ran) -> Report:
