@@ -14,7 +14,6 @@ from ..inputs.given import is_floating
 from ..language.program import Default, Program, refused_default
 from ..namespace import resolve
 from ..opening import UsageError
-from ..recording.sides import is_live
 from .request import Request
 
 PLACEHOLDER = 1.0  # stands for an input without a value while its graph is drawn
@@ -145,6 +144,8 @@ def grad_output(text: str, result: Tensor) -> Tensor:
         return resolve("from_numpy")(item.value)
     if not all_numbers(item.value):
         raise UsageError(f"--grad-output {text}: expected numbers", "--grad-output [1.0,0.0]")
+    from ..recording.sides import is_live  # which a run alone does not need
+
     try:
         dtype, device = result.dtype, result.device
         if is_live(result):  # its values go to PyTorch from here
