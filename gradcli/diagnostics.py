@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -19,6 +20,22 @@ class ExitStatus(IntEnum):
     MISSING_DEVICE = 5
     DEFECT = 70
     INTERRUPTED = 130
+
+
+# From no reason to act to the best: what was found is acted on before what stayed undecided.
+_URGENCY: tuple[int, ...] = (
+    ExitStatus.OK, ExitStatus.LIMIT_REACHED, ExitStatus.MISSING_DEVICE, ExitStatus.CHECK_FAILED,
+    ExitStatus.USAGE, ExitStatus.PROGRAM_ERROR, ExitStatus.DEFECT, ExitStatus.INTERRUPTED,
+)  # fmt: skip
+
+
+def most_urgent(statuses: Iterable[int]) -> int:
+    """Of several exit codes the one that a reader must act on first; 0 where there is none."""
+    return int(max(statuses, key=_urgency, default=ExitStatus.OK))
+
+
+def _urgency(status: int) -> int:
+    return _URGENCY.index(status) if status in _URGENCY else len(_URGENCY)
 
 
 def noted(advice: str) -> tuple[str, ...]:

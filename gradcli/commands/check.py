@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..diagnostics import most_urgent
 from ..memory import standard
+from ..opening import UsageError
 from ..options import (
     Command,
     Misuse,
@@ -42,6 +44,8 @@ class Asked(NamedTuple):
     fail_on: list[str]
     allow: list[str]
     against: str | None
+    require_record: bool
+    require_gradient: bool
     no_numeric: bool
     rtol: float
     atol: float
@@ -80,15 +84,19 @@ COMMAND = Command(
         Option("files", (), "Programs, or folders of them; - is standard input.", (), many=True,
                metavar="[FILE]..."),
         flag("update", "--update", help="Record what each program prints, in FILE.out."),
-        Option("fail_on", ("--fail-on",), "Gradients that fail the check: nan, inf, none, zero "
-               "(all elements), stale (added to after an update, without a reset).", (),
+        Option("fail_on", ("--fail-on",), "Gradients that fail the check beside NaN and infinity: "
+               "none, zero (all elements), stale (added to after an update, without a reset). "
+               "Named here, nan and inf fail results without a backward call too.", (),
                _some_of(*GATES), many=True, gather=words, metavar="nan,inf,none,zero,stale"),
-        Option("allow", ("--allow",), "What is let through: kink (a gradient where there is no "
-               "derivative), or what --fail-on names.", (), _some_of(*ALLOWED), many=True,
-               gather=words, metavar="kink,..."),
+        Option("allow", ("--allow",), "What does not fail: nan, inf, kink (a gradient where there "
+               "is no derivative), or what --fail-on names.", (), _some_of(*ALLOWED), many=True,
+               gather=words, metavar="nan,inf,kink,..."),
         Option("against", ("--against",), "Run the same checked program on PyTorch's own tensors, "
                "and compare. Only for programs that you trust.", None, one_of("torch"),
                metavar="torch"),
+        flag("require_record", "--require-record", help="Fail programs without a recorded answer."),
+        flag("require_gradient", "--require-gradient",
+             help="Fail programs of which no gradient was checked."),
         flag("no_numeric", "--no-numeric", help="Leave out the difference quotients."),
         Option("rtol", ("--rtol",), "How far a gradient may be off, relative to its size.", "1e-5",
                number, metavar="R", show_default=True),
@@ -102,11 +110,14 @@ COMMAND = Command(
 
 
 def command(common: Shared, asked: Asked) -> int:
-    """Checks every program; of their exit codes the largest."""
+    """Checks every program; of their exit codes the most urgent."""
     several = max(1, len(asked.files)) * 1000
     whole = common._replace(timeout=min(10.0**7, common.timeout * several))
 
     def body(env: Environment) -> int:
+        if asked.require_gradient and asked.no_numeric:
+            raise UsageError("--require-gradient needs the difference quotients, which "
+                             "--no-numeric leaves out")  # fmt: skip
         from ..pipeline.request import Limits
         from ..questions.check import Wishes
         from ..questions.check.files import places
@@ -129,6 +140,7 @@ def command(common: Shared, asked: Asked) -> int:
             limits, tuple(common.sets), tuple(common.no_grad), common.device, common.dtype,
             Tolerance(asked.rtol, asked.atol), tuple(asked.fail_on), tuple(asked.allow),
             asked.update, asked.against, not asked.no_numeric, len(found) > 1,
+            asked.require_record, asked.require_gradient,
         )  # fmt: skip
         if asked.against is not None:
             from ..live.library import require_torch
@@ -161,7 +173,7 @@ def _told(env: Environment, facts: Iterable[FileCheck], names: list[str]) -> int
 
         env.answer(github.pieces(kept()))
     done.extend(facts)  # what nobody wanted to read is checked too
-    status = max((fact.exit_code for fact in done), default=0)
+    status = most_urgent(fact.exit_code for fact in done)
     if form == "junit":
         from ..render import junit
 

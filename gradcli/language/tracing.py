@@ -102,7 +102,8 @@ class TracingCompiler(StatementCompiler):
                 self.table[kind] = EXPRESSIONS[kind]
 
     def expression(self, node: Any, scope: Scope) -> Closure:
-        return self.table[type(node)](self, node, scope)
+        closure = self.table[type(node)](self, node, scope)
+        return closure if self.kept is None else self.kept.of(node, closure)
 
     def statement(self, node: Any, scope: Scope) -> Closure | None:
         closure = TRACED[type(node)](self, node, scope)

@@ -136,6 +136,9 @@ def summary(done: Sequence[FileCheck]) -> str:
     said = {"passed": "passed", "failed": "failed", "error": "with an error",
             "limit": "over a limit"}  # fmt: skip
     parts = [f"{number} {said[word]}" for word, number in numbers.items() if number]
+    unchecked = sum(not fact.is_checked for fact in done)
+    if unchecked:
+        parts[0] += f" ({unchecked} not checked at all)"
     leaves = [leaf for fact in done for leaf in fact.leaves]
     agree = sum(leaf.status == "equal" for leaf in leaves)
     line = f"{counted(len(done), 'program')}: {', '.join(parts)}"

@@ -22,6 +22,7 @@ from ..operations import check_key, get_item, iterate
 from ..session import session
 from ..values import Closure, Set, make_slice
 from .calls import StarredError
+from .kept import Kept
 from .names import NOTHING
 from .operators import OperatorCompiler
 
@@ -31,8 +32,11 @@ INDEXED = frozenset({Tensor, list, tuple})
 class ExpressionCompiler(OperatorCompiler):
     """One method for each expression node."""
 
+    kept: Kept | None = None  # while a condition is compiled: the operands that are told
+
     def expression(self, node: Any, scope: Scope) -> Closure:
-        return EXPRESSIONS[type(node)](self, node, scope)
+        closure = EXPRESSIONS[type(node)](self, node, scope)
+        return closure if self.kept is None else self.kept.of(node, closure)
 
     def constant(self, node: ast.Constant, scope: Scope) -> Closure:
         if self.overrides and id(node) in self.overrides:

@@ -14,6 +14,7 @@ from ..operations import iterate, type_handlers, type_name
 from ..session import session
 from ..values import BREAK, CONTINUE, Closure
 from .expressions import ExpressionCompiler, truth
+from .kept import Kept, Operands, operands_of
 from .names import Store
 
 
@@ -171,17 +172,29 @@ class FlowCompiler(ExpressionCompiler):
         return run
 
     def assert_(self, node: ast.Assert, scope: Scope) -> Closure:
-        test = self.expression(node.test, scope)
+        test, kept = self.condition(node.test, scope)
         message_of = None if node.msg is None else self.expression(node.msg, scope)
         place = node.test
 
         def run(frame: list[Any]) -> None:
-            if truth(test(frame), place):
-                return
+            try:
+                if truth(test(frame), place):
+                    return
+                operands = kept.taken()
+            finally:
+                kept.values.clear()
             message = () if message_of is None else (message_of(frame),)
-            _fail(message, place)
+            _fail(message, operands, place)
 
         return run
+
+    def condition(self, test: ast.expr, scope: Scope) -> tuple[Closure, Kept]:
+        """A condition, and what its operands held when it was computed last."""
+        around, self.kept = self.kept, Kept(operands_of(test))
+        try:
+            return self.expression(test, scope), self.kept
+        finally:
+            self.kept = around
 
 
 def empty(frame: list[Any]) -> None:
@@ -281,5 +294,7 @@ def _quietly(forget: Closure, frame: list[Any]) -> None:
         pass
 
 
-def _fail(message: tuple[Any, ...], node: ast.AST) -> None:
-    raise AssertionError(*message)
+def _fail(message: tuple[Any, ...], operands: Operands, node: ast.AST) -> None:
+    error = AssertionError(*message)
+    error.operands = operands  # type: ignore[attr-defined]
+    raise error

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any
 
 from ...diagnostics import Span
 from ...engine.catalogue import catalogue
@@ -14,10 +13,10 @@ from ...engine.tensor import Tensor
 from .. import names
 from ..constants import Search
 from ..explained import Explanation, suffixed
-from ..operations import type_name
 from ..values import Bound, Function
+from .conditions import condition, short, value_of
 
-SHORT, MOST_SHOWN, MOST_KEYS = 40, 3, 4
+MOST_KEYS = 4
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'$")
 _CALLED = re.compile(r"^([\w.<>]+)\(\) (takes|missing|got)\b")
 _KEYWORD = re.compile(r"unexpected keyword argument '(\w+)'|'(\w+)' is an invalid keyword argument")
@@ -26,6 +25,8 @@ _UNBOUND = re.compile(r"^(?:cannot access local variable|name) '(\w+)'")
 
 def calls(out: Explanation, error: BaseException) -> None:
     """What the words of an ordinary Python error leave open."""
+    if isinstance(error, AssertionError):
+        condition(out, error)
     message = error.args[0] if error.args and isinstance(error.args[0], str) else ""
     for kind, tell in _TOLD:
         if isinstance(error, kind):
@@ -72,7 +73,7 @@ def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
     for node in operands:
         if not isinstance(node, ast.Attribute) or node.attr != "grad":
             continue
-        tensor, code = _value(out, node.value), out.places.text(node.value)
+        tensor, code = value_of(out, node.value), out.places.text(node.value)
         if not isinstance(tensor, Tensor) or _has_grad(tensor):
             continue
         if not tensor.requires_grad:
@@ -86,13 +87,6 @@ def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
 
 def _has_grad(tensor: Tensor) -> bool:
     return tensor._meta is not None and tensor._meta.grad is not None
-
-
-def _value(out: Explanation, node: ast.AST) -> Any:
-    if not isinstance(node, ast.Name):
-        return None
-    table = out.places.local if node.id in out.places.local else out.places.values
-    return table.get(node.id)
 
 
 # ---------------------------------------------------------------- arguments
@@ -136,7 +130,7 @@ def _parameters(out: Explanation) -> Iterator[str]:
     called = out.places.called(out.place)
     assert isinstance(out.place, ast.Call)
     word = called[0] if called is not None else getattr(out.place.func, "attr", "")
-    value = _value(out, out.place.func)
+    value = value_of(out, out.place.func)
     if isinstance(value, Bound):
         value = value.function
     if isinstance(value, Function):
@@ -222,22 +216,22 @@ def _not_called(out: Explanation) -> None:
             out.or_else(f"{code}() with brackets", suffixed(out.places, node, "()"))
 
 
-# ---------------------------------------------------------------- items, names, assertions
+# ---------------------------------------------------------------- items, names
 
 
 def _item(out: Explanation, message: str) -> None:
     """What a list or a dict has where it was asked for something else."""
     if not isinstance(out.place, ast.Subscript):
         return
-    value = _value(out, out.place.value)
+    value = value_of(out, out.place.value)
     if isinstance(value, (list, tuple)) and not isinstance(value, Tensor):
         out.put(out.place.value, f"{len(value)} items" if len(value) != 1 else "1 item")
-        index = _value(out, out.place.slice)
-        shown = _short(index) if type(index) is int else None
+        index = value_of(out, out.place.slice)
+        shown = short(index) if type(index) is int else None
         if shown is not None:
             out.put(out.place.slice, shown)
     elif isinstance(value, dict):
-        keys = (repr(key) if type(key) is str else _short(key) for key in value)
+        keys = (repr(key) if type(key) is str else short(key) for key in value)
         few = list(islice((key for key in keys if key is not None), MOST_KEYS + 1))
         shown = ", ".join(few[:MOST_KEYS]) + (", ..." if len(few) > MOST_KEYS else "")
         out.put(out.place.value, f"its keys: {shown}" if value else "it is empty")
@@ -265,43 +259,9 @@ def _name(out: Explanation, message: str) -> None:
         out.advise(f"global {word} at the start of the function, or {word} as a parameter")
 
 
-def _assertion(out: Explanation, message: str) -> None:
-    """What the names in a failed condition held."""
-    shown: dict[str, None] = {}
-    for node in ast.walk(out.place):
-        if not isinstance(node, ast.Name) or node.id in shown or len(shown) == MOST_SHOWN:
-            continue
-        text = _short(_value(out, node)) if _is_bound(out, node) else None
-        if text is not None:
-            shown[node.id] = None
-            out.put(node, text)
-
-
-def _is_bound(out: Explanation, node: ast.Name) -> bool:
-    return node.id in out.places.local or node.id in out.places.values
-
-
-def _short(value: Any) -> str | None:
-    """A number, a word or a small tensor as text."""
-    if isinstance(value, Tensor):
-        text = (
-            repr(value.detach())
-            if value.numel() <= 8
-            else f"{type_name(value)} {list(value.shape)}"
-        )
-    elif type(value) is int and value.bit_length() > 4 * SHORT:
-        return None  # making its digits takes long, and has a limit of Python's
-    elif type(value) in (int, float, bool, str, type(None)):
-        text = repr(value)
-    else:
-        return None
-    return text if len(text) <= SHORT and "\n" not in text else None
-
-
 _TOLD: tuple[tuple[type[BaseException], Callable[[Explanation, str], None]], ...] = (
     (AttributeError, _attribute),
     (TypeError, _arguments),
     (LookupError, _item),
     (NameError, _name),
-    (AssertionError, _assertion),
 )

@@ -17,7 +17,15 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from ...deadline import Clock
-from ...diagnostics import Diagnostic, ExitStatus, Label, ProgramError, bounded, noted
+from ...diagnostics import (
+    Diagnostic,
+    ExitStatus,
+    Label,
+    ProgramError,
+    bounded,
+    most_urgent,
+    noted,
+)
 from ...engine.mode import state
 from ...engine.run_state import as_new
 from ...language.interpreter import Outcome
@@ -30,7 +38,8 @@ from ..errors import error_fact
 from ..graph import collected, places
 from ..watching import watching
 from .answer import compared
-from .gates import gates
+from .duties import missing, unchecked
+from .gates import Gates, gates
 from .numeric import checked
 from .numeric.points import Asked, Tolerance
 from .numeric.tape import Tape, Unrepeatable, recording
@@ -56,6 +65,8 @@ class Wishes(NamedTuple):
     against: str | None = None
     gradients: bool = True
     several: bool = False  # --set may name inputs that only some of the programs have
+    require_record: bool = False
+    require_gradient: bool = False
 
 
 class Directives(NamedTuple):
@@ -103,7 +114,9 @@ def _answered(request: Request, ran: Ran, tape: Tape, wishes: Wishes, clock: Clo
         except ProgramError as raised:
             error = raised.diagnostic.bounded()
             fact = _with(fact, _problem_of("error", error, ran.text), error.exit_status)
-    return fact
+        for problem in missing(fact, wishes):
+            fact = _with(fact, problem, ExitStatus.CHECK_FAILED)
+    return unchecked(fact)
 
 
 def directives(text: str) -> Directives:
@@ -186,11 +199,9 @@ def _problem_of(kind: str, error: Diagnostic, text: str) -> Problem:
 
 
 def _with(fact: FileCheck, problem: Problem, status: int) -> FileCheck:
-    """One more problem; of two exit codes the larger."""
-    return fact._replace(
-        problems=(*fact.problems, problem), exit_code=max(fact.exit_code, int(status)),
-        status=_word(max(fact.exit_code, int(status))),
-    )  # fmt: skip
+    """One more problem; of two exit codes the more urgent."""
+    code = most_urgent((fact.exit_code, status))
+    return fact._replace(problems=(*fact.problems, problem), exit_code=code, status=_word(code))
 
 
 def _word(status: int) -> str:
@@ -228,7 +239,7 @@ def _gradients(
     fact = fact._replace(leaves=tuple(leaves), notes=(*fact.notes, *notes))
     for leaf in leaves:
         fact = _judged(fact, leaf, allow)
-    for problem in gates(fact, ran, found, results, frozenset(wishes.fail_on) - allow):
+    for problem in gates(fact, ran, found, results, Gates.of(wishes.fail_on, allow)):
         fact = _with(fact, problem, ExitStatus.CHECK_FAILED)
     return fact
 

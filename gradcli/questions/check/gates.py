@@ -1,40 +1,64 @@
-"""Questions: the gates of `check --fail-on`: gradients that are nan, inf, none, zero, stale."""
+"""Questions: the gates of `check`: gradients that are nan, inf, none, zero, stale."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import math
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple
 
 from ...engine.tensor import Tensor
 from ...pipeline.request import Ran
 from ...recording import collect as collecting
 from ...recording.collect import Collected
-from ...recording.facts.check import FileCheck, Problem
+from ...recording.facts.check import FileCheck, LeafCheck, Problem
 from ..ledger import line_of, stale_gradients
 from ..watching import Binder
 from .numeric.points import words_of
 from .results import Result
 
+ALWAYS = frozenset(("nan", "inf"))  # unless a program or the call allows them
+
+
+class Gates(NamedTuple):
+    """The words that fail a gradient, and those of them that --fail-on names."""
+
+    asked: frozenset[str]
+    named: frozenset[str]
+
+    @staticmethod
+    def of(fail_on: Collection[str], allow: Collection[str]) -> Gates:
+        """NaN and infinity are asked for in any case."""
+        named = frozenset(fail_on).difference(allow)
+        return Gates(ALWAYS.difference(allow) | named, named)
+
 
 def gates(
-    fact: FileCheck, ran: Ran, found: Collected, results: list[Result], asked: frozenset[str]
+    fact: FileCheck, ran: Ran, found: Collected, results: list[Result], words: Gates
 ) -> Iterator[Problem]:
-    """What is not let through."""
-    if not asked:
-        return
+    """The gradients that fail, and the results: those that were differentiated, or all of them
+    where --fail-on names the word, since a mask of infinities is a result too."""
+    asked = words.asked
+    differentiated = _called_backward(ran)
     for result in results:
         for word in words_of(result.tensor._data):
-            if word in asked and word != "zero":
+            if word in (asked if differentiated else words.named) and word != "zero":
                 yield Problem(word, f"{result.name} is {word}", result.line,
                               advice=(_why(fact, result.name),))  # fmt: skip
-    told = _stored(ran, found) if _called_backward(ran) else _computed(fact, found)
-    for name, line, words in told:
-        for word in words:
-            if word in asked:
+    told = _stored(ran, found) if differentiated else _computed(fact, found)
+    failed = {leaf.leaf for leaf in fact.leaves if _is_wrong(leaf)}
+    for name, line, has in told:
+        for word in has:
+            if word in asked and not (word in ALWAYS and name in failed):
                 said = "None" if word == "none" else f"all {word}" if word == "zero" else word
                 yield Problem(word, f"{name}.grad is {said}", line, advice=(_why(fact, name),))
     if "stale" in asked:
         yield from _stale(ran)
+
+
+def _is_wrong(leaf: LeafCheck) -> bool:
+    """NaN or infinity where the slope is finite: that is a problem of its own already."""
+    wrong = leaf.status == "different" and leaf.analytic is not None
+    return wrong and not math.isfinite(leaf.analytic or 0.0)
 
 
 def _why(fact: FileCheck, name: str) -> str:

@@ -60,7 +60,7 @@ class LeafCheck(NamedTuple):
 class Problem(NamedTuple):
     """Something that does not hold: what kind, one line of words, lines that show it, a place.
 
-    `kind` is assert, output, gradient, nan, inf, none, zero, stale, against, or error.
+    `kind` is assert, output, record, gradient, nan, inf, none, zero, stale, against, or error.
     """
 
     kind: str
@@ -94,6 +94,14 @@ class FileCheck(NamedTuple):
     warnings: tuple[str, ...] = ()
     error: ErrorFact | None = None
     text: str = ""  # of the program, for its lines to be shown
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether anything in it could have failed: a record, a gradient, an assert, an error."""
+        return bool(
+            self.problems or self.leaves or self.asserts or self.recorded != "missing"
+            or self.against is not None or self.error is not None
+        )  # fmt: skip
 
 
 class CheckReport(NamedTuple):

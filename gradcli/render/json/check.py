@@ -32,6 +32,7 @@ def _file(fact: FileCheck) -> dict[str, Any]:
         "file": fact.file,
         "status": fact.status,
         "exit_code": fact.exit_code,
+        "checked": fact.is_checked,
         "recorded": fact.recorded,
         "recorded_file": fact.recorded_file,
         "asserts": fact.asserts,
