@@ -163,7 +163,11 @@ class Recording:
             raise RuntimeError("nothing was recorded: with inspect.record() as run: ...")
         session = self._session
         program = session.program
-        error = None if self._error is None else diagnostic_of(self._error, session.text)
+        error = (
+            None
+            if self._error is None
+            else diagnostic_of(self._error, session.text, session.recorder.causes)
+        )
         return _ran(program, session.outcome(), error, self._spectators)
 
 

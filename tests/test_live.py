@@ -124,6 +124,22 @@ def test_an_error_has_the_lines_that_led_to_it() -> None:
 
 
 @needs_torch
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("w = torch.ones(3, requires_grad=True)\ny = (w * 2).exp()\ny += 1\n"
+         "y.sum().backward()\n", [4, 2, 3]),
+        ("w = torch.ones(3, requires_grad=True)\ny = (w ** 2).sum()\ny.backward()\n"
+         "y.backward()\n", [4, 3]),
+    ],
+    ids=["changed in place", "freed"],
+)  # fmt: skip
+def test_an_error_of_a_pass_is_explained(text: str, lines: list[int]) -> None:
+    told = traced(text, "torch")["error"]
+    assert [label["line"] for label in told["labels"]] == lines
+
+
+@needs_torch
 def test_what_a_program_exits_with() -> None:
     assert traced("import sys\nsys.exit()\n", "torch", "a.py")["error"] is None
     assert traced("import sys\nsys.exit(3)\n", "torch", "a.py")["error"]["type"] == "SystemExit"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
 from ..diagnostics import Diagnostic, Label, ProgramError, Span
 from .text import Text
@@ -12,8 +13,11 @@ TRIGGERED = re.compile(r"\s*\(Triggered internally at .*?\)\s*$")
 MOST_CALLS = 4
 
 
-def diagnostic_of(raised: BaseException, text: Text) -> Diagnostic:
-    """An error of the program at its place, the calls that led there beside it."""
+def diagnostic_of(
+    raised: BaseException, text: Text, causes: Iterable[tuple[ast.AST, str]] = ()
+) -> Diagnostic:
+    """An error of the program at its place, what explains it and the calls that led there beside
+    it."""
     if isinstance(raised, ProgramError):
         return raised.diagnostic
     labels: dict[Span, Label] = {}
@@ -23,6 +27,9 @@ def diagnostic_of(raised: BaseException, text: Text) -> Diagnostic:
         said = f"calls {called}" if labels else ""
         labels.setdefault(span, Label(span, said, primary=not labels))
         called = function
+    for node, words in causes:
+        span = text.source.span_of(node)
+        labels.setdefault(span, Label(span, words))
     message = TRIGGERED.sub("", str(raised))
     kept = tuple(labels.values())[:MOST_CALLS]
     return Diagnostic(type(raised).__name__, message, kept, (), text.source.name)

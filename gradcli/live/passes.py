@@ -10,6 +10,7 @@ from weakref import ref
 
 from ..diagnostics import Enough
 from ..engine.mode import state
+from .causes import causes_of
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -102,6 +103,9 @@ class PassTeller:
         try:
             found = (spot.call if spot is not None else _plainly)(plain, (outputs, *args), kwargs)
             done = True
+        except RuntimeError as error:
+            recorder.causes = causes_of(error, recorder, nodes)
+            raise
         finally:
             self.running -= 1
             for handle in handles:
@@ -127,6 +131,7 @@ class PassTeller:
             mine = []
         for node in mine:
             side.mark(node).is_freed = True
+            side.mark(node).freed_at = state.origin
         if outer and done:
             observer.walked(mine, keep, create)
         elif outer:

@@ -166,7 +166,7 @@ class LiveMachine(Told):
             except KeyboardInterrupt:
                 raise
             except BaseException as raised:
-                error = diagnostic_of(raised, self.text)
+                error = diagnostic_of(raised, self.text, self.recorder.causes)
         if self.recorder.defects:
             raise self.recorder.defects[0]
         return self.outcome(error)

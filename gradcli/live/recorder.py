@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -46,6 +47,8 @@ class Recorder:
     def __init__(self, side: TorchSide, text: Text, observer: Observer) -> None:
         self.side, self.text, self.observer = side, text, observer
         self.torch = side.torch
+        self.changes: deque[tuple[Any, Any]] = deque(maxlen=1000)  # shapes and places
+        self.causes: list[Any] = []  # of the error of the pass that failed last
         self.defects: list[Exception] = []  # our own, which never reach the program
         self.passes = PassTeller(self)
         self.packs = getattr(self.torch._C._autograd, "_top_saved_tensors_default_hooks", None)
@@ -231,6 +234,7 @@ class Recorder:
 
     def _changed(self, tensor: Any) -> None:
         """A tensor has new values; it, and what it is a view of, may have a new node."""
+        self.changes.append((tensor.shape, state.origin))
         self.observer.changed(tensor)
         self._made(tensor)
         if tensor._base is not None:

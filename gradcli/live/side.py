@@ -25,12 +25,12 @@ MOST = 10_000  # pieces of memory that they lie in
 class Mark:
     """What is known of a node: where it was made, in which module, and whether it was freed."""
 
-    __slots__ = ("origin", "is_freed", "is_packed", "returned", "__weakref__")
+    __slots__ = ("origin", "is_freed", "is_packed", "freed_at", "__weakref__")
 
     def __init__(self, origin: Any, *, is_packed: bool = False) -> None:
         self.origin, self.is_packed = origin, is_packed
         self.is_freed: bool | None = None
-        self.returned: Any = None
+        self.freed_at: Any = None  # the call that did
 
 
 class Large:
