@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from types import CodeType, TracebackType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..diagnostics import (
     Cure,
@@ -21,7 +21,6 @@ from ..diagnostics import (
 )
 from ..engine.errors import DeviceMissing
 from ..engine.mode import state
-from ..recording.sides import OWN
 from . import names
 from .attributes import MissingAttribute
 from .budget import Budget
@@ -34,6 +33,9 @@ from .operations import taken
 from .program import Program, parse_expression
 from .session import session
 from .stack import room_for_calls
+
+if TYPE_CHECKING:
+    from ..recording.sides import Side
 
 SHOWN_CALLS = 4
 MOST_NAMES = 8  # of inputs without a value that are told one by one
@@ -154,8 +156,6 @@ class Machine:
         self.compiler = StatementCompiler(program, self.globals, self.overrides)
         self.compiler.dynamic.update(self.globals.values)
 
-    side = OWN
-
     def rewind(self) -> None:
         """The random numbers are those that the program began with; `as_new` sees to it."""
 
@@ -166,6 +166,13 @@ class Machine:
         compiler = TracingCompiler(self.program, self.globals, self.overrides, listener)
         compiler.dynamic.update(self.globals.values)
         self.compiler = compiler
+
+    @property
+    def side(self) -> Side:
+        """Whose tensors the program makes."""
+        from ..recording.sides import OWN
+
+        return OWN
 
     def run(self, budget: Budget, write: Callable[[str], object]) -> Outcome:
         missing = [name for name in self.program.inputs if name not in self.globals.values]
