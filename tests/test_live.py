@@ -178,6 +178,7 @@ def test_an_advice_is_tried_in_a_process_of_its_own() -> None:
 WORDS = (
     ("grad",), ("grad", "--of", "{result}", "--wrt", "{leaf}"), ("step", "--plain"),
     ("trace", "--format", "svg"), ("trace", "--ledger"),
+    ("flow",),
 )  # fmt: skip
 
 

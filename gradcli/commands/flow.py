@@ -43,7 +43,7 @@ COMMAND = Command(
         flag("expand", "--expand", help="Show every pass and every parameter; fold nothing."),
         flag("legend", "--legend", help="Explain the columns and signs below the tables."),
     ),
-    shared(),
+    shared(engine=True),
 )  # fmt: skip
 
 

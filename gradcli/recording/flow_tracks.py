@@ -6,6 +6,7 @@ from math import inf, sqrt
 from typing import Any
 from weakref import ref
 
+from ..recording.sides import is_parameter, origin_of, row_of
 from .curve import Curve
 from .measures import Measure, copy_of, is_blank, moved
 
@@ -54,8 +55,8 @@ class Blocked:
     __slots__ = ("name", "row", "origin", "module", "size")
 
     def __init__(self, node: Any, module: Any, size: float) -> None:
-        self.name, self.row = str(node.name()), getattr(node, "row", None)
-        self.origin, self.module, self.size = node.origin, module, size
+        self.name, self.row = str(node.name()), row_of(node)
+        self.origin, self.module, self.size = origin_of(node), module, size
 
 
 class Track:
@@ -74,7 +75,7 @@ class Track:
         self.tensor, self.key, self.line = ref(tensor), key, line
         self.name = key[1]
         self.shape = tuple(tensor.shape)
-        self.is_parameter = bool(getattr(tensor, "is_parameter", False))
+        self.is_parameter = is_parameter(tensor)
         self.passes = self.zeros = self.elements = self.bad = self.blanks = 0
         self.updates = self.measured = 0  # changes, and those whose size is a number
         self.faint = self.under = 0  # passes in which it was small beside others, before or after

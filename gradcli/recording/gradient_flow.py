@@ -13,6 +13,7 @@ from math import inf, sqrt
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
+from ..recording.sides import is_parameter, mark_of, origin_of
 from .collect import NESTING, tensors_in
 from .flow_tracks import Blocked, Key, Row, Track
 from .measures import Measure, is_blank, measured, norm_of, unchanged, weight_of
@@ -111,7 +112,7 @@ class GradientFlow(Spectator):
         track = self.latest.get(key)
         if track is None or identity in self.tracks or track.shape != tuple(tensor.shape):
             return
-        if not (track.is_parameter or getattr(tensor, "is_parameter", False)):
+        if not (track.is_parameter or is_parameter(tensor)):
             self._renewed(track, tensor)
 
     def _renewed(self, track: Track, tensor: Any) -> None:
@@ -191,7 +192,7 @@ class GradientFlow(Spectator):
 
     def made(self, tensor: Any) -> None:
         if self.modules and tensor is not None and tensor.grad_fn is not None:
-            self.made_in[tensor.grad_fn] = self.modules[-1]
+            self.made_in[mark_of(tensor.grad_fn)] = self.modules[-1]
 
     def optimizing(self, optimizer: Any, parameters: Sequence[Any]) -> None:
         if len(self.optimisers) >= TRACKS:
@@ -212,7 +213,7 @@ class GradientFlow(Spectator):
         self.count += 1
         row = Row(self.count, self.origin(), self.line(), capture)
         root = roots[0]
-        row.root = None if root.grad_fn is None else root.grad_fn.origin
+        row.root = None if root.grad_fn is None else origin_of(root.grad_fn)
         if root.numel() == 1 and not root.is_complex():
             row.loss = float(root.detach().item())
         if len(self.first) < ENDS:
@@ -243,12 +244,12 @@ class GradientFlow(Spectator):
             if leaf is not None or _moves(child):
                 size = weight_of(grads) if size is None else size
                 now.sizes[key] = max(size, now.sizes.get(key, 0.0))
-                now.users[key] = node.origin
+                now.users[key] = origin_of(node)
 
     def _blocked(self, now: Running, node: Any, grads: tuple[Any, ...]) -> Blocked:
         found = now.blockers.get(id(node))
         if found is None:
-            found = Blocked(node, self.made_in.get(node), weight_of(grads))
+            found = Blocked(node, self.made_in.get(mark_of(node)), weight_of(grads))
             now.blockers[id(node)] = found
             now.beside[id(found)] = tuple(child for child, _ in node.next_functions)
         return found

@@ -10,6 +10,8 @@ from math import inf, nan, sqrt
 from typing import Any, NamedTuple
 
 from ..engine.tensor import Tensor
+from .sides import array_of as side_array
+from .sides import is_live
 
 
 class Measure(NamedTuple):
@@ -24,7 +26,9 @@ class Measure(NamedTuple):
 
 def array_of(value: Any) -> Any:
     """The numbers themselves."""
-    return value._data if isinstance(value, Tensor) else value
+    if isinstance(value, Tensor):
+        return value._data
+    return side_array(value) if is_live(value) else value
 
 
 def measured(value: Any) -> Measure:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...engine.mode import state
-from ...engine.tensor import Tensor
 from ...opening import UsageError
 from ...pipeline.request import Ran, Request, current_line
 from ...pipeline.run import execute
 from ...recording.facts.flow import FlowGradient, FlowLeaf, FlowPass, FlowReport, VerdictFact
 from ...recording.flow_tracks import Row, Track
 from ...recording.gradient_flow import GradientFlow
+from ...recording.sides import AnyTensor
 from ..errors import error_fact
 from ..shown import passes_there
 from .training import Leaf, Training, loop_names
@@ -22,7 +22,7 @@ def recorded(
     request: Request, write: Callable[[str], None] | None, number: int | None = None
 ) -> Ran:
     """The run whose passes are told; of the pass with this number everything is kept."""
-    flow = GradientFlow(Tensor, current_line, lambda: state.origin, loop_names)
+    flow = GradientFlow(AnyTensor, current_line, lambda: state.origin, loop_names)
     flow.wanted = number
     return execute(request, write, flow)
 

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ...engine.tensor import Tensor
 from ...language.program import Program
 from ...language.values import Instance
 from ...pipeline.request import Ran
@@ -14,6 +13,7 @@ from ...recording import collect as collecting
 from ...recording.facts import Place
 from ...recording.flow_tracks import Blocked, Track
 from ...recording.gradient_flow import GradientFlow
+from ...recording.sides import AnyTensor, is_parameter, node_of
 from ..graph import module_names, module_tensors, place_reader
 
 
@@ -102,7 +102,7 @@ class Training:
             found, made = self.flow.optimisers[key]
             optimiser = Optimiser(found, made, self.flow.steps.get(key, 0))
         shape = tuple(tensor.shape) if tensor is not None else track.shape if track else ()
-        parameter = track.is_parameter if track is not None else bool(tensor.is_parameter)
+        parameter = track.is_parameter if track is not None else is_parameter(tensor)
         if track is not None:
             self._names[id(track)] = name
         self.leaves.append(Leaf(name, line, shape, parameter, track, optimiser))
@@ -112,7 +112,7 @@ class Training:
         assert self.ran.outcome is not None
         bindings, lines = self.ran.outcome.bindings, self.ran.outcome.lines
         passing = self.flow.passing
-        named = list(collecting.named_tensors(bindings, Tensor))
+        named = list(collecting.named_tensors(bindings, AnyTensor))
         inner = module_tensors(self.bindings, self.flow.born)
         groups = (
             [(name, lines.get(name), t) for name, t in named
@@ -122,7 +122,7 @@ class Training:
         )  # fmt: skip
         for group in groups:
             for name, line, tensor in group:
-                if tensor.requires_grad and tensor._grad_fn is None:
+                if tensor.requires_grad and node_of(tensor) is None:
                     yield name, line, tensor
 
 

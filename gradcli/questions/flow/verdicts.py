@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ...recording.facts.flow import VerdictFact
 from ...recording.flow_tracks import Track
+from ...recording.sides import is_parameter
 from ..why.declared import zero_of
 from .training import Leaf, Optimiser, Training
 
@@ -179,7 +180,7 @@ def _not_given(leaf: Leaf, track: Track, training: Training) -> Said | None:
         if _is_training(training) and track.passes > 1:
             return Said("not updated", "it has gradients, but no line changes it", (leaf.line,))
         return None
-    if leaf.is_parameter and not any(p.is_parameter for p, _ in training.flow.optimised.values()):
+    if leaf.is_parameter and not any(is_parameter(p) for p, _ in training.flow.optimised.values()):
         return None  # an input is optimised: the network is meant to stay
     if not training.flow.steps:
         return None
