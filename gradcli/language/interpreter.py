@@ -465,7 +465,11 @@ def missing_inputs(program: Program, missing: list[str]) -> Diagnostic:
     pool = sorted(known | names.BUILTIN_NAMES)
     for name in first:
         near = names.suggestion(name, pool)
-        if near is not None and (not _is_short(name) or near.lower() == name.lower()):
+        if (
+            near is not None
+            and near != name
+            and (not _is_short(name) or near.lower() == name.lower())
+        ):
             other = "or " if notes else ""
             notes.append(f"help: {other}did you mean '{near}' instead of '{name}'?")
     message = f"the {plural} {listed}{more} {have} no value"

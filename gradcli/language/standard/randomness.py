@@ -91,11 +91,12 @@ class Random:
             set_item(x, other, kept)
 
     def sample(self, population: Any, k: int, *, counts: Any = None) -> list[Any]:
-        if type(population) not in (list, tuple, str, range):
+        kind = type_name(population)
+        if not isinstance(population, list | tuple | str | range) and kind != "deque":
             raise TypeError(
                 "Population must be a sequence.  For dicts or sets, use sorted(d)."
-                if type_name(population) in ("set", "frozenset", "dict")
-                else f"Population must be a sequence, not {type_name(population)}"
+                if kind in ("set", "frozenset", "dict")
+                else f"Population must be a sequence, not {kind}"
             )
         session.budget.charge(max(k, 0))
         if counts is not None:
@@ -104,7 +105,7 @@ class Random:
                 for item, count in zip(population, collect(counts), strict=True)
                 for _ in collect(range(count))
             ]
-        places = self._stream.sample(range(len(population)), k)
+        places = self._stream.sample(range(length(population)), k)
         return [get_item(population, place) for place in places]
 
 
