@@ -40,10 +40,14 @@ PLACE = struct.Struct("=qq")
 WORKER = "gradcli.questions.check.jobs"
 # A program of ours that uses what most programs use: what it loads is there for all of them.
 FIRST = b"""\
+import torch
 x = torch.tensor([1.0, 2.0], requires_grad=True)
-loss = ((x * 2 + 1) / 3 - x ** 2).exp().sum()
+a, b = [torch.tensor([i], requires_grad=True) for i in (2.0, 5.0)]
+loss = ((x * 2 + 1) / 3 - x ** 2).exp().sum() + (10 - a * b)
 loss.backward()
-print(x.grad)
+for number, leaf in enumerate([a, b, x], start=1):
+    first, *_ = leaf.grad.data
+    print(f"{number}: {first}", first.item(), leaf.grad)
 """
 
 Numbered = tuple[int, FileCheck]
