@@ -54,7 +54,7 @@ def _serve() -> None:
     from gradcli.commands import NAMES, module_of
     from gradcli.language import class_protocols, interpreter  # noqa: F401 - loaded once for all
     from gradcli.language.budget import memory_in_use
-    from gradcli.pipeline import run  # noqa: F401
+    from gradcli.pipeline import run, running  # noqa: F401
     from gradcli.render import error, text  # noqa: F401
 
     for name in NAMES:

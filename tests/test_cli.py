@@ -473,6 +473,12 @@ def test_what_a_run_loads(home: Path) -> None:
     assert "scipy" not in modules_after("ops", "tanh")
 
 
+def test_a_wrong_program_waits_for_no_library(home: Path) -> None:
+    (home / "wrong.expr").write_text("x = torch.tensor(1.0)\ny = = x\n")
+    loaded = modules_after("run", "wrong.expr")
+    assert not {"numpy", "gradcli.engine.tensor", "gradcli.operators"} & loaded
+
+
 def test_who_loads_scipy(home: Path) -> None:
     program = "x = torch.tensor([[1.5]], requires_grad=True)\n{}.sum().backward()\n"
     ordinary = "(x.det() + x.erf() + x.inverse() + F.gelu(x) + F.kl_div(x, x.detach()))"

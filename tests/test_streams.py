@@ -92,7 +92,8 @@ sys.meta_path.insert(0, Finder())
 door.process()
 """
 LOADED = ["gradcli.reading", "gradcli.commands.run", "gradcli.options", "numpy", "numpy.linalg",
-          "gradcli.operators", "gradcli.pipeline.run", "gradcli.language.interpreter"]  # fmt: skip
+          "gradcli.operators", "gradcli.pipeline.run", "gradcli.pipeline.running",
+          "gradcli.language.interpreter"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LOADED)

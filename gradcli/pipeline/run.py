@@ -1,25 +1,16 @@
-"""Pipeline: runs a program within its limits and keeps what it said."""
+"""Pipeline: bytes -> program -> run. What is wrong with a text is told before NumPy is loaded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..deadline import begin
-from ..diagnostics import Enough, LimitReached, ProgramError
-from ..engine.mode import state
-from ..language.budget import Budget
-from ..language.interpreter import Machine, missing_inputs
+from ..diagnostics import LimitReached, ProgramError
 from ..language.program import Program, SourceLimits, parse
-from ..language.session import session
 from ..language.source import Source
-from .prepared import Warned, prepared
 from .request import Ran, Request
-from .values import Values, values_of
 
 if TYPE_CHECKING:
-    from ..engine.observer import Observer
     from ..recording.spectator import Spectator
 
 
@@ -32,13 +23,30 @@ def execute(request: Request, write: Callable[[str], None] | None, *spectators: 
         from .live import execute_live
 
         return execute_live(request, write, spectators)
+    try:
+        program = program_of(request)
+    except ProgramError as error:
+        if request.device != "cpu":
+            from .prepared import prepared
+
+            with prepared(request):  # a device that is missing is told first
+                pass
+        return _refused(request, error)
+    from .prepared import prepared
+    from .running import running
+    from .values import values_of
+
     with prepared(request):
         try:
-            program = program_of(request)
             values = values_of(program, request)
         except ProgramError as error:
-            return Ran(request, None, _shown(request), None, [], (), error.diagnostic.bounded())
-        return _run(request, program, values, write, spectators)
+            return _refused(request, error)
+        return running(request, program, values, write, spectators)
+
+
+def _refused(request: Request, error: ProgramError) -> Ran:
+    """A program that can't start."""
+    return Ran(request, None, _shown(request), None, [], (), error.diagnostic.bounded())
 
 
 def _shown(request: Request) -> str:
@@ -57,72 +65,3 @@ def program_of(request: Request) -> Program:
             LimitReached(f"limit of {most:,} bytes of source", "--max-source").told(request.name)
         )
     return parse(Source.from_bytes(request.data, request.name), SourceLimits(max_source=most))
-
-
-@contextmanager
-def _watched(
-    request: Request, budget: Budget, warned: Warned, observer: Observer | None
-) -> Iterator[None]:
-    """The engine tells its warnings, asks for memory, shows what it does, and keeps graphs."""
-    before = state.warn, state.observer, state.keep_graph, state.create_graph
-    asked = state.reserve, state.charge
-    state.reserve, state.charge = budget.charge_bytes, budget.charge
-    state.warn, state.observer = warned, observer
-    state.keep_graph = request.retain_graph
-    state.create_graph = request.create_graph
-    try:
-        yield
-    finally:
-        state.warn, state.observer, state.keep_graph, state.create_graph = before
-        state.reserve, state.charge = asked
-
-
-def _seated(spectators: tuple[Spectator, ...], machine: Machine) -> Observer | None:
-    """The machine tells them of names; what the engine tells goes to the observer."""
-    from ..recording.spectator import listeners, observer_of, together
-
-    machine.globals.on_bind = together(listeners(spectators, "bound"))
-    machine.globals.on_local = together(listeners(spectators, "bound_inside"))
-    return observer_of(spectators)
-
-
-def _run(
-    request: Request, program: Program, values: Values, write: Callable[[str], None] | None,
-    spectators: tuple[Spectator, ...],
-) -> Ran:  # fmt: skip
-    limits = request.limits
-    budget = Budget(
-        max_steps=limits.max_steps, max_memory=limits.max_memory, max_output=limits.max_output,
-        max_depth=limits.max_depth, max_nodes=limits.max_nodes, timeout=limits.timeout,
-    )  # fmt: skip
-    printed: list[str] = []
-    warned = Warned()
-    guessed = bool(values.missing) and request.placeholders
-
-    def put(text: str) -> None:
-        if guessed:
-            return  # it would tell numbers that nobody gave
-        printed.append(text)
-        if write is not None:
-            write(text)
-
-    session.folder = request.folder
-    machine = Machine(program, values.inputs, values.overrides)
-    machine.mark = begin(request.name)
-    observer = _seated(spectators, machine) if spectators else None
-    with _watched(request, budget, warned, observer):
-        for one in spectators:
-            one.begin(machine)
-        try:
-            outcome = machine.run(budget, put)
-        except Enough:
-            outcome = machine.outcome(None, budget)
-    error = outcome.error
-    if guessed and error is not None:
-        error = missing_inputs(program, list(values.missing))
-    error = None if error is None else error.bounded()
-    missing = values.missing if guessed else ()
-    notes = (*program.source.notes, *session.notes)
-    return Ran(request, program, program.source.text, outcome, printed,
-               tuple(warned.lines), error, missing, spectators, tuple(warned.lines.values()),
-               notes)  # fmt: skip

@@ -1,0 +1,92 @@
+"""Pipeline: runs a checked program within its limits and keeps what it said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ..deadline import begin
+from ..diagnostics import Enough
+from ..engine.mode import state
+from ..language.budget import Budget
+from ..language.interpreter import Machine, missing_inputs
+from ..language.program import Program
+from ..language.session import session
+from .prepared import Warned
+from .request import Ran, Request
+from .values import Values
+
+if TYPE_CHECKING:
+    from ..engine.observer import Observer
+    from ..recording.spectator import Spectator
+
+
+@contextmanager
+def _watched(
+    request: Request, budget: Budget, warned: Warned, observer: Observer | None
+) -> Iterator[None]:
+    """The engine tells its warnings, asks for memory, shows what it does, and keeps graphs."""
+    before = state.warn, state.observer, state.keep_graph, state.create_graph
+    asked = state.reserve, state.charge
+    state.reserve, state.charge = budget.charge_bytes, budget.charge
+    state.warn, state.observer = warned, observer
+    state.keep_graph = request.retain_graph
+    state.create_graph = request.create_graph
+    try:
+        yield
+    finally:
+        state.warn, state.observer, state.keep_graph, state.create_graph = before
+        state.reserve, state.charge = asked
+
+
+def _seated(spectators: tuple[Spectator, ...], machine: Machine) -> Observer | None:
+    """The machine tells them of names; what the engine tells goes to the observer."""
+    from ..recording.spectator import listeners, observer_of, together
+
+    machine.globals.on_bind = together(listeners(spectators, "bound"))
+    machine.globals.on_local = together(listeners(spectators, "bound_inside"))
+    return observer_of(spectators)
+
+
+def running(
+    request: Request, program: Program, values: Values, write: Callable[[str], None] | None,
+    spectators: tuple[Spectator, ...],
+) -> Ran:  # fmt: skip
+    """The run of a program whose inputs have their values."""
+    limits = request.limits
+    budget = Budget(
+        max_steps=limits.max_steps, max_memory=limits.max_memory, max_output=limits.max_output,
+        max_depth=limits.max_depth, max_nodes=limits.max_nodes, timeout=limits.timeout,
+    )  # fmt: skip
+    printed: list[str] = []
+    warned = Warned()
+    guessed = bool(values.missing) and request.placeholders
+
+    def put(text: str) -> None:
+        if guessed:
+            return  # it would tell numbers that nobody gave
+        printed.append(text)
+        if write is not None:
+            write(text)
+
+    session.folder = request.folder
+    machine = Machine(program, values.inputs, values.overrides)
+    machine.mark = begin(request.name)
+    observer = _seated(spectators, machine) if spectators else None
+    with _watched(request, budget, warned, observer):
+        for one in spectators:
+            one.begin(machine)
+        try:
+            outcome = machine.run(budget, put)
+        except Enough:
+            outcome = machine.outcome(None, budget)
+    error = outcome.error
+    if guessed and error is not None:
+        error = missing_inputs(program, list(values.missing))
+    error = None if error is None else error.bounded()
+    missing = values.missing if guessed else ()
+    notes = (*program.source.notes, *session.notes)
+    return Ran(request, program, program.source.text, outcome, printed,
+               tuple(warned.lines), error, missing, spectators, tuple(warned.lines.values()),
+               notes)  # fmt: skip
