@@ -36,6 +36,7 @@ from .stack import room_for_calls
 
 if TYPE_CHECKING:
     from ..recording.sides import Side
+    from .expectations import Log
 
 SHOWN_CALLS = 4
 MOST_NAMES = 8  # of inputs without a value that are told one by one
@@ -155,6 +156,11 @@ class Machine:
                 self.globals.nodes[name] = program.input_nodes[name]
         self.compiler = StatementCompiler(program, self.globals, self.overrides)
         self.compiler.dynamic.update(self.globals.values)
+        self.log: Log | None = None
+        if program.source.expectations:
+            from .expectations import Log
+
+            self.log = self.compiler.log = Log(program.source.expectations)
 
     def rewind(self) -> None:
         """The random numbers are those that the program began with; `as_new` sees to it."""
@@ -165,6 +171,7 @@ class Machine:
 
         compiler = TracingCompiler(self.program, self.globals, self.overrides, listener)
         compiler.dynamic.update(self.globals.values)
+        compiler.log = self.log
         self.compiler = compiler
 
     @property
@@ -190,6 +197,8 @@ class Machine:
             try:
                 self.statements(budget)
             except BaseException as raised:
+                if self.log is not None:
+                    self.log.over(raised)
                 if not is_exit(raised):
                     error = diagnose(self.program, raised, self.globals)
                     if error is None:

@@ -108,7 +108,7 @@ def mark_echoes(body: list[ast.stmt], text: str, begins: list[int]) -> None:
     cells = begins if begins and begins[0] == 1 else [1, *begins]
     for place, start in enumerate(cells):
         end = cells[place + 1] if place + 1 < len(cells) else len(lines) + 1
-        inside = [node for node in body if start <= node.lineno < end]
+        inside = [node for node in body if start <= node.lineno < end and not hasattr(node, "wish")]
         last: Any = inside[-1] if inside else None
         if isinstance(last, ast.Expr) and not _is_silenced(lines, last):
             last.echo = True  # type: ignore[attr-defined]

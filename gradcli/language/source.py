@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 from functools import cached_property
+from typing import Any
 
 from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span
 from . import notebook
@@ -22,6 +23,7 @@ class Source:
         self.text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
         self.name = name
         self.notes: tuple[str, ...] = ()  # what of the file is not in the program
+        self.expectations: tuple[Any, ...] = ()  # `# expect:` comments, if asked for
         self._ascii = self.text.isascii()
 
     @classmethod

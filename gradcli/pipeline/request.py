@@ -44,6 +44,7 @@ class Request(NamedTuple):
     placeholders: bool = False  # the program runs although inputs have no value
     engine: str = "own"  # "torch": Python and PyTorch run the program
     arguments: tuple[str, ...] = ()  # of the program that Python runs
+    expectations: bool = False  # `# expect:` comments are evaluated, and logged
     folder: str | None = None  # where data sets lie that the program names
 
 

@@ -64,4 +64,5 @@ def program_of(request: Request) -> Program:
         raise ProgramError(
             LimitReached(f"limit of {most:,} bytes of source", "--max-source").told(request.name)
         )
-    return parse(Source.from_bytes(request.data, request.name), SourceLimits(max_source=most))
+    limits = SourceLimits(max_source=most, expectations=request.expectations)
+    return parse(Source.from_bytes(request.data, request.name), limits)

@@ -62,6 +62,8 @@ def _details(fact: FileCheck) -> str:
     }[fact.recorded]]  # fmt: skip
     if fact.asserts:
         parts.append(counted(fact.asserts, "assert"))
+    if fact.expectations:
+        parts.append(counted(fact.expectations, "expectation"))
     if fact.leaves:
         parts.append(counted(len(fact.leaves), "gradient"))
     elif not fact.problems:

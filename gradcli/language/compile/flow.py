@@ -239,7 +239,7 @@ def _with_instance(
         answer = body(frame)
     except Exception as error:
         told = value_of(error)
-        if _catchable(error) and leave(manager, told.kind, told, None):
+        if catchable(error) and leave(manager, told.kind, told, None):
             return None
         raise
     leave(manager, None, None, None)
@@ -251,7 +251,7 @@ def _attempt(body: Closure, handlers: list[Any], otherwise: Closure | None) -> C
         try:
             answer = body(frame)
         except Exception as error:
-            if not _catchable(error):
+            if not catchable(error):
                 raise
             for kinds_of, handle in handlers:
                 if kinds_of is None or matches(error, kinds_of(frame)):
@@ -264,7 +264,7 @@ def _attempt(body: Closure, handlers: list[Any], otherwise: Closure | None) -> C
     return run
 
 
-def _catchable(error: Exception) -> bool:
+def catchable(error: Exception) -> bool:
     """The host's own exhaustion is a limit; what the program or the engine raises is not."""
     return isinstance(error, Raised) or not isinstance(error, (RecursionError, MemoryError))
 
@@ -274,7 +274,7 @@ def _finally(attempt: Closure, final: Closure) -> Closure:
         try:
             answer = attempt(frame)
         except Exception as error:
-            if not _catchable(error):
+            if not catchable(error):
                 raise
             over = final(frame)
             if over is not None:

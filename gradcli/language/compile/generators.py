@@ -14,7 +14,7 @@ from ..operations import iterate, type_handlers, type_name
 from ..session import session
 from ..values import BREAK, CONTINUE, Closure, Lazy, stepwise
 from .expressions import ExpressionCompiler, truth
-from .flow import _catchable, _quietly
+from .flow import _quietly, catchable
 
 # A statement on its way: it yields what the program yields, and answers as a block does.
 Steps = Callable[[list[Any]], Generator[Any, Any, Any]]
@@ -142,7 +142,7 @@ class GeneratorCompiler(ExpressionCompiler):
             try:
                 answer = yield from body(frame)
             except Exception as error:
-                if not _catchable(error):
+                if not catchable(error):
                     raise
                 for kinds_of, handle in handlers:
                     if kinds_of is None or matches(error, kinds_of(frame)):
@@ -154,7 +154,7 @@ class GeneratorCompiler(ExpressionCompiler):
             try:
                 answer = yield from attempt(frame)
             except Exception as error:
-                if not _catchable(error):
+                if not catchable(error):
                     raise
                 over = yield from final(frame)
                 if over is not None:
@@ -215,7 +215,7 @@ def _with(manager_of: Closure, store: Any, body: Steps, node: ast.AST) -> Steps:
             answer = yield from body(frame)
         except Exception as error:
             told = value_of(error)
-            if _catchable(error) and leave is not None and leave(manager, told.kind, told, None):
+            if catchable(error) and leave is not None and leave(manager, told.kind, told, None):
                 return None
             raise
         if leave is not None:

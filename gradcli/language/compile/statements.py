@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.mode import state
 from .. import arithmetic
@@ -22,6 +22,9 @@ from .generators import GeneratorCompiler
 from .matching import MatchCompiler
 from .names import Store
 
+if TYPE_CHECKING:
+    from ..expectations import Log
+
 # Where a value goes, its module, the name in it, and whether that is bound, or the module's root.
 Imported = tuple[Store, str, str | None, bool]
 
@@ -34,6 +37,7 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
         self.overrides = overrides
         self.class_boxes = {}
         self.handling: list[BaseException] = []  # errors that `except` blocks are busy with
+        self.log: Log | None = None  # of what is expected, where that is asked for
 
     def statement(self, node: Any, scope: Scope) -> Closure | None:
         """The closure of a statement; None where there is nothing to run."""
@@ -219,6 +223,8 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
     def expression_statement(self, node: ast.Expr, scope: Scope) -> Closure | None:
         if hasattr(node, "echo"):
             return self.echoed(node, scope)
+        if hasattr(node, "wish"):
+            return None if self.log is None else self.wish(node, self.log, scope)
         if type(node.value) is ast.Constant:
             return None
         value_of = self.expression(node.value, scope)
@@ -227,6 +233,18 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
             value_of(frame)
 
         return run
+
+    def wish(self, node: Any, log: Log, scope: Scope) -> Closure:
+        """What is expected beside a line."""
+        from . import wishes
+
+        what, expectation = node.wish
+        if what == "holds":
+            test, kept = self.condition(node.value, scope)
+            return wishes.holds(test, kept, log, expectation, node)
+        if what == "missed":
+            return wishes.missed(log, expectation)
+        return wishes.met(self.handling, log, expectation)
 
     def echoed(self, node: ast.Expr, scope: Scope) -> Closure:
         """The last value of a cell."""

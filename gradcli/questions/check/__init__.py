@@ -39,6 +39,7 @@ from ..graph import collected, places
 from ..watching import watching
 from .answer import compared
 from .duties import missing, unchecked
+from .expected import ends_as_expected, expected
 from .gates import Gates, gates
 from .numeric import checked
 from .numeric.points import Asked, Tolerance
@@ -80,7 +81,7 @@ def check(path: str | None, name: str, data: bytes, wishes: Wishes) -> FileCheck
     """One program, checked; path is None for standard input."""
     request = Request(
         data, name, path, _sets(data, name, wishes), wishes.no_grad, wishes.device, wishes.dtype,
-        wishes.limits,
+        wishes.limits, expectations=True,
     )  # fmt: skip
     clock = Clock(wishes.limits.timeout)
     tape = Tape()
@@ -99,14 +100,14 @@ def _answered(request: Request, ran: Ran, tape: Tape, wishes: Wishes, clock: Clo
         nodes = (node for part in ran.program.body for node in ast.walk(part))
         asserts = sum(isinstance(node, ast.Assert) for node in nodes)
         fact = fact._replace(asserts=asserts)
-    fact = _ended(fact, ran, said)
+    fact = expected(_ended(fact, ran, said), ran)
     if wishes.against is not None and ran.outcome is not None and fact.status != "limit":
         from .against import compared_with_torch
 
         fact = compared_with_torch(fact, ran, request)
     if fact.exit_code not in (0, ExitStatus.CHECK_FAILED):
         return fact
-    fact = compared(fact, ran, path, wishes, said.raises)
+    fact = compared(fact, ran, path, wishes, said.raises or ends_as_expected(ran))
     if not any(problem.kind == "assert" for problem in fact.problems):
         allow = frozenset((*wishes.allow, *said.allow))
         try:
@@ -165,7 +166,7 @@ def _ended(fact: FileCheck, ran: Ran, said: Directives) -> FileCheck:
             return fact
         message = f"was meant to end in {said.raises}, and ended well"
         return _with(fact, Problem("error", message), ExitStatus.CHECK_FAILED)
-    if said.raises is not None and error.type == said.raises:
+    if error.type in (said.raises, ends_as_expected(ran)):
         return fact._replace(error=error_fact(error))
     status = error.exit_status
     kind = "error"

@@ -60,7 +60,8 @@ class LeafCheck(NamedTuple):
 class Problem(NamedTuple):
     """Something that does not hold: what kind, one line of words, lines that show it, a place.
 
-    `kind` is assert, output, record, gradient, nan, inf, none, zero, stale, against, or error.
+    `kind` is assert, expect, output, record, gradient, nan, inf, none, zero, stale, against, or
+    error.
     """
 
     kind: str
@@ -76,8 +77,9 @@ class Problem(NamedTuple):
 class FileCheck(NamedTuple):
     """One program. `status` is passed, failed, error or limit; `exit_code` what it alone would be.
 
-    `asserts` counts the assert statements that were reached, `recorded` says how the recorded
-    answer compares: equal, different, missing, written or unchanged (by --update).
+    `asserts` counts the assert statements of the program, `expectations` the `# expect:` comments;
+    `recorded` says how the recorded answer compares: equal, different, missing, written or
+    unchanged (by --update).
     """
 
     file: str
@@ -89,6 +91,7 @@ class FileCheck(NamedTuple):
     recorded: str = "missing"
     recorded_file: str | None = None
     asserts: int = 0
+    expectations: int = 0
     against: str | None = None
     output: str = ""
     warnings: tuple[str, ...] = ()
@@ -99,7 +102,8 @@ class FileCheck(NamedTuple):
     def is_checked(self) -> bool:
         """Whether anything in it could have failed: a record, a gradient, an assert, an error."""
         return bool(
-            self.problems or self.leaves or self.asserts or self.recorded != "missing"
+            self.problems or self.leaves or self.asserts or self.expectations
+            or self.recorded != "missing"
             or self.against is not None or self.error is not None
         )  # fmt: skip
 

@@ -36,6 +36,7 @@ def _file(fact: FileCheck) -> dict[str, Any]:
         "recorded": fact.recorded,
         "recorded_file": fact.recorded_file,
         "asserts": fact.asserts,
+        "expectations": fact.expectations,
         "against": fact.against,
         "problems": [problem._asdict() for problem in fact.problems],
         "notes": fact.notes,

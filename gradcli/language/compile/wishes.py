@@ -1,0 +1,113 @@
+"""language: expectations to closures: each tells the log, and none stops the program."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ...diagnostics import LimitReached
+from ...engine.tensor import Tensor
+from ..builtins.errors import message_of, name_of
+from ..expectations import Expectation, Failure, Log
+from ..operations import type_name
+from ..values import Closure
+from .flow import catchable
+from .kept import Kept, Operands
+
+MOST_SHOWN = 3
+
+
+def holds(test: Closure, kept: Kept, log: Log, wish: Expectation, node: ast.AST) -> Closure:
+    """A condition of the program, at this place."""
+
+    def run(frame: list[Any]) -> None:
+        log.reached.add(wish)
+        try:
+            value = test(frame)
+            operands = kept.taken()
+            failure = _judged(value, operands, node)
+        except Exception as error:
+            if not catchable(error):
+                raise
+            failure = Failure(_words(error), _shown(kept.taken()))
+        finally:
+            kept.values.clear()
+        if failure is not None:
+            log.failures.setdefault(wish, failure)
+
+    return run
+
+
+def missed(log: Log, wish: Expectation) -> Closure:
+    """The statement ended without an error."""
+
+    def run(frame: list[Any]) -> None:
+        log.reached.add(wish)
+        log.failures.setdefault(wish, Failure("nothing was raised"))
+
+    return run
+
+
+def met(handling: list[BaseException], log: Log, wish: Expectation) -> Closure:
+    """The statement ended in an error of this type."""
+
+    def run(frame: list[Any]) -> None:
+        log.reached.add(wish)
+        error = handling[-1]
+        log.expected = error
+        if wish.words:
+            said = _words(error)
+            if wish.words not in said:
+                log.failures.setdefault(wish, Failure(f"the error is {said}"))
+
+    return run
+
+
+def _words(error: BaseException) -> str:
+    """Type and message; the message may be the program's own code."""
+    try:
+        return f"{name_of(error)}: {message_of(error)}"
+    except LimitReached:
+        raise
+    except Exception as own:
+        if not catchable(own):
+            raise
+        return name_of(error)
+
+
+def _judged(value: Any, operands: Operands, node: ast.AST) -> Failure | None:
+    """Nothing where the condition holds, for every element of a tensor of them."""
+    if value is True:
+        return None
+    if isinstance(value, Tensor) and value._data.dtype.kind == "b":
+        fits = _same_shapes([operand for _, operand in operands])
+        if fits and bool(value._data.all()):
+            return None
+    elif value is not False:
+        return Failure(f"it is neither True nor False, but {_said(value)}")
+    return Failure("it does not hold", _shown(operands))
+
+
+def _same_shapes(values: list[Any]) -> bool:
+    """Tensors that broadcast are not equal; a single number stands for all elements."""
+    shapes = {tuple(v.shape) for v in values if isinstance(v, Tensor) and v.dim() > 0}
+    return len(shapes) <= 1
+
+
+def _said(value: Any) -> str:
+    from ..explain.conditions import short
+
+    return short(value) or f"a value of type {type_name(value)}"
+
+
+def _shown(operands: Operands) -> tuple[str, ...]:
+    """What the operands held, and where two tensors differ."""
+    from ..explain.conditions import difference, short
+
+    told = []
+    for node, value in operands[:MOST_SHOWN]:
+        code, text = getattr(node, "code", ""), short(value)
+        if text is not None and text != code:
+            told.append(f"{code if len(code) <= 60 else code[:57] + '...'}: {text}")
+    said = difference([value for _, value in operands])
+    return (*told, said) if said else tuple(told)

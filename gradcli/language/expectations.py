@@ -1,0 +1,270 @@
+"""language: `# expect:` beside a line: read as expressions of the program, where it stands.
+
+    y.backward()        # expect: x.grad == tensor([2., 4.])
+    y.backward()        # expect: raises RuntimeError: a second time
+
+What is expected becomes statements of the tree, so that it is checked, resolved and limited as the
+program itself is. It never stops the program: a log keeps what did not hold.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..diagnostics import ProgramError, Span
+from . import names
+from .compile.kept import operands_of
+from .source import Source
+
+MARK = re.compile(r"#\s*expect:(.*)$")
+RAISES = re.compile(r"raises\b\s*(.*)$")
+ERROR = re.compile(r"([^\W\d][\w.]*)\s*(?::\s*(\S.*))?$")
+FORMS = (
+    "help: # expect: x.grad == tensor([2., 4.]) or another condition",
+    "help: # expect: raises RuntimeError, or with a part of its message: raises RuntimeError: size",
+)
+JUMPS = (ast.Return, ast.Break, ast.Continue)  # what stands behind them does not run
+BLOCKS = ("body", "orelse", "handlers", "cases", "finalbody")
+
+
+class Expectation(NamedTuple):
+    """One comment; of `raises` the type of the error, and a part of its message."""
+
+    text: str
+    span: Span
+    raises: str | None = None
+    words: str = ""
+
+
+class Failure(NamedTuple):
+    """What did not hold, the first time: why, and what its operands were."""
+
+    why: str
+    shown: tuple[str, ...] = ()
+
+
+class Log:
+    """What became of the expectations of a run."""
+
+    def __init__(self, wishes: tuple[Expectation, ...]) -> None:
+        self.wishes = wishes
+        self.reached: set[Expectation] = set()
+        self.failures: dict[Expectation, Failure] = {}
+        self.expected: BaseException | None = None  # the error that came last where one was due
+        self.ends_as_expected = False
+
+    def over(self, error: BaseException) -> None:
+        """The error that ended the program."""
+        self.ends_as_expected = error is self.expected
+
+
+class Wish(NamedTuple):
+    """What a statement of the tree tells the log: that a condition is due, or how an error came."""
+
+    what: str  # holds, met, or missed
+    expectation: Expectation
+
+
+def woven(source: Source, body: list[ast.stmt]) -> list[ast.stmt]:
+    """The tree with the expectations in it; source.expectations lists them."""
+    comments = dict(_comments(source, body))
+    found: list[Expectation] = []
+    for place, (line, start, text) in _placed(source, body, comments):
+        wish, condition = _read(source, body, (line, start, text))
+        found.append(wish)
+        _put(place, wish, condition)
+    source.expectations = tuple(sorted(found, key=lambda wish: wish.span.line))
+    return body
+
+
+# ---------------------------------------------------------------- where comments stand
+
+
+class Place(NamedTuple):
+    """A statement in the block that it belongs to."""
+
+    block: list[Any]
+    statement: ast.stmt
+
+
+Comment = tuple[int, int, str]  # line, column of the text, the text
+
+
+def _comments(source: Source, body: list[ast.stmt]) -> Iterator[tuple[int, Comment]]:
+    """The comments by line; a text that looks like one is none."""
+    texts = _lines_of_texts(body)
+    for number, line in enumerate(source.lines, 1):
+        match = MARK.search(line)
+        if match is None:
+            continue
+        held = (end for start, end in texts.get(number, ()) if start <= match.start())
+        inside = [end for end in held if end > match.start()]
+        if inside:
+            match = MARK.search(line, max(inside)) if max(inside) < len(line) else None
+        if match is not None:
+            text = match[1].strip()
+            start = match.start(1) + len(match[1]) - len(match[1].lstrip()) + 1
+            yield number, (number, start, text)
+
+
+def _lines_of_texts(body: list[ast.stmt]) -> dict[int, list[tuple[int, int]]]:
+    """For each line the columns, from 0, that texts of the program cover."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.JoinedStr) or (
+                isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
+            ):
+                last = node.end_lineno or node.lineno
+                for line in range(node.lineno, last + 1):
+                    start = node.col_offset if line == node.lineno else 0
+                    end = (node.end_col_offset or 0) if line == last else 1 << 30
+                    found.setdefault(line, []).append((start, end))
+    return found
+
+
+def _placed(
+    source: Source, body: list[ast.stmt], comments: dict[int, Comment]
+) -> Iterator[tuple[Place, Comment]]:
+    """Each comment with its statement: the one that ends on its line, or the one above it."""
+    places = list(_statements(body)) if comments else []
+    beside = {place.statement.end_lineno: place for place in places}  # the innermost and last
+    for line, comment in comments.items():
+        text = source.line(line)
+        if not text.lstrip().startswith("#"):
+            place = beside.get(line)
+            if place is None:
+                words = "an expectation stands at the end of a statement, or on a line below it"
+                raise _wrong(source, comment, words)
+        else:
+            place = _above(places, line, len(text) - len(text.lstrip()))
+            if place is None:
+                raise _wrong(source, comment, "no statement stands above this expectation")
+        yield place, comment
+
+
+def _above(places: list[Place], line: int, indent: int) -> Place | None:
+    """The statement above a comment of this indentation, in the block that it continues."""
+    above = [place for place in places if (place.statement.end_lineno or 0) < line]
+    same = [place for place in above if place.statement.col_offset == indent]
+    if not same:
+        return None
+    found = max(same, key=lambda place: place.statement.lineno)
+    end = found.statement.end_lineno or 0
+    between = any(place.statement.lineno > end for place in above)
+    return None if between else found
+
+
+def _statements(block: list[Any]) -> Iterator[Place]:
+    """Every statement with its block, a block before what is in it."""
+    pending = [block]
+    while pending:
+        here = pending.pop()
+        for item in here:
+            if isinstance(item, ast.stmt):
+                yield Place(here, item)
+            inner = (getattr(item, name, None) for name in BLOCKS)
+            pending.extend(part for part in inner if isinstance(part, list) and part)
+
+
+# ---------------------------------------------------------------- what they say
+
+
+def _wrong(source: Source, comment: Comment, words: str, *notes: str) -> ProgramError:
+    line, start, text = comment
+    span = Span(line, start, line, start + max(len(text), 1))
+    return source.error("SyntaxError", words, span, *(notes or FORMS))
+
+
+def _read(
+    source: Source, body: list[ast.stmt], comment: Comment
+) -> tuple[Expectation, ast.expr | None]:
+    """What a comment expects, with the tree of its condition."""
+    line, start, text = comment
+    span = Span(line, start, line, start + max(len(text), 1))
+    raises = RAISES.match(text)
+    if raises is None or re.match(r"raises\s*(?:[=!<>.\[(]|(?:is|in|and|or|not)\b)", text):
+        return Expectation(text, span), _expression(source, comment)
+    error = ERROR.match(raises[1])
+    if error is None:
+        raise _wrong(source, comment, "`raises` needs the type of an error")
+    _known(source, comment, body, error[1])
+    return Expectation(text, span, error[1], error[2] or ""), None
+
+
+def _known(source: Source, comment: Comment, body: list[ast.stmt], name: str) -> None:
+    """An error of Python, of PyTorch, or a class of the program."""
+    if "." in name or name in names.ERROR_NAMES:
+        return
+    own = {node.name for part in body for node in ast.walk(part) if isinstance(node, ast.ClassDef)}
+    if name not in own:
+        near = names.suggestion(name, sorted({*names.ERROR_NAMES, *own}))
+        notes = (f"help: did you mean {near}?",) if near else ()
+        raise _wrong(source, comment, f"no error has the name {name}", *notes)
+
+
+def _expression(source: Source, comment: Comment) -> ast.expr:
+    """The tree of a condition, with its places in the program's text."""
+    line, start, text = comment
+    try:
+        tree = ast.parse(text, "<expectation>", "eval").body
+    except (SyntaxError, RecursionError, MemoryError, ValueError):
+        raise _wrong(source, comment, "this is neither a condition nor `raises`") from None
+    if isinstance(tree, (ast.Tuple, ast.GeneratorExp, ast.NamedExpr, ast.Yield, ast.YieldFrom)):
+        raise _wrong(source, comment, "an expectation is one condition")
+    said = text.encode("utf-8", "replace")
+    before = len(source.line(line)[: start - 1].encode("utf-8", "replace"))
+    operand: Any
+    for operand in operands_of(tree):  # told in the words of the text
+        operand.code = said[operand.col_offset : operand.end_col_offset].decode()
+    node: Any
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line
+            node.col_offset += before
+            node.end_col_offset += before
+    return tree
+
+
+# ---------------------------------------------------------------- into the tree
+
+
+def _put(place: Place, wish: Expectation, tree: ast.expr | None) -> None:
+    block, statement = place
+    at = next(n for n, item in enumerate(block) if getattr(item, "tries", item) is statement)
+    if tree is None:
+        block[at] = _attempt(block[at], wish)
+        block[at].tries = statement
+        return
+    condition = _telling("holds", wish, tree)
+    while at + 1 < len(block) and hasattr(block[at + 1], "wish"):
+        at += 1  # several stand in the order of the text
+    block.insert(at if isinstance(statement, JUMPS) else at + 1, condition)
+
+
+def _attempt(statement: ast.stmt, wish: Expectation) -> ast.Try:
+    """try: STATEMENT / except TYPE: tell, raise / else: tell"""
+    error = ast.parse(wish.raises or "", "<expectation>", "eval").body
+    again = ast.Raise(exc=None, cause=None)
+    handler = ast.ExceptHandler(type=error, name=None, body=[_telling("met", wish), again])
+    tried = ast.Try(body=[statement], handlers=[handler], orelse=[_telling("missed", wish)],
+                    finalbody=[])  # fmt: skip
+    mark: Any = _telling("met", wish)
+    for node in (*ast.walk(error), again, handler):
+        ast.copy_location(node, mark)
+    ast.copy_location(tried, statement)
+    return tried
+
+
+def _telling(what: str, wish: Expectation, value: ast.expr | None = None) -> ast.Expr:
+    span = wish.span
+    places: dict[str, Any] = {
+        "lineno": span.line, "end_lineno": span.line,
+        "col_offset": span.column - 1, "end_col_offset": span.end_column - 1,
+    }  # fmt: skip
+    node = ast.Expr(value=value or ast.Constant(value=None, **places), **places)
+    node.wish = Wish(what, wish)  # type: ignore[attr-defined]
+    return node
