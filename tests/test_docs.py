@@ -97,6 +97,8 @@ def test_python_blocks(environment: dict[str, str]) -> None:
     blocks = [b for b in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S) if "gradcli" in b]
     assert blocks
     for block in blocks:
+        if "import torch\n" in block and not oracle.has_torch:
+            continue
         said = re.findall(r"print\(.*\)  # (.*)", block)
         done = subprocess.run(
             [sys.executable, "-c", block],
