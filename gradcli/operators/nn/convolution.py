@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from ...engine.layout import (
@@ -30,27 +31,62 @@ view = Late("view")
 expand = Late("expand")
 
 
+# Products of two matrices, from which on NumPy's library adds them alike however the operands lie.
+_PACKED = 1_000_000
+
+
 def _grouped(x: Any, groups: int, dim: int) -> Any:
     """Splits the channels' dimension into (groups, channels of a group)."""
     shape = x.shape
     return x.reshape((*shape[:dim], groups, shape[dim] // groups, *shape[dim + 1 :]))
 
 
+def _windows_of(
+    xp: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, count: Any, groups: int
+) -> Any:
+    """A view (batch, groups, channels of a group, *count, *kernel)."""
+    wide = padded(xp, x, padding, padding)
+    return windows(xp, _grouped(wide, groups, 1), kernel, stride, dilation, count)
+
+
+def _columns(view: Any, ndim: int) -> Any:
+    """The windows as matrices (groups, elements of a window, windows)."""
+    shape = view.shape
+    order = (1, 2, *range(3 + ndim, 3 + 2 * ndim), 0, *range(3, 3 + ndim))
+    held, many = shape[2] * prod(shape[3 + ndim :]), shape[0] * prod(shape[3 : 3 + ndim])
+    return view.transpose(order).reshape((shape[1], held, many))
+
+
+def _channel_rows(x: Any, groups: int) -> Any:
+    """Images as matrices (groups, channels of a group, batch and places)."""
+    parts = _grouped(x, groups, 1)
+    order = (1, 2, 0, *range(3, parts.ndim))
+    size = parts.shape[0] * prod(parts.shape[3:])
+    return parts.transpose(order).reshape((groups, parts.shape[2], size))
+
+
+def _filters(weight: Any, groups: int) -> Any:
+    """Kernels as matrices (groups, kernels of a group, elements of a window)."""
+    return weight.reshape((groups, weight.shape[0] // groups, prod(weight.shape[1:])))
+
+
+def _product(xp: Any, a: Any, b: Any) -> Any:
+    """a @ b for batches of matrices; a single product keeps its sign, also that of -1 * 0."""
+    return a * b if a.shape[-1] == 1 else xp.matmul(a, b)
+
+
 def _correlate(
     xp: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Any:
-    ndim = len(stride)
-    wide = padded(xp, x, padding, padding)
-    kernel = weight.shape[2:]
+    ndim, kernel = len(stride), weight.shape[2:]
     count = tuple(
-        (size - d * (k - 1) - 1) // s + 1
-        for size, k, s, d in zip(wide.shape[2:], kernel, stride, dilation, strict=True)
+        (size + 2 * p - d * (k - 1) - 1) // s + 1
+        for size, k, s, p, d in zip(x.shape[2:], kernel, stride, padding, dilation, strict=True)
     )
-    view = windows(xp, _grouped(wide, groups, 1), kernel, stride, dilation, count)
-    filters = _grouped(weight, groups, 0)
-    places, inner = "xyz"[:ndim], "uvw"[:ndim]
-    out = xp.einsum(f"bgc{places}{inner},gkc{inner}->bgk{places}", view, filters, optimize=True)
-    return _joined(out)
+    view = _windows_of(xp, x, kernel, stride, padding, dilation, count, groups)
+    out = _product(xp, _filters(weight, groups), _columns(view, ndim))
+    out = out.reshape((*out.shape[:2], x.shape[0], *count))
+    return _joined(out.transpose((2, 0, 1, *range(3, 3 + ndim))))
 
 
 def _joined(out: Any) -> Any:
@@ -64,17 +100,15 @@ def _spread(
     settle: Any = None,
 ) -> Any:  # fmt: skip
     """The adjoint: every element of x leaves a scaled kernel; `shape` is that of the result."""
-    ndim = len(stride)
-    places, inner = "xyz"[:ndim], "uvw"[:ndim]
-    filters = _grouped(weight, groups, 0)
-    values = xp.einsum(
-        f"bgk{places},gkc{inner}->bgc{places}{inner}", _grouped(x, groups, 1), filters,
-        optimize=True,
-    )  # fmt: skip
+    ndim, count, kernel = len(stride), x.shape[2:], weight.shape[2:]
+    values = _product(xp, _filters(weight, groups).transpose(0, 2, 1), _channel_rows(x, groups))
+    values = values.reshape((groups, weight.shape[1], *kernel, x.shape[0], *count))
+    places = range(3 + ndim, 3 + 2 * ndim)
+    values = values.transpose((2 + ndim, 0, 1, *places, *range(2, 2 + ndim)))
     wide = tuple(size + 2 * p for size, p in zip(shape, padding, strict=True))
     reach = tuple(
         max(w, (n - 1) * s + d * (k - 1) + 1)
-        for w, n, s, d, k in zip(wide, x.shape[2:], stride, dilation, weight.shape[2:], strict=True)
+        for w, n, s, d, k in zip(wide, count, stride, dilation, kernel, strict=True)
     )
     values = values if settle is None else settle(values)
     out = scatter(xp, values, reach, stride, dilation, settle)
@@ -95,15 +129,14 @@ def _weight_gradient(
                 xp, grad[part], x[part], kernel, stride, padding, dilation, groups
             ))  # fmt: skip
         return total
-    ndim = len(stride)
-    wide = padded(xp, x, padding, padding)
-    view = windows(xp, _grouped(wide, groups, 1), kernel, stride, dilation, grad.shape[2:])
-    places, inner = "xyz"[:ndim], "uvw"[:ndim]
-    out = xp.einsum(
-        f"bgc{places}{inner},bgk{places}->gkc{inner}", view, _grouped(grad, groups, 1),
-        optimize=True,
-    )  # fmt: skip
-    return out.reshape((out.shape[0] * out.shape[1], *out.shape[2:]))
+    view = _windows_of(xp, x, kernel, stride, padding, dilation, grad.shape[2:], groups)
+    rows, columns = _channel_rows(grad, groups), _columns(view, len(stride))
+    kernels, held = rows.shape[1], columns.shape[1]
+    if held > 1 and (kernels == 1 or rows[0].size * held < _PACKED):
+        out = _product(xp, rows, xp.ascontiguousarray(columns.transpose(0, 2, 1)))
+    else:  # the columns, which are most of it, stay as they lie
+        out = _product(xp, columns, rows.transpose(0, 2, 1)).transpose(0, 2, 1)
+    return xp.ascontiguousarray(out).reshape((grad.shape[1], view.shape[2], *kernel))
 
 
 def _laid_out(out: Any, input: Any, weight: Any) -> Any:

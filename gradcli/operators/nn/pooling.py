@@ -44,6 +44,8 @@ def _max_pool(
     ndim = len(kernel)
     stride, padding, dilation = _settled(kernel, stride, padding, dilation)
     count, after = _geometry(x, kernel, stride, padding, dilation, ceil)
+    if not any(padding) and not any(after):
+        return _largest(xp, x, kernel, stride, dilation, count)
     lowest = -float("inf") if x.dtype.kind == "f" else int(xp.iinfo(x.dtype).min)
     values = windows(xp, padded(xp, x, padding, after, lowest), kernel, stride, dilation, count)
     sizes = x.shape[-ndim:]
@@ -60,6 +62,43 @@ def _max_pool(
     taken = xp.take_along_axis(flat, best[..., None], -1)[..., 0]
     index = xp.take_along_axis(xp.broadcast_to(where, flat.shape), best[..., None], -1)[..., 0]
     return taken.astype(x.dtype, copy=False), index.astype("int64")
+
+
+def _largest(
+    xp: Any, x: Any, kernel: Any, stride: Any, dilation: Any, count: Any
+) -> tuple[Any, Any]:
+    """The same where no window reaches outside: all windows side by side, place by place in them.
+
+    The first of equals stays, the last NaN wins.
+    """
+    best = turn = None
+    offsets = []
+    for number, place in enumerate(xp.ndindex(*kernel)):
+        taken = x[(Ellipsis, *(
+            slice(p * d, p * d + (n - 1) * s + 1, s)
+            for p, d, n, s in zip(place, dilation, count, stride, strict=True)
+        ))]  # fmt: skip
+        offsets.append(_flat([p * d for p, d in zip(place, dilation, strict=True)], x.shape))
+        if best is None:
+            best, turn = taken, xp.zeros(taken.shape, dtype="int32")
+            continue
+        better = taken > best
+        if x.dtype.kind == "f":
+            better |= taken != taken
+        best, turn = xp.where(better, taken, best), xp.where(better, xp.int32(number), turn)
+    starts = [
+        xp.arange(n).reshape((-1,) + (1,) * (len(count) - 1 - dim)) * s
+        for dim, (n, s) in enumerate(zip(count, stride, strict=True))
+    ]
+    return xp.array(best), xp.asarray(offsets, dtype="int64")[turn] + _flat(starts, x.shape)
+
+
+def _flat(places: Any, shape: Any) -> Any:
+    """Where these places of the last dimensions stand, counted through the image."""
+    total = 0
+    for place, size in zip(places, shape[len(shape) - len(places) :], strict=True):
+        total = total * size + place
+    return total
 
 
 def _product(sizes: Any) -> int:
