@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics import most_urgent
@@ -25,6 +25,7 @@ from ..options import (
 from ..output import tell
 from ..render.escape import block
 from .environment import Environment, guarded
+from .reports import Reports
 
 if TYPE_CHECKING:
     from ..recording.facts.check import FileCheck
@@ -50,6 +51,12 @@ class Asked(NamedTuple):
     rtol: float
     atol: float
     jobs: int
+    exclude: list[str]
+    first: bool
+    durations: int
+    junit: str | None
+    sarif: str | None
+    github: bool
 
 
 def _some_of(*known: str) -> Callable[[str], str]:
@@ -104,6 +111,15 @@ COMMAND = Command(
                metavar="A", show_default=True),
         Option("jobs", ("--jobs", "-j"), "Check with N processes.", "1", count, metavar="N",
                show_default=True),
+        Option("exclude", ("--exclude",), "Leave out programs and folders of this name or path; "
+               "may be given several times.", (), many=True, metavar="GLOB"),
+        flag("first", "--exitfirst", "-x", help="Stop after the first program that fails."),
+        Option("durations", ("--durations",), "List the N slowest programs.", "0", count,
+               metavar="N"),
+        Option("junit", ("--junit",), "Write a JUnit report too, with the times.", metavar="FILE"),
+        Option("sarif", ("--sarif",), "Write a SARIF report too, for code scanning.",
+               metavar="FILE"),
+        flag("github", "--github", help="Write annotations for GitHub's log too."),
     ),
     shared("text", "json", "junit", "github", arguments=()),
 )  # fmt: skip
@@ -124,9 +140,11 @@ def command(common: Shared, asked: Asked) -> int:
         from ..questions.check.jobs import side_by_side
         from ..questions.check.numeric.points import Tolerance
 
-        found, notes = places(asked.files, common.max_source)
+        found, notes = places(asked.files, common.max_source, asked.exclude)
         for place in found:
             env.spare(place.path)
+        reports = Reports(asked.junit, asked.sarif, asked.github)
+        reports.ready(env, [place.path for place in found])
         if not common.quiet:
             tell(block("".join(f"{note}\n" for note in notes)))
         memory = common.max_memory
@@ -149,13 +167,29 @@ def command(common: Shared, asked: Asked) -> int:
             if not common.quiet:
                 tell(block(TRUSTED))
         facts = side_by_side(found, wishes, asked.jobs)
-        return _told(env, facts, [place.name for place in found])
+        if asked.first:
+            facts = _to_the_first(facts)
+        done, status = _told(env, facts, [place.name for place in found], asked.durations)
+        if len(done) < len(found) and not common.quiet:
+            env.note(f"stopped at the first failure: {len(found) - len(done)} not checked")
+        reports.write(env, done, status)
+        return status
 
     return guarded(whole, body, foreign=asked.against is not None)
 
 
-def _told(env: Environment, facts: Iterable[FileCheck], names: list[str]) -> int:
-    """Writes the answer in the form that was asked for."""
+def _to_the_first(facts: Iterator[FileCheck]) -> Iterator[FileCheck]:
+    """As far as the first program that does not pass."""
+    for fact in facts:
+        yield fact
+        if fact.status != "passed":
+            return
+
+
+def _told(
+    env: Environment, facts: Iterator[FileCheck], names: list[str], durations: int
+) -> tuple[list[FileCheck], int]:
+    """Writes the answer in the form that was asked for; what was checked, and the exit code."""
     form, quiet = env.common.format, env.common.quiet
     done: list[FileCheck] = []
 
@@ -168,6 +202,8 @@ def _told(env: Environment, facts: Iterable[FileCheck], names: list[str]) -> int
         from ..render import check as page
 
         env.answer(page.pieces(kept(), names, env.look, quiet=quiet > 0))
+        if durations:
+            env.answer([page.slowest(done, durations)])
     elif form == "github":
         from ..render import github
 
@@ -184,4 +220,4 @@ def _told(env: Environment, facts: Iterable[FileCheck], names: list[str]) -> int
 
         env.answer(check(CheckReport(env.common.device, tuple(done), status)))
     env.save()
-    return status
+    return done, status

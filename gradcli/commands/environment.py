@@ -73,11 +73,11 @@ class Environment:
         self.spare(program.path)
         return self.request_for(program, **wanted)
 
-    def spare(self, path: str | None) -> None:
-        """The answer must not be written over a program."""
-        out = self.common.out
+    def spare(self, path: str | None, option: str = "--out", out: str | None = None) -> None:
+        """An answer must not be written over a program."""
+        out = self.common.out if out is None else out
         if out is not None and path is not None and _same(out, path):
-            raise UsageError(f"--out {out} would overwrite the program")
+            raise UsageError(f"{option} {out} would overwrite the program")
 
     def request_for(self, program: Opened, **wanted: Any) -> Request:
         """The same for a program that was read already."""

@@ -30,11 +30,23 @@ def pieces(
         gap = [()]
         yield paint([_row(fact, wide, look)], look)
         for note in fact.notes:
-            if not note.startswith("no "):  # the row says it
+            if is_told(note):
                 yield paint(_wrapped("note: ", note, look), look)
         for problem in fact.problems:
             yield _problem(fact, problem, look)
     yield paint([*gap, _summary(done)] if done else [], look)
+
+
+def is_told(note: str) -> bool:
+    """Whether a note says more than the row of the program does."""
+    return not note.startswith("no ")
+
+
+def slowest(done: Sequence[FileCheck], count: int) -> Terminal:
+    """The programs that took longest, by the clock."""
+    ranked = sorted(done, key=lambda fact: -fact.seconds)[:count]
+    rows = "".join(f"{fact.seconds:8.2f} s  {cell(fact.file).text}\n" for fact in ranked)
+    return Terminal(f"slowest {counted(len(ranked), 'program')}:\n{rows}")
 
 
 def _row(fact: FileCheck, wide: int, look: Look) -> Line:

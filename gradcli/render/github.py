@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..recording.facts.check import FileCheck, Problem
 from . import escape
-from .check import summary
+from .check import is_told, summary
 from .escape import Terminal
 
 
@@ -15,13 +15,18 @@ def pieces(facts: Iterable[FileCheck]) -> Iterator[Terminal]:
     done: list[FileCheck] = []
     for fact in facts:
         done.append(fact)
-        for problem in fact.problems:
-            yield _annotation("error", fact, problem)
-        for note in fact.notes:
-            if not note.startswith("no "):
-                yield _annotation("notice", fact, Problem("note", note))
+        yield from lines([fact])
     if done:
         yield Terminal(summary(done) + "\n")
+
+
+def lines(facts: Iterable[FileCheck]) -> Iterator[Terminal]:
+    """One for each problem, and for each note that says more than the summary."""
+    for fact in facts:
+        for problem in fact.problems:
+            yield _annotation("error", fact, problem)
+        for note in filter(is_told, fact.notes):
+            yield _annotation("notice", fact, Problem("note", note))
 
 
 def _annotation(level: str, fact: FileCheck, problem: Problem) -> Terminal:

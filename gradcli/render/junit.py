@@ -14,12 +14,14 @@ from .text import Look
 PLAIN = Look(color=False, unicode=True, width=80)
 
 
-def text(facts: Sequence[FileCheck]) -> Terminal:
-    """The document."""
+def text(facts: Sequence[FileCheck], timed: bool = False) -> Terminal:
+    """The document; with the times it is another one in each run."""
     failures = sum(fact.status == "failed" for fact in facts)
     errors = sum(fact.status in ("error", "limit") for fact in facts)
     counts = f'tests="{len(facts)}" failures="{failures}" errors="{errors}"'
-    cases = "".join(map(_case, facts))
+    cases = "".join(_case(fact, timed) for fact in facts)
+    if timed:
+        counts += f' time="{sum(fact.seconds for fact in facts):.3f}"'
     return Terminal(
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<testsuites name="gradcli" {counts}>\n'
@@ -29,10 +31,14 @@ def text(facts: Sequence[FileCheck]) -> Terminal:
     )
 
 
-def _case(fact: FileCheck) -> str:
+def _case(fact: FileCheck, timed: bool) -> str:
     folder, _, name = fact.file.replace("\\", "/").rpartition("/")
     place = folder.strip("./").replace("/", ".") or "programs"
     head = f'    <testcase classname="{_attribute(place)}" name="{_attribute(name)}"'
+    head += f' file="{_attribute(fact.file)}"'
+    line = next((problem.line for problem in fact.problems if problem.line is not None), None)
+    head += "" if line is None else f' line="{line}"'
+    head += f' time="{fact.seconds:.3f}"' if timed else ""
     parts = []
     if fact.problems:
         first = fact.problems[0]

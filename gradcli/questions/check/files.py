@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from ...deadline import deadline
@@ -36,8 +37,11 @@ class Found(NamedTuple):
     notes: tuple[str, ...]
 
 
-def places(given: Sequence[str], most: int) -> Found:
-    """Files as they are, folders as the programs below them, in order; each program once."""
+def places(given: Sequence[str], most: int, exclude: Sequence[str] = ()) -> Found:
+    """Files as they are, folders as the programs below them, in order; each program once.
+
+    What matches a pattern is left out: by its path, or by the name of a file or folder in it.
+    """
     found: dict[str, Place] = {}
     notes: list[str] = []
     for path in given or (None,):
@@ -51,7 +55,16 @@ def places(given: Sequence[str], most: int) -> Found:
             notes.extend(folder.left_out())
         else:
             found.setdefault(path, Place(path, path))
-    return Found(list(found.values()), tuple(notes))
+    kept = [place for name, place in found.items() if not _is_excluded(name, exclude)]
+    if found and not kept:
+        raise UsageError("--exclude leaves out every program")
+    return Found(kept, tuple(notes))
+
+
+def _is_excluded(name: str, patterns: Sequence[str]) -> bool:
+    path = os.path.normpath(name).replace(os.sep, "/")
+    parts = (path, *path.split("/"))
+    return any(fnmatchcase(part, p.rstrip("/")) for p in patterns for part in parts)
 
 
 NOTHING = f"holds no {SUFFIX} file"

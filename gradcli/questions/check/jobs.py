@@ -246,8 +246,10 @@ def _alone(lives: int, wishes: Wishes) -> None:
 
 def _checked(place: Place, wishes: Wishes) -> FileCheck:
     foreign = wishes.device != "cpu" or wishes.against is not None
+    begun = time.perf_counter()
     with bounded(wishes.limits.max_memory, foreign):
-        return checked_within(place, wishes)
+        fact = checked_within(place, wishes)
+    return fact._replace(seconds=round(time.perf_counter() - begun, 6))
 
 
 # ---------------------------------------------------------------- processes that are started

@@ -97,6 +97,7 @@ class FileCheck(NamedTuple):
     warnings: tuple[str, ...] = ()
     error: ErrorFact | None = None
     text: str = ""  # of the program, for its lines to be shown
+    seconds: float = 0.0  # by the clock
 
     @property
     def is_checked(self) -> bool:
