@@ -91,13 +91,13 @@ class FileCheck(NamedTuple):
     recorded: str = "missing"
     recorded_file: str | None = None
     asserts: int = 0
-    expectations: int = 0
     against: str | None = None
     output: str = ""
     warnings: tuple[str, ...] = ()
     error: ErrorFact | None = None
     text: str = ""  # of the program, for its lines to be shown
     seconds: float = 0.0  # by the clock
+    expectations: int = 0
 
     @property
     def is_checked(self) -> bool:
