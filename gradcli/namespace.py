@@ -309,7 +309,9 @@ def resolve(name: str) -> Any:
     if name in catalogue.functions:
         return catalogue.functions[name]
     if name.endswith("Tensor") and name.removesuffix("Tensor") in LEGACY:
-        return _legacy(name)
+        from .engine.typed_tensors import typed_tensor
+
+        return typed_tensor(name.removesuffix("Tensor"))
     space, _, last = name.rpartition(".")
     if _package(space) != space:
         return resolve(f"{_package(space)}.{last}")
@@ -347,19 +349,6 @@ class Space:
 
     def __repr__(self) -> str:
         return f"<module 'torch{'.' + self.path if self.path else ''}'>"
-
-
-def _legacy(name: str) -> Any:
-    from .engine.construct import legacy_tensor
-    from .engine.dtypes import ALL
-
-    dtype = next(d for d in ALL if d.word == name.removesuffix("Tensor"))
-
-    def construct(data: Any = None, *more: Any) -> Any:
-        return legacy_tensor(data, *more, dtype=dtype, name=name)
-
-    construct.__name__ = construct.__qualname__ = name
-    return construct
 
 
 def is_tensor(value: Any) -> bool:

@@ -41,7 +41,7 @@ FLOORS = {
     "memory": "device library layout repr cuda",
     "graph": "observer hooks node leaf ready handing reduced",
     "tensor": "tensor_type values tensor kept overlap saved resize views construct data_errors "
-    "promotion conversion text",
+    "promotion conversion text typed_tensors",
     "compile": "fast_path results call arrays formula inplace",
     "passes": "hook_calls anomaly reshaped fast_backward full_backward backward",
     "whole": "assembly dunders",

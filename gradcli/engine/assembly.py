@@ -12,7 +12,7 @@ from typing import Any
 from . import call, formula
 from .backward import backward_of_tensor
 from .carriers import Body
-from .construct import new, run_factory
+from .construct import new, new_alike, run_factory
 from .hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
 from .node import Node
 from .reduced import ReducedNode
@@ -37,6 +37,7 @@ def _resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
 
 METHODS: tuple[tuple[type, str, Any], ...] = (
     (Tensor, "__new__", new),
+    (Tensor, "new", new_alike),
     (Tensor, "__repr__", text_of),
     (Tensor, "backward", backward_of_tensor),
     (Tensor, "register_hook", register_tensor_hook),

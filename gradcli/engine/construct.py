@@ -382,6 +382,12 @@ def new(cls: type[Tensor], data: Any = None, *more: Any, **options: Any) -> Tens
     return legacy_tensor(data, *more, **options)
 
 
+def new_alike(tensor: Tensor, data: Any = None, *more: Any, device: Any = None) -> Tensor:
+    """x.new(...): as torch.Tensor(...), with the tensor's type and device."""
+    dtype, place = tensor.dtype, tensor.device if device is None else device
+    return legacy_tensor(data, *more, dtype=dtype, device=place)
+
+
 def legacy_tensor(
     data: Any = None,
     *more: Any,

@@ -213,6 +213,12 @@ def formatted(data: Any, source: Any, memory_format: Any) -> Any:
     return relaid(data, strides_in_order(data.shape, _channels_order(5 if "3d" in name else 4)))
 
 
+def lies_in_format(array: Any, name: str) -> bool:
+    """Is memory dense in the order that torch.channels_last or channels_last_3d names?"""
+    order = _channels_order(5 if name.endswith("3d") else 4)
+    return array.ndim == len(order) and is_in_order(array.shape, element_strides(array), order)
+
+
 def suggests_channels_last(array: Any) -> bool:
     """Does an image or volume lie with its channels closest?
 

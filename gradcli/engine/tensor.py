@@ -11,7 +11,7 @@ import numpy
 from .carriers import CARRIERS, TRANSFORMS
 from .device import Device
 from .dtypes import FLOATING, DType
-from .layout import element_strides
+from .layout import element_strides, lies_in_format
 from .leaf import NON_LEAF_GRAD, check_new_grad, edge_of, mark_inference
 from .mode import as_bool, state
 from .node import AccumulateGrad, DetachedVersion, Node, SavedOutput, Storage
@@ -146,7 +146,10 @@ class Tensor(Values):
     def nbytes(self) -> int:
         return self.numel() * self.itemsize
 
-    def is_contiguous(self) -> bool:
+    def is_contiguous(self, *, memory_format: Any = None) -> bool:
+        name = "contiguous_format" if memory_format is None else memory_format.name
+        if name.startswith("channels_last"):
+            return lies_in_format(self._data, name)
         return bool(self._data.flags.c_contiguous)
 
     def is_floating_point(self) -> bool:
@@ -473,5 +476,5 @@ METHODS = frozenset(
     "size dim ndimension numel nelement stride storage_offset element_size is_contiguous "
     "is_floating_point is_complex is_signed data_ptr get_device requires_grad_ detach detach_ "
     "backward register_hook register_post_accumulate_grad_hook retain_grad item tolist _is_view "
-    "is_inference numpy".split()
+    "is_inference new numpy".split()
 )

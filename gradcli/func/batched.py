@@ -197,8 +197,8 @@ class Batched(Carrier):
     def storage_offset(self) -> int:
         return int(self.value.storage_offset())
 
-    def is_contiguous(self) -> bool:
-        return bool(self.in_front().is_contiguous())
+    def is_contiguous(self, *, memory_format: Any = None) -> bool:
+        return bool(self.in_front().is_contiguous(memory_format=memory_format))
 
     def detach(self) -> Tensor:
         return batched(self.value.detach(), self.place, self.level)

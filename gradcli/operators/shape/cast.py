@@ -143,6 +143,9 @@ def _typed(self: Any, dtype: Any) -> Any:
         if found is None:
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = found
+    dtype = getattr(dtype, "host", dtype)  # a type of the language stands for a class
+    if isinstance(dtype, type):
+        dtype = getattr(dtype, "dtype", dtype)  # torch.LongTensor
     python = {float: default_dtype(), int: BY_NAME["int64"], bool: BY_NAME["bool"]}
     if isinstance(dtype, type) and dtype in python:
         dtype = python[dtype]

@@ -63,12 +63,7 @@ def is_laid_out(self: Any, memory_format: Any) -> bool:
     rank = 5 if name.endswith("3d") else 4
     if self.ndim != rank:
         raise RuntimeError(f"required rank {rank} tensor to use {name} format")
-    expected = 1
-    for place in (1, *range(rank - 1, 1, -1), 0):
-        if self.shape[place] != 1 and self.stride(place) != expected:
-            return False
-        expected *= self.shape[place]
-    return True
+    return bool(self.is_contiguous(memory_format=memory_format))
 
 
 def _contiguous(self: Any, memory_format: Any = None) -> Any:
