@@ -143,12 +143,12 @@ def test_files_that_are_no_programs(data: bytes, first: str, last: str) -> None:
     assert "\r" not in "".join(lines)
 
 
-def test_a_notebook_is_no_program(tmp_path: Path) -> None:
+def test_a_file_that_is_only_called_a_notebook(tmp_path: Path) -> None:
     path = tmp_path / "lesson.ipynb"
-    path.write_text('{"cells": []}')
+    path.write_text("x = 1\n")
     done = gradcli("run", str(path))
-    assert done.returncode == ExitStatus.USAGE
-    assert "is a notebook" in done.stderr and "copy its cells" in done.stderr
+    assert done.returncode == ExitStatus.PROGRAM_ERROR
+    assert "the file is not a notebook: it is no JSON with cells" in done.stderr
 
 
 def test_the_same_page_twice() -> None:
