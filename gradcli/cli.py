@@ -12,9 +12,11 @@ from typer.core import TyperGroup
 
 from .commands import NAMES, module_of
 from .options import Command, Misuse, Option
-from .reading import parted
+from .reading import parted, with_settings
 
 EPILOG = """\
+\b
+gradcli help COMMAND describes a command and its options.
 \b
 Exit codes: 0 all is well, 1 a check did not hold, 2 wrong usage, 3 the
 program has an error, 4 a limit was reached, 5 a device or an extra is
@@ -148,8 +150,11 @@ def _parser(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
 
 def called() -> Any:
     """What typer makes of the command line; its exit code."""
+    line = sys.argv[1:]
+    if line[:1] == ["help"]:
+        line = [*line[1:2], "--help"]
     try:
-        return app(parted(sys.argv[1:])[0], prog_name="gradcli", standalone_mode=False)
+        return app(parted(with_settings(line))[0], prog_name="gradcli", standalone_mode=False)
     except typer.Abort:
         return 130
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from .commands import NAMES, module_of
 from .options import Command, Misuse, Option
+from .settings import Unusable, words_of
 
 
 class Unclear(Exception):
@@ -33,12 +34,19 @@ def read(line: list[str]) -> Call | None:
     if not line or line[0] not in NAMES or "_GRADCLI_COMPLETE" in os.environ:
         return None
     command: Command = module_of(line[0]).COMMAND
-    line, arguments = parted(line)
     try:
+        line, arguments = parted(with_settings(line))
         given = _values(command, _pairs(command, line[1:]))
         return Call(line[0], command.filled({**given, "arguments": arguments}))
-    except (Unclear, Misuse):
+    except (Unclear, Misuse, Unusable):
         return None
+
+
+def with_settings(line: list[str]) -> list[str]:
+    """A line of check behind the settings of the folder: of two values the last one counts."""
+    if line[:1] != ["check"] or "--help" in line or "-h" in line:
+        return line
+    return [line[0], *words_of(module_of(line[0]).COMMAND.every), *line[1:]]
 
 
 def parted(line: list[str]) -> tuple[list[str], tuple[str, ...]]:
