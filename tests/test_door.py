@@ -217,6 +217,7 @@ FROM_TABLES = {
     "arrays/methods.py": 4,  # NumPy's methods, and the classes that are being made
     "arrays/operators.py": 18,  # Python's operators, on the classes that are being made
     "arrays/streams.py": 3,  # the methods of NumPy's generators
+    "nn/uninitialized.py": 1,  # methods of the class that is being made
     "func/carrier.py": 8,  # operators of a class that is being made
     "func/dual.py": 4,  # the fields of a tensor
 }

@@ -38,6 +38,10 @@ def _own(path: str) -> Any:
         from ..func.dual import Dual
 
         TENSORS.update((Batched, Dual))
+    if path.startswith("nn.Lazy"):
+        from ..nn.uninitialized import Uninitialized
+
+        TENSORS.add(Uninitialized)
     return namespace.resolve(path)
 
 

@@ -27,6 +27,10 @@ _PLACES = {
         "InstanceNorm2d InstanceNorm3d LocalResponseNorm"
     ),
     "convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
+    "lazy_modules": (
+        "LazyLinear LazyConv1d LazyConv2d LazyConv3d LazyBatchNorm1d LazyBatchNorm2d "
+        "LazyBatchNorm3d"
+    ),
     "pooling": (
         "MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d LPPool3d "
         "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d "

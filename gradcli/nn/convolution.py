@@ -16,7 +16,7 @@ from .sizes import spread
 class _Convolution(Module):
     """What convolutions of one, two and three dimensions share, transposed or not."""
 
-    PUBLIC = (
+    PUBLIC: tuple[str, ...] = (
         "in_channels", "out_channels", "kernel_size", "stride", "padding", "dilation", "transposed",
         "output_padding", "groups", "padding_mode", "weight", "bias", "reset_parameters",
     )  # fmt: skip

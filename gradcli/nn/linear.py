@@ -22,7 +22,7 @@ class Identity(Module):
 
 
 class Linear(Module):
-    PUBLIC = ("in_features", "out_features", "weight", "bias", "reset_parameters")
+    PUBLIC: tuple[str, ...] = ("in_features", "out_features", "weight", "bias", "reset_parameters")
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None,

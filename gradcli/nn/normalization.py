@@ -119,7 +119,7 @@ def _reset_affine(module: Module) -> None:
 class _RunningNorm(Module):
     """Batch and instance norms: statistics of the data, kept while training."""
 
-    PUBLIC = (
+    PUBLIC: tuple[str, ...] = (
         "num_features", "eps", "momentum", "affine", "track_running_stats", "weight", "bias",
         "running_mean", "running_var", "num_batches_tracked", "reset_parameters",
         "reset_running_stats",

@@ -89,6 +89,8 @@ def _copy(
             f"object from checkpoint but received {type(value)}"
         )
         return
+    if type(own) is not Tensor and hasattr(own, "materialize"):  # of a lazy module
+        own.materialize(value.shape)
     if tuple(value.shape) != tuple(own.shape):
         wrong.append(
             f"size mismatch for {key}: copying a param with shape {value.shape!r} from "

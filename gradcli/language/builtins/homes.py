@@ -14,7 +14,14 @@ OWN = {
     "PixelUnshuffle": "pixelshuffle", "ChannelShuffle": "channelshuffle",
     "CosineSimilarity": "distance", "PairwiseDistance": "distance",
 }  # fmt: skip
-STARTS = {"BatchNorm": "batchnorm", "InstanceNorm": "instancenorm", "Upsampl": "upsampling"}
+STARTS = {
+    "LazyLinear": "linear",
+    "LazyConv": "conv",
+    "LazyBatchNorm": "batchnorm",
+    "BatchNorm": "batchnorm",
+    "InstanceNorm": "instancenorm",
+    "Upsampl": "upsampling",
+}
 SCHEDULES = frozenset({"schedule", "cyclic", "one_cycle", "lr_scheduler"})
 
 
