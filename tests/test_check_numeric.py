@@ -240,6 +240,8 @@ def test_masked_nan() -> None:
 def test_what_is_not_finite_is_no_mistake() -> None:
     for text in ("L = x.sqrt()", "L = x.log()", "L = x * 0 / x", "L = (1 / x)"):
         fact = checked(f"x = tensor(0.0, requires_grad=True)\n{text}\n")
+        assert (fact.exit_code, fact.leaves[0].status) == (1, "undefined"), text  # it is not finite
+        fact = checked(f"# check: allow nan,inf\nx = tensor(0.0, requires_grad=True)\n{text}\n")
         assert (fact.exit_code, fact.leaves[0].status) == (0, "undefined"), text
 
 
