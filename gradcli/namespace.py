@@ -175,14 +175,22 @@ LEGACY = ("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long", "Bo
 # Packages whose public names are listed by the package itself.
 PACKAGES = {
     space: f"gradcli.{space}"
-    for space in ("nn", "nn.init", "nn.utils", "optim", "optim.lr_scheduler", "func")
+    for space in (
+        "nn",
+        "nn.init",
+        "nn.utils",
+        "optim",
+        "optim.lr_scheduler",
+        "func",
+        "distributions",
+    )
 }
 SPACES = frozenset(
     "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.function "
     "autograd.functional autograd.graph autograd.grad_mode autograd.forward_ad utils "
     "utils.checkpoint utils.data random linalg special fft signal signal.windows cuda "
     "accelerator backends backends.mps backends.cudnn backends.cuda backends.cuda.matmul "
-    "backends.mkldnn version func".split()
+    "backends.mkldnn version func distributions".split()
 )
 
 
@@ -192,6 +200,8 @@ DEEPER = {
     "nn.parameter": "nn", "nn.modules": "nn", "autograd.variable": "autograd",
     "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils",
     "nn.utils.convert_parameters": "nn.utils",
+    **{f"distributions.{module}": "distributions" for module in (
+        "distribution categorical kl").split()},
     **{f"optim.{module}": "optim" for module in (
         "adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rprop "
         "sgd").split()},

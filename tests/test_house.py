@@ -24,7 +24,7 @@ ORDER = (
     ("pipeline",),
     ("live",),
     ("language",),
-    ("namespace", "nn", "optim", "utils", "func", "autograd", "inputs", "arrays"),
+    ("namespace", "nn", "optim", "utils", "distributions", "func", "autograd", "inputs", "arrays"),
     ("render", "output"),
     ("operators",),
     ("recording",),
