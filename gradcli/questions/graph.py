@@ -37,9 +37,15 @@ def module_tensors(
 ) -> list[Named]:
     """Tensors inside of modules and objects: names, the lines that made them, themselves."""
     return [
-        Named(name, born.get(id(tensor), (None, None))[1], tensor, kind)
+        Named(name, _line_of(tensor, born), tensor, kind)
         for name, tensor, kind in collecting.inside(bindings, AnyTensor)
     ]
+
+
+def _line_of(tensor: Any, born: Mapping[int, tuple[Any, int | None]]) -> int | None:
+    """The line that made it; an identity may have been another tensor's before."""
+    known, line = born.get(id(tensor), (None, None))
+    return line if known is not None and known() is tensor else None
 
 
 def collected(
