@@ -6,6 +6,7 @@ Python's parser) meets a limit of the system and becomes a MemoryError.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -85,3 +86,15 @@ def _now() -> tuple[int, int]:
     words = _text("/proc/self/statm").split()
     page = os.sysconf("SC_PAGE_SIZE") if words else 0
     return (int(words[0]) * page, int(words[5]) * page) if len(words) > 5 else (0, 0)
+
+
+@contextmanager
+def collector_held() -> Iterator[None]:
+    """Nothing is collected: millions of objects grow that are no garbage, a tree or a list."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

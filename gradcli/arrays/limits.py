@@ -66,7 +66,7 @@ class iinfo:
 
 
 class _Errors:
-    """What np.seterr was told. Nothing is warned of here; "raise" raises."""
+    """What np.seterr was told. It is kept and answered; no word of it changes what happens."""
 
     __slots__ = ("asked",)
 

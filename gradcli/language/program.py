@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import gc
 import re
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span, noted
+from ..memory import collector_held
 from . import names
 from .check import Checker
 from .names import Scope
@@ -80,7 +79,7 @@ def parse(
     """
     limits = limits or SourceLimits()
     _limit_size(source, limits)
-    with _collector_held():
+    with collector_held():
         body, checker, literals = _checked(source, limits)
         if source.cells:
             mark_echoes(body, source.text, source.cells)
@@ -120,18 +119,6 @@ def _limit_size(source: Source, limits: SourceLimits) -> None:
                 exit_status=ExitStatus.LIMIT_REACHED,
             )
         )
-
-
-@contextmanager
-def _collector_held() -> Iterator[None]:
-    """A growing tree makes every full collection longer and gives nothing back."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 # ---------------------------------------------------------------- text to tree

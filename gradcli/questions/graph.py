@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import gc
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..language.interpreter import Outcome
@@ -217,15 +215,3 @@ def module_names(bindings: Mapping[str, Any]) -> dict[int, str]:
             for path, module in named_modules(value):
                 found.setdefault(id(module), f"{name}.{path}" if path else name)
     return found
-
-
-@contextmanager
-def collector_held() -> Iterator[None]:
-    """Millions of facts are made and none of them is garbage."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

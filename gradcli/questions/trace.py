@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..language.values import Instance
+from ..memory import collector_held
 from ..options import EVERY_PASS
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
@@ -29,7 +30,6 @@ from . import shown
 from .errors import error_fact
 from .graph import (
     collected,
-    collector_held,
     index_of,
     module_names,
     names_of,

@@ -9,6 +9,7 @@ from ...diagnostics import Diagnostic
 from ...engine.mode import state
 from ...engine.run_state import as_new
 from ...engine.tensor import Tensor, from_array, plain
+from ...memory import collector_held
 from ...opening import UsageError
 from ...pipeline.prepared import prepared
 from ...pipeline.request import Ran, Request
@@ -18,7 +19,7 @@ from ...recording.facts.paths import PathsReport
 from ...symbols.text import latex_name
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
-from ..graph import collector_held, with_expressions
+from ..graph import with_expressions
 from ..shown import passes_there
 from ..watching import Binder, Wishes, watching
 from .chain import Chain, number_of
