@@ -8,17 +8,18 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from .commands import NAMES, module_of
+from .diagnostics import bounded
 from .options import Command, Misuse, Option
-from .reading import parted, with_settings
+from .reading import parted, with_settings, with_values
 
 EPILOG = """\
 \b
 gradcli help COMMAND describes a command and its options.
 \b
-Exit codes: 0 all is well, 1 a check did not hold, 2 wrong usage, 3 the
+Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 the
 program has an error, 4 a limit was reached, 5 a device or an extra is
 missing, 70 a bug in gradcli, 130 interrupted.
 """
@@ -46,6 +47,25 @@ class Commands(TyperGroup):
         known: Any = dict.fromkeys(NAMES)  # "did you mean" looks here
         self.commands = known
         return super().resolve_command(ctx, args)
+
+
+class Spelled(TyperCommand):
+    """A command whose options may stand without their values; help lists them by headings."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, with_values([self.name or "", *args])[1:])
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            row = parameter.get_help_record(ctx)
+            if row is not None:
+                plain = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                name = getattr(parameter, "rich_help_panel", None) or plain
+                groups.setdefault(name, []).append(row)
+        for name in sorted(groups, key=lambda name: name == "Limits"):
+            with formatter.section(name):
+                formatter.write_dl(groups[name])
 
 
 app = typer.Typer(
@@ -100,7 +120,7 @@ def typer_command(command: Command) -> Any:
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {p.name: p.annotation for p in parameters}
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, **SETTINGS)
-    single.command(command.name, help=inspect.cleandoc(command.help))(call)
+    single.command(command.name, cls=Spelled, help=inspect.cleandoc(command.help))(call)
     made: Any = typer.main.get_command(single)
     made.name = command.name
     return made
@@ -168,5 +188,5 @@ def misused(error: Exception) -> int | None:
 
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "gradcli"
-    sys.stderr.write(f"{block('UsageError: ' + words())}\nhelp: {path} --help\n")
+    sys.stderr.write(f"{block('UsageError: ' + bounded(words()))}\nhelp: {path} --help\n")
     return 2

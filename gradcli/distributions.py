@@ -384,9 +384,9 @@ class Categorical(_Chances):
         return self.probs.argmax(-1)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        wanted = math.prod(sample_shape)
-        drawn = _run("multinomial", self.probs.reshape(-1, self._count), wanted, True)
-        return drawn.t().reshape(self._shape(sample_shape))
+        wanted = Size(sample_shape)
+        drawn = _run("multinomial", self.probs.reshape(-1, self._count), math.prod(wanted), True)
+        return drawn.t().reshape(self._shape(wanted))
 
     def log_prob(self, value: Any) -> Any:
         self._check(value)

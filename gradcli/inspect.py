@@ -25,13 +25,18 @@ if TYPE_CHECKING:
     from .pipeline.request import Ran
     from .questions.why.chronicle import Chronicle
 
-__all__ = ["Answer", "Answers", "Recording", "record", "trace", "why"]
+__all__ = ["Answer", "Answers", "Page", "Recording", "paths", "record", "trace", "why"]
 
 _latest: list[Recording] = []  # the recording that ended last
 
 
 class Answer:
     """An answer: text for people, a document for programs, a picture where there is one."""
+
+    name: str
+    verdict: str
+    sentence: str
+    lines: tuple[int, ...]
 
     def __init__(
         self, text: str, document: Callable[[], Iterable[str]],
@@ -57,11 +62,45 @@ class Answer:
         return f"{picture}<pre style='line-height:1.3'>{escape(repr(self))}</pre>"
 
 
-class Answers(list[Answer]):
-    """Several of them, one below the other."""
+class Page:
+    """A page with a picture: it displays itself in notebooks, in a frame."""
+
+    def __init__(self, source: str, report: Any) -> None:
+        self._source, self._report = source, report
+
+    def html(self) -> str:
+        """The page: one file that needs no network."""
+        from .render.picture.drawing import Wish
+        from .render.picture.page import html
+
+        return "".join(html(self._source, [self._report], Wish(), "auto"))
+
+    def save(self, path: str) -> None:
+        """Writes it to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.html())
 
     def __repr__(self) -> str:
-        return "\n".join(map(repr, self))
+        return "a page: save('page.html') writes it, a notebook shows it"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        inner = escape(self.html(), quote=True)
+        return f"<iframe style='width:100%;height:640px;border:0' srcdoc=\"{inner}\"></iframe>"
+
+
+class Answers(list[Answer]):
+    """One for each parameter: a line of the list, and each with its reason in full."""
+
+    def __repr__(self) -> str:
+        rows = [(one.name, one.verdict, _lines(one), one.sentence) for one in self]
+        widths = [max((len(row[place]) for row in rows), default=0) for place in range(3)]
+        return "\n".join(
+            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)),
+                       row[3]]).rstrip()
+            for row in rows
+        )  # fmt: skip
 
     __str__ = __repr__
 
@@ -70,7 +109,16 @@ class Answers(list[Answer]):
         return [one.to_dict() for one in self]
 
     def _repr_html_(self) -> str:
-        return "".join(one._repr_html_() for one in self)
+        from html import escape
+
+        rows = (f"<details><summary><code>{escape(one.name)}</code> {escape(one.verdict)}</summary>"
+                f"{one._repr_html_()}</details>" for one in self)  # fmt: skip
+        return "".join(rows)
+
+
+def _lines(answer: Answer) -> str:
+    lines = getattr(answer, "lines", ())
+    return "line " + ", ".join(map(str, lines)) if lines else ""
 
 
 class Recording:
@@ -80,7 +128,7 @@ class Recording:
         self._frame: FrameType | None = frame
         self._steps, self._reasons = steps, reasons
         self._session: Any = None
-        self._spectators: tuple[Any, ...] = ()
+        self._recording: Any = None
         self._chronicle: Chronicle | None = None
         self._error: BaseException | None = None
 
@@ -88,27 +136,31 @@ class Recording:
 
     def __enter__(self) -> Recording:
         from .live.library import require_torch
+        from .live.own import OwnRecorder, OwnSide
         from .live.session import Session
         from .live.side import torch_side
-        from .questions.drawn import spectators
+        from .questions.drawn import drawing
+        from .questions.flow import hears_of_flow
+        from .questions.shown import keep
         from .questions.watching import watching
         from .questions.why.chronicle import Chronicle
-        from .recording.spectator import listeners, observer_of, together
 
         assert self._frame is not None
-        told = spectators() if self._steps else watching(values=True)
-        self._chronicle = Chronicle() if self._reasons else None
-        self._spectators = (*told, *(self._chronicle.spectators if self._chronicle else ()))
-        side = torch_side(require_torch("inspect.record"))
-        observer = observer_of(self._spectators)
+        recording = self._recording = drawing() if self._steps else watching(values=True)
+        keep(recording.passes, None)
+        if self._reasons:
+            hears_of_flow(recording)
+        self._chronicle = Chronicle(recording) if self._reasons else None
+        observer = recording.observer
         assert observer is not None
-        session = self._session = Session(self._frame, side, observer)
-        self._frame = None
+        if _is_own(self._frame):
+            session = Session(self._frame, OwnSide(), observer, OwnRecorder)
+        else:
+            session = Session(self._frame, torch_side(require_torch("inspect.record")), observer)
+        self._session, self._frame = session, None
         session.recorder.passes.is_light = not self._steps
-        session.on_bind = together(listeners(self._spectators, "bound"))
-        session.on_local = together(listeners(self._spectators, "bound_inside"))
-        for one in self._spectators:
-            one.begin(session)
+        session.on_bind, session.on_local = recording.on_bind, recording.on_local
+        recording.begin(session)
         session.begin()
         return self
 
@@ -138,16 +190,44 @@ class Recording:
         assert ran.outcome is not None
         if self._chronicle is None:
             raise RuntimeError("reasons were not recorded: inspect.record(reasons=True)")
+        whole = self._session.is_whole
         if isinstance(question, str):
-            return _reason(reported(ran, self._chronicle, question, is_whole=False), ran)
+            return _reason(reported(ran, self._chronicle, question, is_whole=whole), ran)
         names: dict[int, str] = {}
         for name, tensor in _named(ran.outcome.bindings):
             names.setdefault(id(tensor), name)
         answers = Answers()
         for tensor, called in _tensors(question):
             asked = Asked(names.get(id(tensor), called), tensor, None)
-            answers.append(_reason(reported(ran, self._chronicle, asked, is_whole=False), ran))
+            answers.append(_reason(reported(ran, self._chronicle, asked, is_whole=whole), ran))
         return answers[0] if len(answers) == 1 and not hasattr(question, "_modules") else answers
+
+    def flow(self, number: int | None = None) -> Answer:
+        """The training at a glance: passes, leaves, what is wrong; or the gradients of one pass."""
+        from .questions.flow import flow_report
+        from .render import flow as page
+        from .render import text
+        from .render.json import flow as document
+
+        if not self._reasons:
+            raise RuntimeError("the flow was not recorded: inspect.record(reasons=True)")
+        report = flow_report(self._ran(), number)
+        return Answer(page.text(report, text.Look(False, True, 100)), lambda: document.flow(report))
+
+    def paths(self, of: Any, wrt: Any, *, symbolic: bool = False) -> Answer:
+        """The chain rule from a result to a tensor, path by path; each a name or a tensor.
+
+        A graph that a pass has given up is known as long as nothing that it saved has changed.
+        """
+        known: Any = self._chronicle.passes.every_node() if self._chronicle else {}
+        return _paths(self._ran(), of, wrt, known, symbolic=symbolic)
+
+    def show(self, *of: str) -> Page:
+        """The page of the last pass, with the program beside the graph."""
+        from .questions.trace import Options, trace_report
+
+        ran = self._ran()
+        return Page(ran.text, trace_report(ran, Options(of, detail=True)))
 
     def knows(self, model: Any) -> bool:
         """Whether a name held this model while it was recorded."""
@@ -168,7 +248,14 @@ class Recording:
             if self._error is None
             else diagnostic_of(self._error, session.text, session.recorder.causes)
         )
-        return _ran(program, session.outcome(), error, self._spectators)
+        return _ran(program, session.outcome(), error, self._recording)
+
+
+def _is_own(frame: FrameType) -> bool:
+    """Whether gradcli's own engine runs: PyTorch is not there, or its name means gradcli."""
+    if "torch" not in sys.modules:
+        return "gradcli.engine.tensor" in sys.modules
+    return frame.f_globals.get("torch") is sys.modules["gradcli"]
 
 
 def record(*, reasons: bool = True, steps: bool = False) -> Recording:
@@ -187,6 +274,12 @@ def trace(*tensors: Any, model: Any = None, **named: Any) -> Answer:
     return _traced(trace_report(ran, Options()), lambda: trace_report(ran, Options(texts=False)))
 
 
+def paths(of: Any, wrt: Any, *, symbolic: bool = False) -> Answer:
+    """The chain rule between two tensors of a graph that is there already."""
+    ran = _existing(sys._getframe(1), (of, wrt), None, {})
+    return _paths(ran, of, wrt, {}, symbolic=symbolic)
+
+
 def why(model: Any) -> Answer | Answers:
     """Of each parameter of a model what its gradient is; with reasons and lines where the last
     recording knows the model."""
@@ -200,6 +293,8 @@ def why(model: Any) -> Answer | Answers:
 
 class _Cell:
     """A cell of a notebook, as the frame that will run it."""
+
+    f_lineno = 0
 
     class _Code:
         def __init__(self, filename: str) -> None:
@@ -219,7 +314,7 @@ def load(shell: Any) -> None:
         frame: Any = _Cell(filename, shell.user_ns)
         recording = shell.user_ns["run"] = Recording(frame, steps=False, reasons=True)
         with recording:
-            exec(compile(text, filename, "exec"), shell.user_ns)
+            exec(recording._session.code(), shell.user_ns)
         return recording.trace()
 
     shell.register_magic_function(grad, "cell", "grad")
@@ -241,6 +336,34 @@ def _traced(report: Any, whole: Callable[[], Any]) -> Answer:
     )  # fmt: skip
 
 
+def _paths(ran: Ran, of: Any, wrt: Any, known: Any, *, symbolic: bool) -> Answer:
+    from .questions.paths import Asked, paths_report
+    from .questions.paths.live import LivePass, heard_by, translated
+    from .questions.paths.translation import Translation
+    from .render import paths as page
+    from .render import text
+    from .render.json import paths as document
+
+    assert ran.outcome is not None
+    bindings = dict(ran.outcome.bindings)
+    names = {id(tensor): name for name, tensor in reversed(_named(bindings))}
+    asked = []
+    for word, one in (("of", of), ("wrt", wrt)):
+        name = one if isinstance(one, str) else names.get(id(one), word)
+        if not isinstance(one, str):
+            bindings.setdefault(name, one)
+        asked.append(name)
+    live = LivePass(None, stops=False)
+    live.translation = Translation(known)
+    outcome = ran.outcome.with_bindings(bindings)
+    ran = ran._replace(outcome=outcome, heard=heard_by(live), error=None)
+    ran = translated(ran, (asked[0],), (asked[1],))
+    ran, report = paths_report(ran, Asked((asked[0],), (asked[1],), formula=symbolic))
+    if ran.error is not None:
+        raise RuntimeError(ran.error.message)
+    return Answer(page.text(report, text.Look(False, True, 100)), lambda: document.paths(report))
+
+
 def _reason(report: Any, ran: Ran) -> Answer:
     from .render import text
     from .render import why as page
@@ -249,7 +372,7 @@ def _reason(report: Any, ran: Ran) -> Answer:
     look = text.Look(False, True, 80)
     return Answer(
         page.text(report, ran.text, look), lambda: document.why(report),
-        name=report.name, verdict=report.verdict, lines=report.lines,
+        name=report.name, verdict=report.verdict, lines=report.lines, sentence=report.sentence,
     )  # fmt: skip
 
 
@@ -278,18 +401,18 @@ def _state(name: str, tensor: Any) -> Answer:
         word = "fine" if bool((gradient != 0).any()) else "zero"
     told = {"name": name, "state": word, "reason": STATES[word]}
     return Answer(f"{name}.grad: {STATES[word]}", lambda: [_json.dumps(told)], name=name,
-                  verdict=word)  # fmt: skip
+                  verdict=word, sentence=STATES[word])  # fmt: skip
 
 
 # ---------------------------------------------------------------- names
 
 
-def _ran(program: Any, outcome: Any, error: Any, spectators: tuple[Any, ...]) -> Ran:
+def _ran(program: Any, outcome: Any, error: Any, recording: Any) -> Ran:
     from .pipeline.request import Ran, Request
 
     source = program.source
     request = Request(source.text.encode(), source.name, engine="torch")
-    return Ran(request, program, source.text, outcome, [], (), error, spectators=spectators)
+    return Ran(request, program, source.text, outcome, [], (), error, heard=recording)
 
 
 def _existing(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any]) -> Ran:
@@ -297,7 +420,7 @@ def _existing(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any])
     from .language.interpreter import Outcome
     from .live.session import program_of
     from .live.text import Text
-    from .questions.drawn import spectators
+    from .questions.drawn import drawing
 
     program = program_of(frame)
     tree = ast.Module(list(program.body), [])
@@ -314,7 +437,7 @@ def _existing(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any])
     for value in bindings.values():
         _make_known(value)
     outcome = Outcome(program, bindings, {}, [], None, 0, {})
-    return _ran(program, outcome, None, spectators())
+    return _ran(program, outcome, None, drawing())
 
 
 def _make_known(value: Any) -> None:

@@ -85,7 +85,7 @@ PLACES: dict[str, str] = {
     ),
     "set_float32_matmul_precision": "gradcli.namespace:set_float32_matmul_precision",
     "get_float32_matmul_precision": "gradcli.namespace:get_float32_matmul_precision",
-    "compile": "gradcli.namespace:compile_",
+    "compile": "gradcli.utils.compiled:compile_",
     "set_num_interop_threads": "gradcli.namespace:set_num_threads",
     "set_default_tensor_type": "gradcli.namespace:set_default_tensor_type",
     "autograd.Variable": "gradcli.autograd:Variable",
@@ -121,35 +121,53 @@ PLACES: dict[str, str] = {
     "autograd.graph.increment_version": "gradcli.autograd.graph:increment_version",
     "autograd.graph.register_multi_grad_hook": "gradcli.autograd.graph:register_multi_grad_hook",
 }
-for _name in (
-    "UnpackedDualTensor dual_level enter_dual_level exit_dual_level make_dual unpack_dual"
-).split():
-    PLACES[f"autograd.forward_ad.{_name}"] = f"gradcli.autograd.forward_ad:{_name}"
-for _name in (
-    "CheckpointError CheckpointFunction checkpoint checkpoint_sequential noop_context_fn "
-    "set_checkpoint_debug_enabled set_checkpoint_early_stop"
-).split():
-    PLACES[f"utils.checkpoint.{_name}"] = f"gradcli.utils.checkpoint:{_name}"
+# Modules whose names are listed here, so that looking at a name loads none of them.
+LISTED: dict[str, str] = {
+    "autograd.forward_ad": (
+        "UnpackedDualTensor dual_level enter_dual_level exit_dual_level make_dual unpack_dual"
+    ),
+    "autograd.functional": "jacobian hessian vjp jvp hvp vhp",
+    "utils.checkpoint": (
+        "CheckpointError CheckpointFunction checkpoint checkpoint_sequential noop_context_fn "
+        "set_checkpoint_debug_enabled set_checkpoint_early_stop"
+    ),
+    "utils.data": (
+        "BatchSampler ConcatDataset DataLoader Dataset RandomSampler Sampler SequentialSampler "
+        "Subset SubsetRandomSampler TensorDataset WeightedRandomSampler default_collate "
+        "random_split"
+    ),
+    "nn.utils.rnn": (
+        "PackedSequence invert_permutation pack_padded_sequence pack_sequence pad_packed_sequence "
+        "pad_sequence unpack_sequence unpad_sequence"
+    ),
+    "nn.utils.parametrize": (
+        "ParametrizationList cached is_parametrized register_parametrization "
+        "remove_parametrizations"
+    ),
+    "nn.utils.parametrizations": "spectral_norm weight_norm",
+    "nn.utils.prune": (
+        "BasePruningMethod CustomFromMask Identity L1Unstructured LnStructured PruningContainer "
+        "RandomStructured RandomUnstructured custom_from_mask global_unstructured identity "
+        "is_pruned l1_unstructured ln_structured random_structured random_unstructured remove"
+    ),
+}
+for _space, _names in LISTED.items():
+    PLACES.update((f"{_space}.{_name}", f"gradcli.{_space}:{_name}") for _name in _names.split())
 for _name in (
     "current_device set_device synchronize get_device_name memory_allocated empty_cache manual_seed"
 ).split():
     PLACES[f"cuda.{_name}"] = f"gradcli.engine.cuda:{_name}"
 for _name in (
-    "BatchSampler ConcatDataset DataLoader Dataset RandomSampler Sampler SequentialSampler Subset "
-    "SubsetRandomSampler TensorDataset WeightedRandomSampler default_collate random_split"
-).split():
-    PLACES[f"utils.data.{_name}"] = f"gradcli.utils.data:{_name}"
-for _name in (
     "backends.mps.is_available backends.mps.is_built backends.cudnn.is_available "
     "backends.cuda.is_built mps.is_available xpu.is_available"
 ).split():
     PLACES[_name] = "gradcli.namespace:never"
-for _name in "is_initialized is_bf16_supported".split():
-    PLACES[f"cuda.{_name}"] = "gradcli.namespace:never"
+for _name in "script ignore unused export trace".split():
+    PLACES[f"jit.{_name}"] = f"gradcli.utils.compiled:{_name}"
+for _name in "cuda.is_initialized cuda.is_bf16_supported jit.is_scripting jit.is_tracing".split():
+    PLACES[_name] = "gradcli.namespace:never"
 for _name in "mkl openmp mkldnn".split():
     PLACES[f"backends.{_name}.is_available"] = "gradcli.namespace:always"
-for _name in "jacobian hessian vjp jvp hvp vhp".split():
-    PLACES[f"autograd.functional.{_name}"] = f"gradcli.autograd.functional:{_name}"
 for _name in (
     "float16 bfloat16 float32 float64 half float double uint8 int8 int16 int32 int64 short int "
     "long complex64 complex128 cfloat cdouble"
@@ -175,23 +193,14 @@ LEGACY = ("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long", "Bo
 # Packages whose public names are listed by the package itself.
 PACKAGES = {
     space: f"gradcli.{space}"
-    for space in (
-        "nn",
-        "nn.init",
-        "nn.utils",
-        "optim",
-        "optim.lr_scheduler",
-        "func",
-        "distributions",
-    )
+    for space in "nn nn.init nn.utils optim optim.lr_scheduler func distributions".split()
 }
 SPACES = frozenset(
     "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.function "
-    "autograd.functional autograd.graph autograd.grad_mode autograd.forward_ad utils "
-    "utils.checkpoint utils.data random linalg special fft signal signal.windows cuda "
+    "autograd.graph autograd.grad_mode utils random linalg special fft signal signal.windows cuda "
     "accelerator backends backends.mps backends.cudnn backends.cuda backends.cuda.matmul "
-    "backends.mkldnn version func distributions".split()
-)
+    "backends.mkldnn version func distributions jit".split()
+) | frozenset(LISTED)
 
 
 NN_MODULE = re.compile(r"nn\.modules\.[a-z]+")  # where PyTorch keeps its layers
@@ -458,11 +467,6 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 def get_float32_matmul_precision() -> str:
     return flags.precision
-
-
-def compile_(model: Any = None, **options: Any) -> Any:
-    """torch.compile: what is compiled gives what it gave before."""
-    return (lambda inner: inner) if model is None else model
 
 
 def set_default_tensor_type(t: Any) -> None:

@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -42,8 +43,8 @@ def opened(given: str | None, most: int) -> Opened:
         return _from_stdin(most)
     if given == "":
         raise UsageError("FILE is empty", "gradcli run FILE")
-    if given is not None and ".ipynb:" in given and given.rpartition(":")[2].isdigit():
-        path = given.rpartition(":")[0]  # one cell of a notebook
+    path, _, cell = (given or "").rpartition(":")
+    if given is not None and path.endswith(".ipynb") and cell.isdecimal() and len(cell) < 10:
         return Opened(given, path, _read(path, PICTURES * most))
     if given is not None:
         room = PICTURES * most if given.endswith(".ipynb") else most
@@ -105,6 +106,15 @@ def _read(path: str, most: int) -> bytes:
             raise UsageError(f"there is no file {path}", _near(path)) from None
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{path} can't be read: {why[0].lower()}{why[1:]}") from None
+
+
+def is_excluded(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a pattern names the path of a program, or a file or folder in it."""
+    from fnmatch import fnmatchcase
+
+    path = os.path.normpath(name).replace(os.sep, "/")
+    parts = (path, *path.split("/"))
+    return any(fnmatchcase(part, p.rstrip("/")) for p in patterns for part in parts)
 
 
 def at_once(path: str, flags: int) -> int:

@@ -45,6 +45,7 @@ class Shared(NamedTuple):
     engine: str | None = None
     arguments: tuple[str, ...] | None = None  # of the program: what stands behind --
     data: str | None = None
+    example: str | None = None
 
 
 class Option(NamedTuple):
@@ -52,7 +53,8 @@ class Option(NamedTuple):
 
     `field` is its name in the tuple that the command gets; a `default` that is a text goes through
     `parse`, as does what `variable` (of the environment) holds. `many` may be given several times,
-    and `gather` turns the list into the value.
+    and `gather` turns the list into the value. `alone` is the text that its flag stands for where
+    the next word is none that `parse` takes.
     """
 
     field: str
@@ -68,6 +70,14 @@ class Option(NamedTuple):
     variable: str | None = None
     show_default: bool = False
     panel: str | None = None
+    alone: str | None = None
+
+    def takes(self, text: str) -> bool:
+        """Whether a text is a value of it."""
+        try:
+            return self.parse is not None and self.parse(text) is not None
+        except Misuse:
+            return False
 
 
 class Command(NamedTuple):
@@ -156,6 +166,17 @@ def count(text: str) -> int:
     return number
 
 
+def one_pass(text: str) -> int:
+    """The number of one backward pass, counted from 1."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise Misuse(f"{text!r} is not the number of a pass: 1 is the first")
+    return number
+
+
 EVERY_PASS = 0  # in the place of the number of a backward pass
 
 
@@ -167,6 +188,19 @@ def pass_number(text: str) -> int:
     if not number:
         raise Misuse("passes are counted from 1")
     return number
+
+
+EVERY_FOLD = 0  # among the numbers of the folds that are to be open
+
+
+def folds(text: str) -> frozenset[int]:
+    """The numbers of folds, counted from 1, with commas between them, or the word `all`."""
+    if text == "all":
+        return frozenset({EVERY_FOLD})
+    numbers = frozenset(map(count, text.split(",")))
+    if EVERY_FOLD in numbers:
+        raise Misuse("folds are counted from 1")
+    return numbers
 
 
 def number(text: str) -> float:
@@ -210,9 +244,18 @@ def several(field: str, *flags: str, help: str, metavar: str | None = None) -> O
     return Option(field, flags, help, (), many=True, metavar=metavar)
 
 
-def names(field: str, *flags: str, help: str, metavar: str = "NAMES") -> Option:
-    """Names, with commas or one by one."""
-    return Option(field, flags, help, (), named, many=True, gather=words, metavar=metavar)
+def names(
+    field: str, *flags: str, help: str, metavar: str = "NAMES", among: tuple[str, ...] = ()
+) -> Option:
+    """Names, with commas or one by one; some of these words where they are given."""
+
+    def known(text: str) -> str:
+        for word in words([named(text)]):
+            one_of(*among)(word)
+        return text
+
+    parse = known if among else named
+    return Option(field, flags, help, (), parse, many=True, gather=words, metavar=metavar)
 
 
 def choice(field: str, *flags: str, of: tuple[str, ...], default: str, help: str) -> Option:
@@ -234,6 +277,8 @@ FILE = Option(
     "file", (), "The program; - is standard input. May be left out where the folder holds one "
     ".expr file or something is piped in.", metavar="[FILE]",
 )  # fmt: skip
+EXAMPLE = Option("example", ("--example",), "Take a program that comes with gradcli; gradcli "
+                 "examples lists them.", metavar="NAME")  # fmt: skip
 FORMATS = ("text", "json")
 SETTINGS: tuple[Option, ...] = (
     Option(
@@ -241,27 +286,27 @@ SETTINGS: tuple[Option, ...] = (
         "that require grad), n=3, x=@data.npy, x=@data.npz:KEY.", (), many=True,
         metavar="NAME=VALUE",
     ),
-    names("no_grad", "--no-grad", help="Inputs that need no gradient."),
-    Option("device", ("--device",), "Where tensors live.", "cpu", metavar="cpu|cuda|cuda:N",
+    names("no_grad", "--no-grad", help="Inputs that do not require a gradient."),
+    Option("device", ("--device",), "Device for the tensors.", "cpu", metavar="cpu|cuda|cuda:N",
            show_default=True),
     Option("data", ("--data",), "Folder with the files of MNIST or FashionMNIST that the program "
            "reads through torchvision: IDX, packed or not.", metavar="DIR"),
     Option(
-        "dtype", ("--dtype",), "What floats become: float64 instead of float32, say.", None,
+        "dtype", ("--dtype",), "Default floating dtype, for example float64.", None,
         one_of("float16", "float32", "float64", "bfloat16", "half", "float", "double"),
         metavar="TYPE",
     ),
 )  # fmt: skip
 ENGINE = choice(
     "engine", "--engine", of=("own", "torch"), default="own",
-    help="Who runs the program: gradcli's own engine, or Python and the PyTorch that is "
-    "installed. torch trusts FILE: its code can do all that Python can. What stands behind -- is "
-    "for the program: its sys.argv.",
+    help="Engine that runs the program: gradcli's own, or Python and the PyTorch that is "
+    "installed. torch trusts FILE: its code can do all that Python can. Arguments after -- go "
+    "to the program as its sys.argv.",
 )  # fmt: skip
 ANSWER: tuple[Option, ...] = (
-    Option("out", ("--out", "-o"), "Write the answer into this file.", metavar="OUT"),
-    Option("quiet", ("--quiet", "-q"), "No notes, no warnings; -qq: no answer either, only the "
-           "exit code.", 0, None, counted=True),
+    Option("out", ("--out", "-o"), "Write the answer to this file.", metavar="OUT"),
+    Option("quiet", ("--quiet", "-q"), "Suppress notes and warnings; -qq also suppresses the "
+           "answer (exit code only).", 0, None, counted=True),
     choice("color", "--color", of=("auto", "always", "never"), default="auto",
            help="Colours; auto asks the terminal, FORCE_COLOR, NO_COLOR."),
     flag("wide", "--wide", help="Cut nothing, however narrow the terminal is."),
@@ -275,7 +320,7 @@ LIMITS: tuple[Option, ...] = (
     _limit(
         "max-memory",
         "standard",
-        "Memory for values. The standard is 4GiB, and at most half of "
+        "Memory for values. The default is 4GiB, and at most half of "
         "what the machine and its control group have; the jobs of check share it.",
         memory_size,
     ),
@@ -292,4 +337,5 @@ def shared(
     answer = choice("format", "--format", "-f", of=formats or FORMATS, default="text",
                     help="Text for people, JSON for programs.")  # fmt: skip
     engines = (ENGINE,) if engine else ()
-    return (*arguments, *SETTINGS, *engines, answer, *ANSWER, *LIMITS)
+    example = (EXAMPLE,) if FILE in arguments else ()
+    return (*arguments, *example, *SETTINGS, *engines, answer, *ANSWER, *LIMITS)

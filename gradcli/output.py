@@ -27,7 +27,8 @@ def look_of(stream: TextIO, color: str, width: int | None = None) -> Look:
             told = os.get_terminal_size(stream.fileno()).columns or PAGE  # some terminals say 0
             columns = max(40, min(200, told))
     coloured, unicode = _wants_color(terminal, color), encoding.startswith("utf")
-    return Look(coloured, unicode, width or columns, not terminal and width is None)
+    rich = terminal and coloured and os.environ.get("TERM") != "dumb"
+    return Look(coloured, unicode, width or columns, not terminal and width is None, rich)
 
 
 def _is_terminal(stream: TextIO) -> bool:

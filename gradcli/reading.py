@@ -36,7 +36,7 @@ def read(line: list[str]) -> Call | None:
     command: Command = module_of(line[0]).COMMAND
     try:
         line, arguments = parted(with_settings(line))
-        given = _values(command, _pairs(command, line[1:]))
+        given = _values(command, _pairs(command, with_values(line)[1:]))
         return Call(line[0], command.filled({**given, "arguments": arguments}))
     except (Unclear, Misuse, Unusable):
         return None
@@ -47,6 +47,27 @@ def with_settings(line: list[str]) -> list[str]:
     if line[:1] != ["check"] or "--help" in line or "-h" in line:
         return line
     return [line[0], *words_of(module_of(line[0]).COMMAND.every), *line[1:]]
+
+
+def with_values(line: list[str]) -> list[str]:
+    """A line in which every option that may stand alone has a value: the word behind it where that
+    is one, else what it stands for."""
+    if not line or line[0] not in NAMES:
+        return line
+    options = module_of(line[0]).COMMAND.every
+    alone = {flag: option for option in options if option.alone for flag in option.flags}
+    words: list[str] = []
+    at = 0
+    while at < len(line):
+        word = line[at]
+        option = alone.get(word)
+        at += 1
+        if option is not None and at < len(line) and option.takes(line[at]):
+            word, at = f"{word}={line[at]}", at + 1
+        elif option is not None:
+            word = f"{word}={option.alone}"
+        words.append(word)
+    return words
 
 
 def parted(line: list[str]) -> tuple[list[str], tuple[str, ...]]:

@@ -11,7 +11,9 @@ from .options import Misuse, Option
 FILE, TABLE = "pyproject.toml", "[tool.gradcli]"
 LARGEST = 1 << 20
 # What writes files, or trusts programs, is for who runs the command and not for a folder to say.
-ONLY_ON_THE_LINE = frozenset({"against", "update", "out", "junit", "sarif"})
+ONLY_ON_THE_LINE = frozenset(
+    {"against", "update", "review", "out", "junit", "sarif", "last-failed", "lf", "changed-since"}
+)
 
 
 class Unusable(Exception):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from oracle import oracle
@@ -11,6 +13,9 @@ from oracle import oracle
 # One thread is faster for small arrays, and CI shares its cores.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+# What failed last is remembered in the user's cache; tests have one of their own.
+os.environ["XDG_CACHE_HOME"] = str(Path(tempfile.gettempdir()) / "gradcli-tests")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,6 +32,28 @@ def pytest_configure(config: pytest.Config) -> None:
     oracle.pruning = oracle.recording and every and not config.option.keyword
     if oracle.recording and not oracle.has_torch:
         raise pytest.UsageError("--record needs PyTorch: pip install torch==2.13.0")
+
+
+# The main paths of every room in about a minute: `pytest -m quick`.
+QUICK = frozenset(
+    {"engine", "expressions", "language", "grad", "optim", "paths", "step", "why", "check"}
+)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Half of a quick run would be spent in collecting the tests that it leaves out."""
+    is_file = collection_path.suffix == ".py" and config.option.markexpr == "quick"
+    return True if is_file and not _is_quick(collection_path) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if _is_quick(item.path):
+            item.add_marker("quick")
+
+
+def _is_quick(path: Path) -> bool:
+    return path.stem.removeprefix("test_") in QUICK
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -34,7 +34,10 @@ def load() -> list[Any]:
         stand_in.TestCase = unittest.TestCase  # type: ignore[attr-defined]
         sys.modules["expecttest"] = stand_in
     path = "torch.testing._internal.common_methods_invocations"
-    return list(importlib.import_module(path).op_db)
+    entries = list(importlib.import_module(path).op_db)
+    # The import forbids the whole process to set a switch of torch.backends; programs set some.
+    vars(torch.backends)["__allow_nonbracketed_mutation_flag"] = True
+    return entries
 
 
 def identity(entry: Any) -> str:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import gradcli
@@ -60,6 +62,13 @@ ALWAYS = ("__class__", "__doc__", "__name__", "__qualname__", "__dict__", "__sel
           "args", "__cause__", "__traceback__", "__context__", "table", "function", "host",
           "construct", "owner", "code", "array", "items", "native", "row", "variable",
           "weight", "bias", "hidden", "scale")  # fmt: skip
+
+
+# Names that no message tells: of our modules, classes and inner functions.
+OURS = re.compile(
+    r"gradcli\.|<locals>|\b(Builtin|FunctionContext|ClassValue|ErrorValue|Lazy|Annotation|FrozenSet|"
+    r"MemoryFile|Compared|Ufunc|Record|Plain|ProgramModule|_Forward|_Layer|_Pad|_Amount)\b"
+)
 
 
 class Walk:
@@ -166,6 +175,8 @@ class Walk:
             for item in (caught, *caught.args):
                 if not self.allowed(type(item)):
                     self.strangers.setdefault(type(item).__name__, f"error {error!r}")
+                elif isinstance(item, str) and OURS.search(item):
+                    self.strangers.setdefault(item[:80], self.path)
             return MISSING
 
     def handing(self, name: str) -> Builtin:
@@ -309,17 +320,20 @@ node = y.grad_fn
 state, jac = net.state_dict(), torch.func.jacrev(lambda v: v.sin())(x)
 """
 
+# The same of what the modules beside torch make.
+OTHERS = (Path(__file__).parent / "programs" / "reached.txt").read_text("utf-8")
 
-def made_by_a_program() -> dict[str, Any]:
-    outcome = run(parse(Source(PROGRAM)), {}, write=lambda text: None)
-    assert outcome.error is None
+
+def made_by_a_program(text: str = PROGRAM) -> dict[str, Any]:
+    outcome = run(parse(Source(text)), {}, write=lambda words: None)
+    assert outcome.error is None, outcome.error
     return outcome.bindings
 
 
 def main() -> None:
     walk = Walk([], is_closed)
     walk.arguments = arguments(walk)
-    walk.start(made_by_a_program())
+    walk.start({**made_by_a_program(), **made_by_a_program(OTHERS)})
     found = {"strangers": walk.strangers, "objects": sum(walk.seen.values())}
     print(json.dumps({**found, "types": len(walk.seen), "calls": walk.called}))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command_here import here
 from programs_under import sections
+from test_cli import gradcli
 
 from gradcli.diagnostics import Diagnostic, ExitStatus, ProgramError
 from gradcli.language.interpreter import run
@@ -84,3 +85,26 @@ def test_an_answer_runs_no_method_of_the_program(line: str, tmp_path: Path) -> N
     names = ["x"] if name == "why" else []
     ended = here(name, str(file), *names, *options, "--max-steps", "100000")
     assert ended.returncode == 0, ended.stderr
+
+
+DIGITS = "9" * 5000  # more than int() takes
+
+
+@pytest.mark.parametrize("name", ["step", "flow", "trace", "grad", "paths"])
+@pytest.mark.parametrize("number", ["²", DIGITS, "-1", "1e99", ""])
+def test_a_number_of_a_pass_that_is_none(name: str, number: str, tmp_path: Path) -> None:
+    (tmp_path / "p.expr").write_text("x = torch.ones(2, requires_grad=True)\n")
+    ended = gradcli(name, str(tmp_path / "p.expr"), "--pass", number)
+    assert ended.returncode == 2 and len(ended.stderr) < 2000, ended.stderr
+
+
+@pytest.mark.parametrize("cell", ["²", DIGITS, "0", "9"])
+def test_a_cell_that_is_none(cell: str, tmp_path: Path) -> None:
+    (tmp_path / "n.ipynb").write_text('{"cells": [{"cell_type": "code", "source": "x = 1"}]}')
+    ended = here("run", f"{tmp_path}/n.ipynb:{cell}")
+    assert ended.returncode in (2, 3) and len(ended.stderr) < 2500, ended.stderr
+
+
+@pytest.mark.parametrize("amount", ["1e99TB", "99999999999999999999"])
+def test_more_memory_than_any_machine_has(amount: str) -> None:
+    assert gradcli("run", "-", "--max-memory", amount, stdin="print(1)\n").stdout == "1\n"

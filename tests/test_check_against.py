@@ -229,7 +229,7 @@ def test_threads_of_the_process_stay_as_they_are() -> None:
 
 @with_torch
 @pytest.mark.parametrize("name", [
-    "ops", "_C", "os", "sys", "hub", "jit", "classes", "serialization",
+    "ops", "_C", "os", "sys", "hub", "jit.save", "classes", "serialization",
     "from_file", "UntypedStorage", "profiler", "multiprocessing", "distributed", "package",
     "utils.cpp_extension", "utils.bottleneck", "autograd.profiler", "_dynamo", "fx",
 ])  # fmt: skip
@@ -247,7 +247,9 @@ def test_names_that_are_not_ours_are_not_there(name: str) -> None:
     "m = nn.Linear(2, 2)\nm._forward_hooks = {1: print}",
     "m = nn.Linear(2, 2)\nm.__dict__", "m = nn.Linear(2, 2)\nm._parameters['weight'] = 3",
     "x = torch.ones(2, requires_grad=True)\nprint((x * 2).grad_fn.__class__.__init__)",
-    "torch.ones(2).__array_interface__", "torch.ones(2).untyped_storage()", "torch.ones(2).set_()",
+    "torch.ones(2).__array_interface__", "torch.ones(2).set_()",
+    "torch.ones(2).untyped_storage().from_file('x')", "torch.ones(2).storage()._write_file",
+    "torch.ones(2).untyped_storage().foo = 1", "torch.ones(2).storage().pickle_storage_type()",
     "torch.ones(2).numpy().tofile('x')", "torch.ones(2).numpy().base", "torch.ones(2).__dlpack__()",
     "print.__globals__", "nn.Module.__subclasses__()",
     "torch.ones(1, requires_grad=True).register_hook(print).hooks_dict_ref",

@@ -40,9 +40,9 @@ FAIL = {
     "other words": ("int('a')  # expect: raises ValueError: literally\n",
                     "raises ValueError: literally: the error is ValueError: invalid literal", 1),
     "not reached": ("if 1 > 2:\n    x = 3  # expect: x == 3\n",
-                    "x == 3: the program did not come here", 2),
+                    "x == 3: the program did not reach this line", 2),
     "another, handled": ("try:\n    int('a')  # expect: raises KeyError\nexcept ValueError:\n"
-                         "    pass\n", "raises KeyError: the program did not come here, or", 2),
+                         "    pass\n", "raises KeyError: the program did not reach this line,", 2),
 }  # fmt: skip
 
 

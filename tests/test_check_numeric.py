@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import random
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -217,11 +219,103 @@ KINKS = {
 @pytest.mark.parametrize("name", KINKS)
 def test_kinks(name: str) -> None:
     fact = checked(KINKS[name])
-    assert fact.exit_code == 1
+    assert fact.exit_code == 0
     (leaf,) = fact.leaves
-    assert leaf.cause.startswith("kink: the slope is") and len(leaf.edges) == 1
-    allowed = checked(KINKS[name], allow=("kink",))
-    assert allowed.exit_code == 0 and "kink" in allowed.notes[0]
+    assert leaf.status == "kink" and len(leaf.edges) == 1
+    assert leaf.cause.startswith("kink: the slope is") and "the slope is" in fact.notes[-1]
+
+
+KINKED = {  # program: the expression that has the kink
+    "x.abs()": "abs", "x.relu()": "relu", "torch.max(x, torch.zeros(3))": "max",
+    "torch.minimum(x, -x)": "minimum", "torch.where(x > 0, x, -x)": "where",
+    "torch.norm(x[:1])": "norm", "torch.sort(x[:2] * 0).values * tensor([1., 3.])": "sort",
+    "x.clamp(min=0)": "clamp", "F.hardtanh(x, 0., 5.)": "hardtanh", "F.leaky_relu(x)": "leaky",
+    "torch.amax(x[:2] * 0) * 2": "amax", "F.l1_loss(x, torch.zeros(3))": "l1_loss",
+    "torch.cdist(x[None, :1], torch.zeros(1, 1))": "cdist", "F.hardswish(x - 3)": "hardswish",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", KINKED, ids=KINKED.values())
+def test_kinks_and_ties_are_said(call: str) -> None:
+    """From both sides, also where the central quotient is the gradient; they fail where asked."""
+    text = f"x = tensor([0.0, 1.0, -2.0], requires_grad=True)\ny = {call}\nL = (y * 1.5).sum()\n"
+    fact = checked(text)
+    assert fact.exit_code == 0 and [edge.line for edge in fact.kinks] == [2]
+    assert any(f"line 2: {fact.kinks[0].text} has no derivative here" in n for n in fact.notes)
+    failed = checked(text, fail_on=("kink",))
+    assert [(p.kind, p.line) for p in failed.problems] == [("kink", 2)]
+    assert checked(text, fail_on=("kink",), allow=("kink",)).exit_code == 0
+    beside = text.replace("0.0,", "0.5,").replace("x[:2] * 0", "x[:2]").replace("- 3", "- 2.8")
+    assert checked(beside, fail_on=("kink",)).exit_code == 0
+
+
+CANCELLING = """\
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 6
+class Half(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 1.5
+x = tensor([0.5, 1.0], requires_grad=True)
+loss = Half.apply(Twice.apply(x)).sum()
+loss.backward()
+"""
+
+
+def test_wrong_derivatives_that_cancel() -> None:
+    fact = checked(CANCELLING)
+    assert [leaf.status for leaf in fact.leaves] == ["equal"] and fact.exit_code == 1
+    told = [(problem.kind, problem.line, problem.shown[0]) for problem in fact.problems]
+    assert told == [
+        ("gradient", 16, "TwiceBackward hands 6 to x[1], the slope is 3"),
+        ("gradient", 16, "HalfBackward hands 1.5 to argument 1[1], the slope is 3"),
+    ]
+
+
+def test_a_wrong_derivative_that_does_not_arrive() -> None:
+    fact = checked(CANCELLING.replace("grad * 1.5", "grad * 3").replace(").sum()", ").sum() * 0"))
+    (problem,) = fact.problems
+    assert problem.message == "TwiceBackward is wrong by itself, although the gradients agree"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_nothing_is_said_of_smooth_programs(seed: int) -> None:
+    text = smooth_program(random.Random(seed))
+    fact = checked(text, fail_on=("kink",))
+    assert (fact.problems, fact.kinks) == ((), ()), text
+    assert all(leaf.status in ("equal", "float32") for leaf in fact.leaves), (text, fact.leaves)
+
+
+SMOOTH = (
+    "torch.tanh({a})", "torch.sin({a}) * {b}", "{a} * {b} + 0.5", "torch.sigmoid({a}) - {b}",
+    "F.softplus({a})", "{a} / (1 + {b} * {b})", "torch.exp(-{a} * {a})", "{a}.softmax(-1)",
+    "F.gelu({a}) + {b}", "torch.logsumexp({a}, 1, keepdim=True) * {b}", "F.silu({a} - {b})",
+    "({a} @ {b}.T).cos()[:, :3]", "F.layer_norm({a}, (3,))", "torch.log1p({a} * {a})",
+    "({a} ** 3).atan()", "torch.sqrt({a} * {a} + 1e-3)", "torch.where(m > 0, {a}, {b})",
+    "F.mse_loss({a}, {b}, reduction='none')", "torch.cat([{a}[:1], {b}[1:]])", "{a}.cumsum(0)",
+)  # fmt: skip
+
+
+def smooth_program(random: random.Random) -> str:
+    """Some smooth operations after one another on random numbers."""
+    lines = [f"torch.manual_seed({random.randrange(10**6)})",
+             "x, w = torch.randn(2, 3, 3).unbind()", "x.requires_grad_(), w.requires_grad_()",
+             "m = torch.randn(3, 3)"]  # fmt: skip
+    names = ["x", "w"]
+    for number in range(random.randrange(3, 9)):
+        a, b = random.choice(names), random.choice(names)
+        lines.append(f"y{number} = {random.choice(SMOOTH).format(a=a, b=b)}")
+        names.append(f"y{number}")
+    lines.append(f"L = ({' + '.join(names[-2:])}).sum()\nL.backward()")
+    return "\n".join(lines) + "\n"
 
 
 def test_a_kink_somewhere_else_is_none() -> None:
@@ -256,8 +350,9 @@ def test_single_precision_is_noted() -> None:
 def test_what_rounding_hides_is_unclear() -> None:
     """A term of 1e64 beside one of 1: no difference of the sum can show the second."""
     text = "x = torch.tensor([1.0, 1e32], dtype=torch.float64, requires_grad=True)\n"
-    fact = checked(text + "L = (x * x).sum()\n")
+    fact = checked(text + "L = (x * x.abs()).sum()\n")
     assert (fact.exit_code, fact.leaves[0].status) == (0, "unclear")
+    assert leaves(text + "L = (x * x).sum()\n")["x"].status == "equal"  # by a complex step
 
 
 def test_conventions() -> None:
@@ -342,3 +437,42 @@ def sides_of(function: Any) -> Any:
 def test_a_quotient_beside_the_domain() -> None:
     found = quotient(sides_of(lambda h: math.nan), 1.0, lambda value: 1e-9)
     assert not found.finite
+
+
+def test_a_complex_step_where_the_program_allows_it() -> None:
+    text = X + "L = (x.sin() * x.exp()).sum()\n"
+    assert leaves(text)["x"].by == "complex step"
+    assert leaves(text.replace("x.exp()", "x.abs()"))["x"].by == "differences"
+    own = FUNCTION.format(forward="x * x", backward="g * 2 * x")
+    assert leaves(own + X + "L = Own.apply(x).sum()\n")["x"].by == "differences"
+
+
+def test_a_complex_step_finds_what_differences_lose() -> None:
+    """Numbers that are large and hardly move leave no digits to a difference."""
+    text = X + "L = (x * 1e-9 + 1e8).sum() * 1.0\n"
+    (leaf,) = leaves(text).values()
+    assert (leaf.status, leaf.by) == ("equal", "complex step")
+    assert leaf.numeric == pytest.approx(1e-9, rel=1e-12)
+
+
+def test_runs_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    repeated = import_module("gradcli.questions.check.repeated")
+    text = X + "y = torch.rand(3) * x\ny.sum().backward()\n"
+    assert checked(text, repeat=3).exit_code == 0
+    plain = repeated.execute
+
+    def execute(request: Any, write: Any) -> Any:
+        changed = request.data.replace(b"rand(3)", b"rand(3, dtype=torch.float64).float()")
+        return plain(request._replace(data=changed), write)
+
+    monkeypatch.setattr(repeated, "execute", execute)
+    (problem,) = checked(text, repeat=2).problems
+    assert (problem.kind, problem.line) == ("repeat", 1)
+    assert problem.message.startswith("run 2 of 2 gives other bits than the first: x.grad is ")
+
+
+def test_a_backward_that_gives_another_gradient_each_time() -> None:
+    text = FUNCTION.format(forward="x * x", backward="g * 2 * x * torch.rand(3)")
+    fact = checked(text + X + "L = Own.apply(x).sum()\nL.backward()\n")
+    (problem,) = fact.problems
+    assert problem.advice[0] == "cause: the backward of Own gives another gradient each time"

@@ -22,9 +22,9 @@ from test_cli import Done
 from test_cli import gradcli as process
 
 from gradcli.questions.check import files, jobs
-from gradcli.questions.check.wire import packed, unpacked
 from gradcli.recording.facts import ErrorFact, LabelFact
 from gradcli.recording.facts.check import EdgeCheck, FileCheck, LeafCheck, Problem
+from gradcli.recording.facts.check_wire import packed, unpacked
 
 FORMS = ("text", "json", "junit", "github")
 

@@ -113,6 +113,23 @@ def test_grad(home: Path) -> None:
     ]
 
 
+LOOP = """torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
+loss = model(torch.ones(1, 2)).sum()
+{0}for param in model.parameters():
+    print(param.shape)
+"""
+
+
+@pytest.mark.parametrize("called", ["", "loss.backward()\n"])
+def test_the_name_of_a_loop_hides_no_parameter(home: Path, called: str) -> None:
+    (home / "loop.expr").write_text(LOOP.format(called))
+    page = answer("grad", "loop.expr")
+    names = {line.split()[0] for line in page.splitlines() if line.startswith("dloss/d")}
+    assert names == {f"dloss/dmodel.{n}" for n in ("0.weight", "0.bias", "2.weight", "2.bias")}
+    assert answer("grad", "loop.expr", "--wrt", "param").endswith("dloss/dparam = tensor([1.])\n")
+
+
 def test_grad_of_another_result_and_with_everything(home: Path) -> None:
     assert answer("grad", "two_paths.expr", "--of", "d", "--wrt", "c").endswith(
         "\ndd/dc = tensor(7.)\n"
@@ -307,7 +324,7 @@ def test_out_into_what_is_no_plain_file(home: Path) -> None:
         (("run", "--set", "a=@none.npy"), "none.npy"),
         (("trace", "--of", "X"), "no tensor has this name"),
         (("grad", "--wrt", "zz"), "no tensor has this name"),
-        (("grad", "--of", "b", "--of", "c"), "one result at a time"),
+        (("grad", "--of", "b", "--of", "c"), "--of takes one result"),
         (("trace", "--no-grad", "zz"), "no such input"),
         (("trace", "--no-grad", "b"), "computes it itself"),
         (("grad", "--wrt", "a", "--retain-grad", "zz"), "was bound to zz"),

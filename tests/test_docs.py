@@ -91,7 +91,7 @@ def test_programs(page: Path, tmp_path: Path, environment: dict[str, str]) -> No
     assert text == page.read_text("utf-8")
 
 
-def test_python_blocks(environment: dict[str, str]) -> None:
+def test_python_blocks(tmp_path: Path, environment: dict[str, str]) -> None:
     """What a block prints is what the comments behind its print calls say."""
     text = "".join(page.read_text("utf-8") for page in PAGES)
     blocks = [b for b in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S) if "gradcli" in b]
@@ -102,6 +102,7 @@ def test_python_blocks(environment: dict[str, str]) -> None:
         said = re.findall(r"print\(.*\)  # (.*)", block)
         done = subprocess.run(
             [sys.executable, "-c", block],
+            cwd=tmp_path,
             env=environment,
             capture_output=True,
             text=True,

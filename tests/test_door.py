@@ -13,17 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reachable import leaf, optimizer, parameters
+from reachable import OTHERS, leaf, made_by_a_program, optimizer, parameters
 
 import gradcli
 from gradcli.engine.kept import KEPT
 from gradcli.language import values
 from gradcli.language.adoption import adopt
-from gradcli.language.attributes import set_attribute
+from gradcli.language.attributes import SPECIAL_SET, set_attribute
 from gradcli.language.budget import Budget
 from gradcli.language.builtins.paths import resolve_path
 from gradcli.language.builtins.types import CONSTRUCTIBLE
 from gradcli.language.calls import call
+from gradcli.language.classes import ClassValue, ProgramModule
 from gradcli.language.libraries import publishes
 from gradcli.language.members import members_of, members_of_type
 from gradcli.language.names import known_paths
@@ -77,7 +78,7 @@ STARTS: tuple[Any, ...] = (
     lambda: ([gradcli.optim.lr_scheduler.StepLR(optimizer(), 1)],), lambda: (1, (1, 1)),
     one_after_the_other, lambda: ("LSTM", 2, 2), lambda: (parameters(), {"lr": 0.1}),
     lambda: (gradcli.nn.TransformerEncoderLayer(4, 2), 1), lambda: (4, 2),
-    lambda: ([0, 1], 1, True),
+    lambda: ([0, 1], 1, True), lambda: ([gradcli.nn.ReLU()], leaf()),
     lambda: (gradcli.nn.TransformerDecoderLayer(4, 2), 1), lambda: (4, 2, 1, 1),
 )  # fmt: skip
 
@@ -188,6 +189,44 @@ def test_parts_go_into_their_tables_only(path: str, kind: type, running: None) -
                 assert place in PARTS or name in members_of(value).settable, (name, place)
                 assert place in (*PARTS, name), (name, place)
                 restore(value, place, before)
+
+
+def slots_of(value: Any) -> dict[str, Any]:
+    """All that an object holds, in its dictionary and in slots."""
+    held = dict(getattr(value, "__dict__", {}))
+    for part in type(value).__mro__:
+        slots = part.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__weakref__", "__dict__") and hasattr(value, name):
+                held[name] = getattr(value, name)
+    return held
+
+
+def test_what_takes_no_attributes_stays_as_it_is(running: None) -> None:
+    """Arrays, distributions, generators, patterns, files, records, ...: of each type one object."""
+    made_here = {**made_by_a_program(), **made_by_a_program(OTHERS)}
+    flat = [v for value in made_here.values() for v in (value, *parts_of(value))]
+    kinds = {type(value): value for value in flat}
+    trap = values.Builtin("trap", lambda *args: None)
+    seen = 0
+    for kind, value in kinds.items():
+        own = issubclass(kind, (values.Instance, values.Function, ClassValue, ProgramModule))
+        if own or kind in SPECIAL_SET or members_of(value).keeps:
+            continue  # the program's own, or seen above
+        seen += 1
+        before, settable = slots_of(value), members_of(value).settable
+        for name in NAMES:
+            for new in (trap, "__getattribute__"):
+                with suppress(AttributeError, TypeError, ValueError, RuntimeError):
+                    set_attribute(value, name, new)
+        now = slots_of(value)
+        differing = {name for name in {*now, *before} if now.get(name) is not before.get(name)}
+        assert differing <= {*settable, "_extra", "kept"}, (kind, differing)
+    assert seen > 40
+
+
+def parts_of(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if type(value) in (list, tuple) else ()
 
 
 # ---------------------------------------------------------------- the library's own code

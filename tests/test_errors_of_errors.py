@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_here import here
@@ -147,3 +148,52 @@ def test_what_fits_is_left_alone(text: str) -> None:
     printable = text.replace("\n", "").isprintable()
     if len(text) <= MOST and text.count("\n") < MOST_LINES and (printable or len(text) < 100):
         assert once == text
+
+
+# ---------------------------------------------------------------- whose error it is
+
+PLANTED = """
+def forward(self, input):
+    {line}
+"""
+WITH_LINEAR = "net = nn.Linear(2, 2)\ny = net(torch.ones(2))\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["return undefined", "return self._nothing(input)", "return input.no_such_method()",
+     "import math; return math.sinus(input)"],
+)  # fmt: skip
+def test_a_mistake_in_a_class_of_the_library_is_ours(
+    line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from gradcli.nn import linear
+
+    planted: dict[str, Any] = {}
+    exec(compile(PLANTED.format(line=line), linear.__file__, "exec"), planted)
+    monkeypatch.setattr(linear.Linear, "forward", planted["forward"])
+    (tmp_path / "p.expr").write_text(WITH_LINEAR)
+    for command in ("run", "trace"):
+        done = here(command, str(tmp_path / "p.expr"))
+        assert done.returncode == 70, done.stderr
+        assert "this is a bug in gradcli" in done.stderr and "nn/linear.py" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("m = nn.LSTM(3, 2)\ny = m([1, 2])\n", "AttributeError: 'list' object"),
+        ("m = nn.Linear(3, 2)\ny = m('a')\n", "TypeError: linear(): argument 'input'"),
+        ("m = nn.MultiheadAttention(4, 2)\ny = m(torch.ones(1, 1, 4), None, 3)\n", "NoneType"),
+        ("w = torch.tensor(1., requires_grad=True)\nopt = torch.optim.Adam([w])\n"
+         "opt.param_groups[0]['betas'] = 3\n(w * 2).backward()\nopt.step()\n", "TypeError"),
+        ("m = nn.Linear(3, 2)\ny = m.no_such_layer\n", "AttributeError"),
+        ("x = torch.ones(1, requires_grad=True)\nx.exp().grad_fn._saved_other\n", "AttributeError"),
+    ],
+)  # fmt: skip
+def test_what_a_program_gives_to_a_class_of_the_library_is_its_own_error(
+    text: str, told: str
+) -> None:
+    status, place, said = ended(text)
+    last = text.count("\n")
+    assert status == 3 and place.startswith(f"{last}:") and told in said

@@ -28,7 +28,7 @@ from gradcli.engine.run_state import as_new
 from gradcli.opening import UsageError
 from gradcli.pipeline.request import Limits, Ran, Request
 from gradcli.pipeline.run import execute
-from gradcli.questions.explained import MOST_STEPS, with_trials
+from gradcli.questions.explained import MOST_MEMORY, MOST_STEPS, with_trials
 from gradcli.render import error as render
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -190,6 +190,21 @@ def test_a_program_that_is_not_cheap_is_not_run_again() -> None:
     ran = explained(loop + "L = torch.ones(2)\nL.sum().backward()\n")
     assert ran.error is not None
     assert ran.error.notes == ("help: L = torch.ones(2, requires_grad=True) on line 4",)
+
+
+@pytest.mark.parametrize(("left", "tried"), [(0, True), (2 * MOST_MEMORY, False)])
+def test_only_memory_that_the_program_took_counts(
+    left: int, tried: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A notebook, or a check of many files, holds much before the program begins."""
+    held = 3 * MOST_MEMORY
+    monkeypatch.setattr("gradcli.language.budget.memory_in_use", lambda: (held, held))
+    monkeypatch.setattr(
+        "gradcli.questions.explained.memory_in_use", lambda: (held + left, held + left)
+    )
+    ran = explained("L = torch.ones(2)\nL.sum().backward()\n")
+    assert ran.error is not None
+    assert ran.error.notes[0].endswith("tried: passes") is tried
 
 
 def test_no_time_is_left() -> None:

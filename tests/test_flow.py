@@ -183,8 +183,8 @@ for i in range({turns}):
 """
     )
     ran = recorded(Request(text.encode(), "train.expr"), None)
-    flow = ran.seen(GradientFlow)
-    assert flow is not None and flow.count == turns
+    flow = ran.recording.find(GradientFlow)
+    assert flow is not None and ran.recording.passes.count == turns
     assert len(flow.first) + len(flow.last) == 2 * ENDS
     assert len(flow.tracks) + len(flow.gone) < 10 and len(flow.names) < 10
     assert all(len(track.curve.groups) <= ROOM for track in flow.tracks.values())

@@ -6,6 +6,8 @@ slices, cut down: programs that once differed from PyTorch, texts that were not 
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import Counter
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from fuzz.parsing import fault_of
 from fuzz.programs import program, written
 from fuzz.shrink import shrunk
 from fuzz.texts import text
+from fuzz.workers import Died, Say, spread
 from oracle import torch
 from programs_under import compare, sections
 
@@ -81,6 +84,31 @@ def test_texts(first: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", UNBORNE, ids=range(len(UNBORNE)))
 def test_texts_that_were_not_borne(data: bytes, tmp_path: Path) -> None:
     assert fault_of(data, tmp_path / "text.expr", Counter()) is None
+
+
+def dies_at(say: Say, seed: int, how: str) -> int:
+    """A task of the fuzzer that may end its process."""
+    say((seed, "PyTorch"))
+    if how == "signal":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if how == "exit":
+        os._exit(3)
+    if how == "error":
+        raise RuntimeError("a defect of the fuzzer")
+    return seed
+
+
+def test_a_process_that_dies_names_its_seed_and_the_run_goes_on() -> None:
+    given = [(1, ""), (2, "signal"), (3, "exit"), (4, "error"), (5, "")]
+    answers: dict[int, object] = {}
+    spread(dies_at, given, 1, lambda task, answer: answers.update({task[0]: answer}))
+    assert answers == {
+        1: 1,
+        2: Died(2, "PyTorch", "SIGKILL"),
+        3: Died(3, "PyTorch", "exit code 3"),
+        4: Died(4, "PyTorch", "RuntimeError: a defect of the fuzzer"),
+        5: 5,
+    }
 
 
 def test_a_difference_is_cut_down() -> None:

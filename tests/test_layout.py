@@ -30,6 +30,7 @@ THIN = {
     "part of a column": "torch.randn(4, 3)[:, :1]",
     "part of a row": "torch.randn(3, 4).t()[:, 1:2]",
     "one": "torch.randn(3, 3)[1:2, 1:2]",
+    "part of an expanded row": "torch.randn(4).expand(2, -1)[1:]",
 }
 ONE = (
     "x * 2",
@@ -132,8 +133,17 @@ FLAT = (
     "x[None]",
     "x.squeeze()",
     "x.view(-1)",
-    "x.expand(4, 4)",
+    "x.expand(4, 4) if 1 in x.shape else x.expand(2, *x.shape)",
     "x.t().contiguous()",
+    "x.unsqueeze(1)",
+    "x[:, None, :]",
+    "x.view_as(x)",
+    "x[..., ::2]",
+    "x[9::3]",
+    "x[..., 0]",
+    "x.narrow(0, 0, min(1, len(x)))",
+    "x.tensor_split(2)[1]",
+    "x.diagonal()",
     "torch.autograd.grad((x.requires_grad_() @ x.t()).sum(), x, create_graph=True)[0]",
 )
 
@@ -170,6 +180,15 @@ def test_results_lie_as_in_pytorch(text: str) -> None:
 @pytest.mark.parametrize("text", FLAT)
 def test_dimensions_of_size_one_have_the_strides_of_pytorch(text: str) -> None:
     assert all_strides(gradcli, text, "thin") == oracle.ask("all_strides", text, "thin")
+
+
+@pytest.mark.parametrize("text", ("x", "x[None]", "x.t()", "x[:, ::2]", "x[9::3]", "x[:1]"))
+def test_views_of_no_elements_have_the_strides_of_pytorch(text: str) -> None:
+    for first in (
+        "torch.zeros(0, 4)", "torch.zeros(0, 4).t()", "torch.zeros(0, 4)[:, :1]",
+        "torch.randn(4).expand(2, -1)[:0]", "torch.zeros(0).expand(2, -1)",
+    ):  # fmt: skip
+        assert strides(gradcli, text, first, "None") == oracle.ask("strides", text, first, "None")
 
 
 def test_a_solution_lies_in_the_memory_of_the_right_hand_side() -> None:

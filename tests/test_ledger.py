@@ -24,7 +24,7 @@ LOOK = Look()
 
 
 def ran(text: str, **wanted: Any) -> Ran:
-    done = execute(Request(text.encode(), "program.expr", **wanted), None, *watching())
+    done = execute(Request(text.encode(), "program.expr", **wanted), None, watching())
     assert done.error is None, done.error
     return done
 

@@ -16,6 +16,7 @@ from programs_under import sections
 
 from gradcli.numerics.twister import DEFAULT_SEED
 from gradcli.pipeline.request import Ran, Request
+from gradcli.questions import paths
 from gradcli.questions.trace import Options, recorded, trace_report
 from gradcli.questions.why import why_report
 from gradcli.reading import read
@@ -176,6 +177,7 @@ def test_an_advice_is_tried_in_a_process_of_its_own() -> None:
 
 
 WORDS = (
+    ("paths", "--of", "loss", "--wrt", "x", "--jacobian"), ("paths", "--wrt", "w", "--jacobian"),
     ("grad",), ("grad", "--of", "{result}", "--wrt", "{leaf}"), ("step", "--plain"),
     ("trace", "--format", "svg"), ("trace", "--ledger"),
     ("flow",),
@@ -202,6 +204,60 @@ def test_other_questions_answer_the_same(words: tuple[str, ...], capsys: Any) ->
             sys.stdin = sys.__stdin__
         told.append(capsys.readouterr().out)
     assert told[0] == told[1]
+
+
+@needs_torch
+def test_where_two_engines_part(tmp_path: Path, capsys: Any) -> None:
+    text = "x = torch.tensor([1., 2.], requires_grad=True)\ny = (x * 2).sin()\ny.sum().backward()\n"
+    file = tmp_path / "a.expr"
+    file.write_text(text, "utf-8")
+    words = ["diff", str(file), "--engine", "own,torch"]
+    call = read(words)
+    assert call is not None and call.run() == 0
+    assert "equal: 2 tensors, 3 nodes, 1 gradient" in capsys.readouterr().out
+    file.write_text(
+        text.replace("1.", "0.").replace("x * 2", "torch.special.log_ndtr(x * 30 - 700)"), "utf-8"
+    )
+    call = read([*words, "--rtol", "0", "--atol", "0"])
+    assert call is not None and call.run() == 1
+    assert "first divergence  SpecialLogNdtrBackward0" in capsys.readouterr().out
+
+
+TRAINING = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(2, 3), nn.Linear(3, 2)
+
+    def forward(self, x):
+        h = torch.softmax(self.a(x), -1)
+        return self.b(nn.functional.layer_norm(h, (3,)))
+
+def main():
+    torch.manual_seed(0)
+    model = Net()
+    opt = torch.optim.Adam(model.parameters(), lr=0.1)
+    x, y = torch.randn(4, 2), torch.tensor([0, 1, 1, 0])
+    for _ in range(3):
+        opt.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        opt.step()
+
+main()
+"""
+
+
+@needs_torch
+@pytest.mark.parametrize("number", [1, 3])
+def test_paths_of_a_pass_of_a_script(number: int) -> None:
+    asked = paths.Asked(wrt=("model.a.weight",), number=number)
+    request = Request(TRAINING.encode(), "train.py", "train.py", engine="torch", retain_graph=True)
+    ran, report = paths.paths_report(paths.recorded(request, None, asked), asked)
+    assert ran.error is None and report.equal and report.of == "loss"
 
 
 class StandardInput(io.TextIOWrapper):

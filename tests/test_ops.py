@@ -162,7 +162,7 @@ def test_misspelt_names() -> None:
     done = ops("tahn")
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr.splitlines()[0].startswith("UsageError: no operator is called 'tahn'")
+    assert done.stderr.splitlines()[0].startswith("UsageError: there is no operator 'tahn'")
     assert ops("--filter", "no such thing").returncode == 2
 
 

@@ -15,6 +15,7 @@ from gradcli.questions.profile import Timed, facts
 from gradcli.questions.trace import recorded, trace_report
 from gradcli.recording.facts.profile import LineFact, ProfileFact
 from gradcli.render import profile as render
+from gradcli.render.folds import Folds
 from gradcli.render.text import Look, paint
 
 PROGRAM = """\
@@ -38,13 +39,13 @@ y = scale(w)
 
 def profiled(text: str) -> tuple[Ran, ProfileFact]:
     ran = recorded(Request(text.encode(), "p.expr"), lambda words: None, profile=True)
-    profile = ran.seen(Timed)
+    profile = ran.recording.find(Timed)
     assert ran.program is not None and profile is not None
     return ran, facts(ran.program, profile)
 
 
 def page(fact: ProfileFact, look: Look, expand: bool = False) -> list[str]:
-    return paint(render.table(fact, look, expand=expand), look).splitlines()
+    return paint(render.table(fact, look, Folds(expand)), look).splitlines()
 
 
 def test_lines_as_they_ran() -> None:
@@ -100,8 +101,8 @@ def test_hooks_and_failures() -> None:
     assert ran.error is None
     times = {line.line: line.times for line in profile.lines}
     assert times[4] == 2 and times[7] == 2 and times[11] == 1
-    timed = ran.seen(Timed)
-    assert timed is not None and timed.calls == []
+    timed = ran.recording.find(Timed)
+    assert timed is not None and timed.watch.calls == []
 
 
 def test_the_same_facts_with_and_without() -> None:

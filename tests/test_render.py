@@ -26,6 +26,7 @@ from gradcli.recording.facts import (
     Report,
     RootFact,
     SavedFact,
+    Spread,
     TensorFact,
 )
 from gradcli.render import error, escape, fold, trace
@@ -282,8 +283,8 @@ def test_many_results_are_thinned() -> None:
     tensors = tuple(inner(f"losses[{i}]", i, i, "MulBackward0", 2) for i in range(200))
     nodes = tuple(NodeFact(i, "MulBackward0", (None,)) for i in range(200))
     page = trace.text(drawn("p.expr", "cpu", tensors, nodes, tuple(range(200))), PLAIN)
-    assert "and 199 more results: losses[0], losses[1], losses[2], ..." in page
-    assert "… 194 more" in page and len(page.splitlines()) < 20
+    assert "⋮ 1  199 more results: losses[0], losses[1], losses[2], ..." in page
+    assert "⋮ 2  194 more" in page and len(page.splitlines()) < 20
 
 
 def test_saved_table() -> None:
@@ -316,7 +317,7 @@ def test_nothing_is_wider_than_the_page(text: str, width: int) -> None:
     nodes = (NodeFact(0, "NativeLayerNormBackward0", ((1, 0),), place(2, text, text[:9])),
              NodeFact(1, "AccumulateGrad", ()))  # fmt: skip
     tensors = (leaf(text, 1, 3, 4), inner("z", 0, 1, "NativeLayerNormBackward0", 2))
-    tensors = (tensors[0]._replace(text=f"tensor([{text}])", range=(0.0, 1e9)), tensors[1])
+    tensors = (tensors[0]._replace(text=f"tensor([{text}])", range=Spread(0.0, 1e9)), tensors[1])
     page = trace.text(drawn("p.expr", "cpu", tensors, nodes, (1,)), look, saved=True)
     assert max(width_of(line) for line in page.splitlines()) <= width
     assert escape.block(page) == page
@@ -330,7 +331,7 @@ def test_cut_and_pad() -> None:
 
 def test_columns_give_way_widest_first() -> None:
     rows = [(cell("x" * 50), cell("y" * 50), cell("zz"))]
-    (line,) = columns(rows, PLAIN, flexible=(((0, 10), (1, 10)),))
+    (line,) = columns(rows, PLAIN, giving=(((0, 10), (1, 10)),))
     assert sum(width_of(piece.text) for piece in line) == 80
     assert paint([line], PLAIN).count("…") == 2
 

@@ -115,7 +115,21 @@ def test_ranges(torch: Any) -> None:
          "n": torch.tensor([float("nan"), 1.0]), "e": torch.ones(0)},
         texts=True,
     )  # fmt: skip
-    assert [fact.range for fact in found.tensors] == [(-1.0, 3.0), None, None, None]
+    ranges = [fact.range and fact.range[:2] for fact in found.tensors]
+    assert ranges == [(-1.0, 3.0), None, None, None]
+
+
+@both
+def test_mean_and_norm_of_many_numbers(torch: Any) -> None:
+    found = collected(
+        torch,
+        {"few": torch.ones(6), "x": torch.tensor([3.0, 4.0] + [0.0] * 8),
+         "large": torch.tensor([1e200] * 7, dtype=torch.float64)},
+        texts=True,
+    )  # fmt: skip
+    few, x, large = (fact.range for fact in found.tensors)
+    assert few[2:] == (None, None) and x == (0.0, 4.0, 0.7, 5.0)
+    assert large.norm == pytest.approx(7**0.5 * 1e200)
 
 
 @both

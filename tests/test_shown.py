@@ -287,7 +287,7 @@ def test_of_takes_an_expression(home: Path, line: str) -> None:  # noqa: F811
     assert done.returncode == 0, done.stderr
     assert "z.sum()" in done.stdout
     wrong = gradcli(verb, "p.expr", "--of", "1 + 1", *rest)
-    assert wrong.returncode == 2 and "--of 1 + 1: its value is no tensor" in wrong.stderr
+    assert wrong.returncode == 2 and "--of 1 + 1: its value is not a tensor" in wrong.stderr
 
 
 def test_every_pass_has_a_tree_of_its_own() -> None:

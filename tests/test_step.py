@@ -418,7 +418,7 @@ def test_the_page() -> None:
         "     incoming  dL/da = -35 + -18 = -53   from steps 7 and 9\n"
         "     stored    a.grad = tensor(-53.)\n"
         "\n"
-        "  11 steps; 4 nodes gave up what they had saved, 28 bytes\n"
+        "  11 steps; 4 nodes released their saved tensors, 28 bytes\n"
     )
 
 
@@ -439,7 +439,7 @@ y.backward()
 
 def test_repetitions_are_folded() -> None:
     text = page(LOOP.format(count=50))
-    assert "… steps 3 to 98: the 2 steps above, 48 times more" in text
+    assert "⋮ 1  steps 3 to 98: the 2 steps above, 48 times more" in text
     assert "steps 3 to 98" in text and text.count("MulBackward0") == 3
 
 
@@ -452,7 +452,7 @@ for i in range(5):
 """
     shown = page(text)
     assert shown.count("AccumulateGrad") == 1
-    told = "passes 2 to 5: the same steps as pass 1, other numbers; --pass N tells one\n"
+    told = "⋮ 1  passes 2 to 5: the same steps as pass 1, other numbers; --pass N shows one\n"
     assert shown.endswith("\n\n" + told)
 
 
@@ -535,7 +535,7 @@ def test_an_error_is_told_after_the_steps(home: Path) -> None:  # noqa: F811
 
 
 def test_nothing_to_differentiate(home: Path) -> None:  # noqa: F811
-    assert "nothing that requires grad" in refused(3, "step", "-", stdin="x = tensor(1.0)\n")
+    assert "no result requires grad" in refused(3, "step", "-", stdin="x = tensor(1.0)\n")
     assert "--grad-output" in gradcli("step", "--set", "x=[1.0,2.0]", "-", stdin="y = x * 2").stderr
     shown = answer("step", "--set", "x=[1.0,2.0]", "--grad-output", "1.0", "-", stdin="y = x * 2")
     assert "x.grad = tensor([2., 2.])" in shown
@@ -559,7 +559,7 @@ def test_commands(home: Path) -> None:  # noqa: F811
     assert answers[1].startswith("  2  d = w3 * b + w4 * c")
     assert answers[2].startswith("     … steps 3 to 8\n\n  9  b = w1 * a")
     assert answers[3:5] == ["None\n", "tensor(8., grad_fn=<MulBackward0>)\n"]
-    assert "11 steps; 4 nodes gave up what they had saved" in answers[5]
+    assert "11 steps; 4 nodes released their saved tensors" in answers[5]
     assert answers[6] == "tensor(-53.)\n"
     assert answers[7].startswith(" 10  w1  leaf") and answers[8] == "None\n"
 
@@ -575,8 +575,8 @@ def test_breakpoints(home: Path) -> None:  # noqa: F811
 
 def test_what_a_session_says_to_mistakes(home: Path) -> None:  # noqa: F811
     answers = script("foo", "nxt", "run zz", "show zz", "break q", "pass 4", "back", "show 1 +")
-    assert answers[0] == "foo: no such command; help lists what there is\n"
-    assert answers[1] == "nxt: no such command; did you mean next?\n"
+    assert answers[0] == "foo: unknown command; help lists the commands\n"
+    assert answers[1] == "nxt: unknown command; did you mean next?\n"
     assert answers[2].startswith("no step of this pass is called zz; its steps are L, d, ")
     assert answers[3] == "NameError: name 'zz' is not defined\n"
     assert answers[4].startswith("no step of this pass is called q")

@@ -6,17 +6,29 @@ A cost is a function of the bound arguments, as NumPy gets them. It is paid befo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from ..engine.mode import state
+from .extents import (
+    WIDEST,
+    Given,
+    all_elements,
+    arrays,
+    count,
+    extent,
+    is_part,
+    number,
+    sizes,
+    spread,
+    spread_shapes,
+    widest,
+    width,
+)
 
-Given = dict[str, Any]
-Shape = tuple[int, ...]
 PER_STEP = 6  # so many bits of a number of elements: a step looks at 64
-WIDEST = 16  # bytes of the widest number
 PRINTED = 64  # bytes of text that an element becomes, and more than the steps it takes
 
 
@@ -26,108 +38,19 @@ def pay(elements: float, size: float = 0) -> None:
     state.charge(int(elements) >> PER_STEP)
 
 
-# ---------------------------------------------------------------- what arguments measure
-
-
-def extent(value: Any) -> Shape:
-    """The shape that a value has as an array; of nested lists, along the first elements."""
-    if isinstance(value, numpy.ndarray | numpy.generic):
-        return value.shape
-    shape: list[int] = []
-    while isinstance(value, list | tuple):
-        shape.append(len(value))
-        if not value:
-            break
-        value = value[0]
-    return (*shape, *extent(value)) if isinstance(value, numpy.ndarray) else tuple(shape)
-
-
-def count(value: Any) -> int:
-    """How many elements there are, in the parts of a list of arrays too."""
-    if isinstance(value, numpy.ndarray):
-        return value.size
-    if isinstance(value, list | tuple):
-        return sum(map(count, value)) if any(map(_is_part, value)) else len(value)
-    return 1
-
-
-def _is_part(value: Any) -> bool:
-    """Arrays and lists; an array of no dimension is a number."""
-    return isinstance(value, list | tuple) or (isinstance(value, numpy.ndarray) and value.ndim > 0)
-
-
-def width(value: Any) -> int:
-    """Bytes of an element."""
-    if isinstance(value, numpy.ndarray | numpy.generic):
-        return max(value.dtype.itemsize, 1)
-    if isinstance(value, str):
-        return 4 * len(value) + 4
-    if isinstance(value, list | tuple) and value:
-        return max(map(width, value))
-    return 8
-
-
-def sizes(value: Any) -> list[int]:
-    """A shape that a program gave, as numbers; what is no number NumPy will refuse itself."""
-    parts = value if _is_part(value) else (value,)
-    return [number(part) for part in parts]
-
-
-def arrays(given: Given) -> list[Any]:
-    """The arguments that are arrays, or become some."""
-    return [value for name, value in given.items() if name not in SETTINGS and _is_part(value)]
-
-
-SETTINGS = frozenset({"axis", "axes", "shape", "newshape", "keepdims", "reps", "order"})
-
-
-def spread(values: Iterable[Any]) -> int:
-    """How many elements arrays have that are broadcast with each other, at most."""
-    return _spread_shapes([extent(value) for value in values])
-
-
-def _spread_shapes(shapes: list[Shape]) -> int:
-    total = 1
-    for place in range(1, max(map(len, shapes), default=0) + 1):
-        total *= max(shape[-place] for shape in shapes if len(shape) >= place)
-    return total
-
-
-def _whole(given: Given) -> int:
-    return sum(map(count, arrays(given)))
-
-
-def _widest(given: Given) -> int:
-    own = given.get("dtype")
-    asked = own.itemsize if isinstance(own, numpy.dtype) else 8
-    return max([asked, *[width(value) for value in given.values()]])
-
-
-def number(value: Any, otherwise: int = 0) -> int:
-    """The size of an integer among the arguments; what is none NumPy will refuse itself."""
-    if isinstance(value, numpy.ndarray) and value.size == 1:
-        value = value.item()
-    if isinstance(value, int | float | numpy.number) and math.isfinite(value):
-        return abs(int(value))
-    return otherwise
-
-
-# ---------------------------------------------------------------- the costs
-
-
 def view(given: Given) -> None:
     pay(64)
 
 
 def copied(given: Given) -> None:
-    pay(_whole(given), _whole(given) * _widest(given))
+    pay(all_elements(given), all_elements(given) * widest(given))
 
 
 def filled(given: Given) -> None:
     shape = given.get("shape", given.get("new_shape"))
     like = next((given[name] for name in ("a", "prototype") if name in given), None)
     elements = math.prod(sizes(shape)) if shape is not None else count(like)
-    pay(elements, elements * _widest(given))
+    pay(elements, elements * widest(given))
 
 
 def converted(given: Given) -> None:
@@ -135,7 +58,7 @@ def converted(given: Given) -> None:
     elements = count(given["a"])
     dtype = given.get("dtype")
     letters = isinstance(dtype, numpy.dtype) and dtype.kind == "U"
-    size = max(dtype.itemsize, 256) if letters else _widest(given)  # type: ignore[union-attr]
+    size = max(dtype.itemsize, 256) if letters else widest(given)  # type: ignore[union-attr]
     pay(elements * (8 if letters else 1), elements * size)
 
 
@@ -148,7 +71,7 @@ def counted(given: Given) -> None:
         elements = math.ceil(abs(length)) if isinstance(length, complex) or length > 0 else 0
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         elements = 0  # NumPy has words for it
-    pay(elements, elements * 2 * _widest(given))
+    pay(elements, elements * 2 * widest(given))
 
 
 def _plain(value: Any) -> Any:
@@ -169,7 +92,7 @@ def square(given: Given) -> None:
     columns = max([number(given[name]) for name in ("M", "m") if name in given], default=rows)
     if given.get("M", 0) is None or given.get("m", 0) is None:
         columns = rows
-    pay(4 * rows * columns, rows * columns * max(_widest(given), 3 * 8))
+    pay(4 * rows * columns, rows * columns * max(widest(given), 3 * 8))
 
 
 def diagonal(given: Given) -> None:
@@ -182,14 +105,14 @@ def diagonal(given: Given) -> None:
 
 def diagonals(given: Given) -> None:
     side = count(given["v"]) + number(given.get("k"))
-    pay(side * side, side * side * _widest(given))
+    pay(side * side, side * side * widest(given))
 
 
 def powers(given: Given) -> None:
     elements = count(given["x"])
     columns = given.get("N")
     elements *= elements if columns is None else number(columns)
-    pay(elements, 2 * elements * _widest(given))
+    pay(elements, 2 * elements * widest(given))
 
 
 def unravelled(given: Given) -> None:
@@ -199,9 +122,9 @@ def unravelled(given: Given) -> None:
 
 def rolled(given: Given) -> None:
     """Along several dimensions, the parts on both sides of each are moved."""
-    elements = _whole(given)
+    elements = all_elements(given)
     parts = 2 ** len(extent(given["a"])) if given.get("axis") is not None else 2
-    pay(4 * elements + 256 * parts, elements * _widest(given))
+    pay(4 * elements + 256 * parts, elements * widest(given))
 
 
 def selected(given: Given) -> None:
@@ -217,7 +140,7 @@ def quantiles(given: Given) -> None:
     lines = 1 if given.get("axis") is None else count(a) // max(min(shape, default=1), 1)
     elements = count(a)
     pay(8 * elements * max(elements.bit_length(), 1) + 16 * lines * count(q),
-        2 * elements * _widest(given) + 8 * 8 * lines * count(q))  # fmt: skip
+        2 * elements * widest(given) + 8 * 8 * lines * count(q))  # fmt: skip
 
 
 def multiplied(given: Given) -> None:
@@ -225,50 +148,50 @@ def multiplied(given: Given) -> None:
     a, b = extent(given["x1"]), extent(given["x2"])
     rows, between = (a[-2] if len(a) > 1 else 1), (a[-1] if a else 1)
     columns = b[-1] if len(b) > 1 else 1
-    stacks = _spread_shapes([a[:-2], b[:-2]])
+    stacks = spread_shapes([a[:-2], b[:-2]])
     copies = math.prod(a) + math.prod(b)
     elements = stacks * rows * columns
-    pay(elements * max(between, 1) // 4, (elements + copies) * _widest(given))
+    pay(elements * max(between, 1) // 4, (elements + copies) * widest(given))
 
 
 def grid(given: Given) -> None:
     parts = given.get("xi")
     shape = sizes(given["dimensions"]) if parts is None else [count(part) for part in parts]
-    pay(math.prod(shape) * len(shape), math.prod(shape) * len(shape) * _widest(given))
+    pay(math.prod(shape) * len(shape), math.prod(shape) * len(shape) * widest(given))
 
 
 def elementwise(given: Given) -> None:
     values = arrays(given)
     elements = spread(values)
-    total = sum(map(width, values)) if any(width(v) > WIDEST for v in values) else _widest(given)
+    total = sum(map(width, values)) if any(width(v) > WIDEST for v in values) else widest(given)
     pay(4 * elements, elements * total)
 
 
 def composed(given: Given) -> None:
     """Elementwise in several steps, each with an array of its own."""
     elements = spread(arrays(given))
-    pay(STEPS * 4 * elements, STEPS * elements * _widest(given))
+    pay(STEPS * 4 * elements, STEPS * elements * widest(given))
 
 
 def whole(given: Given) -> None:
-    elements = _whole(given)
-    pay(4 * elements, elements * _widest(given))
+    elements = all_elements(given)
+    pay(4 * elements, elements * widest(given))
 
 
 def cleaned(given: Given) -> None:
     """A copy without what is not a number, and marks of where it was."""
-    elements = _whole(given)
-    pay(8 * elements, 3 * elements * _widest(given))
+    elements = all_elements(given)
+    pay(8 * elements, 3 * elements * widest(given))
 
 
 def reduced(given: Given) -> None:
-    elements = _whole(given)
+    elements = all_elements(given)
     inner = given.get("a")
-    pay(2 * elements, 0 if isinstance(inner, numpy.ndarray) else elements * _widest(given))
+    pay(2 * elements, 0 if isinstance(inner, numpy.ndarray) else elements * widest(given))
 
 
 def sorted_(given: Given) -> None:
-    elements, wide = _whole(given), _widest(given)
+    elements, wide = all_elements(given), widest(given)
     rounds = 4 * max(elements.bit_length(), 1)
     pay(rounds * elements * max(wide // WIDEST, 1), 4 * elements * max(wide, 8))
 
@@ -276,8 +199,8 @@ def sorted_(given: Given) -> None:
 def distinct(given: Given) -> None:
     """Sorted with places to go back by."""
     sorted_(given)
-    elements = _whole(given)
-    pay(elements, 4 * elements * max(_widest(given), 8))
+    elements = all_elements(given)
+    pay(elements, 4 * elements * max(widest(given), 8))
 
 
 def found(given: Given) -> None:
@@ -297,8 +220,8 @@ def located(given: Given) -> None:
 def repeatedly(given: Given) -> None:
     """diff: as many turns as are asked for, also when nothing is left."""
     times, longest = number(given.get("n", 1)), max(extent(given["a"]), default=0)
-    elements = _whole(given)
-    pay(elements * max(min(times, longest), 1) + 256 * times, elements * _widest(given) * 3)
+    elements = all_elements(given)
+    pay(elements * max(min(times, longest), 1) + 256 * times, elements * widest(given) * 3)
 
 
 def gradients(given: Given) -> None:
@@ -314,13 +237,13 @@ def slid(given: Given) -> None:
 
 def outer(given: Given) -> None:
     elements = count(given["a"]) * count(given["b"])
-    pay(elements, elements * _widest(given) * (2 if "out" not in given else 1))
+    pay(elements, elements * widest(given) * (2 if "out" not in given else 1))
 
 
 def inner(given: Given) -> None:
     a, b = extent(given["a"]), extent(given["b"])
     rows, columns = math.prod(a[:-1]), math.prod(b[:-1])
-    pay(rows * columns * (a[-1] if a else 1), rows * columns * _widest(given))
+    pay(rows * columns * (a[-1] if a else 1), rows * columns * widest(given))
 
 
 def product(given: Given) -> None:
@@ -333,7 +256,7 @@ def product(given: Given) -> None:
         rows, columns, between = math.prod(a), math.prod(b), 1
     elements = max(rows, 1) * max(columns, 1)
     copies = math.prod(a) + math.prod(b)
-    pay(elements * max(between, 1) // 4, (elements + copies) * _widest(given))
+    pay(elements * max(between, 1) // 4, (elements + copies) * widest(given))
 
 
 def contracted(given: Given) -> None:
@@ -342,14 +265,14 @@ def contracted(given: Given) -> None:
     over: list[int] = []
     if isinstance(axes, int) and 0 < axes <= len(a):
         over = list(a[len(a) - axes :])
-    elif _is_part(axes) and len(axes) == 2:
-        places = axes[0] if _is_part(axes[0]) else (axes[0],)
+    elif is_part(axes) and len(axes) == 2:
+        places = axes[0] if is_part(axes[0]) else (axes[0],)
         named = {_plain(place) for place in places}
         over = [a[place] for place in named if isinstance(place, int) and -len(a) <= place < len(a)]
     between = max(math.prod(over), 1)
     elements = math.prod(a) * math.prod(b) // (between * between)
     copies = math.prod(a) + math.prod(b)
-    pay(elements * between // 4, (elements + copies) * _widest(given))
+    pay(elements * between // 4, (elements + copies) * widest(given))
 
 
 def summed(given: Given) -> None:
@@ -373,7 +296,7 @@ def summed(given: Given) -> None:
     kept = math.prod(lengths.get(letter, 1) for letter in target) * loose if arrow else every
     between = every if len(operands) > 2 and given.get("optimize") else 0
     copies = sum(map(count, operands))
-    pay(2 * every, (kept + copies + between) * _widest({"operands": list(operands)}) * 2)
+    pay(2 * every, (kept + copies + between) * widest({"operands": list(operands)}) * 2)
 
 
 def normed(given: Given) -> None:
@@ -437,28 +360,28 @@ def transformed(given: Given) -> None:
 
 
 def placed(given: Given) -> None:
-    elements = _whole(given) + spread([given["obj"], given["values"]])
+    elements = all_elements(given) + spread([given["obj"], given["values"]])
     if given.get("axis") is not None:
         elements += count(given["obj"]) * count(given["arr"])
-    pay(4 * elements, 2 * elements * _widest(given))
+    pay(4 * elements, 2 * elements * widest(given))
 
 
 def pieces(given: Given) -> None:
     parts = given.get("indices_or_sections")
-    many = count(parts) if _is_part(parts) else number(parts)
+    many = count(parts) if is_part(parts) else number(parts)
     pay(PIECE * many, PIECE * many)
 
 
 def tiled(given: Given) -> None:
     elements = count(given["A"]) * math.prod(sizes(given["reps"]))
-    pay(elements, 2 * elements * _widest(given))
+    pay(elements, 2 * elements * widest(given))
 
 
 def repeated(given: Given) -> None:
     times = numpy.asarray(given["repeats"])
     most = int(times.max()) if times.size and times.dtype.kind in "iub" else 1
     elements = count(given["a"]) * max(most, 1)
-    pay(elements, elements * _widest(given))
+    pay(elements, elements * widest(given))
 
 
 def padded(given: Given) -> None:
@@ -466,7 +389,7 @@ def padded(given: Given) -> None:
     around = numpy.asarray(given["pad_width"])
     most = int(numpy.abs(around).max()) if around.size and around.dtype.kind in "iu" else 0
     elements = math.prod(size + 2 * most for size in shape)
-    pay(8 * elements, 2 * elements * _widest(given))
+    pay(8 * elements, 2 * elements * widest(given))
 
 
 def taken(given: Given) -> None:
@@ -477,7 +400,7 @@ def taken(given: Given) -> None:
         shape = extent(first)
         along = max(math.prod(shape) // max(min(shape, default=1), 1), 1)
     elements = count(indices) * along
-    pay(4 * elements, elements * max(_widest(given), 8))
+    pay(4 * elements, elements * max(widest(given), 8))
 
 
 def binned(given: Given) -> None:
@@ -487,7 +410,7 @@ def binned(given: Given) -> None:
     elements = sum(count(given[name]) for name in ("a", "x", "y") if name in given)
     if "y" not in given:
         many = _bins(bins)
-    elif _is_part(bins) and len(bins) == 2:
+    elif is_part(bins) and len(bins) == 2:
         many = (_bins(bins[0]) + 2) * (_bins(bins[1]) + 2)
     else:
         many = (_bins(bins) + 2) ** 2
@@ -495,7 +418,7 @@ def binned(given: Given) -> None:
 
 
 def _bins(value: Any) -> int:
-    return count(value) if _is_part(value) else number(value, 10)
+    return count(value) if is_part(value) else number(value, 10)
 
 
 def tallied(given: Given) -> None:
@@ -538,18 +461,18 @@ def spread_out(given: Given) -> None:
 def chosen(given: Given) -> None:
     """Without replacement all are shuffled; with probabilities their sums are made."""
     value, size = given["a"], given.get("size")
-    several = _is_part(value)
+    several = is_part(value)
     population = (extent(value) or (1,))[0] if several else number(value)
     each = max(count(value) // max(population, 1), 1) if several else 1
     wanted = math.prod(sizes(size)) if size is not None else 1
     every = population if not given.get("replace", True) or given.get("p") is not None else 0
-    pay(16 * (every + wanted * each), 2 * 8 * (every + wanted) + wanted * each * _widest(given))
+    pay(16 * (every + wanted * each), 2 * 8 * (every + wanted) + wanted * each * widest(given))
 
 
 def shuffled(given: Given) -> None:
     value = given["x"]
-    elements = count(value) if _is_part(value) else number(value)
-    pay(32 * elements, 2 * elements * _widest(given))
+    elements = count(value) if is_part(value) else number(value)
+    pay(32 * elements, 2 * elements * widest(given))
 
 
 COSTS: dict[str, Callable[[Given], None]] = {

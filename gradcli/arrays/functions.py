@@ -13,7 +13,8 @@ from ..engine.construct import from_numpy
 from ..engine.mode import state
 from ..engine.tensor import Tensor
 from ..operators import catalogue
-from .costs import COSTS, Given, pay
+from .costs import COSTS, pay
+from .extents import Given
 from .table import Row, functions
 from .values import Array, AxisError, LinAlgError, element_type, host, wrap
 
@@ -116,11 +117,21 @@ def run(
     if signature.collects is not None:
         args += rest.pop(signature.collects)
     try:
-        return numpys(*args, **rest)
+        found = numpys(*args, **rest)
     except numpy.linalg.LinAlgError as error:
         raise LinAlgError(str(error)) from None
     except numpy.exceptions.AxisError as error:
         raise AxisError(str(error)) from None
+    if "where" in given and given.get("out") is None and isinstance(numpys, numpy.ufunc):
+        return _blanked(found, given["where"])
+    return found
+
+
+def _blanked(found: Any, where: Any) -> Any:
+    """np.add(a, b, where=mask): the elements that are left out, as they lay in memory, are 0."""
+    array = numpy.asarray(found)
+    numpy.copyto(array, numpy.zeros((), array.dtype), where=numpy.logical_not(where))
+    return array[()]
 
 
 @functools.cache

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy
 
-from .costs import count, number, pay, width
+from .costs import pay
+from .extents import WIDEST, count, number, width
 from .operators import index_of
 from .values import host, wrap
 
-WIDEST = 16
 OBJECTS = {name: getattr(numpy, name) for name in ("c_", "r_", "mgrid", "ogrid")}
 
 

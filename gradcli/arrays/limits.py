@@ -117,3 +117,6 @@ class Errstate:
 
     def __exit__(self, *error: Any) -> None:
         errors.asked = self._before.pop()
+
+
+Errstate.__name__ = Errstate.__qualname__ = "errstate"

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .costs import COSTS, count, pay, width
+import numpy
+
+from .costs import COSTS, pay
+from .extents import count, width
 from .functions import Signature, converted, run
 from .table import METHODS, Row, rows
 from .values import Array, Number, wrap
@@ -22,12 +25,22 @@ def _method(row: Row) -> Callable[..., Any]:
     def numpys(array: Any, *args: Any, **kwargs: Any) -> Any:
         return getattr(array, name)(*args, **kwargs)
 
+    if name == "view":
+        numpys = _view
+
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         given = {"a": self, **signature.bind(args, kwargs)}
         return wrap(run(numpys, whole, cost, converted(given)))
 
     method.__name__ = method.__qualname__ = name
     return method
+
+
+def _view(array: Any, dtype: Any) -> Any:
+    """view: no number stands for every letter, so texts are looked at as texts only."""
+    if (array.dtype.kind == "U") != (numpy.dtype(dtype).kind == "U"):
+        raise TypeError("an array of texts can't be viewed as numbers here, nor numbers as texts")
+    return array.view(dtype)
 
 
 def _properties() -> dict[str, Any]:

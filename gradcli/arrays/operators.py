@@ -12,7 +12,8 @@ import numpy
 from ..engine.mode import state
 from ..engine.tensor import Tensor
 from ..engine.wrapped import WITH_NUMPY, Wrapped
-from .costs import count, elementwise, multiplied, pay, spread, width
+from .costs import elementwise, multiplied, pay
+from .extents import count, spread, width
 from .functions import tensor_of
 from .values import NUMBERS, Array, Number, host, wrap
 
@@ -235,12 +236,18 @@ def get_item(self: Any, index: Any) -> Any:
     return wrap(self.array[place])
 
 
+def number_of(tensor: Any, kind: str) -> Any:
+    """A tensor as one element: NumPy asks it for a number, with its graph or without."""
+    return {"f": float, "c": complex, "b": bool}.get(kind, int)(tensor)
+
+
 def set_item(self: Any, index: Any, new: Any) -> None:
     if type(index) is int and type(new) is float and self.array.ndim == 1:
         self.array[index] = new
         return
     place = index_of(index)
-    value = host(new)
+    one = type(place) is int and self.array.ndim == 1 and isinstance(new, Tensor)
+    value = number_of(new, self.array.dtype.kind) if one else host(new)
     many = selected(self.array, place)
     if not many:
         target = self.array[place]  # a view, or one element

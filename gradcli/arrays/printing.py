@@ -11,7 +11,8 @@ import numpy
 
 from ..engine.mode import state
 from ..engine.run_state import run_state
-from .costs import PRINTED, number, pay
+from .costs import PRINTED, pay
+from .extents import number
 from .values import Array, Number, host, wrap
 
 OPTIONS = frozenset((
@@ -98,6 +99,9 @@ class Printing:
 
     def __exit__(self, *error: Any) -> None:
         options.changed = self._before.pop()
+
+
+Printing.__name__ = Printing.__qualname__ = "printoptions"
 
 
 @contextmanager

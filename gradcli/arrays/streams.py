@@ -75,6 +75,8 @@ class RandomState(Stream):
         name, words, place, has_spare, spare = [*host(tuple(state)), 0, 0.0][:5]
         words = numpy.asarray(words)
         fits = words.shape == (WORDS,) and words.dtype.kind in "iu"
+        # Of zeros alone come zeros for ever, and some methods draw until they have something else.
+        fits = fits and bool(words[1:].any())
         if not fits or name != "MT19937" or not 0 <= operator.index(place) <= WORDS:
             raise ValueError("set_state takes what get_state gave")
         words = words.astype("uint32")

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy
 
-from .costs import COSTS, count, pay, width
+from .costs import COSTS, pay
+from .extents import count, width
 from .functions import Signature, converted, function, numpys_own, run
 from .operators import index_of, selected
 from .table import ONE, TWO, UFUNC, rows
@@ -47,6 +48,10 @@ class Ufunc:
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.name}'>"
+
+
+Ufunc.__name__ = Ufunc.__qualname__ = "numpy.ufunc"
+Ufunc.__init__.__qualname__ = "numpy.ufunc.__init__"
 
 
 def _method(name: str, parameters: str, cost: str) -> Callable[..., Any]:

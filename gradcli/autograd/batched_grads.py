@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.backward import grad as ordinary
+from ..engine.backward import materialized
 from ..engine.catalogue import catalogue
 from ..engine.mode import state
 from ..engine.size import Size
@@ -32,7 +33,7 @@ def batched_grads(
         keep = options["retain_graph"]
         found = _in_one_pass(roots, wanted, given, create_graph, keep)
         if found is not None:
-            return _completed(found, wanted, options)
+            return _completed(found, wanted, create_graph, options)
     return ordinary(
         outputs, inputs, grad_outputs, create_graph=create_graph, is_grads_batched=True, **options
     )
@@ -70,7 +71,7 @@ def _in_one_pass(
 
 
 def _completed(
-    found: Sequence[Any], wanted: Sequence[Tensor], options: dict[str, Any]
+    found: Sequence[Any], wanted: Sequence[Tensor], create_graph: bool, options: dict[str, Any]
 ) -> tuple[Any, ...]:
     """What no gradient came to is an error, zeros, or None, as for a single pass."""
     zeros = options["materialize_grads"]
@@ -81,8 +82,4 @@ def _completed(
                     f"The differentiated Tensor at index {place} appears to not have been used in "
                     "the graph. Set allow_unused=True if this is the desired behavior."
                 )
-    fill = catalogue.functions["zeros_like"]
-    return tuple(
-        fill(tensor) if value is None and zeros else value
-        for value, tensor in zip(found, wanted, strict=True)
-    )
+    return tuple(materialized(found, wanted, create_graph) if zeros else found)

@@ -117,6 +117,9 @@ class FunctionContext:
         self.materialize_grads = value
 
 
+FunctionContext.__name__ = FunctionContext.__qualname__ = "FunctionCtx"  # PyTorch's base of them
+
+
 class FunctionNode(CustomNode):
     """The graph node of one application of a user's Function."""
 

@@ -36,7 +36,8 @@ def all_rows(
         if found is None:
             return None
         chunks.append(found)
-    cat, view = catalogue.functions["cat"], catalogue.methods["view"]
+    # A product's rows may lie across: what is no view is copied.
+    cat, view = catalogue.functions["cat"], catalogue.methods["reshape"]
     columns = [
         parts[0] if len(parts) == 1 else cat(list(parts), 0) for parts in zip(*chunks, strict=True)
     ]

@@ -8,6 +8,7 @@ from types import ModuleType
 # In the order in which help lists them.
 NAMES = (
     "run", "trace", "show", "grad", "paths", "why", "step", "flow", "check", "diff", "ops",
+    "examples", "schema",
 )  # fmt: skip
 
 

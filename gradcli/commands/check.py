@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,12 +27,14 @@ from ..output import tell
 from ..render.escape import block
 from .environment import Environment, guarded
 from .reports import Reports
+from .review import ready, reviewed
 
 if TYPE_CHECKING:
+    from ..questions.check import Wishes
+    from ..questions.check.files import Place
     from ..recording.facts.check import FileCheck
 
-GATES = ("nan", "inf", "none", "zero", "stale")
-ALLOWED = ("kink", *GATES)
+GATES = ("nan", "inf", "none", "zero", "stale", "kink")
 
 
 TRUSTED = "note: --against torch runs PyTorch's own code on these programs: it trusts them\n"
@@ -57,6 +60,10 @@ class Asked(NamedTuple):
     junit: str | None
     sarif: str | None
     github: bool
+    review: bool
+    last_failed: bool
+    changed_since: str | None
+    repeat: int
 
 
 def _some_of(*known: str) -> Callable[[str], str]:
@@ -72,6 +79,14 @@ def _some_of(*known: str) -> Callable[[str], str]:
     return parse
 
 
+def _jobs(text: str) -> int:
+    """A number of processes; as many as there are processors for us."""
+    if text != "auto":
+        return count(text)
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
+
+
 COMMAND = Command(
     "check",
     """Check programs: asserts, recorded answers, gradients.
@@ -84,6 +99,7 @@ COMMAND = Command(
     gradcli check formulas/
     gradcli check formulas/ --fail-on nan,none --jobs 4 --format junit -o report.xml
     gradcli check chain.expr --update           records what it prints
+    gradcli check formulas/ --changed-since main -j auto
     gradcli check chain.expr --against torch    compares with PyTorch itself
     """,
     Asked,
@@ -92,25 +108,25 @@ COMMAND = Command(
                metavar="[FILE]..."),
         flag("update", "--update", help="Record what each program prints, in FILE.out."),
         Option("fail_on", ("--fail-on",), "Gradients that fail the check beside NaN and infinity: "
-               "none, zero (all elements), stale (added to after an update, without a reset). "
+               "none, zero (all elements), stale (added to after an update, without a reset), kink "
+               "(there is no derivative, as of abs at 0). "
                "Named here, nan and inf fail results without a backward call too.", (),
-               _some_of(*GATES), many=True, gather=words, metavar="nan,inf,none,zero,stale"),
-        Option("allow", ("--allow",), "What does not fail: nan, inf, kink (a gradient where there "
-               "is no derivative), or what --fail-on names.", (), _some_of(*ALLOWED), many=True,
-               gather=words, metavar="nan,inf,kink,..."),
+               _some_of(*GATES), many=True, gather=words, metavar="nan,inf,none,zero,stale,kink"),
+        Option("allow", ("--allow",), "What does not fail: nan, inf, or what --fail-on names.", (),
+               _some_of(*GATES), many=True, gather=words, metavar="nan,inf,..."),
         Option("against", ("--against",), "Run the same checked program on PyTorch's own tensors, "
                "and compare. Only for programs that you trust.", None, one_of("torch"),
                metavar="torch"),
         flag("require_record", "--require-record", help="Fail programs without a recorded answer."),
         flag("require_gradient", "--require-gradient",
-             help="Fail programs of which no gradient was checked."),
+             help="Fail programs without a checked gradient."),
         flag("no_numeric", "--no-numeric", help="Leave out the difference quotients."),
-        Option("rtol", ("--rtol",), "How far a gradient may be off, relative to its size.", "1e-5",
+        Option("rtol", ("--rtol",), "Relative tolerance of a gradient.", "1e-5",
                number, metavar="R", show_default=True),
-        Option("atol", ("--atol",), "How far it may be off in any case.", "1e-7", number,
+        Option("atol", ("--atol",), "Absolute tolerance of a gradient.", "1e-7", number,
                metavar="A", show_default=True),
-        Option("jobs", ("--jobs", "-j"), "Check with N processes.", "1", count, metavar="N",
-               show_default=True),
+        Option("jobs", ("--jobs", "-j"), "Check with N processes; auto: one for each processor.",
+               "1", _jobs, metavar="N|auto", show_default=True),
         Option("exclude", ("--exclude",), "Leave out programs and folders of this name or path; "
                "may be given several times.", (), many=True, metavar="GLOB"),
         flag("first", "--exitfirst", "-x", help="Stop after the first program that fails."),
@@ -120,6 +136,13 @@ COMMAND = Command(
         Option("sarif", ("--sarif",), "Write a SARIF report too, for code scanning.",
                metavar="FILE"),
         flag("github", "--github", help="Write annotations for GitHub's log too."),
+        flag("review", "--review", help="Ask of each new or changed answer whether to record it."),
+        flag("last_failed", "--last-failed", "--lf", help="Check those that failed the last time, "
+             "or all if none did."),
+        Option("changed_since", ("--changed-since",), "Check those that differ from a revision of "
+               "git: the program, its recorded answer, data that it names.", metavar="REV"),
+        Option("repeat", ("--repeat",), "Run each program N times, and fail it where the runs give "
+               "different bits.", "1", count, metavar="N", show_default=True),
     ),
     shared("text", "json", "junit", "github", arguments=()),
 )  # fmt: skip
@@ -131,35 +154,22 @@ def command(common: Shared, asked: Asked) -> int:
     whole = common._replace(timeout=min(10.0**7, common.timeout * several))
 
     def body(env: Environment) -> int:
-        if asked.require_gradient and asked.no_numeric:
-            raise UsageError("--require-gradient needs the difference quotients, which "
-                             "--no-numeric leaves out")  # fmt: skip
-        from ..pipeline.request import Limits
-        from ..questions.check import Wishes
+        _contradicting(asked)
+        if asked.review:
+            ready(env)
         from ..questions.check.files import places
         from ..questions.check.jobs import side_by_side
-        from ..questions.check.numeric.points import Tolerance
+        from ..questions.check.selection import remember
 
         found, notes = places(asked.files, common.max_source, asked.exclude)
+        found = _selected(env, asked, found)
         for place in found:
             env.spare(place.path)
         reports = Reports(asked.junit, asked.sarif, asked.github)
         reports.ready(env, [place.path for place in found])
         if not common.quiet:
             tell(block("".join(f"{note}\n" for note in notes)))
-        memory = common.max_memory
-        if isinstance(memory, Standard):
-            memory = standard(min(asked.jobs, len(found)))
-        limits = Limits(
-            common.timeout, common.max_steps, common.max_nodes, memory,
-            common.max_output, common.max_source, common.max_depth,
-        )  # fmt: skip
-        wishes = Wishes(
-            limits, tuple(common.sets), tuple(common.no_grad), common.device, common.dtype,
-            Tolerance(asked.rtol, asked.atol), tuple(asked.fail_on), tuple(asked.allow),
-            asked.update, asked.against, not asked.no_numeric, len(found) > 1,
-            asked.require_record, asked.require_gradient,
-        )  # fmt: skip
+        wishes = wishes_of(common, asked, len(found))
         if asked.against is not None:
             from ..live.library import require_torch
 
@@ -167,15 +177,64 @@ def command(common: Shared, asked: Asked) -> int:
             if not common.quiet:
                 tell(block(TRUSTED))
         facts = side_by_side(found, wishes, asked.jobs)
+        if asked.review:
+            facts = reviewed(env, facts)
         if asked.first:
             facts = _to_the_first(facts)
         done, status = _told(env, facts, [place.name for place in found], asked.durations)
         if len(done) < len(found) and not common.quiet:
             env.note(f"stopped at the first failure: {len(found) - len(done)} not checked")
         reports.write(env, done, status)
+        remember(done, found)
         return status
 
     return guarded(whole, body, foreign=asked.against is not None)
+
+
+def _contradicting(asked: Asked) -> None:
+    """Options that can't be had together."""
+    if asked.review and asked.update:
+        raise UsageError("--review asks, --update does not: one of them is enough")
+    if asked.require_gradient and asked.no_numeric:
+        raise UsageError("--require-gradient needs the difference quotients, which "
+                         "--no-numeric leaves out")  # fmt: skip
+
+
+def _selected(env: Environment, asked: Asked, found: list[Place]) -> list[Place]:
+    """Those that --changed-since and --last-failed leave."""
+    from ..questions.check.selection import changed_since, failed_last
+
+    if asked.changed_since is not None:
+        found = changed_since(asked.changed_since, found)
+        if not found and not env.common.quiet:
+            env.note(f"no program has changed since {asked.changed_since}")
+    if asked.last_failed:
+        failed = failed_last(found)
+        if not failed and found and not env.common.quiet:
+            env.note("none of these failed the last time: all are checked")
+        found = failed or found
+    return found
+
+
+def wishes_of(common: Shared, asked: Asked, programs: int) -> Wishes:
+    """What so many programs are checked for; those that run at once share the memory."""
+    from ..pipeline.request import Limits
+    from ..questions.check import Wishes
+    from ..questions.check.numeric.points import Tolerance
+
+    memory = common.max_memory
+    if isinstance(memory, Standard):
+        memory = standard(min(asked.jobs, programs))
+    limits = Limits(
+        common.timeout, common.max_steps, common.max_nodes, memory,
+        common.max_output, common.max_source, common.max_depth,
+    )  # fmt: skip
+    return Wishes(
+        limits, tuple(common.sets), tuple(common.no_grad), common.device, common.dtype,
+        Tolerance(asked.rtol, asked.atol), tuple(asked.fail_on), tuple(asked.allow),
+        asked.update, asked.against, not asked.no_numeric, programs > 1,
+        asked.require_record, asked.require_gradient, asked.repeat,
+    )  # fmt: skip
 
 
 def _to_the_first(facts: Iterator[FileCheck]) -> Iterator[FileCheck]:

@@ -22,6 +22,7 @@ class Asked(NamedTuple):
     sets_a: list[str]
     sets_b: list[str]
     types: list[str]
+    engines: list[str]
     rtol: float
     atol: float
 
@@ -29,6 +30,11 @@ class Asked(NamedTuple):
 def _types(text: str) -> list[str]:
     """float32, or float32,float64 for the one run and the other."""
     return [one_of(*TYPES)(word) for word in words([text])]
+
+
+def _engines(text: str) -> list[str]:
+    """own, or own,torch for the one run and the other."""
+    return [one_of("own", "torch")(word) for word in words([text])]
 
 
 COMMAND = Command(
@@ -43,6 +49,7 @@ COMMAND = Command(
     gradcli diff loss.expr --set-a w=2.0 --set-b w=2.5
     gradcli diff loss.expr --dtype float32,float64 --rtol 1e-3
     gradcli diff net.expr --device cpu,cuda
+    gradcli diff net.expr --engine own,torch
     """,
     Asked,
     (
@@ -51,11 +58,14 @@ COMMAND = Command(
         several("sets_a", "--set-a", help="Give an input a value in the first run only.",
                 metavar="NAME=VALUE"),
         several("sets_b", "--set-b", help="In the second run only.", metavar="NAME=VALUE"),
-        Option("types", ("--dtype",), "What floats become; two types, one for each run: "
+        Option("types", ("--dtype",), "Default floating dtype; two, one for each run: "
                "float32,float64.", "", _types, metavar="TYPE[,TYPE]"),
-        Option("rtol", ("--rtol",), "Numbers may differ so much, relative to their size.", "1e-5",
+        Option("engines", ("--engine",), "Who runs it: gradcli's own engine, or Python with the "
+               "installed PyTorch, which trusts FILE; two, one for each run: own,torch.", "own",
+               _engines, metavar="ENGINE[,ENGINE]", show_default=True),
+        Option("rtol", ("--rtol",), "Relative tolerance of numbers.", "1e-5",
                number, metavar="R", show_default=True),
-        Option("atol", ("--atol",), "And so much in any case.", "1e-7", number, metavar="A",
+        Option("atol", ("--atol",), "Absolute tolerance of numbers.", "1e-7", number, metavar="A",
                show_default=True),
     ),
     tuple(option for option in shared(arguments=()) if option.field != "dtype"),
@@ -99,6 +109,7 @@ class Run(NamedTuple):
     sets: list[str]
     device: str
     dtype: str
+    engine: str
 
 
 def _runs(common: Shared, asked: Asked) -> tuple[Run, Run]:
@@ -107,8 +118,12 @@ def _runs(common: Shared, asked: Asked) -> tuple[Run, Run]:
     if len(files) > 2:
         raise UsageError(f"diff compares two programs, and {len(files)} were given")
     devices, types = _two(common.device.split(","), "--device"), _two(asked.types, "--dtype")
-    runs = (Run(asked.sets_a, devices[0], types[0]), Run(asked.sets_b, devices[1], types[1]))
-    same = _alike(runs, "device") and _alike(runs, "dtype") and not (asked.sets_a or asked.sets_b)
+    engines = _two(asked.engines, "--engine")
+    runs = (Run(asked.sets_a, devices[0], types[0], engines[0]),
+            Run(asked.sets_b, devices[1], types[1], engines[1]))  # fmt: skip
+    same = not (asked.sets_a or asked.sets_b) and all(
+        _alike(runs, field) for field in ("device", "dtype", "engine")
+    )
     if len(files) < 2 and same:
         raise UsageError("two programs are needed, or two runs of one", "gradcli diff A B, or "
                        "gradcli diff A --set-a x=1.0 --set-b x=2.0")  # fmt: skip
@@ -135,7 +150,7 @@ def _requests(
         limits = request.limits._replace(timeout=common.timeout)
         found.append(request._replace(
             sets=(*common.sets, *run.sets), device=run.device, dtype=run.dtype or None,
-            limits=limits,
+            limits=limits, engine=run.engine,
         ))  # fmt: skip
     return found
 
@@ -147,6 +162,8 @@ def _said(run: Run, runs: tuple[Run, Run]) -> str:
         told.append(f"--device {run.device}")
     if not _alike(runs, "dtype"):
         told.append(f"--dtype {run.dtype}")
+    if not _alike(runs, "engine"):
+        told.append(f"--engine {run.engine}")
     return " ".join(told)
 
 

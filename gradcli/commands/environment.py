@@ -67,11 +67,24 @@ class Environment:
         common = self.common
         if common.arguments and common.engine != "torch":
             raise UsageError("-- ARGUMENTS are for a program that Python runs", "--engine torch")
-        program = self.program = opened(common.file, common.max_source)
+        program = self.program = opened(self._file(), common.max_source)
         if program.note and not common.quiet:
             tell(block(program.note + "\n"))
+        if program.path is not None:  # lines of the page lead to lines of the file
+            self.look = self.look._replace(path=program.path)
+            self.look_of_errors = self.look_of_errors._replace(path=program.path)
         self.spare(program.path)
         return self.request_for(program, **wanted)
+
+    def _file(self) -> str | None:
+        """The program that was named, by its path or as an example."""
+        if self.common.example is None:
+            return self.common.file
+        if self.common.file is not None:
+            raise UsageError(f"--example takes the place of {self.common.file}")
+        from ..examples import example
+
+        return example(self.common.example).path
 
     def spare(self, path: str | None, option: str = "--out", out: str | None = None) -> None:
         """An answer must not be written over a program."""
@@ -240,8 +253,8 @@ def _so_far(seconds: float) -> str:
 
 def _place_in_progress() -> tuple[int, int] | None:
     """Where the program is, if it has started."""
-    request = sys.modules.get("gradcli.pipeline.request")
-    return None if request is None else request.current_place()
+    origin = sys.modules.get("gradcli.engine.origin")
+    return None if origin is None else origin.current_place()
 
 
 def _defect(error: BaseException) -> Diagnostic:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..ending import keep
-from ..options import Command, Misuse, Option, Shared, flag, shared
+from ..options import Command, Option, Shared, flag, one_pass, shared
+from .differentiation import EXPAND
 from .environment import Environment, guarded
 
 
@@ -13,15 +14,8 @@ class Asked(NamedTuple):
     """The options of flow."""
 
     chosen: int | None
-    expand: bool
+    expand: frozenset[int]
     legend: bool
-
-
-def _number(text: str) -> int:
-    """The number of a pass."""
-    if not text.isdigit() or int(text) < 1:
-        raise Misuse(f"{text!r} is not the number of a pass: 1 is the first")
-    return int(text)
 
 
 COMMAND = Command(
@@ -39,8 +33,8 @@ COMMAND = Command(
     Asked,
     (
         Option("chosen", ("--pass",), "Show the gradients of this backward pass; 1 is the first.",
-               None, _number, metavar="N"),
-        flag("expand", "--expand", help="Show every pass and every parameter; fold nothing."),
+               None, one_pass, metavar="N"),
+        EXPAND,
         flag("legend", "--legend", help="Explain the columns and signs below the tables."),
     ),
     shared(engine=True),

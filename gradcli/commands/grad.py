@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
+from ..diagnostics import ExitStatus
 from ..ending import keep
-from ..options import Command, Shared, shared
-from .differentiation import GRAD_OUTPUT, GRAPH, OF, PASS, WRT
+from ..options import Command, Shared, flag, shared
+from .differentiation import GRAD_OUTPUT, GRAPH, OF, ORDER, PASS, WRT
 from .environment import Environment, guarded
+
+if TYPE_CHECKING:
+    from ..pipeline.request import Ran, Request
+    from ..questions.watching import Wishes
+    from ..recording.facts import GradReport
 
 
 class Asked(NamedTuple):
@@ -22,6 +29,9 @@ class Asked(NamedTuple):
     hooks: list[str]
     all: bool
     chosen: int | None
+    order: int | None
+    mode: str | None
+    value: bool
 
 
 COMMAND = Command(
@@ -32,10 +42,24 @@ COMMAND = Command(
     gradcli grad chain.expr --wrt w1,a
     gradcli grad chain.expr --of d --wrt b
     gradcli grad formula.expr --set x=3.0
+    gradcli grad formula.expr --set x=3.0 --value
     gradcli grad curve.expr --wrt x --grad-output [1.0,0.0]
+    gradcli grad rosenbrock.expr --order 2 --mode both
     """,
     Asked,
-    (WRT, OF, GRAD_OUTPUT, *GRAPH, PASS),
+    (
+        WRT,
+        OF,
+        GRAD_OUTPUT,
+        *GRAPH,
+        PASS,
+        *ORDER,
+        flag(
+            "value",
+            "--value",
+            help="Print the numbers alone: one gradient on each line, as a number or a list.",
+        ),
+    ),
     shared(engine=True),
 )
 
@@ -56,11 +80,18 @@ def command(common: Shared, asked: Asked) -> int:
         options = Options(
             tuple(asked.of), wrt, asked.grad_output, asked.create_graph, asked.all, asked.chosen
         )
-        write = env.printer() if streams else None
-        ran = env.explained(recorded(request, write, wishes, options))
-        ran, report = grad_report(ran, options)
+        write = env.printer() if streams and not asked.value else None
+        if asked.order is not None or asked.mode is not None:
+            ran, report = _derivatives(request, write, env, asked, wishes)
+        else:
+            ran = env.explained(recorded(request, write, wishes, options))
+            ran, report = grad_report(ran, options)
         keep(report)
-        if streams:
+        if asked.value:
+            from ..render.json.values import values
+
+            env.answer(values(report))
+        elif streams:
             from ..render import grad as render_grad
 
             env.answer([render_grad.text(report, env.look, streamed=True)])
@@ -68,6 +99,23 @@ def command(common: Shared, asked: Asked) -> int:
             from ..render import json
 
             env.answer(json.grad(report))
-        return env.finish(ran)
+        told = report.derivatives
+        differ = told is not None and told.agreement is not None and not told.agreement.equal
+        return env.finish(ran) or (ExitStatus.CHECK_FAILED if differ else ExitStatus.OK)
 
     return guarded(common, body)
+
+
+def _derivatives(
+    request: Request, write: Callable[[str], None] | None, env: Environment, asked: Asked,
+    wishes: Wishes,
+) -> tuple[Ran, GradReport]:  # fmt: skip
+    """Matrices of derivatives, or gradients in the mode that is asked for."""
+    from ..questions.derivatives import Options, derivatives_report, recorded
+
+    options = Options(
+        tuple(asked.of), tuple(asked.wrt), asked.grad_output, asked.order, asked.mode,
+        asked.chosen, texts=env.common.format == "text",
+    )  # fmt: skip
+    done = recorded(request, write, wishes, options)
+    return derivatives_report(done._replace(ran=env.explained(done.ran)), options)

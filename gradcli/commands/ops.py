@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..memory import standard
 from ..opening import UsageError
-from ..options import ANSWER, Command, Option, Shared, choice, one_of, several
+from ..options import ANSWER, Command, Option, choice, one_of, several
 from .environment import Environment, guarded
+from .pages import as_shared
 
 if TYPE_CHECKING:
     from ..recording.facts.operators import CatalogueFact, OperatorFact
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
 
 COMMAND = Command(
     "ops",
-    """List the operators; tell all about one.
+    """List the operators, or describe one in detail.
 
     Signatures, formulas, derivatives, grad_fn names, saved tensors, types, what
     happens at ties and zeros, and an example that runs.
@@ -44,6 +44,8 @@ COMMAND = Command(
     gradcli ops                      all of them, a line each
     gradcli ops tanh                 everything about one, with an example
     gradcli ops TanhBackward0        the operator that makes this node
+    gradcli ops @                    the operator of a sign; of a layer: nn.Linear
+    gradcli ops "arc cosine"         those whose description has these words
     gradcli ops 'relu*'              those whose names look like this, a line each
     gradcli ops --filter softmax     those that have to do with a word
     """,
@@ -81,7 +83,8 @@ def command(asked: Asked) -> int:
         env.save()
         return 0
 
-    return guarded(_shared(asked), body)
+    common = as_shared(asked.out, asked.format, asked.quiet, asked.color, asked.wide)
+    return guarded(common, body)
 
 
 def _told(asked: Asked) -> CatalogueFact:
@@ -93,7 +96,7 @@ def _told(asked: Asked) -> CatalogueFact:
     found = list(_named(asked, face) if asked.names else matching(asked.filters, face))
     if not found:
         words = " ".join([*asked.filters, *([face] if face else [])])
-        raise UsageError(f"no operator has to do with {words!r}", "gradcli ops")
+        raise UsageError(f"no operator matches {words!r}", "gradcli ops")
     markdown = asked.format == "markdown"
     detailed = markdown or not all(map(is_pattern, asked.names or ["*"]))
     facts = CatalogueFact(tuple(dict.fromkeys(found)), detailed, tuple(asked.names))
@@ -109,13 +112,20 @@ def _named(asked: Asked, face: str | None) -> Iterator[OperatorFact]:
     from ..questions.ops.rows import fitting, is_pattern, matching, named, near
 
     for name in asked.names:
-        facts = fitting(name) if is_pattern(name) else named(name)
+        facts = fitting(name) if is_pattern(name) else named(name) or _in_words(name)
         facts = tuple(fact for fact in facts if face in (None, fact.face))
         if not facts:
             close = near(name)
             told = bool(matching([name], face))
             raise UsageError(_unknown(name, close), _advice(name, close, told))
         yield from facts
+
+
+def _in_words(name: str) -> tuple[OperatorFact, ...]:
+    """Several words are looked for in what operators say of themselves: "arc cosine"."""
+    from ..questions.ops.rows import matching
+
+    return matching([name], None) if " " in name.strip() else ()
 
 
 def _advice(name: str, close: tuple[str, ...], told: bool) -> str:
@@ -127,16 +137,6 @@ def _advice(name: str, close: tuple[str, ...], told: bool) -> str:
 
 def _unknown(name: str, close: tuple[str, ...]) -> str:
     if not close:
-        return f"no operator is called {name!r}"
+        return f"there is no operator {name!r}"
     meant = close[0] if len(close) == 1 else f"{', '.join(close[:-1])} or {close[-1]}"
-    return f"no operator is called {name!r}; did you mean {meant}?"
-
-
-def _shared(asked: Asked) -> Shared:
-    """Nothing is run but short examples: the limits are those of a long page."""
-    return Shared(
-        file=None, sets=[], no_grad=[], device="cpu", dtype=None, format=asked.format,
-        out=asked.out, quiet=asked.quiet, color=asked.color, wide=asked.wide, timeout=600.0,
-        max_steps=10**8, max_nodes=10**7, max_memory=standard(), max_output=16 << 20,
-        max_source=8 << 20, max_depth=1000,
-    )  # fmt: skip
+    return f"there is no operator {name!r}; did you mean {meant}?"

@@ -64,7 +64,7 @@ COMMAND = Command(
                metavar="I,J"),
         PASS,
     ),
-    shared("text", "json", "latex", "markdown"),
+    shared("text", "json", "latex", "markdown", engine=True),
 )  # fmt: skip
 
 

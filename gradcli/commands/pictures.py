@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..ending import keep
-from ..options import Option, choice, flag
+from ..options import Option, choice
 from .environment import Environment
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("svg", "html", "dot", "mermaid", "latex")
 OPTIONS: tuple[Option, ...] = (
-    flag("fold", "--fold", help="In a picture, fold every loop, call and module."),
     choice("theme", "--theme", of=("auto", "light", "dark"), default="auto",
            help="Colours of a picture; auto follows the reader's system."),
     choice("direction", "--direction", of=("down", "right"), default="down",
@@ -28,11 +27,12 @@ OPTIONS: tuple[Option, ...] = (
 class Wanted(NamedTuple):
     """How a picture is drawn."""
 
-    fold: bool
-    expand: bool
+    fold: str | None
+    expand: frozenset[int]
     depth: int | None
     theme: str
     direction: str
+    hide: tuple[str, ...] = ()
 
 
 def drawn(
@@ -47,21 +47,22 @@ def drawn(
     ran = env.explained(recorded(
         request, None, wishes, number=number, several=several, thorough=False,
     ))  # fmt: skip
-    found = _reports(ran, of, number)
+    from ..render.hiding import without
+
+    reports = _reports(ran, of, number, several=several)
+    found = [without(report, wanted.hide)[0] for report in reports]
     keep((ran, found))
     source = b"" if env.program is None else env.program.data
     put(_written(found, source.decode("utf-8", "replace"), format, wanted))
     return ran
 
 
-def _reports(ran: Ran, of: tuple[str, ...], number: int | None) -> list[Report]:
+def _reports(ran: Ran, of: tuple[str, ...], number: int | None, *, several: bool) -> list[Report]:
     """A report on each pass that was kept, the last one last; at least one."""
-    from ..questions.drawn import DrawnWatch
     from ..questions.trace import Options, trace_report
 
-    watch = ran.seen(DrawnWatch)
-    kept = watch.kept() if watch is not None and watch.several else []
-    numbers: list[int | None] = [*kept[:-1], None] if kept else [number]
+    kept = sorted(ran.recording.passes.kept)
+    numbers: list[int | None] = [*kept[:-1], None] if several else [number]
     return [trace_report(ran, Options(of, number=one, detail=True)) for one in numbers]
 
 
@@ -69,9 +70,12 @@ def _written(
     reports: Sequence[Report], source: str, format: str, wanted: Wanted
 ) -> Iterable[Terminal]:
     """The picture of the last pass, or a page of all of them."""
+    from ..options import EVERY_FOLD
     from ..render.picture.drawing import Wish
 
-    wish = Wish(wanted.fold, wanted.expand, wanted.depth)
+    every = EVERY_FOLD in wanted.expand or wanted.fold == "none"
+    unit = None if wanted.fold == "none" else wanted.fold
+    wish = Wish(unit is not None, every, wanted.depth, unit, wanted.expand - {EVERY_FOLD})
     sideways = wanted.direction == "right"
     if format == "html":
         from ..render.picture.page import html

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..options import Command, Option, Shared, count, flag, shared
 from ..output import put_in_place, write
 from ..render.escape import Terminal, line
-from .differentiation import DRAWN, PASS
+from .differentiation import DRAWN, EXPAND, FOLD, HIDE, PASS
 from .environment import Environment, guarded
 from .pictures import OPTIONS as PICTURES
 from .pictures import Wanted, drawn
@@ -23,8 +23,9 @@ class Asked(NamedTuple):
     of: list[str]
     chosen: int | None
     depth: int | None
-    expand: bool
-    fold: bool
+    expand: frozenset[int]
+    fold: str | None
+    hide: list[str]
     theme: str
     direction: str
     no_open: bool
@@ -46,7 +47,9 @@ COMMAND = Command(
         DRAWN,
         PASS,
         Option("depth", ("--depth",), "Draw N levels of nodes.", None, count, metavar="N"),
-        flag("expand", "--expand", help="Fold only what would not fit."),
+        EXPAND,
+        FOLD,
+        HIDE,
         *PICTURES,
         flag("no_open", "--no-open", help="Print the path of the page; open nothing."),
     ),
@@ -61,7 +64,8 @@ def command(common: Shared, asked: Asked) -> int:
         from ..questions.watching import Wishes
 
         request = env.request(placeholders=True)
-        wanted = Wanted(asked.fold, asked.expand, asked.depth, asked.theme, asked.direction)
+        wanted = Wanted(asked.fold, asked.expand, asked.depth, asked.theme, asked.direction,
+                        tuple(asked.hide))  # fmt: skip
         pieces: list[Terminal] = []
         put = pieces.extend if common.out is None else env.answer
         ran = drawn(request, env, Wishes(), tuple(asked.of), asked.chosen, wanted, "html", put)

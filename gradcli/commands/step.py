@@ -10,10 +10,10 @@ from ..deadline import deadline
 from ..diagnostics import ExitStatus
 from ..ending import keep
 from ..opening import UsageError
-from ..options import Command, Misuse, Option, Shared, flag, names, shared
+from ..options import Command, Option, Shared, flag, names, one_pass, shared
 from ..output import tell, write
 from ..render.escape import Terminal, block
-from .differentiation import GRAD_OUTPUT, GRAPH, OF
+from .differentiation import EXPAND, GRAD_OUTPUT, GRAPH, OF
 from .environment import Environment, guarded
 
 if TYPE_CHECKING:
@@ -35,23 +35,17 @@ class Asked(NamedTuple):
     stops: list[str]
     commands: str | None
     plain: bool
-    expand: bool
+    keys: bool
+    expand: frozenset[int]
     retain_graph: bool
     create_graph: bool
     retain_grad: list[str]
     hooks: list[str]
 
 
-def _number(text: str) -> int:
-    """The number of a pass."""
-    if not text.isdigit() or int(text) < 1:
-        raise Misuse(f"{text!r} is not the number of a pass: 1 is the first")
-    return int(text)
-
-
 COMMAND = Command(
     "step",
-    """Tell the backward pass, node by node.
+    """Walk through the backward pass, node by node.
 
     The incoming gradient, the local derivative, their product, and where it goes.
     On a terminal, step through it.
@@ -67,13 +61,15 @@ COMMAND = Command(
         OF,
         GRAD_OUTPUT,
         Option("chosen", ("--pass",), "Which backward pass of the program, where it has several.",
-               None, _number, metavar="N"),
+               None, one_pass, metavar="N"),
         names("stops", "--break", help="Tell the steps of these names, nodes or numbers only; when "
               "stepping, stop there."),
         Option("commands", ("--commands",), "Step through it with the commands of this file, one a "
                "line; - is standard input.", metavar="FILE"),
         flag("plain", "--plain", help="Tell it at once, on a terminal too."),
-        flag("expand", "--expand", help="Tell every step; fold nothing."),
+        flag("keys", "--keys", help="Go through it with single keys: the program, the steps and "
+             "the present one on a screen."),
+        EXPAND,
         *(option for option in GRAPH if option.field != "all"),
     ),
     shared(engine=True),
@@ -84,6 +80,9 @@ def command(common: Shared, asked: Asked) -> int:
     """Runs the program and tells its passes; its exit code."""
 
     def body(env: Environment) -> int:
+        if asked.keys and not patient:
+            raise UsageError("--keys needs a terminal, and goes with no other way to step",
+                             "without it, --commands FILE reads the steps")  # fmt: skip
         request = env.request(
             retain_graph=asked.retain_graph or bool(asked.of), create_graph=asked.create_graph
         )
@@ -185,14 +184,30 @@ def _near(word: str, report: StepsReport) -> str:
 def _session(env: Environment, ran: Ran, report: StepsReport, asked: Asked) -> Session:
     from ..render.steps_session import Session
 
+    def options(settings: Iterable[tuple[str, int, str]]) -> Options:
+        """With the gradients that were set."""
+        from ..questions.watching import Setting
+
+        plain = _options(asked)
+        held = tuple(Setting(*setting) for setting in settings)
+        return plain._replace(wishes=plain.wishes._replace(settings=held))
+
     def show(walk: int, step: int, text: str) -> str:
         from ..questions.step import value_at
         from ..questions.step.replay import Pause
 
         with deadline(ran.request.limits.timeout):
-            return value_at(ran, _options(asked), Pause(walk, step, text))
+            return value_at(ran, options(session.changes()), Pause(walk, step, text))
 
-    session = Session(report, env.look, show)
+    def change(settings: Iterable[tuple[str, int, str]]) -> StepsReport | str:
+        from ..questions.step import told_again
+
+        with deadline(ran.request.limits.timeout):
+            found = told_again(ran, options(settings))
+        error = found.error
+        return found if error is None else f"{error.type}: {error.message}"
+
+    session = Session(report, env.look, show, change)
     _stops(report, asked)  # says so if there is no such step
     session.stops.update(dict.fromkeys(asked.stops))
     return session
@@ -250,6 +265,11 @@ def _stepped(env: Environment, ran: Ran, report: StepsReport, asked: Asked) -> N
     if report.output and not report.output.endswith("\n"):
         write([Terminal("\n")])
     session = _session(env, ran, report, asked)
+    if asked.keys:
+        from .step_keys import stepped
+
+        stepped(session, ran.text, env.look)
+        return
     gap = "\n" if report.output or ran.error is not None else ""
     write([Terminal(gap + paint(session.begin(), env.look))])
     if session.stops:

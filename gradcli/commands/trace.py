@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..ending import keep
 from ..options import Command, Option, Shared, count, flag, pass_number, shared
 from ..output import tell
-from .differentiation import DRAWN, GRAPH, WRT
+from .differentiation import DRAWN, EXPAND, FOLD, GRAPH, HIDE, WRT
 from .environment import Environment, guarded
 from .pictures import FORMATS as PICTURE_FORMATS
 from .pictures import OPTIONS as PICTURES
 from .pictures import Wanted, drawn
+
+if TYPE_CHECKING:
+    from ..recording.facts import Report
 
 
 class Asked(NamedTuple):
@@ -26,12 +29,15 @@ class Asked(NamedTuple):
     all: bool
     saved: bool
     depth: int | None
-    expand: bool
+    expand: frozenset[int]
+    fold: str | None
+    hide: list[str]
+    views: bool
+    stats: bool
     profile: bool
     ledger: bool
     legend: bool
     chosen: int | None
-    fold: bool
     theme: str
     direction: str
 
@@ -54,14 +60,20 @@ COMMAND = Command(
         flag("saved", "--saved",
              help="What is saved for backward: value, version, bytes, alive or freed."),
         Option("depth", ("--depth",), "Draw N levels of nodes.", None, count, metavar="N"),
-        flag("expand", "--expand", help="Draw everything; fold nothing."),
+        EXPAND,
+        FOLD,
+        HIDE,
+        flag("views", "--views", help="Tensors that share memory: base, offset, strides, and their "
+             "versions before and after each change in place."),
+        flag("stats", "--stats", help="The graph in numbers: nodes by kind, depth, memory of saved "
+             "tensors, largest values and gradients."),
         flag("profile", "--profile",
              help="Time and bytes of every line, forward and backward."),
         flag("ledger", "--ledger", help="Every entry of every gradient, and what each backward "
              "call freed."),
         flag("legend", "--legend", help="What the signs of the page mean."),
-        Option("chosen", ("--pass",), "Which backward pass of the program, or all of them; left "
-               "out, the last.", None, pass_number, metavar="N|all"),
+        Option("chosen", ("--pass",), "Which backward pass of the program, or all of them; by "
+               "default the last.", None, pass_number, metavar="N|all"),
         *PICTURES,
     ),
     shared("text", "json", *PICTURE_FORMATS, engine=True),
@@ -78,45 +90,44 @@ def command(common: Shared, asked: Asked) -> int:
             create_graph=asked.create_graph, placeholders=True,
         )  # fmt: skip
         from ..questions.trace import Options, recorded, trace_report
-        from ..questions.watching import Wishes
+        from ..questions.watching import Tables, Wishes
 
         wishes = Wishes(tuple(asked.hooks), tuple(asked.retain_grad))
         if common.format in PICTURE_FORMATS:
-            wanted = Wanted(asked.fold, asked.expand, asked.depth, asked.theme, asked.direction)
+            wanted = Wanted(asked.fold, asked.expand, asked.depth, asked.theme, asked.direction,
+                            tuple(asked.hide))  # fmt: skip
             ran = drawn(request, env, wishes, tuple(asked.of), asked.chosen, wanted,
                         common.format, env.answer)  # fmt: skip
             return env.finish(ran)
-        detail = asked.all and not streams and not asked.profile
+        tables = Tables(asked.views, asked.stats)
+        units = streams and asked.fold not in (None, "none")
+        detail = (units or (asked.all and not streams)) and not asked.profile
+        write = env.printer() if streams else None
         if detail:
             from ..questions.drawn import recorded as recorded_in_detail
 
-            ran = recorded_in_detail(request, None, wishes, number=asked.chosen)
+            ran = recorded_in_detail(request, write, wishes, number=asked.chosen,
+                                     thorough=not units, tables=tables)  # fmt: skip
         else:
-            ran = recorded(request, env.printer() if streams else None, wishes,
-                           number=asked.chosen, profile=asked.profile)  # fmt: skip
+            ran = recorded(request, write, wishes, number=asked.chosen, profile=asked.profile,
+                           tables=tables)  # fmt: skip
         ran = env.explained(ran)
         report = trace_report(ran, Options(
-            tuple(asked.of), asked.saved, streams, streams or asked.all, asked.chosen, detail,
+            tuple(asked.of), asked.saved, streams, streams or asked.all, asked.chosen,
+            tables, detail,
         ))  # fmt: skip
         keep(report)
         if streams:
             from ..render import trace as render_trace
 
             page = render_trace.text(
-                report, env.look, depth=asked.depth, expand=asked.expand, saved=asked.saved,
-                ledger=asked.ledger, legend=asked.legend, streamed=True,
+                report, env.look, depth=asked.depth, expand=asked.expand, fold=asked.fold,
+                hide=tuple(asked.hide), saved=asked.saved, ledger=asked.ledger,
+                legend=asked.legend, streamed=True,
             )  # fmt: skip
             env.answer([page])
-            if report.ledger is not None and report.ledger.stale and not common.quiet:
-                from ..render.ledger import stale
-                from ..render.text import paint
-
-                tell(
-                    paint(
-                        stale(report.ledger.stale, env.look_of_errors),
-                        env.look_of_errors,
-                    )
-                )
+            if not common.quiet:
+                _warn_of_stale(report, env)
         else:
             from ..render import json
 
@@ -124,3 +135,13 @@ def command(common: Shared, asked: Asked) -> int:
         return env.finish(ran)
 
     return guarded(common, body)
+
+
+def _warn_of_stale(report: Report, env: Environment) -> None:
+    """Gradients that were added to although their leaf had changed."""
+    if report.ledger is None or not report.ledger.stale:
+        return
+    from ..render.ledger import stale
+    from ..render.text import paint
+
+    tell(paint(stale(report.ledger.stale, env.look_of_errors), env.look_of_errors))

@@ -21,9 +21,9 @@ class Asked(NamedTuple):
 
 COMMAND = Command(
     "why",
-    """Say why a gradient is None, zero, NaN, or as large as it is.
+    """Explain why a gradient is None, zero, NaN, or as large as it is.
 
-    One verdict, the lines that caused it, and what to do; the advice is tried by running
+    One diagnosis, the lines responsible, and a fix that gradcli has tested by running
     the program once more with that change.
 
     \b

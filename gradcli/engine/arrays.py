@@ -10,9 +10,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-import numpy
-
-from .carriers import CARRIERS, SMALL, Body
+from .carriers import CARRIERS, Body
 from .row import Formula, Row
 
 SHORT = len((lambda grad, other: grad * other).__code__.co_code)
@@ -51,7 +49,7 @@ def on_arrays(formula: Formula) -> Callable[..., Any]:
 
 
 def straight(row: Row) -> Body:
-    """row(...) where the first argument is an array: its kernel, nothing asked."""
+    """row(...) of two operands of which the first is an array: its kernel, nothing asked."""
     known = _straight.get(id(row))
     if known is None:
         known = _straight[id(row)] = _written(row)
@@ -63,23 +61,8 @@ _straight: dict[int, Body] = {}
 
 def _written(row: Row) -> Body:
     modules, kernel = CARRIERS.arrays, row.forward
-    name = getattr(kernel, "ufunc", None)
-    if name is not None:
-        ufunc, array = getattr(numpy, name), numpy.ndarray
-
-        def one(value: Any) -> Any:
-            if value.__class__ is array and value.size > SMALL:
-                return ufunc(value)
-            return row(value)
-
-        return one
-
-    def several(*values: Any) -> Any:
-        xp = modules.get(values[0].__class__)
-        return row(*values) if xp is None else kernel(xp, *values)
-
-    if len(row.signature.parameters) != 2:
-        return several
+    if hasattr(kernel, "ufunc") or len(row.signature.parameters) != 2:
+        return row
 
     def two(first: Any, second: Any) -> Any:
         xp = modules.get(first.__class__)

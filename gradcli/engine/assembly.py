@@ -11,7 +11,7 @@ from typing import Any
 
 from . import call, formula
 from .backward import backward_of_tensor
-from .carriers import Body
+from .carriers import CARRIERS, Body
 from .construct import new, new_alike, run_factory
 from .hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
 from .node import Node
@@ -35,6 +35,22 @@ def _resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
     return resize(tensor, sizes)
 
 
+def _into(out: Any, result: Any, name: str) -> Any:
+    from .written import into
+
+    return into(out, result, name)
+
+
+def _storage(tensor: Tensor) -> Any:
+    from .typed_storage import storage_of
+
+    return storage_of(tensor)
+
+
+def _untyped_storage(tensor: Tensor) -> Any:
+    return _storage(tensor).untyped()
+
+
 METHODS: tuple[tuple[type, str, Any], ...] = (
     (Tensor, "__new__", new),
     (Tensor, "new", new_alike),
@@ -44,6 +60,8 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
     (Tensor, "register_post_accumulate_grad_hook", register_post_accumulate_hook),
     (Tensor, "retain_grad", retain_grad),
     (Tensor, "_resize", _resize),
+    (Tensor, "storage", _storage),
+    (Tensor, "untyped_storage", _untyped_storage),
     (Tensor, "_refresh", refresh),
     (Tensor, "_kept", kept_result),
     (Node, "__getattr__", unknown_attribute),
@@ -64,6 +82,7 @@ WRITTEN: tuple[tuple[type, str, Any], ...] = (
 @cache
 def assemble() -> None:
     """Makes the classes whole, before anybody looks at them."""
+    CARRIERS.into = _into
     for owner, name, function in METHODS:
         function.__name__, function.__qualname__ = name, f"{owner.__name__}.{name}"
         setattr(owner, name, function)

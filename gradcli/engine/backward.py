@@ -127,8 +127,7 @@ def grad(
             cause = Cause("unused", tensor=wanted[place], index=place)
             raise because(RuntimeError(message), cause)
     if materialize_grads:
-        zeros = catalogue.functions["zeros_like"]
-        results = [zeros(t) if r is None else r for r, t in zip(results, wanted, strict=True)]
+        results = materialized(results, wanted, create_graph)
     if type(inputs) is dict:
         return dict(zip(inputs, results, strict=True))
     return tuple(results)
@@ -144,13 +143,25 @@ def _batched(
     keep = create_graph if retain_graph is None else retain_graph
     passes = [
         grad(roots, wanted, [g[i] for g in gradients], keep or i < count - 1, create_graph,
-             allow_unused, False, materialize_grads)
+             allow_unused)
         for i in range(count)
     ]  # fmt: skip
     stack = catalogue.functions["stack"]
-    return tuple(
+    results = [
         None if column[0] is None else stack(list(column)) for column in zip(*passes, strict=True)
-    )
+    ]
+    return tuple(materialized(results, wanted, create_graph) if materialize_grads else results)
+
+
+def materialized(
+    results: Sequence[Any], wanted: Sequence[Tensor], create_graph: bool
+) -> list[Tensor]:
+    """Zeros where no gradient came; those of a batched pass have no batch either."""
+    zeros = catalogue.functions["zeros_like"]
+    return [
+        zeros(tensor, requires_grad=create_graph) if value is None else value
+        for value, tensor in zip(results, wanted, strict=True)
+    ]
 
 
 def _listed(value: Any) -> list[Any]:

@@ -23,7 +23,7 @@ from .fast_path import ALIKE, GENERAL, NUMBER, ORDINARY, FastPath
 from .layout import LAYOUTS, iterated
 from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
-from .node import Node, SavedOutput, SharedOutput, inputs_of
+from .node import Node, SavedOutput, SharedOutput, UnimplementedNode, inputs_of
 from .promotion import meet, one_device, shape_error
 from .results import finish, guard, infer, make_view, refused, tracked_by_base, versions_of, watch
 from .row import Row
@@ -120,6 +120,7 @@ def _names(row: Row) -> dict[str, Any]:
     return {
         "ufunc": ufunc and getattr(numpy, ufunc),
         "Tensor": Tensor, "Node": Node, "new": object.__new__, "state": state, "row": row,
+        "UnimplementedNode": UnimplementedNode,
         "kernel": row.forward, "reduced": row.reduced.forward, "numpy": numpy, "edge_of": edge_of,
         "SavedOutput": SavedOutput, "SharedOutput": SharedOutput, "next_sequence": next_sequence,
         "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,

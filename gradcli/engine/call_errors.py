@@ -101,17 +101,11 @@ def takes_out(path: str, method: bool) -> bool:
     return not in_python(path, False) and path not in WITHOUT_OUT and own not in WITHOUT_OUT
 
 
-def refused_out(path: str, name: str, recorded: bool) -> RuntimeError:
+def undifferentiable(name: str) -> RuntimeError:
     """A result that is written somewhere hides what was computed from what."""
-    if recorded:
-        return RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
-            "but one of the arguments requires grad."
-        )
     return RuntimeError(
-        f"{name}(): gradcli does not write results into out=...; write "
-        f"result = torch.{path}(...) instead, or tensor.copy_(torch.{path}(...)) to fill a tensor "
-        "that you have."
+        f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+        "but one of the arguments requires grad."
     )
 
 

@@ -10,6 +10,10 @@ from .run_state import run_state
 Body: TypeAlias = Callable[..., Any]  # what a declaration gives: a kernel, a formula, a check
 
 
+def _nowhere(*given: Any) -> Any:
+    raise AssertionError("the engine is not assembled")
+
+
 class _Carriers:
     """What a formula may run on. `device` and `tensor` fill this in: naming the classes here would
     load an array library wherever only names are wanted."""
@@ -23,6 +27,7 @@ class _Carriers:
         "reduced",
         "call",
         "factory",
+        "into",
         "mixed",
     )
 
@@ -34,6 +39,7 @@ class _Carriers:
         # Inside transformations: who takes creation functions, and calls that no overload takes.
         self.call: Body | None = None
         self.factory: Body | None = None
+        self.into: Body = _nowhere  # writes results into out=...; `assembly` puts it there
         self.reduced = False  # has a number of reduced precision appeared?
         self.mixed = False  # has a number of the CPU met a tensor of a GPU?
         self.complex = False  # has a complex number appeared? see kind.kind_of

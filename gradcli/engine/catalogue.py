@@ -8,7 +8,7 @@ from typing import Any
 
 from .carriers import CARRIERS, Body
 from .mode import state
-from .row import Inplace
+from .row import Factory, Inplace
 from .signature import REQUIRED
 
 # The in-place forms that PyTorch has as functions too: torch.sin_(x).
@@ -53,6 +53,9 @@ class Function:
         self._declared.append(overload)
         self.settle()
 
+    def __deepcopy__(self, memo: Any) -> Function:
+        return self  # as every function of Python: a layer's activation is copied with the layer
+
     @property
     def __name__(self) -> str:
         return self.name
@@ -75,7 +78,9 @@ class Function:
                 if first.__class__ is CARRIERS.tensor and second.__class__ is CARRIERS.tensor:
                     return self.two(first, second)
         elif "out" in kwargs:
-            kwargs = self._without_out(args, kwargs)
+            out, kwargs = self._without_out(args, kwargs)
+            if out is not None:
+                return CARRIERS.into(out, self(*args, **kwargs), self.name)
         for overload in self.overloads:
             values = overload.signature.bind(args, kwargs, self.method)
             if values is not None:
@@ -91,22 +96,31 @@ class Function:
         signatures = [overload.signature for overload in self.overloads]
         return misfit(self.path, self.name, signatures, args, kwargs, self.method)
 
-    def _without_out(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """`out=None` means nothing; a tensor is refused where PyTorch takes one."""
-        from .call_errors import refused_out, takes_out
+    def _without_out(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[Any, dict[str, Any]]:
+        """What results are written into, and the other arguments; `out=None` means nothing."""
+        from .call_errors import takes_out, undifferentiable
 
         if not takes_out(self.path, self.method):
-            return dict(kwargs)
+            return None, dict(kwargs)
         rest = {key: value for key, value in kwargs.items() if key != "out"}
-        if kwargs["out"] is None:
-            return rest
-        given: list[Any] = []
+        out = kwargs["out"]
+        if out is None:
+            return None, rest
+        tensor = CARRIERS.tensor
+        wanted = list(out) if isinstance(out, list | tuple) else [out]
+        if not all(value.__class__ is tensor for value in wanted):
+            raise self.misfit(args, kwargs)
+        given: list[Any] = wanted[:]
         for value in (*args, *rest.values()):
             given += value if isinstance(value, list | tuple) else [value]
-        recorded = state.grad_enabled and any(
-            value.__class__ is CARRIERS.tensor and value.requires_grad for value in given
-        )
-        raise refused_out(self.path, self.name, recorded)
+        if state.grad_enabled and any(v.__class__ is tensor and v.requires_grad for v in given):
+            raise undifferentiable(self.name)
+        made = self.overloads[0]
+        if "dtype" not in rest and isinstance(made, Factory) and wanted[0] is out:
+            rest["dtype"] = out.dtype
+        return out, rest
 
     def settle(self) -> None:
         """Forgets the lanes: they are found when the first call comes."""

@@ -23,6 +23,8 @@ class Cause:
     constant   a tensor that does not require grad and would have to; tensor
     unused     a tensor that the graph does not reach; tensor, index
     leaf       a leaf that requires grad, changed in place; tensor, view (through a view of it?)
+    view       a view that may not change in place, made by `node`; tensor, creation (multi,
+               no_grad, inference, function)
     root       the root of a backward pass without a gradient of its own, and not a scalar; tensor
     nan        anomaly mode: `node`, made at `origin`, handed on a NaN; result (that one gradient)
                and its place, grads (of the node's outputs), saved (what it had saved)

@@ -18,6 +18,7 @@ from .layout import formatted
 from .limits import held
 from .mode import as_bool, state
 from .row import Factory
+from .signature import python_dtype
 from .tensor import Tensor, from_array, plain
 from .tensor_type import TensorType, kind_of
 from .wrapped import Wrapped, WrappedNumber, unwrapped
@@ -84,14 +85,9 @@ def from_dlpack(source: Any) -> Tensor:
 def _dtype(dtype: Any) -> DType | None:
     if dtype is None or isinstance(dtype, DType):
         return dtype
-    python = {
-        float: dtypes.default_dtype(),
-        int: dtypes.int64,
-        bool: dtypes.bool_,
-        complex: dtypes.default_complex(),
-    }
-    if isinstance(dtype, type) and dtype in python:
-        return python[dtype]
+    found: DType | None = python_dtype(dtype)
+    if found is not None:
+        return found
     word = getattr(dtype, "type_name", type(dtype).__name__)
     raise TypeError(f"tensor(): argument 'dtype' must be torch.dtype, not {word}")
 

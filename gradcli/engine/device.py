@@ -37,7 +37,7 @@ class Device:
                 "fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type "
                 f"at start of device string: {kind}"
             )
-        if number and not number.isdigit():
+        if number and not (number.isdecimal() and len(number) < 10):
             raise RuntimeError(f"Invalid device string: '{type}'")
         self.type = kind
         self.index = int(number) if number else index

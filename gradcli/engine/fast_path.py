@@ -335,7 +335,10 @@ class FastPath:
             self.write(text, 2)
 
         edges, numbers, numbered = self.edges(write)
-        write("node = result_kind.node()" if self.mode == GENERAL else "node = Node()")
+        if row.underivable:
+            write(f"node = UnimplementedNode({row.name!r})")
+        else:
+            write("node = result_kind.node()" if self.mode == GENERAL else "node = Node()")
         write("node.row = row; node.origin = state.origin; node.rest = node.buffer = None")
         write(f"node.edges = {edges}; node.sequence = next_sequence()")
         if numbered and self.mode != ALIKE:  # what has a form is an output 0

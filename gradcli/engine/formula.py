@@ -28,7 +28,7 @@ from .tensor_type import TensorType, kind_of_array
 def specialise(row: Row) -> Callable[..., Any]:
     """Writes (node, grad) -> gradients on arrays; grad of several outputs is a tuple with Nones."""
     if row.underivable:
-        return lambda node, grad: underivable(row)
+        return lambda node, grad: underivable(node)
     several = row.output_count > 1 or row.listed
     lines = [f"def backward(node, {'grads' if several else 'grad'}):"]
     if row.broadcasts:
@@ -182,9 +182,9 @@ def _gradients(
     return lines, parts
 
 
-def underivable(row: Row) -> Any:
+def underivable(node: Any) -> Any:
     """What PyTorch says when a derivative is asked for that it does not have."""
-    raise RuntimeError(f"derivative for aten::{row.name} is not implemented")
+    raise RuntimeError(f"derivative for aten::{node.called} is not implemented")
 
 
 def _wanted(edge: str) -> str:
@@ -296,7 +296,7 @@ def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     """Runs a node's formulas on tensors, so that what they do becomes graph itself."""
     row = node.row
     if row.underivable:
-        underivable(row)
+        underivable(node)
     if node.freed:
         freed(node)
     several = row.output_count > 1 or row.listed

@@ -299,11 +299,10 @@ class Walk:
 
     def _store(self, node: Node, variable: Tensor, value: Any) -> None:
         check_leaf(variable)
-        if not variable._requires_grad:  # turned off since: nothing is stored
-            return
-        self._add_to_grad(variable, as_tensor(value))
-        if state.observer is not None:
-            state.observer.stored(variable)
+        if variable._requires_grad:  # else turned off since: nothing is stored, but hooks run
+            self._add_to_grad(variable, as_tensor(value))
+            if state.observer is not None:
+                state.observer.stored(variable)
         if variable._need_meta().post_hooks:
             call_post_accumulate_hooks(node, variable)
 

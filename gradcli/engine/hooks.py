@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .mode import state
+from .run_state import run_state
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -30,12 +31,31 @@ class RemovableHandle:
         self.remove()
 
 
-def add(hooks: dict[int, Any], entry: Any) -> RemovableHandle:
+class Muted:
+    """Whether registrations have no effect: a run that shows what the hooks changed."""
+
+    __slots__ = ("on",)
+
+    def __init__(self) -> None:
+        self.on = False
+
+
+muted = run_state(Muted())
+
+
+def add(hooks: dict[int, Any], entry: Any, prepend: bool = False) -> RemovableHandle:
+    """Registers a hook behind those that are there, or in front of them."""
     number = state.next_handle()
+    if muted.on:
+        return RemovableHandle(hooks, number)
+    behind = dict(hooks) if prepend else {}
+    if prepend:
+        hooks.clear()
     hooks[number] = entry
+    hooks.update(behind)
     state.hooked = True
     if state.observer is not None:
-        state.observer.registered(number, entry)
+        state.observer.registered(number, entry[1] if type(entry) is tuple else entry)
     return RemovableHandle(hooks, number)
 
 

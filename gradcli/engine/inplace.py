@@ -11,7 +11,7 @@ from .catalogue import catalogue
 from .causes import Freed, mismatch
 from .leaf import edge_of
 from .mode import next_sequence, state
-from .node import Node, SharedOutput
+from .node import Node, SharedOutput, UnimplementedNode
 from .overlap import check_overlap, write_changed
 from .promotion import broadcast_message, meet, one_device, shape_error, two_devices
 from .results import guard, infer, refused, versions_of, watch
@@ -200,7 +200,8 @@ def _check_cast(row: Row, source: TensorType, target: TensorType) -> None:
 
 def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) -> Node:
     """The node of the in-place operation; what it saves of self is saved as a copy, made before."""
-    node = tensor._kind.node()
+    made = UnimplementedNode(f"{row.name}_") if row.underivable else tensor._kind.node()
+    node: Node = made
     node.row, node.origin = node_row, state.origin
     node.rest = node.buffer = None
     edges: list[Any] = []

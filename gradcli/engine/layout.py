@@ -37,12 +37,11 @@ def strides_in_order(sizes: Sequence[int], order: Sequence[int], item: int = 1) 
 
 
 def byte_strides(array: Any) -> Sizes:
-    """Strides as PyTorch would have them: NumPy leaves those that nothing steps over at 0."""
+    """Strides as PyTorch would have them: NumPy makes arrays of no elements with zeros for all."""
     strides: Sizes = array.strides
-    if 0 not in strides or not array.flags.c_contiguous:
+    if array.size or any(strides):
         return strides
-    regular = contiguous_strides(array.shape, array.itemsize)
-    return tuple([have or step for have, step in zip(strides, regular, strict=True)])
+    return contiguous_strides(array.shape, array.itemsize)
 
 
 def element_strides(array: Any) -> Sizes:

@@ -224,8 +224,6 @@ class Node:
                 (node, 0 if node is None else number)
                 for node, number in zip(self.edges, self.numbers, strict=True)
             ]
-        if self.name() == "torch::autograd::NotImplemented":  # lists what it was given
-            return tuple(pair for pair in found if pair[0] is not None)
         return tuple(found)
 
     @property
@@ -274,6 +272,21 @@ class Node:
     @property
     def outputs(self) -> int:
         return self.row.output_count
+
+
+class UnimplementedNode(Node):
+    """Of an operation that has no derivative: it fails, and before all other nodes run."""
+
+    __slots__ = ("called",)
+
+    def __init__(self, called: str) -> None:
+        self.called = called  # the operation's name, also of one in place
+        state.hooked = True  # the ordinary pass has no other order than that of making
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """It lists what it was given."""
+        return tuple(pair for pair in super().next_functions if pair[0] is not None)
 
 
 _next_leaf = itertools.count(-1, -1).__next__

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from .node import AccumulateGrad, Node
+from .node import AccumulateGrad, Node, UnimplementedNode
+
+FIRST = (AccumulateGrad, UnimplementedNode)
 
 
 class Ready:
-    """The youngest node first; a leaf before every other node.
+    """The youngest node first; before every other one a leaf, and one that fails.
 
-    Leaves count alike, so which of several comes first follows from how PyTorch's queue, a binary
+    These count alike, so which of several comes first follows from how PyTorch's queue, a binary
     heap, moves its elements: the hole at the top sinks to the bottom, always to the greater child
     and to the right one of two equals, and the last element rises from there.
     """
@@ -55,6 +57,6 @@ class Ready:
 
 def _before(a: Node, b: Node) -> bool:
     """Is the first one to wait for the second?"""
-    if a.__class__ is AccumulateGrad:
+    if a.__class__ in FIRST:
         return False
-    return b.__class__ is AccumulateGrad or a.sequence < b.sequence
+    return b.__class__ in FIRST or a.sequence < b.sequence

@@ -120,6 +120,11 @@ def tensor_text(
     return PARAMETER + text if parameter else text
 
 
+def element_texts(flat: Any, dtype: str) -> list[str]:
+    """What PyTorch prints for the elements of a tensor, one by one."""
+    return [text.strip() for text in _element_texts(flat, DTYPES[dtype], print_options)[0]]
+
+
 def format_item(value: Any, spec: str = "") -> str:
     """f"{t:spec}" of a 0-dim tensor: the Python number's own formatting."""
     item: object = value.item() if hasattr(value, "item") else value

@@ -11,7 +11,7 @@ from typing import Any
 
 from .catalogue import catalogue
 from .hook_calls import as_tensor
-from .layout import element_strides
+from .layout import contiguous_strides, element_strides
 from .node import AccumulateGrad, Node
 from .tensor import Tensor
 
@@ -42,9 +42,9 @@ def fitted(edge: Node, value: Any, place: int, start: str = "") -> Any:
 
 
 def is_kept(new: Tensor, leaf: Tensor) -> bool:
-    """Does PyTorch take this gradient of another shape as it is? It compares strides alone."""
-    own = element_strides(leaf._data)
-    steps = zip(new._data.shape, element_strides(new._data))
-    return all(
-        size == 1 or own[place : place + 1] == (step,) for place, (size, step) in enumerate(steps)
-    )
+    """Does PyTorch take this gradient of another shape as it is? It compares strides alone, and
+    behind those of a leaf that lost dimensions it reads what they were."""
+    shape, own = new._data.shape, element_strides(leaf._data)
+    before = (*own, *contiguous_strides(shape)[len(own) :])
+    steps = zip(shape, element_strides(new._data), before)
+    return all(size == 1 or step == had for size, step, had in steps)

@@ -394,10 +394,14 @@ def attribute(node: Node, name: str) -> Any:
     row = getattr(node, "row", None)
     if row is None or name not in row.saved_names:
         raise AttributeError(f"'{node.name()}' object has no attribute '_saved_{name}'")
+    tensors = {p.name for p in row.tensors}
     if node.freed:
+        if name in tensors and name not in held_names(node):
+            return None  # never saved, so not freed
         freed(node)
     value = unpack(node, row.saved_keys.index(name), as_tensor=True)
-    tensors = {p.name for p in row.tensors}
+    if value.__class__ is list:
+        return tuple(value)
     if name in tensors and value.__class__ in (int, float, bool):
         kind = kind_of({int: int64, float: float64, bool: bool_}[value.__class__])
         return plain(kind.xp.asarray(value, dtype=kind.array_dtype), kind)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from . import dtypes
 from .carriers import CARRIERS
 from .dtypes import BY_NAME, DType
 from .wrapped import WrappedNumber
@@ -309,14 +308,21 @@ def _floats(value: Any) -> tuple[bool, Any]:
     return (True, (float(value),)) if is_number(value) else (False, value)
 
 
+def python_dtype(value: Any) -> Any:
+    """The DType that one of Python's classes stands for, or None."""
+    host = value if isinstance(value, type) else getattr(value, "host", None)
+    word = _PYTHON.get(host) if isinstance(host, type) else None
+    return None if word is None else BY_NAME[word]
+
+
+_PYTHON = {float: "float64", int: "int64", bool: "bool", complex: "complex128"}
+
+
 def _dtype(value: Any) -> tuple[bool, Any]:
-    python = {float: "default", int: "int64", bool: "bool", complex: "complex"}
-    if value in python if isinstance(value, type) else False:
-        word = python[value]
-        if word == "default":
-            return True, dtypes.default_dtype()
-        return True, dtypes.default_complex() if word == "complex" else BY_NAME[word]
-    return isinstance(value, DType), value
+    if isinstance(value, DType):
+        return True, value
+    found = python_dtype(value)
+    return found is not None, value if found is None else found
 
 
 COERCIONS: dict[str, Callable[[Any], tuple[bool, Any]]] = {

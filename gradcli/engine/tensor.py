@@ -371,6 +371,10 @@ class Tensor(Values):
     __hash__ = object.__hash__
 
     def __format__(self, spec: str) -> str:
+        if self.is_parameter:  # of a class of its own in PyTorch
+            if spec:
+                raise TypeError("unsupported format string passed to Parameter.__format__")
+            return str(self)
         if self._data.ndim == 0:
             return format(self._data.item(), spec)
         return object.__format__(self, spec)
@@ -476,5 +480,5 @@ METHODS = frozenset(
     "size dim ndimension numel nelement stride storage_offset element_size is_contiguous "
     "is_floating_point is_complex is_signed data_ptr get_device requires_grad_ detach detach_ "
     "backward register_hook register_post_accumulate_grad_hook retain_grad item tolist _is_view "
-    "is_inference new numpy".split()
+    "is_inference new numpy storage untyped_storage".split()
 )

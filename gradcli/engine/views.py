@@ -295,7 +295,8 @@ def check_inplace(tensor: Tensor, tracked: bool) -> None:
     if base is not None:
         assert meta is not None
         if meta.creation:
-            raise RuntimeError(forbidden(tensor, "is being"))
+            cause = Cause("view", None, tensor._grad_fn, tensor=tensor, creation=meta.creation)
+            raise because(RuntimeError(forbidden(tensor, "is being")), cause)
         if tensor._requires_grad and base._grad_fn is None:
             message = (
                 "a view of a leaf Variable that requires grad is being used in an in-place "

@@ -54,6 +54,8 @@ def add(a: Any, b: Any) -> Any:
     kind = type(a)
     if kind in SEQUENCES and type(b) is kind:
         _charge_sequence(len(a) + len(b), a, b)
+    elif kind in DICTS:  # counters
+        _charge_tables(a, b)
     return a + b
 
 

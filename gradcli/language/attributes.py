@@ -14,8 +14,10 @@ from typing import Any
 from ..engine.kept import keep, kept_on
 from ..engine.node import Node
 from ..engine.tensor import Tensor
+from ..nn.derived import derived
 from ..nn.module import RESERVED, Module, is_part
 from ..nn.module import TABLES as PARTS
+from .adoption import adopt
 from .builtins.types import type_of
 from .grammar import is_foreign
 from .libraries import TENSORS, publishes
@@ -73,7 +75,7 @@ def get_attribute(value: Any, name: str) -> Any:
         return kept[name]
     method = members.methods.get(name)
     if method is not None:
-        return Bound(name, value, method)
+        return Bound(name, value, method) if name not in members.statics else Builtin(name, method)
     special = SPECIAL.get(type(value))
     if special is not None:
         return special(value, name)
@@ -89,12 +91,13 @@ def get_attribute(value: Any, name: str) -> Any:
 
 
 def part_of(value: Any, name: str) -> Any:
-    """A parameter, buffer or module that a module of nn has registered."""
+    """A parameter, buffer or module that a module of nn has registered, or computes of them."""
     own = value.__dict__
     for table in PARTS:
         if name in (own.get(table) or ()):
             return own[table][name]
-    return MISSING
+    computed = derived(value, name)
+    return MISSING if computed is None else adopt(computed)
 
 
 SPECIAL: dict[type, Callable[[Any, str], Any]] = {}
@@ -220,6 +223,8 @@ def _type_attribute(value: Type, name: str) -> Any:
     members = TABLES.get(hosts[0])
     if members is None and publishes(hosts[0]):
         members = members_of_type(hosts[0])
+    if members is not None and name in members.statics:
+        return Builtin(name, members.statics[name])
     if members is not None and name in members.methods:
         text = f"<method '{name}' of '{value.name}' objects>"
         method = members.methods[name]

@@ -8,6 +8,7 @@ import sys
 from ..deadline import Clock
 from ..diagnostics import LimitReached
 from ..engine.mode import sequence_so_far
+from ..memory import give_back
 
 REFILL = 20_000  # steps between two looks at the clock and at memory
 LOOK = 16 * 1024 * 1024  # bytes asked for between two looks at memory
@@ -68,7 +69,7 @@ class Budget:
         self.output = 0
         self.depth = 0
         self.asked = 0
-        self.spare: bytearray | None = bytearray(SPARE)
+        self.spare: bytearray | None = None  # a small program touches none of it
         self.first_node = sequence_so_far()  # every node takes a number: their difference counts
         self.base_memory, mapped = memory_in_use()
         self.collect_at = mapped + self.max_memory // GROWTH
@@ -118,8 +119,10 @@ class Budget:
         held, mapped = memory_in_use()
         limit = self.base_memory + self.max_memory - size
         if held <= limit and mapped + size <= self.collect_at:
+            self.spare = self.spare or bytearray(SPARE)
             return
         gc.collect()
+        give_back()
         held, mapped = memory_in_use()
         if held > limit:
             raise self.memory_reached()

@@ -15,8 +15,12 @@ from .calls import call
 from .classes import (
     ERROR_CLASSES,
     OBJECT,
+    ClassMethod,
     ClassValue,
     ProgramModule,
+    Property,
+    StaticMethod,
+    Super,
     call_special,
     construct,
     is_instance,
@@ -127,6 +131,11 @@ def _host_name(previous: Callable[[Any], str | None]) -> Callable[[Any], str | N
     return run
 
 
+for _record, _name in (  # as Python's own messages name them
+    (ClassValue, "type"), (Super, "super"), (Property, "property"),
+    (StaticMethod, "staticmethod"), (ClassMethod, "classmethod"),
+):  # fmt: skip
+    _record.__name__ = _record.__qualname__ = _name
 type_handlers.iterate = _iterate(type_handlers.iterate)
 type_handlers.caller = _caller(type_handlers.caller)
 type_handlers.get_item = _hook("__getitem__", type_handlers.get_item)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..autograd.function import Function as HostFunction
 from ..engine.kept import kept_on
+from ..nn.derived import parametrizations
 from .adoption import VALUES
 from .attributes import (
     MISSING,
@@ -64,7 +65,8 @@ class ClassValue:
             self.special = special_names(self.order)
             self.host = make_host(name, self.order)
         elif is_base(self.native):
-            own = [word for word in published(self.native) if _is_method(self.find(word))]
+            asked = {*published(self.native), *getattr(self.native, "ASKED", ())}
+            own = [word for word in asked if _is_method(self.find(word))]
             self.host = make_library_host(name, ProgramModule, self.native, own)
         if self.host is not None:
             _know(self.host)
@@ -82,9 +84,6 @@ class ClassValue:
             if name in base.table:
                 return base.table[name]
         return MISSING
-
-
-ClassValue.__name__ = ClassValue.__qualname__ = "type"  # as Python's own messages name it
 
 
 def _native(bases: tuple[Any, ...]) -> Any:
@@ -155,7 +154,7 @@ class ProgramModule:
         return str(call(method, (self,), {}))
 
     def _get_name(self) -> str:
-        return kind_of(self).name
+        return "Parametrized" * bool(parametrizations(self)) + kind_of(self).name
 
 
 class StaticMethod:

@@ -34,6 +34,7 @@ class Reason(NamedTuple):
     advice: str | None = None
     is_leaf: bool = False
     edits: list[Edit] | None = None
+    is_linear: bool = False  # a gradient that depends on nothing
 
 
 def reasons(places: Places, value: ast.expr, tensor: Tensor | None) -> list[Reason]:
@@ -142,8 +143,7 @@ class Search:
             if value.attr == "data":
                 yield self._without(value, ".data", ".data is cut off the graph")
             elif value.attr == "grad":
-                advice = "create_graph=True in the backward call that made it"
-                yield Reason(value, "a .grad has a graph only with create_graph=True", advice)
+                yield self._of_backward(value)
             return
         called = places.called(value)
         if isinstance(value, ast.Call) and called is not None:
@@ -208,6 +208,24 @@ class Search:
         advice = f"leave out {word} on line {self.places.line(node)}"
         return Reason(node, text, advice, edits=edits)
 
+    def _of_backward(self, value: ast.Attribute) -> Reason:
+        """x.grad, where one backward call of the text may have made it."""
+        calls = [
+            node
+            for statement in self.places.program.body
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "backward" and node.lineno < value.lineno
+        ]  # fmt: skip
+        where = f"the call on line {calls[0].lineno}" if len(calls) == 1 else "the backward call"
+        edits = None
+        if len(calls) == 1 and not {"create_graph", None} & {w.arg for w in calls[0].keywords}:
+            edits = with_argument(self.places, calls[0], "create_graph=True")
+        return Reason(
+            value, "a .grad has a graph only with create_graph=True",
+            f"create_graph=True in {where} that made it", edits=edits,
+        )  # fmt: skip
+
     def _differentiated(self, value: ast.Call) -> Iterator[Reason]:
         """Gradients are constants unless create_graph=True was said."""
         if not {"create_graph", None} & {word.arg for word in value.keywords}:
@@ -216,6 +234,9 @@ class Search:
                 f"create_graph=True in the call on line {self.places.line(value)}",
                 edits=with_argument(self.places, value, "create_graph=True"),
             )  # fmt: skip
+        else:
+            text = "this gradient is a constant: what it is the gradient of is linear"
+            yield Reason(value, text, is_linear=True)
 
     def _copied(self, value: ast.Call) -> list[Reason]:
         """torch.tensor(x) of a tensor that has a graph."""

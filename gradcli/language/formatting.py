@@ -358,7 +358,7 @@ def _field(field: str, args: tuple[Any, ...], kwargs: dict[str, Any], counter: l
         if step[1] is not None:
             value = get_attribute(value, step[1])
         else:
-            value = get_item(value, int(step[2]) if step[2].isdigit() else step[2])
+            value = get_item(value, int(step[2]) if step[2].isdecimal() else step[2])
         place = step.end()
     return value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +30,7 @@ from .calls import invoke
 from .compile.names import Globals, MissingName
 from .compile.statements import StatementCompiler
 from .operations import taken
+from .ours import is_defect
 from .program import Program, parse_expression
 from .session import session
 from .stack import room_for_calls
@@ -111,8 +112,7 @@ class Outcome:
 
     def again(self) -> AbstractContextManager[None]:
         """Within it functions of the program may run once more."""
-        assert self.machine is not None
-        return self.machine.again()
+        return nullcontext() if self.machine is None else self.machine.again()
 
 
 def run(
@@ -324,14 +324,15 @@ def _trail(trace: TracebackType | None) -> tuple[ast.AST | None, list[ast.AST]]:
 def diagnose(
     program: Program, error: BaseException, store: Globals | None = None
 ) -> Diagnostic | None:
-    """The diagnostic of what stopped a run; None for what is not the program's (an interrupt).
+    """The diagnostic of what stopped a run; None for what is not the program's: an interrupt, a
+    mistake of gradcli's own.
 
     With the names of the run, other places that matter are labelled too. The words of an error may
     be the program's own code: what goes wrong there is told in its place.
     """
     if isinstance(error, ProgramError):
         return error.diagnostic
-    if not isinstance(error, (Exception, LimitReached)):
+    if not isinstance(error, (Exception, LimitReached)) or is_defect(error):
         return None
     try:
         return _diagnosis(program, error, store, _words(error))

@@ -31,6 +31,7 @@ from .values import (
     Namespace,
     Plain,
     Type,
+    answering_to,
     slice_parts,
 )
 
@@ -45,7 +46,7 @@ class Members:
     method, so only `direct` methods are called without a look at the object.
     """
 
-    __slots__ = ("direct", "keeps", "methods", "properties", "settable")
+    __slots__ = ("direct", "keeps", "methods", "properties", "settable", "statics")
 
     def __init__(
         self,
@@ -55,10 +56,13 @@ class Members:
         keeps: bool = False,
     ) -> None:
         self.methods = methods or {}
+        for name, method in self.methods.items():
+            answering_to(name, method)
         self.direct = {} if keeps else self.methods
         self.properties = properties or {}
         self.settable = settable or {}
         self.keeps = keeps
+        self.statics: dict[str, Method] = {}  # what needs no object: Embedding.from_pretrained
 
 
 TABLES: dict[type, Members] = {}
@@ -92,7 +96,9 @@ def _build(kind: type) -> Members:
         return _tensor_members(kind)  # one that a transformation of torch.func carries
     if issubclass(kind, tuple):
         fields = kind.fields if issubclass(kind, Named) else getattr(kind, "_fields", ())
-        return Members(dict(TABLES[tuple].methods), {name: attrgetter(name) for name in fields})
+        own = _published(kind)
+        own.properties.update((name, attrgetter(name)) for name in fields)
+        return Members({**TABLES[tuple].methods, **own.methods}, own.properties)
     return _published(kind)
 
 
@@ -107,10 +113,22 @@ def _published(kind: type) -> Members:
             methods[name] = adopting(found)
         else:
             properties[name] = adopting(attrgetter(name))
+        if name == "data_ptr":
+            methods[name] = _stable_address
         taken = None if isinstance(found, property) else takes(kind, name)
         if taken is Takes.CALLABLE or (taken is not None and not callable(found)):
             settable[name] = _writer(name, taken)
-    return Members(methods, properties, settable, keeps=publishes(kind) and bool(settable))
+    members = Members(methods, properties, settable, keeps=publishes(kind) and bool(settable))
+    members.statics = {name: methods[name] for name in methods if _is_static(kind, name)}
+    members.direct = {
+        name: members.direct[name] for name in members.direct if name not in members.statics
+    }
+    return members
+
+
+def _is_static(kind: type, name: str) -> bool:
+    owner = next((base for base in kind.__mro__ if name in base.__dict__), object)
+    return isinstance(owner.__dict__.get(name), (staticmethod, classmethod))
 
 
 def _writer(name: str, taken: Takes) -> Callable[[Any, Any], None]:
@@ -128,7 +146,7 @@ def _writer(name: str, taken: Takes) -> Callable[[Any, Any], None]:
 # ---------------------------------------------------------------- tensors and nodes
 
 
-def _stable_address(tensor: Tensor) -> int:
+def _stable_address(tensor: Any) -> int:
     """data_ptr(): equal for tensors on the same memory, the same on every run."""
     pointer = tensor.data_ptr()
     return 4096 * session.number_of_pointer(pointer)
@@ -142,7 +160,8 @@ def _tensor_members(kind: type = Tensor) -> Members:
         if found is not None and not name.startswith("__"):
             methods[name] = found
     methods["data_ptr"] = _stable_address
-    methods["numpy"] = adopting(kind.numpy)  # type: ignore[attr-defined]
+    for name in ("numpy", "storage", "untyped_storage"):
+        methods[name] = adopting(getattr(kind, name))
     methods["__len__"] = len
     properties: dict[str, Callable[[Any], Any]] = {
         name: attrgetter(name) for name in PROPERTIES | set(catalogue.properties)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..diagnostics import CELL_MARK
 
-_NAMED = re.compile(r"(.*\.ipynb)(?::(\d+))?")
+_NAMED = re.compile(r"(.*\.ipynb)(?::(\d{1,9}))?")
 _CELL = re.compile(r"#\s*%%(?!%)")
 _LEFT_OUT = re.compile(r"(\s*)(?:%{1,2}[A-Za-z_]|!|\?)|(\s*)[\w.]+\?{1,2}\s*$")
 # Cell magics whose cell is a program all the same; below any other stands another language.

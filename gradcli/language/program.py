@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span, noted
 from ..memory import collector_held
 from . import names
-from .check import Checker
+from .checking import checker_of
+from .checking.checker import Checker
+from .checking.imports import late_futures
 from .names import Scope
 from .notebook import mark_echoes
 from .parser import Held, endless_fstring, parsed
@@ -151,7 +153,7 @@ def _checked(source: Source, limits: SourceLimits) -> tuple[list[ast.stmt], Chec
 def _read(
     source: Source, limits: SourceLimits, pieces: Iterator[list[ast.stmt]]
 ) -> tuple[list[ast.stmt], Checker, Literals]:
-    checker, literals = Checker(source, limits.max_nesting), Literals()
+    checker, literals = checker_of(source, limits.max_nesting), Literals()
     body: list[ast.stmt] = []
     refused: ProgramError | None = None
     for piece in pieces:
@@ -164,7 +166,7 @@ def _read(
                 refused = error
     if refused is not None:
         raise refused
-    checker.late_futures(body)
+    late_futures(checker, body)
     return body, checker, literals
 
 

@@ -70,6 +70,12 @@ class Listener:
     def left(self) -> None:
         """It has ended."""
 
+    def holds(self, name: str, value: Any) -> None:
+        """What a name of a function holds, where nobody told of its binding."""
+
+    def made_before(self, node: ast.AST, value: Any) -> None:
+        """A leaf that was there before the run was heard, and the expression that made it."""
+
     def given(self, value: Any) -> None:
         """An operand of the expression in progress, where nobody told of its parts."""
 

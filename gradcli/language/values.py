@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator
+from types import FunctionType
 from typing import Any
 
 from ..engine.mode import state
@@ -160,6 +161,15 @@ def stepwise(items: Iterator[Any]) -> Iterator[Any]:
         yield item
 
 
+def answering_to(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function; where it has no public name, the host's errors of arguments tell this."""
+    if type(function) is FunctionType:
+        own = function.__qualname__
+        if own.startswith("_") or "<" in own:
+            function.__qualname__ = name
+    return function
+
+
 class Builtin:
     """A function of the language or of the library, by its name."""
 
@@ -173,7 +183,7 @@ class Builtin:
         wraps: Function | None = None,
     ) -> None:  # fmt: skip
         self.name = name
-        self.function = function
+        self.function = answering_to(name, function)
         self.wraps = wraps  # what @torch.no_grad() and its like made it of
         self.text = text or f"<built-in function {name}>"
 
@@ -445,5 +455,6 @@ for _record, _name in (
     (Function, "function"), (Builtin, "builtin_function_or_method"), (Bound, "method"),
     (Type, "type"), (Namespace, "module"), (Set, "set"), (FrozenSet, "frozenset"),
     (Plain, "object"), (Lazy, "generator"), (ErrorValue, "Exception"),
+    (Annotation, "_GenericAlias"),
 ):  # fmt: skip
     _record.__name__ = _record.__qualname__ = _name

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .recorder import Recorder
 
 Cause = tuple[Any, str]
+NAMED = re.compile(r"\[[\w.]+ \[([\d, ]*)\]\].* is at version (\d+)")
 INPLACE, FREED = "modified by an inplace operation", "backward through the graph a second time"
+
+
+class Change(NamedTuple):
+    """A change of a tensor in place: its sizes and those of what it is a view of, in order, how
+    often it was changed by then, and where."""
+
+    sizes: tuple[list[int], ...]
+    version: int
+    origin: Any
+
+    @classmethod
+    def of(cls, tensor: Any, origin: Any) -> Change:
+        """The one that just happened."""
+        whole = tensor if tensor._base is None else tensor._base
+        return cls((sorted(tensor.shape), sorted(whole.shape)), tensor._version, origin)
 
 
 def causes_of(error: Exception, recorder: Recorder, nodes: list[Any]) -> list[Cause]:
@@ -44,8 +61,14 @@ def _saver(recorder: Recorder, nodes: list[Any]) -> Cause | None:
 
 
 def _changer(recorder: Recorder, message: str) -> Cause | None:
-    """The last change in place of a tensor of the shape that the message names."""
-    for shape, origin in reversed(recorder.changes):
-        if f"{list(shape)}]" in message:
-            return origin, "changed in place here"
-    return None
+    """The change in place that made the version that the message tells; of a weight that was saved
+    transposed the shape has another order."""
+    told = NAMED.search(message)
+    if told is None:
+        return None
+    sizes, version = sorted(map(int, re.findall(r"\d+", told[1]))), int(told[2])
+    alike = [change for change in recorder.changes if sizes in change.sizes]
+    for change in reversed(alike):
+        if change.version == version:
+            return change.origin, "changed in place here"
+    return (alike[-1].origin, "changed in place here") if alike else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
@@ -21,10 +21,11 @@ KINDS = {
     "register_hook": "tensor",
     "register_post_accumulate_grad_hook": "post accumulate",
 }
-# Of nodes and modules: PyTorch does not tell of these calls, a rewritten program does.
-NOTICED = {
-    "register_hook": "node",
-    "register_prehook": "node pre",
+TABLES = (("tensor", "_backward_hooks"), ("post accumulate", "_post_accumulate_grad_hooks"))
+OF_TABLES = (("module", "_backward_hooks"), ("module pre", "_backward_pre_hooks"))
+# Of nodes: PyTorch does not tell of these calls, a rewritten program does.
+OF_NODES = {"register_hook": "node", "register_prehook": "node pre"}
+OF_MODULES = {
     "register_full_backward_hook": "module",
     "register_full_backward_pre_hook": "module pre",
 }
@@ -90,12 +91,15 @@ class PassTeller:
         capture = not kwargs.get("accumulate_grad", True)
         outer = not self.running
         spot = recorder.stand(sys._getframe(2)) if outer else None
+        if outer and recorder.on_pass is not None:
+            recorder.on_pass(sys._getframe(2))
         observer, side = recorder.observer, recorder.side
         with side.hands_off():
             if outer:
                 observer.started(roots, gradients, keep, create, inputs or None, capture)
             self.running += 1
             nodes = list(self._nodes(roots))
+            self._found_hooks(nodes)
             handles = [handle for node in nodes for handle in self._hooked(node)]
             spies = list(self._spies(nodes)) if outer and self.hooks else []
         freed, self.freed = self.freed, []
@@ -103,6 +107,8 @@ class PassTeller:
         try:
             found = (spot.call if spot is not None else _plainly)(plain, (outputs, *args), kwargs)
             done = True
+            if capture and outer:
+                self._captured(nodes, inputs, found)
         except RuntimeError as error:
             recorder.causes = causes_of(error, recorder, nodes)
             raise
@@ -116,8 +122,6 @@ class PassTeller:
             mine, self.freed = self.freed, freed
             with side.hands_off():
                 self._over(mine, keep, create, outer=outer, done=done)
-        if capture and outer:
-            self._captured(nodes, inputs, found)
         return found
 
     def _tensor(self, output: Any) -> Any:
@@ -167,11 +171,11 @@ class PassTeller:
         if hasattr(node, "variable"):
             yield from self._leaf_hooks(node)
         else:
-            self.recorder.label(node)
+            self.recorder.label(node, self.recorder.elsewhere)
             yield from self._node_hooks(node)
 
     def _node_hooks(self, node: Any) -> Iterator[Any]:
-        if self.is_light:
+        if self.is_light and not self.standing:  # a module's hook runs between the two
             yield node.register_hook(self._safe(self._after(node)))
             return
         observer, side, off = (
@@ -242,16 +246,6 @@ class PassTeller:
     def _leaf_hooks(self, node: Any) -> Iterator[Any]:
         observer, off = self.recorder.observer, self.recorder.side.hands_off
         variable = node.variable
-        if self.is_light:
-
-            def both(results: Any, grads: Any) -> None:
-                if grads[0] is not None:
-                    with off():
-                        observer.accumulated(variable, grads[0])
-                        observer.stored(variable)
-
-            yield node.register_hook(self._safe(both))
-            return
 
         def before(grads: Any) -> None:
             if grads[0] is not None:
@@ -280,27 +274,52 @@ class PassTeller:
         self.hooks.append(Registered(kind, table, handle.id, ref(args[0]), mark))
 
     def noticed(self, place: Any, handle: Any, node: Any) -> None:
-        """A call of the program gave a handle: of a hook on a node or on a module, maybe."""
+        """A call of the program gave a handle: of a hook on a node, maybe."""
         word = getattr(getattr(place, "func", None), "attr", "")
-        table, kind = getattr(handle, "hooks_dict_ref", None), NOTICED.get(word)
+        table, kind = getattr(handle, "hooks_dict_ref", None), OF_NODES.get(word)
         held = None if table is None else table()
-        if kind is None or table is None or held is None or handle.id not in held:
+        if kind is None or table is None or held is None or handle.id not in held or node is None:
             return
         if any(known.number == handle.id for known in self.hooks[-LATEST:]):
             return  # a tensor's, which was told of
         state.origin = place
         self.recorder.observer.registered(handle.id, held[handle.id])
-        tensor = mark = None
-        if kind.startswith("node") and node is not None:
-            leaf = getattr(node, "variable", None)
-            tensor = None if leaf is None else ref(leaf)
-            mark = ref(self.recorder.side.mark(node)) if leaf is None else None
-        if kind.startswith("module"):  # which copies its hooks when it is called
-            spy = self._spy(kind, None, held[handle.id], handle.id)
-            self.standing.append((table, handle.id, spy, held[handle.id]))
-            held[handle.id] = spy
-            return
+        leaf = getattr(node, "variable", None)
+        tensor = None if leaf is None else ref(leaf)
+        mark = ref(self.recorder.side.mark(node)) if leaf is None else None
         self.hooks.append(Registered(kind, table, handle.id, tensor, mark))
+
+    def of_module(self, kind: str, handle: Any) -> None:
+        """The program registered a hook on a module, which copies its hooks when it is called."""
+        hook = self._stand_for(kind, handle.hooks_dict_ref, handle.id)
+        self.recorder.observer.registered(handle.id, hook)
+
+    def _stand_for(self, kind: str, table: Any, number: int) -> Any:
+        """A spy in the place of a hook, until the recording ends."""
+        held = table()
+        hook = held[number]
+        held[number] = spy = self._spy(kind, None, hook, number)
+        self.standing.append((table, number, spy, hook))
+        return hook
+
+    def _found_hooks(self, nodes: list[Any]) -> None:
+        """Hooks of leaves that were there before the recording."""
+        known = {one.number for one in self.hooks}
+        for node in nodes:
+            leaf = getattr(node, "variable", None)
+            for kind, name in TABLES if leaf is not None else ():
+                table = getattr(leaf, name)
+                for number in table or ():
+                    if number not in known:
+                        self.hooks.append(Registered(kind, ref(table), number, ref(leaf), None))
+
+    def of_modules(self, modules: Iterable[Any]) -> None:
+        """Hooks of modules that were there before the recording."""
+        for module in modules:
+            for kind, name in OF_TABLES:
+                table = getattr(module, name)
+                for number in list(table):
+                    self._stand_for(kind, ref(table), number)
 
     def _spies(self, nodes: list[Any]) -> Iterator[tuple[Any, int, Any, Any]]:
         """In place of each hook one that tells; the hooks come back when the pass is over."""

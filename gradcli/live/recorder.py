@@ -15,7 +15,8 @@ from typing import Any
 
 from ..engine.mode import state
 from ..engine.observer import Observer
-from .passes import PassTeller
+from .causes import Change
+from .passes import OF_MODULES, PassTeller
 from .side import KEY, Mark, TorchSide
 from .text import Text
 
@@ -47,7 +48,7 @@ class Recorder:
     def __init__(self, side: TorchSide, text: Text, observer: Observer) -> None:
         self.side, self.text, self.observer = side, text, observer
         self.torch = side.torch
-        self.changes: deque[tuple[Any, Any]] = deque(maxlen=1000)  # shapes and places
+        self.changes: deque[Change] = deque(maxlen=1000)
         self.causes: list[Any] = []  # of the error of the pass that failed last
         self.defects: list[Exception] = []  # our own, which never reach the program
         self.passes = PassTeller(self)
@@ -56,7 +57,11 @@ class Recorder:
                         for name in ("grad", "data", "requires_grad")}  # fmt: skip
         self.deleting = self.torch.Tensor.grad.__delete__
         self._held_off: list[Any] = []
+        self.optimizer: Any = sys.modules["torch.optim.optimizer"].Optimizer
+        self.elsewhere: Any = None  # the origin of nodes that a pass finds and nobody told of
         self.on_operation: Any = None  # told of each, where nothing else tells of expressions
+        self.on_parameter: Any = None  # told of each that a module is given
+        self.on_pass: Any = None  # told of the frame that a pass is called from
         self.on_refused: Any = None  # told of a pass that could not begin
 
     # ------------------------------------------------------------ on and off
@@ -69,6 +74,7 @@ class Recorder:
             stack.callback(setattr, state, "origin", before)
             stack.enter_context(self.passes.listening())
             stack.enter_context(self._modules())
+            stack.enter_context(self._hooks_of_modules())
             stack.enter_context(self._functions())
             stack.enter_context(self._optimizers())
             stack.enter_context(self._mode())
@@ -101,6 +107,28 @@ class Recorder:
             for handle in handles:
                 handle.remove()
 
+    @contextmanager
+    def _hooks_of_modules(self) -> Iterator[None]:
+        """What registers the hooks that a pass calls of a module."""
+        kind = self.torch.nn.Module
+        plain = {name: getattr(kind, name) for name in OF_MODULES}
+        for name, method in plain.items():
+            setattr(kind, name, self._registering(OF_MODULES[name], method))
+        try:
+            yield
+        finally:
+            for name, method in plain.items():
+                setattr(kind, name, method)
+
+    def _registering(self, word: str, method: Any) -> Any:
+        def register(*given: Any, **named: Any) -> Any:
+            handle = method(*given, **named)
+            self.stand(sys._getframe(1))
+            self.passes.of_module(word, handle)
+            return handle
+
+        return functools.wraps(method)(register)
+
     def _entering(self, module: Any, given: Any) -> None:
         self.observer.entering(module)
         kind = type(module)
@@ -121,6 +149,8 @@ class Recorder:
         if parameter is not None:
             self.stand(sys._getframe(1))
             self.observer.parameter(parameter)
+            if self.on_parameter is not None:
+                self.on_parameter(parameter)
 
     @contextmanager
     def _functions(self) -> Iterator[None]:
@@ -146,7 +176,7 @@ class Recorder:
     def _optimizers(self) -> Iterator[None]:
         """What an optimizer is given, and when it steps."""
         module = sys.modules["torch.optim.optimizer"]
-        kind, observer = module.Optimizer, self.observer
+        kind, observer = self.optimizer, self.observer
         plain = kind.add_param_group
 
         def add_param_group(optimizer: Any, group: Any) -> Any:
@@ -196,7 +226,7 @@ class Recorder:
             if not tensor.is_inference() and tensor._version != version:
                 self._changed(tensor)
         self._made(result)
-        if self.on_operation is not None and name not in SHAPES:
+        if self.on_operation is not None and not spot.is_told and name not in SHAPES:
             with self.side.hands_off():
                 self.on_operation(spot.node, args, kwargs, result)
         if name.startswith("register_") and name.endswith("hook"):
@@ -234,7 +264,7 @@ class Recorder:
 
     def _changed(self, tensor: Any) -> None:
         """A tensor has new values; it, and what it is a view of, may have a new node."""
-        self.changes.append((tensor.shape, state.origin))
+        self.changes.append(Change.of(tensor, state.origin))
         self.observer.changed(tensor)
         self._made(tensor)
         if tensor._base is not None:

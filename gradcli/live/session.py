@@ -12,16 +12,22 @@ import os
 import types
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from ..diagnostics import ProgramError
+from ..engine.mode import state
 from ..engine.observer import Observer
 from ..language.interpreter import Outcome
 from ..language.program import Program
 from ..language.source import Source
+from ..recording.modules import named_modules
+from .functions import Functions, codes_of
+from .own import OwnSide
+from .places import makers
+from .planting import compiled
 from .program import Globals, live_program, parsed
-from .recorder import Recorder
+from .recorder import NOWHERE, Recorder
 from .side import TorchSide
 from .text import Text
 
@@ -42,20 +48,29 @@ def program_of(frame: FrameType) -> Program:
 class Session:
     """What spectators know as the machine: here a frame of somebody else's program."""
 
-    def __init__(self, frame: FrameType, side: TorchSide, observer: Observer) -> None:
+    def __init__(
+        self, frame: FrameType, side: TorchSide | OwnSide, observer: Observer,
+        recorder: Callable[..., Any] = Recorder,
+    ) -> None:  # fmt: skip
         self.frame: FrameType | None = frame
         self.side = side
         self.program = program_of(frame)
         tree = ast.Module(list(self.program.body), [])
         self.text = Text(self.program.source, tree, frame.f_code.co_filename)
-        self.recorder = Recorder(side, self.text, observer)
+        self.recorder = recorder(side, self.text, observer)
         self.recorder.on_operation = self._operation
+        self.recorder.on_pass = self._passing
+        self.recorder.elsewhere = NOWHERE
         self.globals = Globals(_values(frame))
         self.before = dict(self.globals.values)
         self.on_bind: Callable[[str, Any], None] | None = None
         self.on_local: Callable[[Any, str, Any], None] | None = None
         self.listener: Any = None
         self.targets = _targets(tree)
+        self.given: dict[int, Any] = {}  # no option of the command line changes a running text
+        self.teller: Any = None
+        self.functions = Functions(self.text, self.globals.values)
+        self.is_whole = False  # whether all of the text runs rewritten
         self.stack = ExitStack()
         side.homes.add(str(frame.f_globals.get("__name__", "")))
 
@@ -81,14 +96,27 @@ class Session:
 
     def begin(self) -> None:
         """Everything is told from here on."""
+        if self.listener is not None and self.frame is not None:
+            self._made_before(self.frame.f_lineno)
+            self.recorder.on_parameter = self._registered
+            self.functions.rewrite(self)
+        self.stack.callback(self.functions.restore)
         self.stack.enter_context(self.recorder.recording())
+
+    def code(self) -> CodeType:
+        """Of a text that nobody runs yet: it tells everything."""
+        self.is_whole = True
+        code = compiled(self.text, self)
+        self.text.told.update((code, *codes_of(code)))
+        return code
 
     def end(self, error: BaseException | None) -> None:
         """Nothing any more; the names are those that the frame has now."""
         self.stack.close()
         if self.frame is not None:
             self.globals.values = _values(self.frame)
-            self._rebound()
+            if not self.is_whole:
+                self._rebound()
         self.frame = None
         if error is not None:
             error.__traceback__ = without(error.__traceback__, self.text)
@@ -111,6 +139,34 @@ class Session:
         }  # fmt: skip
         nodes = {name: self.targets.last[name] for name in bindings if name in self.targets.last}
         return Outcome(self.program, bindings, {}, [], None, 0, nodes, self)  # type: ignore[arg-type]
+
+    def _made_before(self, line: int) -> None:
+        """What is there already: leaves, optimizers, hooks of modules."""
+        values = self.globals.values
+        for value, place in makers(self.text.tree, values, line):
+            state.origin = place
+            self.listener.made_before(place, value)
+            if isinstance(value, self.recorder.optimizer):
+                for group in value.param_groups:
+                    self.recorder.observer.optimizing(value, group["params"])
+        self.recorder.passes.of_modules(
+            module for root in values.values() for _, module in named_modules(root)
+        )
+
+    def _registered(self, parameter: Any) -> None:
+        """A module is made, and was given this parameter."""
+        if isinstance(state.origin, ast.AST):
+            self.listener.made_before(state.origin, parameter)
+
+    def _passing(self, frame: FrameType) -> None:
+        """A pass begins: what do the functions that call it hold?"""
+        if self.listener is not None:
+            for one in self.text.frames(frame):
+                if one is self.frame:
+                    return
+                if one.f_code.co_name != "<module>":
+                    for name, value in one.f_locals.items():
+                        self.listener.holds(name, value)
 
     # ------------------------------------------------------------ operations
 

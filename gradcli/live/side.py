@@ -11,6 +11,7 @@ from typing import Any
 from weakref import ref
 
 from ..namespace import resolve
+from ..recording.facts import Spread
 from ..recording.saved import SavedNames
 from ..recording.sides import Live, make_known, sides
 from ..recording.snapshot import Summary
@@ -68,7 +69,10 @@ def summary(tensor: Any) -> Summary:
     if tensor.dtype.is_complex or not tensor.numel() or not tensor.dtype.is_floating_point:
         return Summary(shape, None)
     low, high = (float(end) for end in tensor.aminmax())
-    return Summary(shape, None if low != low or high != high else (low, high))
+    if low != low or high != high:
+        return Summary(shape, None)
+    mean, norm = float(tensor.mean()), float(tensor.norm())
+    return Summary(shape, Spread(low, high, mean, norm))
 
 
 class TorchSide(Live):
@@ -139,9 +143,9 @@ class TorchSide(Live):
         found = found if isinstance(found, tuple) else (found,)
         return [None if one is None else self.array(one) for one in found]
 
-    def probed(self, node: Any, grad: Any) -> list[Any]:
+    def probed(self, node: Any, *grads: Any) -> list[Any]:
         with self.hands_off(), self.torch.no_grad():
-            found = node(self.torch.as_tensor(grad))
+            found = node(*map(self.torch.as_tensor, grads))
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
 
@@ -273,6 +277,13 @@ class TorchSide(Live):
             return value.untyped_storage()
         except (RuntimeError, NotImplementedError):  # sparse, or of a transform
             return None
+
+    def common(self, tensor: Any) -> Any:
+        with self.hands_off():
+            memory = self.memory(tensor)
+        return tensor if memory is None else memory
+
+    counter = common
 
     def grad_enabled(self) -> bool:
         return bool(self.switched())

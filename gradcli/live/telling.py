@@ -28,6 +28,15 @@ def _frame() -> Any:
     return frame
 
 
+def _is_behind(outer: Any, frame: Any) -> bool:
+    """Whether a frame is this one, or one that it was called from."""
+    while frame is not None:
+        if frame is outer:
+            return True
+        frame = frame.f_back
+    return False
+
+
 class Teller:
     """Hands what the program tells to a listener; `nodes` are the expressions by their numbers."""
 
@@ -59,12 +68,22 @@ class Teller:
         """An expression begins."""
         if self._is_elsewhere():
             return
-        frame, opened = _frame(), self.open
+        frame = _frame()
+        self._stand(frame)
+        self.open.append((frame, number))
+        self.listener.enter()
+
+    def _stand(self, frame: Any) -> None:
+        """Expressions of this frame come now; what frames that are over left open is closed."""
+        opened = self.open
+        if opened and opened[-1][0] is frame:
+            return
+        while opened and not _is_behind(opened[-1][0], frame):
+            opened.pop()
+            self.listener.drop()
         if not opened or opened[-1][0] is not frame:
             opened.append((frame, BARRIER))
             self.listener.begin()
-        opened.append((frame, number))
-        self.listener.enter()
 
     def leave(self, number: int, value: Any) -> Any:
         """It has this value."""
@@ -97,9 +116,7 @@ class Teller:
             node: Any = self.nodes[number]
             frame = _frame()
             with self.off():
-                if not self.open or self.open[-1][0] is not frame:
-                    self.open.append((frame, BARRIER))
-                    self.listener.begin()
+                self._stand(frame)
                 self.listener.loaded(node, node.id, None, value)  # type: ignore[arg-type]
         return value
 

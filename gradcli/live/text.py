@@ -21,10 +21,13 @@ class Spot:
     """A place in the text, and a caller that stands there: what PyTorch warns of while it runs is
     counted and told at the line of the program."""
 
-    __slots__ = ("node", "call")
+    __slots__ = ("node", "call", "is_told")
 
-    def __init__(self, node: ast.AST | None, call: Callable[..., Any]) -> None:
+    def __init__(
+        self, node: ast.AST | None, call: Callable[..., Any], *, is_told: bool = False
+    ) -> None:
         self.node, self.call = node, call
+        self.is_told = is_told  # by rewritten code, expression by expression
 
 
 NOWHERE = Spot(None, _call)
@@ -37,6 +40,7 @@ class Text:
         self.source, self.tree, self.filename = source, tree, filename
         self._index: dict[tuple[int, int, int, int], ast.AST] | None = None
         self._codes: dict[CodeType, dict[int, Spot]] = {}
+        self.told: set[CodeType] = set()  # what runs rewritten
 
     def frame(self, start: FrameType | None) -> FrameType | None:
         """The innermost frame of the text, from this one outwards."""
@@ -50,6 +54,12 @@ class Text:
             start = start.f_back
         return None
 
+    def frames(self, start: FrameType | None) -> Iterator[FrameType]:
+        """Those of the text, from this one outwards."""
+        while (frame := self.frame(start)) is not None:
+            yield frame
+            start = frame.f_back
+
     def spot(self, start: FrameType | None) -> Spot:
         """Where the text is, seen from a frame that it called."""
         frame = self.frame(start)
@@ -61,7 +71,8 @@ class Text:
         spot = known.get(frame.f_lasti)
         if spot is None:
             node = self.node_at(frame.f_code, frame.f_lasti)
-            spot = known[frame.f_lasti] = Spot(node, self._caller(frame))
+            told = frame.f_code in self.told
+            spot = known[frame.f_lasti] = Spot(node, self._caller(frame), is_told=told)
         return spot
 
     def _caller(self, frame: FrameType) -> Callable[..., Any]:

@@ -47,6 +47,7 @@ _PLACES = {
     "recurrent": "RNNCell LSTMCell GRUCell",
     "sequences": "RNNBase RNN LSTM GRU",
     "attention": "MultiheadAttention",
+    "parallel.data_parallel": "DataParallel",
     "transformer": (
         "Transformer TransformerEncoder TransformerDecoder TransformerEncoderLayer "
         "TransformerDecoderLayer"

@@ -14,7 +14,7 @@ from .normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from .uninitialized import Uninitialized
 
 
-class _Lazy(Module):
+class LazyModuleMixin(Module):
     """A module of the class BECOMES whose parameters get their size at the first call."""
 
     PUBLIC: tuple[str, ...] = ("has_uninitialized_params", "initialize_parameters")
@@ -58,7 +58,7 @@ class _Lazy(Module):
             self.register_parameter(name, uninitialized.parameter(device, dtype))
 
 
-def _infer(module: _Lazy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _infer(module: LazyModuleMixin, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     kind = next(base for base in type(module).__mro__ if "BECOMES" in base.__dict__)
     module.initialize_parameters(*args, **kwargs)
     if not module._size():
@@ -68,7 +68,7 @@ def _infer(module: _Lazy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
         object.__setattr__(module, "__class__", kind.BECOMES)
 
 
-class LazyLinear(_Lazy, Linear):
+class LazyLinear(LazyModuleMixin, Linear):
     BECOMES = Linear
 
     def __init__(
@@ -90,7 +90,7 @@ class LazyLinear(_Lazy, Linear):
         return {"weight": (self.out_features, self.in_features), "bias": (self.out_features,)}
 
 
-class _LazyConvolution(_Lazy):
+class _LazyConvXdMixin(LazyModuleMixin):
     def __init__(
         self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
         dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
@@ -123,19 +123,19 @@ class _LazyConvolution(_Lazy):
         return {"weight": weight, "bias": (self.out_channels,)}
 
 
-class LazyConv1d(_LazyConvolution, Conv1d):
+class LazyConv1d(_LazyConvXdMixin, Conv1d):
     BECOMES = Conv1d
 
 
-class LazyConv2d(_LazyConvolution, Conv2d):
+class LazyConv2d(_LazyConvXdMixin, Conv2d):
     BECOMES = Conv2d
 
 
-class LazyConv3d(_LazyConvolution, Conv3d):
+class LazyConv3d(_LazyConvXdMixin, Conv3d):
     BECOMES = Conv3d
 
 
-class _LazyNorm(_Lazy):
+class _LazyNormBase(LazyModuleMixin):
     def __init__(
         self, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
         track_running_stats: bool = True, device: Any = None, dtype: Any = None, *,
@@ -165,13 +165,13 @@ class _LazyNorm(_Lazy):
         )
 
 
-class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
+class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
     BECOMES = BatchNorm1d
 
 
-class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
+class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
     BECOMES = BatchNorm2d
 
 
-class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
+class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
     BECOMES = BatchNorm3d

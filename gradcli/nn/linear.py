@@ -130,7 +130,7 @@ class Unflatten(Module):
 class Embedding(Module):
     PUBLIC = (
         "num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type",
-        "scale_grad_by_freq", "sparse", "weight", "reset_parameters",
+        "scale_grad_by_freq", "sparse", "weight", "reset_parameters", "from_pretrained",
     )  # fmt: skip
 
     def __init__(
@@ -156,9 +156,18 @@ class Embedding(Module):
             self.weight = Parameter(_weight, not _freeze)
 
     @classmethod
-    def from_pretrained(cls, embeddings: Any, freeze: bool = True, padding_idx: Any = None) -> Any:
+    def from_pretrained(
+        cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
+        max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Any:  # fmt: skip
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
-        return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze)
+        return cls(
+            rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
+            embeddings, freeze,
+        )  # fmt: skip
 
     def reset_parameters(self) -> None:
         init.normal_(self.weight)

@@ -14,6 +14,7 @@ from ..engine.mode import state as mode
 from ..engine.settable import Takes
 from ..engine.tensor import Tensor
 from . import state
+from .derived import DERIVED, derived, is_derived, parametrizations
 from .parameter import Buffer
 
 TABLES = ("_parameters", "_buffers", "_modules")  # what a module holds by name
@@ -36,6 +37,9 @@ class Module:
         "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
         "register_full_backward_pre_hook", "register_backward_hook",
     )  # fmt: skip
+
+    # Methods that the library calls where a program's module has them.
+    ASKED: tuple[str, ...] = ("right_inverse",)
 
     TAKES: Mapping[str, Takes] = {"*": Takes.PLAIN, "forward": Takes.CALLABLE}
 
@@ -81,7 +85,10 @@ class Module:
     def _registered(self, name: str, value: Any) -> bool:
         """Puts a parameter, a module or a buffer where it belongs; False for other attributes."""
         own = self.__dict__
-        if isinstance(value, Tensor) and value.is_parameter:
+        computes = parametrizations(self).get(name)
+        if computes is not None:
+            computes.right_inverse(value)
+        elif isinstance(value, Tensor) and value.is_parameter:
             _ready(self, "parameters")
             _remove(own, name, "_parameters")
             self.register_parameter(name, value)
@@ -111,7 +118,10 @@ class Module:
             held = own.get(kind)
             if held and name in held:
                 return held[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        computed = derived(self, name)
+        if computed is not None:
+            return computed
+        raise missing_attribute(self, name)
 
     def __delattr__(self, name: str) -> None:
         own = self.__dict__
@@ -368,22 +378,22 @@ class Module:
     def register_forward_pre_hook(
         self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        return _register(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+        return add(self._forward_pre_hooks, (hook, with_kwargs), prepend)
 
     def register_forward_hook(
         self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False,
         always_call: bool = False,
     ) -> RemovableHandle:  # fmt: skip
-        return _register(self._forward_hooks, (hook, with_kwargs), prepend)
+        return add(self._forward_hooks, (hook, with_kwargs), prepend)
 
     def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> RemovableHandle:
-        return _register(self._backward_hooks, hook, prepend)
+        return add(self._backward_hooks, hook, prepend)
 
     def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> RemovableHandle:
-        return _register(self._backward_pre_hooks, hook, prepend)
+        return add(self._backward_pre_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Any) -> RemovableHandle:
-        return _register(self._backward_hooks, hook, False)
+        return add(self._backward_hooks, hook)
 
     # ---- text
 
@@ -411,13 +421,11 @@ class Module:
 
 
 _INTERNAL = frozenset(("training", "_parameters", "_buffers", "_modules", "_transient"))
-
-
 # What PyTorch keeps under these names is beside the module here: a program can't replace it.
 RESERVED = frozenset(
     "_parameters _buffers _modules _non_persistent_buffers_set _forward_hooks _forward_pre_hooks "
     "_backward_hooks _backward_pre_hooks _state_dict_hooks _load_state_dict_pre_hooks "
-    "_load_state_dict_post_hooks _is_full_backward_hook".split()
+    "_load_state_dict_post_hooks _is_full_backward_hook _derived _computes".split()
 )
 
 
@@ -437,8 +445,10 @@ def has(module: Module, name: str) -> bool:
     """hasattr(module, name), by the names alone."""
     own = module.__dict__
     tables = (own, kept_on(module), *(own.get(kind) or () for kind in TABLES))
-    return any(name in table for table in tables) or any(
-        name in part.__dict__ for part in type(module).__mro__
+    return (
+        any(name in table for table in tables)
+        or is_derived(module, name)
+        or any(name in part.__dict__ for part in type(module).__mro__)
     )
 
 
@@ -448,6 +458,10 @@ def _unlike(module: Module, name: str, what: str) -> AttributeError:
         return AttributeError(f"{type(module).__name__} has no attribute `{name}`")
     article = "a" if what == "buffer" else "an"
     return AttributeError(f"`{name}` is not {article} {what}")
+
+
+def missing_attribute(module: object, name: str) -> AttributeError:
+    return AttributeError(f"'{type(module).__name__}' object has no attribute '{name}'")
 
 
 def _indented(text: str) -> str:
@@ -463,6 +477,7 @@ def _ready(module: Module, what: str) -> None:
 def _remove(own: dict[str, Any], name: str, keep: str) -> None:
     """A name stands in one place only: kept, or as a parameter, a buffer or a module."""
     own.get(KEPT, {}).pop(name, None)
+    own.get(DERIVED, {}).pop(name, None)
     for kind in TABLES:
         if kind != keep and own.get(kind):
             own[kind].pop(name, None)
@@ -477,16 +492,6 @@ def _check_name(module: Module, name: Any, what: str, kind: str) -> None:
         raise KeyError(f'{what} name can\'t be empty string ""')
     if has(module, name) and name not in module.__dict__[kind]:
         raise KeyError(f"attribute '{name}' already exists")
-
-
-def _register(hooks: dict[int, Any], entry: Any, prepend: bool) -> RemovableHandle:
-    handle = add(hooks, entry)
-    if prepend:
-        before = {key: value for key, value in hooks.items() if key != handle.id}
-        hooks.clear()
-        hooks[handle.id] = entry
-        hooks.update(before)
-    return handle
 
 
 def _class_name(value: Any) -> str:

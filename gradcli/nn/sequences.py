@@ -12,6 +12,7 @@ from . import init
 from .create import empty, zeros
 from .module import Module
 from .parameter import Parameter
+from .utils.rnn import PackedSequence
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -23,6 +24,7 @@ class RNNBase(Module):
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout",
         "bidirectional", "proj_size", "all_weights", "flatten_parameters", "reset_parameters",
         "check_input", "check_hidden_size", "check_forward_args", "get_expected_hidden_size",
+        "permute_hidden",
     )  # fmt: skip
 
     def __init__(
@@ -150,10 +152,9 @@ class RNNBase(Module):
     def _batch_dim(self) -> int:
         return 0 if self.batch_first else 1
 
-    def _zeros(self, input: Any, size: int) -> Any:
-        return zeros(
-            (self.num_layers * self._ways, self._batch(input), size), input.device, input.dtype
-        )
+    def _zeros(self, input: Any, size: int, batch_sizes: Any = None) -> Any:
+        batch = self._batch(input, batch_sizes)
+        return zeros((self.num_layers * self._ways, batch, size), input.device, input.dtype)
 
     def _run(self, function: str, input: Any, hx: Any) -> Any:
         return catalogue.functions[function](
@@ -161,8 +162,35 @@ class RNNBase(Module):
             self.bidirectional, self.batch_first,
         )  # fmt: skip
 
+    def permute_hidden(self, hx: Any, permutation: Any) -> Any:
+        """The state in the order of packed sequences, and back."""
+        if permutation is None:
+            return hx
+        if isinstance(hx, tuple):
+            return tuple(part.index_select(1, permutation) for part in hx)
+        return hx.index_select(1, permutation)
+
+    def _of_packed(self, function: str, packed: PackedSequence, hx: Any) -> tuple[Any, Any]:
+        """The way of packed sequences; `hx` is None or in the order of the batch."""
+        data, sizes, order, back = packed
+        if hx is None:
+            hx = self._zeros(data, self._state_size, sizes)
+            if self.mode == "LSTM":
+                hx = (hx, self._zeros(data, self.hidden_size, sizes))
+        else:
+            hx = self.permute_hidden(tuple(hx) if self.mode == "LSTM" else hx, order)
+        self.check_forward_args(data, hx, sizes)
+        output, *states = catalogue.functions[function](
+            data, sizes, hx, self._weights, self.bias, self.num_layers, self.dropout,
+            self.training, self.bidirectional,
+        )  # fmt: skip
+        end = tuple(states) if self.mode == "LSTM" else states[0]
+        return packed.with_data(output), self.permute_hidden(end, back)
+
     def _one_state(self, input: Any, hx: Any, function: str) -> tuple[Any, Any]:
         """The way of RNN and GRU, whose state is one tensor."""
+        if isinstance(input, PackedSequence):
+            return self._of_packed(function, input, hx)
         kind = "GRU" if self.mode == "GRU" else "RNN"
         input, batched = self._batched(input, kind, " tensor" if kind == "RNN" else "")
         if hx is None:
@@ -268,6 +296,8 @@ class LSTM(RNNBase):
         self.check_hidden_size(hidden[1], (*size[:2], self.hidden_size), message % 1)
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
+        if isinstance(input, PackedSequence):
+            return self._of_packed("lstm", input, hx)
         input, batched = self._batched(input, "LSTM", "")
         if hx is None:
             hx = (self._zeros(input, self._state_size), self._zeros(input, self.hidden_size))

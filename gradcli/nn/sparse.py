@@ -15,6 +15,7 @@ class EmbeddingBag(Module):
     PUBLIC = (
         "num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode",
         "sparse", "include_last_offset", "padding_idx", "weight", "reset_parameters",
+        "from_pretrained",
     )  # fmt: skip
 
     def __init__(
@@ -42,6 +43,22 @@ class EmbeddingBag(Module):
                 )
             self.weight = Parameter(_weight)
         self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Any, freeze: bool = True, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
+        sparse: bool = False, include_last_offset: bool = False, padding_idx: int | None = None,
+    ) -> Any:  # fmt: skip
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, columns = embeddings.shape
+        made = cls(
+            rows, columns, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings,
+            include_last_offset, padding_idx,
+        )  # fmt: skip
+        made.weight.requires_grad = not freeze
+        return made
 
     def reset_parameters(self) -> None:
         init.normal_(self.weight)

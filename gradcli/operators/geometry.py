@@ -110,10 +110,15 @@ def strided(xp: Any, array: Any, size: Sequence[int], strides: Sequence[int]) ->
     return xp.lib.stride_tricks.as_strided(array, tuple(size), tuple(s * step for s in strides))
 
 
+def stepping(xp: Any, array: Any) -> Any:
+    """An array whose views have PyTorch's strides: also one of no elements."""
+    return array if array.size else strided(xp, array, array.shape, element_strides(array))
+
+
 def viewed(xp: Any, array: Any, size: Sequence[int]) -> Any:
     """The same memory under another size; PyTorch's error where that is impossible."""
     size = infer_size(size, array.size)
-    if array.flags.c_contiguous:
+    if array.flags.c_contiguous and size != array.shape:
         return array.reshape(size)
     strides = view_strides(array.shape, element_strides(array), size)
     if strides is None:

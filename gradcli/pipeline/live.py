@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import ProgramError
 from ..engine.observer import Observer
+from ..language.budget import memory_in_use
 from ..language.program import Program
 from ..language.source import Source
 from ..live.library import require_torch
@@ -21,11 +22,16 @@ from .request import Ran, Request
 from .values import values_of
 
 if TYPE_CHECKING:
-    from ..recording.spectator import Spectator
+    from ..recording.recording import Recording
+
+
+def seed_torch(seed: int) -> None:
+    """PyTorch's random numbers start from here, as those of the own engine do."""
+    require_torch("--engine torch").manual_seed(seed)
 
 
 def execute_live(
-    request: Request, write: Callable[[str], None] | None, spectators: tuple[Spectator, ...]
+    request: Request, write: Callable[[str], None] | None, recording: Recording | None
 ) -> Ran:
     """bytes -> Program -> run by Python. An error becomes part of what is returned."""
     torch = require_torch("--engine torch")
@@ -34,40 +40,39 @@ def execute_live(
     try:
         source = Source.from_bytes(request.data, request.name)
         program = live_program(source, is_expr=is_expr)
-        machine, missing = _machine(request, program, torch, spectators, is_expr=is_expr)
-        return _run(request, machine, missing, write, spectators)
+        machine, missing = _machine(request, program, torch, recording, is_expr=is_expr)
+        return _run(request, machine, missing, write, recording)
     except ProgramError as error:
         text = "" if program is None else program.source.text
-        return Ran(request, None, text, None, [], (), error.diagnostic.bounded())
+        return Ran(request, None, text, None, [], (), error.diagnostic.bounded(),
+                   heard=recording)  # fmt: skip
 
 
 def _machine(
-    request: Request, program: Program, torch: Any, spectators: tuple[Spectator, ...], *,
+    request: Request, program: Program, torch: Any, recording: Recording | None, *,
     is_expr: bool,
 ) -> tuple[LiveMachine, tuple[str, ...]]:  # fmt: skip
     """The program with the values of its inputs, made PyTorch's."""
-    from ..recording.spectator import listeners, observer_of, together
-
     with prepared(request._replace(device="cpu")):
         values = values_of(program, request)
     side, device = torch_side(torch), device_of(torch, request.device)
-    observer = observer_of(spectators) or Observer()
+    observer = None if recording is None else recording.observer
     machine = LiveMachine(
-        program, lambda text: Recorder(side, text, observer),
+        program, lambda text: Recorder(side, text, observer or Observer()),
         inputs=given_tensors(torch, values.inputs, device),
         overrides=given_tensors(torch, values.overrides, device),
         arguments=request.arguments, path=request.path, is_expr=is_expr,
     )  # fmt: skip
     machine.recorder.passes.keep_graph = request.retain_graph
     machine.recorder.passes.create_graph = request.create_graph
-    machine.on_bind = together(listeners(spectators, "bound"))
-    machine.on_local = together(listeners(spectators, "bound_inside"))
+    if recording is not None:
+        machine.on_bind, machine.on_local = recording.on_bind, recording.on_local
     return machine, values.missing
 
 
 def _run(
     request: Request, machine: LiveMachine, missing: tuple[str, ...],
-    write: Callable[[str], None] | None, spectators: tuple[Spectator, ...],
+    write: Callable[[str], None] | None, recording: Recording | None,
 ) -> Ran:  # fmt: skip
     printed: list[str] = []
     warned = Warned()
@@ -82,10 +87,11 @@ def _run(
 
     with ExitStack() as stack:
         stack.enter_context(machine.as_asked(request.device, request.dtype))
-        for one in spectators:
-            one.begin(machine)
+        if recording is not None:
+            recording.begin(machine)
+        held_before = memory_in_use()[0]
         outcome = machine.run(put, warned)
     error = None if outcome.error is None else outcome.error.bounded()
     return Ran(request, machine.program, machine.program.source.text, outcome, printed,
-               tuple(warned.lines), error, missing if guessed else (), spectators,
-               tuple(warned.lines.values()))  # fmt: skip
+               tuple(warned.lines), error, missing if guessed else (), recording,
+               tuple(warned.lines.values()), held_before=held_before)  # fmt: skip

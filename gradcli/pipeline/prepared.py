@@ -8,9 +8,10 @@ from typing import Any
 
 from ..engine import device as devices
 from ..engine import dtypes
+from ..engine.origin import current_line
 from ..namespace import resolve
 from ..opening import DeviceMissing, UsageError
-from .request import Request, current_line
+from .request import Request
 
 
 @contextmanager

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics import Diagnostic
-from ..engine.mode import state
 
 if TYPE_CHECKING:
     from ..language.interpreter import Outcome
     from ..language.program import Program
-    from ..recording.spectator import Spectator
-
-Watching = TypeVar("Watching", bound="Spectator")
+    from ..recording.recording import Recording
 
 
 class Limits(NamedTuple):
@@ -59,13 +56,17 @@ class Ran(NamedTuple):
     warnings: tuple[str, ...]
     error: Diagnostic | None
     missing: tuple[str, ...] = ()
-    spectators: tuple[Spectator, ...] = ()
+    heard: Recording | None = None
     warning_lines: tuple[int | None, ...] = ()  # where the warnings came from
     notes: tuple[str, ...] = ()  # what the program asked for and did not get, such as plots
+    held_before: int = 0  # bytes that the process held when the program began
 
-    def seen(self, kind: type[Watching]) -> Watching | None:
-        """The spectator of this kind, where one watched."""
-        return next((one for one in self.spectators if isinstance(one, kind)), None)
+    @property
+    def recording(self) -> Recording:
+        """What was kept of the run; an empty one where nobody asked for one."""
+        from ..recording.recording import Recording
+
+        return self.heard or Recording()
 
     @property
     def output(self) -> str:
@@ -77,18 +78,6 @@ class Ran(NamedTuple):
         """The text that the error's places count in: the program's, or an option's."""
         if self.error is None or self.error.file == self.request.name:
             return self.text or None
-        texts = (one.text_of(self.error.file) for one in self.spectators)
+        spectators = () if self.heard is None else self.heard.spectators
+        texts = (one.text_of(self.error.file) for one in spectators)
         return next((text for text in texts if text is not None), None)
-
-
-def current_line() -> int | None:
-    """The line that the program in progress is on."""
-    line: Any = getattr(state.origin, "lineno", None)
-    return line if isinstance(line, int) else None
-
-
-def current_place() -> tuple[int, int] | None:
-    """The line and the column that the program in progress is at."""
-    origin: Any = state.origin
-    line = getattr(origin, "lineno", None)
-    return (line, origin.col_offset + 1) if isinstance(line, int) else None

@@ -11,18 +11,20 @@ from ..language.source import Source
 from .request import Ran, Request
 
 if TYPE_CHECKING:
-    from ..recording.spectator import Spectator
+    from ..recording.recording import Recording
 
 
-def execute(request: Request, write: Callable[[str], None] | None, *spectators: Spectator) -> Ran:
+def execute(
+    request: Request, write: Callable[[str], None] | None, recording: Recording | None = None
+) -> Ran:
     """bytes -> Program -> run. Prints go to `write`; an error becomes part of what is returned.
 
-    Spectators watch the run. Without them it keeps nothing but its end.
+    A recording hears of the run. Without one nothing is kept but its end.
     """
     if request.engine == "torch":
         from .live import execute_live
 
-        return execute_live(request, write, spectators)
+        return execute_live(request, write, recording)
     try:
         program = program_of(request)
     except ProgramError as error:
@@ -31,7 +33,7 @@ def execute(request: Request, write: Callable[[str], None] | None, *spectators: 
 
             with prepared(request):  # a device that is missing is told first
                 pass
-        return _refused(request, error)
+        return _refused(request, error, recording)
     from .prepared import prepared
     from .running import running
     from .values import values_of
@@ -40,13 +42,14 @@ def execute(request: Request, write: Callable[[str], None] | None, *spectators: 
         try:
             values = values_of(program, request)
         except ProgramError as error:
-            return _refused(request, error)
-        return running(request, program, values, write, spectators)
+            return _refused(request, error, recording)
+        return running(request, program, values, write, recording)
 
 
-def _refused(request: Request, error: ProgramError) -> Ran:
+def _refused(request: Request, error: ProgramError, recording: Recording | None) -> Ran:
     """A program that can't start."""
-    return Ran(request, None, _shown(request), None, [], (), error.diagnostic.bounded())
+    return Ran(request, None, _shown(request), None, [], (), error.diagnostic.bounded(),
+               heard=recording)  # fmt: skip
 
 
 def _shown(request: Request) -> str:

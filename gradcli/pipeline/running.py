@@ -19,7 +19,7 @@ from .values import Values
 
 if TYPE_CHECKING:
     from ..engine.observer import Observer
-    from ..recording.spectator import Spectator
+    from ..recording.recording import Recording
 
 
 @contextmanager
@@ -40,18 +40,9 @@ def _watched(
         state.reserve, state.charge = asked
 
 
-def _seated(spectators: tuple[Spectator, ...], machine: Machine) -> Observer | None:
-    """The machine tells them of names; what the engine tells goes to the observer."""
-    from ..recording.spectator import listeners, observer_of, together
-
-    machine.globals.on_bind = together(listeners(spectators, "bound"))
-    machine.globals.on_local = together(listeners(spectators, "bound_inside"))
-    return observer_of(spectators)
-
-
 def running(
     request: Request, program: Program, values: Values, write: Callable[[str], None] | None,
-    spectators: tuple[Spectator, ...],
+    recording: Recording | None,
 ) -> Ran:  # fmt: skip
     """The run of a program whose inputs have their values."""
     limits = request.limits
@@ -73,10 +64,13 @@ def running(
     session.folder = request.folder
     machine = Machine(program, values.inputs, values.overrides)
     machine.mark = begin(request.name)
-    observer = _seated(spectators, machine) if spectators else None
+    observer = None
+    if recording is not None:
+        observer = recording.observer
+        machine.globals.on_bind, machine.globals.on_local = recording.on_bind, recording.on_local
     with _watched(request, budget, warned, observer):
-        for one in spectators:
-            one.begin(machine)
+        if recording is not None:
+            recording.begin(machine)
         try:
             outcome = machine.run(budget, put)
         except Enough:
@@ -88,5 +82,5 @@ def running(
     missing = values.missing if guessed else ()
     notes = (*program.source.notes, *session.notes)
     return Ran(request, program, program.source.text, outcome, printed,
-               tuple(warned.lines), error, missing, spectators, tuple(warned.lines.values()),
-               notes)  # fmt: skip
+               tuple(warned.lines), error, missing, recording, tuple(warned.lines.values()),
+               notes, budget.base_memory)  # fmt: skip

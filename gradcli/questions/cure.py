@@ -99,7 +99,7 @@ def attempt(
         assert ran.outcome is not None and ran.outcome.machine is not None
         ran.outcome.machine.rewind()
     with as_new():
-        again = execute(request, None, *(chronicle.spectators if chronicle else ()))
+        again = execute(request, None, chronicle.recording if chronicle else None)
     if again.outcome is None:
         return None
     if again.error is not None and again.error.exit_status is ExitStatus.LIMIT_REACHED:

@@ -8,16 +8,18 @@ from collections.abc import Iterator
 from ..diagnostics import Diagnostic
 from ..ending import keep
 from ..engine.run_state import as_new
-from ..engine.tensor import Tensor
 from ..language.interpreter import Outcome
+from ..numerics.twister import DEFAULT_SEED
+from ..pipeline.live import seed_torch
 from ..pipeline.request import Ran, Request
 from ..recording import collect as collecting
 from ..recording.facts import Report
 from ..recording.facts.diff import DifferenceFact, DiffReport, SideFact, StepFact
+from ..recording.sides import AnyTensor
 from .check.numeric.tape import recording
 from .diff_facts import Comparison, Tolerance, parting
-from .diff_trail import Trail
-from .graph import places
+from .diff_trail import Made, Trail
+from .graph import place_reader
 from .trace import Options, recorded, trace_report
 
 MOST_SHOWN = 40  # lines of printed text that differs
@@ -45,20 +47,25 @@ def compared(
     ]  # fmt: skip
     first_of_all = comparison.first(found)
     if found:
-        first_of_all = parting(steps_a, steps_b, tolerance) or first_of_all
+        exact = a.engine == b.engine
+        first_of_all = parting(steps_a, steps_b, tolerance, exact=exact) or first_of_all
     return DiffReport(sides[0], sides[1], found, first_of_all, comparison.same()), first
 
 
 def _run(request: Request) -> tuple[Ran, Report, tuple[StepFact, ...]]:
     trail = Trail()
     with as_new():
-        with recording(trail):
-            ran = recorded(request, None)
+        if request.engine == "own":
+            with recording(trail):
+                ran = recorded(request, None)
+        else:
+            seed_torch(DEFAULT_SEED)
+            ran = recorded(request, None, besides=(Made(trail),))
         if ran.outcome is not None:
-            ran = ran._replace(outcome=with_parameters(ran.outcome, Tensor))
+            ran = ran._replace(outcome=with_parameters(ran.outcome, AnyTensor))
         report = trace_report(ran, Options(texts=False))
         keep(ran)
-        steps = () if ran.program is None else trail.facts(places(ran.program))
+        steps = () if ran.program is None else trail.facts(place_reader(ran.program))
         return ran, report, steps
 
 

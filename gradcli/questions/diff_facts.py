@@ -251,22 +251,39 @@ class Comparison:
 Steps = tuple[StepFact, ...]
 
 
-def parting(a: Steps, b: Steps, tolerance: Tolerance) -> DifferenceFact | None:
+def parting(
+    a: Steps, b: Steps, tolerance: Tolerance, *, exact: bool = True
+) -> DifferenceFact | None:
     """Where two runs of one shape part; None where they do not, or have another shape."""
-    if [step.node for step in a] != [step.node for step in b]:
-        return None
-    for number, (mine, yours) in enumerate(zip(a, b, strict=True), 1):
+    pairs = _pairs(a, b, exact=exact)
+    for number, (mine, yours) in enumerate(pairs, 1):
         if tolerance.close(mine.value, yours.value):
             continue
         if not _alike(mine.value, yours.value):
             return None  # of another shape: the tensors tell it better
         _, x, y, _, _ = _worst(mine.value, yours.value)
-        words = f"value of operation {number} of {len(a)}"
+        words = f"value of operation {number} of {len(pairs)}"
         return DifferenceFact(
             "value", mine.node, words, _told(x), _told(y), mine.line, yours.line, mine.text,
             yours.text, distance=abs(x - y) if math.isfinite(abs(x - y)) else None,
         )  # fmt: skip
     return None
+
+
+def _pairs(a: Steps, b: Steps, *, exact: bool) -> list[tuple[StepFact, StepFact]]:
+    """The steps of both in their order; none where they are of another kind.
+
+    PyTorch does not show what it makes on the way, such as the transpose within linear: where one
+    of the two engines is PyTorch's, not `exact`, those steps are in the other one only.
+    """
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    waiting, found = iter(longer), []
+    for step in shorter:
+        other = next((one for one in waiting if one.node == step.node), None)
+        if other is None:
+            return []
+        found.append((other, step) if longer is a else (step, other))
+    return found if len(longer) == len(shorter) or not exact else []
 
 
 def _order(nodes: tuple[NodeFact, ...]) -> list[int]:

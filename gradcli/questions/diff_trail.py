@@ -12,6 +12,8 @@ from typing import Any
 from ..recording.collect import frozen
 from ..recording.facts import Nested, Place
 from ..recording.facts.diff import StepFact
+from ..recording.sides import array_of, node_of, origin_of
+from ..recording.spectator import Spectator
 
 MOST = 100_000  # operations that are followed
 SMALL = 64  # elements of a value that is kept as it is
@@ -25,15 +27,19 @@ class Trail:
 
     def operation(self, node: Any, outs: Any, arguments: Any, before: Any) -> None:
         """An operation entered the graph."""
-        if len(self.steps) < MOST and outs and outs[0] is not None:
-            name = node.name().rpartition("::")[2]
-            self.steps.append((name, node.origin, _summary(outs[0]._data)))
+        if outs and outs[0] is not None:
+            self.add(node.name().rpartition("::")[2], node.origin, outs[0]._data)
+
+    def add(self, name: str, origin: object, data: Any) -> None:
+        """One step more."""
+        if len(self.steps) < MOST:
+            self.steps.append((name, origin, _summary(data)))
 
     def facts(self, place: Callable[[Any], Place | None]) -> tuple[StepFact, ...]:
-        """The steps with their places."""
+        """The steps with their places, which `place` reads off an origin."""
         found = []
         for name, origin, value in self.steps:
-            where = place(_Made(origin))
+            where = place(origin)
             text, line = "", None
             if where is not None:
                 line = where.line
@@ -42,13 +48,17 @@ class Trail:
         return tuple(found)
 
 
-class _Made:
-    """What places() asks of a node."""
+class Made(Spectator):
+    """Hears of the results of a run of PyTorch, for a trail."""
 
-    __slots__ = ("origin",)
+    def __init__(self, trail: Trail) -> None:
+        self.trail = trail
 
-    def __init__(self, origin: object) -> None:
-        self.origin = origin
+    def made(self, result: Any) -> None:
+        if result.output_nr == 0:
+            node = node_of(result)
+            name = node.name().rpartition("::")[2]
+            self.trail.add(name, origin_of(node), array_of(result))
 
 
 def _summary(data: Any) -> Nested:

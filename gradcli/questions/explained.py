@@ -19,7 +19,7 @@ from .cure import Room, attempt
 
 MOST_STEPS = 200_000  # of a run that is worth another one
 MOST_SOURCE = 200_000  # bytes
-MOST_MEMORY = 1 << 30  # bytes that the process holds: what the first run left is among them
+MOST_MEMORY = 1 << 30  # bytes that the first run left; what the process held before is not its
 MOST_CURES = 4
 TRIED = "      tried: "
 
@@ -31,7 +31,9 @@ def with_trials(ran: Ran, started: float) -> Ran:
         return ran
     if outcome.steps > MOST_STEPS or len(ran.request.data) > MOST_SOURCE:
         return ran
-    if error.exit_status is not ExitStatus.PROGRAM_ERROR or memory_in_use()[0] > MOST_MEMORY:
+    if error.exit_status is not ExitStatus.PROGRAM_ERROR:
+        return ran
+    if memory_in_use()[0] - ran.held_before > MOST_MEMORY:
         return ran
     room = Room(ran, time.process_time() - started)
     answers: dict[str, str | None] = {}

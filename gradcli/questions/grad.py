@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from ..autograd import grad as autograd_grad
@@ -13,14 +13,16 @@ from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
 from ..pipeline.values import grad_output
 from ..recording import collect as collecting
-from ..recording.collect import Collected, numbers
+from ..recording.collect import Collected, numbers, range_of
 from ..recording.facts import GradientFact, GradReport, TensorFact
 from ..recording.sides import AnyTensor, array_of, is_live, sides
+from ..recording.snapshot import whole
 from .errors import error_fact
 from .grad_pass import grad_of_pass
-from .graph import collected, index_of, names_of, with_expressions
-from .shown import chosen
-from .watching import Binder, Wishes, watching, whole
+from .graph import collected, index_of, loop_names, names_of, with_expressions
+from .nearest import not_reached
+from .shown import chosen, keep
+from .watching import Binder, Wishes, complain, watching
 
 NOTHING_REQUIRES_GRAD = (
     "help: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"
@@ -60,32 +62,33 @@ def recorded(
     request: Request, write: Callable[[str], None] | None, wishes: Wishes, options: Options
 ) -> Ran:
     """The run whose pass is told, or whose result is differentiated."""
-    binder, watch = watching(wishes, values=not options.is_computed)
-    watch.wanted = None if options.number is None else (options.number,)
-    watch.of_leaf = whole
+    recording = watching(wishes, values=not options.is_computed)
+    if not options.is_computed:
+        keep(recording.passes, options.number)
+    recording.values.of_leaf = whole
     if options.all:
-        watch.of_flow = whole
-    return execute(request, write, binder, watch)
+        recording.values.of_flow = whole
+    return execute(request, write, recording)
 
 
 def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
     """The gradients that were asked for; an error on the way ends up in what is returned."""
     report = GradReport(ran.request.name, ran.request.device, None, "", output=ran.output,
                         warnings=ran.warnings)  # fmt: skip
-    binder = ran.seen(Binder)
-    if ran.outcome is None or ran.error is not None or binder is None:
+    recording = ran.recording
+    if ran.outcome is None or ran.error is not None:
         return ran, report._replace(error=error_fact(ran.error))
     if not options.is_computed:
-        one = chosen(binder.watch, options.number)
+        one = chosen(recording.passes, options.number)
         if one is not None:
-            binder.complain()
-            return ran, grad_of_pass(ran, binder, one, options.wrt, options.all, report)
+            complain(recording)
+            return ran, grad_of_pass(ran, one, options.wrt, options.all, report)
     ran = with_expressions(ran, options.of)
     assert ran.outcome is not None
     found = collected(ran.outcome, texts=False)
     at = result_of(found, options.of)
     if at is None:
-        message = "no result: nothing that requires grad was computed and bound to a name"
+        message = "no result requires grad: nothing to differentiate"
         error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), ran.request.name)
         return ran._replace(error=error), report._replace(error=error_fact(error))
     fact, result = found.tensors[at], found.held[at]
@@ -96,18 +99,18 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
     except FAILURES as raised:
         error = failure(raised, fact.name, fact.shape, fact.line, ran)
         return ran._replace(error=error), report._replace(error=error_fact(error))
-    binder.complain()
+    complain(recording)
     facts = tuple(
         _fact(item, gradient, fact) for item, gradient in zip(wanted, gradients, strict=True)
     )
-    events = binder.watch.told(names_of(found, ran.outcome.bindings))
+    events = recording.hooks.facts(names_of(found, ran.outcome.bindings))
     return ran, report._replace(gradients=facts, events=events, output=ran.output)
 
 
 def result_of(found: Collected, of: tuple[str, ...]) -> int | None:
     """What --of names; else, of what nothing else uses, what was assigned last."""
     if len(of) > 1:
-        raise UsageError("--of: one result at a time", "gradcli grad FILE --of " + of[-1])
+        raise UsageError("--of takes one result here", "gradcli grad FILE --of " + of[-1])
     if of:
         return index_of(of[0], found.tensors, "--of")
     chosen = collecting.results(found.tensors, found.nodes)
@@ -120,26 +123,34 @@ def result_of(found: Collected, of: tuple[str, ...]) -> int | None:
 def _wanted(ran: Ran, found: Collected, of: TensorFact, options: Options) -> list[Wanted]:
     """The names of --wrt, else every named leaf behind the result; with --all everything named."""
     if options.wrt:
-        return [_named(name, ran, found, of) for name in options.wrt]
+        return [named_in(name, ran, found, of) for name in options.wrt]
     below = _below(found, of)
     # Of several names for one tensor the plain one speaks.
     plain = {(fact.node, fact.output_nr) for fact in found.tensors if "[" not in fact.name}
+    assert ran.outcome is not None
+    parameters = list(collecting.parameters(ran.outcome.bindings, AnyTensor))
+    # The name of a loop stands for a parameter only until the next turn.
+    lasting = {id(tensor): name for name, tensor in reversed(parameters)}
+    passing = loop_names(ran.outcome.program)
     wanted = [
-        Wanted(fact.name, tensor, fact.line)
+        Wanted(_lasting(fact.name, tensor, passing, lasting), tensor, fact.line)
         for fact, tensor in zip(found.tensors, found.held, strict=True)
         if fact.requires_grad and fact.node in below and (fact.is_leaf or options.all)
         and ("[" not in fact.name or (fact.node, fact.output_nr) not in plain)
         and fact.name != of.name
     ]  # fmt: skip
-    assert ran.outcome is not None
     leaves = collecting.leaves_of(found)
     taken = {id(item.tensor) for item in wanted}
-    for name, tensor in collecting.parameters(ran.outcome.bindings, AnyTensor):
+    for name, tensor in parameters:
         if leaves.get(id(tensor)) in below and id(tensor) not in taken:
             wanted.append(Wanted(name, tensor, None))
     if not wanted and of.is_leaf:
         wanted.append(Wanted(of.name, found.held[found.tensors.index(of)], of.line))
     return wanted
+
+
+def _lasting(name: str, tensor: Any, passing: Collection[str], lasting: Mapping[int, str]) -> str:
+    return lasting.get(id(tensor), name) if name in passing else name
 
 
 def _below(found: Collected, of: TensorFact) -> set[int]:
@@ -154,16 +165,16 @@ def _below(found: Collected, of: TensorFact) -> set[int]:
     return seen
 
 
-def _named(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
+def named_in(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     """The tensor of a name; of those that it was bound to, the last one in the result's graph."""
-    binder = ran.seen(Binder)
-    assert binder is not None and ran.outcome is not None
+    assert ran.outcome is not None
+    binder = ran.recording.find(Binder)
     below = _below(found, of)
     ids = {id(found.alive[node]) for node in below}
     leaves = {id(found.alive[node].variable) for node in below
               if not found.nodes[node].next and hasattr(found.alive[node], "variable")}  # fmt: skip
     line = ran.outcome.lines.get(name)
-    for tensor in reversed(binder.history.get(name, ())):
+    for tensor in reversed(binder.history.get(name, ()) if binder is not None else ()):
         if id(tensor) in leaves or (tensor.grad_fn is not None and id(tensor.grad_fn) in ids):
             return Wanted(name, tensor, line)
     for known, tensor in collecting.parameters(ran.outcome.bindings, AnyTensor):
@@ -179,7 +190,7 @@ def _named(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     if not tensor.requires_grad:
         reason = f"{name} does not require grad"
     elif found.tensors[i].node not in below:
-        reason = f"{of.name} does not depend on {name}"
+        reason = not_reached(of.name, name, found)
     return Wanted(name, tensor, line, reason)
 
 
@@ -192,10 +203,10 @@ def _differentiated(
         return [None] * len(wanted)
     text = options.grad_output
     seed = None if text is None else grad_output(text, result)
-    before, binder = state.observer, ran.seen(Binder)
-    assert binder is not None and ran.outcome is not None
-    binder.watch.hooks.runs.clear()  # told are the hooks of these gradients
-    state.observer = binder.watch
+    assert ran.outcome is not None
+    before, recording = state.observer, ran.recording
+    recording.hooks.runs.clear()  # told are the hooks of these gradients
+    state.observer = recording.observer
     try:
         with ran.outcome.again():
             found = _grad(result, [item.tensor for item in asked], seed, options)
@@ -223,7 +234,7 @@ def _fact(item: Wanted, gradient: Any, of: TensorFact) -> GradientFact:
         reason = item.reason or f"{of.name} does not depend on {item.name}"
         return GradientFact(item.name, item.line, tuple(tensor.shape), dtype, None, None, reason)
     return GradientFact(item.name, item.line, tuple(gradient.shape), dtype, numbers(gradient),
-                        repr(gradient))  # fmt: skip
+                        repr(gradient), range=range_of(gradient))  # fmt: skip
 
 
 def failure(

@@ -10,12 +10,12 @@ from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.collect import Collected, Named
 from ..recording.facts import GradientFact, GradReport, TensorFact
+from ..recording.passes import Pass
 from ..recording.sides import AnyTensor, node_of, origin_of
-from ..recording.snapshot import Told, told
-from ..recording.watch import Pass
+from ..recording.snapshot import Told, restored, told
 from . import shown
-from .graph import collected, index_of, module_tensors, names_of, place_reader
-from .watching import Binder, restored
+from .graph import collected, index_of, loop_names, module_tensors, names_of, place_reader
+from .nearest import not_reached
 
 
 class Arrived(NamedTuple):
@@ -28,13 +28,13 @@ class Arrived(NamedTuple):
 
 
 def grad_of_pass(
-    ran: Ran, binder: Binder, one: Pass, wrt: tuple[str, ...], inner: bool, report: GradReport
+    ran: Ran, one: Pass, wrt: tuple[str, ...], inner: bool, report: GradReport
 ) -> GradReport:
     """The report on a pass; `inner` asks for named intermediate values too."""
     assert ran.outcome is not None
     graph = collected(ran.outcome, texts=False, roots=shown.root_nodes(one))
-    of, text = _root(ran, binder, one, graph)
-    found = list(_arrived(ran, binder, one))
+    of, text = root_of(ran, one, graph)
+    found = list(_arrived(ran, one))
     if wrt:
         facts = [_asked(name, found, ran, of) for name in wrt]
     else:
@@ -42,11 +42,11 @@ def grad_of_pass(
         facts = [fact for fact in facts if fact.name != of.name] or facts
     names = names_of(graph, ran.outcome.bindings)
     return report._replace(
-        of=of, of_text=text, gradients=tuple(facts), events=binder.watch.told(names)
+        of=of, of_text=text, gradients=tuple(facts), events=ran.recording.hooks.facts(names)
     )
 
 
-def _root(ran: Ran, binder: Binder, one: Pass, graph: Collected) -> tuple[TensorFact, str]:
+def root_of(ran: Ran, one: Pass, graph: Collected) -> tuple[TensorFact, str]:
     """What was differentiated, by its name or its expression, with the value that it had."""
     assert ran.outcome is not None and ran.program is not None
     tensor = one.roots[0]
@@ -55,7 +55,7 @@ def _root(ran: Ran, binder: Binder, one: Pass, graph: Collected) -> tuple[Tensor
     held = next((name for name, value in collecting.named_tensors(ran.outcome.bindings, AnyTensor)
                  if value is tensor), None)  # fmt: skip
     words = place.target or place.text if place is not None else "(a tensor without a name)"
-    name = held or (nodes and binder.name_of(nodes[0][0])) or words
+    name = held or (nodes and ran.recording.names.of_node(nodes[0][0])) or words
     (fact,) = collecting.collect({name.lstrip("_"): tensor}, AnyTensor).tensors
     number = next((i for i, node in enumerate(graph.alive) if nodes and node is nodes[0][0]), None)
     value = one.began.get(id(tensor))
@@ -67,16 +67,18 @@ def _root(ran: Ran, binder: Binder, one: Pass, graph: Collected) -> tuple[Tensor
     return fact, repr(tensor) if same else shown_value.text or ""
 
 
-def _arrived(ran: Ran, binder: Binder, one: Pass) -> Iterator[Arrived]:
+def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
     """Everything with a name that the pass came to, each tensor once."""
     assert ran.outcome is not None
-    lines, born = ran.outcome.lines, binder.watch.born
+    lines, recording = ran.outcome.lines, ran.recording
     seen: set[int] = set()
     named = collecting.named_tensors(ran.outcome.bindings, AnyTensor)
     bound = [Named(name, lines.get(name.partition("[")[0]), tensor) for name, tensor in named]
-    plain = [entry for entry in bound if "[" not in entry.name]
-    inner = module_tensors(binder.reached(ran.outcome.bindings), born)
-    for name, line, tensor, *_ in (*plain, *bound, *inner, *binder.leaves):
+    passing = loop_names(ran.outcome.program)  # they stand for a parameter until the next turn
+    plain = [entry for entry in bound if "[" not in entry.name and entry.name not in passing]
+    inner = module_tensors(recording.names.reached(ran.outcome.bindings), recording.lines)
+    lasting = [entry for entry in bound if entry.name not in passing]
+    for name, line, tensor, *_ in (*plain, *lasting, *inner, *bound, *recording.names.leaves):
         if id(tensor) in seen:
             continue
         seen.add(id(tensor))
@@ -102,6 +104,9 @@ def _asked(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> Gradien
     tensors = dict(collecting.named_tensors(ran.outcome.bindings, AnyTensor))
     tensors |= dict(collecting.parameters(ran.outcome.bindings, AnyTensor))
     tensor = tensors.get(name)
+    same = next((item for item in found if item.tensor is tensor), None)
+    if same is not None:
+        return _fact(same._replace(name=name))
     if tensor is None:
         value = ran.outcome.bindings.get(name)
         if value is not None:
@@ -109,9 +114,10 @@ def _asked(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> Gradien
             raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
         index_of(name, collected(ran.outcome, texts=False).tensors, "--wrt")
         raise UsageError(f"--wrt {name}: no tensor has this name when the program ends")
-    why = f"{of.name} does not depend on {name}"
-    if not tensor.requires_grad:
-        why = f"{name} does not require grad"
+    why = f"{name} does not require grad"
+    if tensor.requires_grad:
+        recording = ran.recording
+        why = not_reached(of.name, name, collected(ran.outcome, texts=False, recording=recording))
     dtype = str(tensor.dtype).removeprefix("torch.")
     line = ran.outcome.lines.get(name)
     return GradientFact(name, line, tuple(tensor.shape), dtype, None, None, why)
@@ -120,4 +126,5 @@ def _asked(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> Gradien
 def _fact(item: Arrived) -> GradientFact:
     dtype = str(item.tensor.dtype).removeprefix("torch.")
     told_ = item.gradient
-    return GradientFact(item.name, item.line, told_.shape, dtype, told_.value, told_.text)
+    return GradientFact(item.name, item.line, told_.shape, dtype, told_.value, told_.text,
+                        range=told_.range)  # fmt: skip

@@ -13,12 +13,14 @@ from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.collect import Collected, Named
 from ..recording.facts import Place, TensorFact
+from ..recording.lines import Lines
 from ..recording.modules import named_modules
+from ..recording.names import Names
+from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, origin_of
-from .watching import Binder
 
 
-def _loop_names(program: Program) -> frozenset[str]:
+def loop_names(program: Program) -> frozenset[str]:
     """`p` of `for p in net.parameters()`: it never hides a parameter's name."""
     return frozenset(
         word.id
@@ -30,58 +32,51 @@ def _loop_names(program: Program) -> frozenset[str]:
     )
 
 
-def module_tensors(
-    bindings: Mapping[str, Any], born: Mapping[int, tuple[Any, int | None]]
-) -> list[Named]:
+def module_tensors(bindings: Mapping[str, Any], lines: Lines) -> list[Named]:
     """Tensors inside of modules and objects: names, the lines that made them, themselves."""
     return [
-        Named(name, _line_of(tensor, born), tensor, kind)
+        Named(name, lines.of_birth(tensor), tensor, kind)
         for name, tensor, kind in collecting.inside(bindings, AnyTensor)
     ]
 
 
-def _line_of(tensor: Any, born: Mapping[int, tuple[Any, int | None]]) -> int | None:
-    """The line that made it; an identity may have been another tensor's before."""
-    known, line = born.get(id(tensor), (None, None))
-    return line if known is not None and known() is tensor else None
-
-
 def collected(
     outcome: Outcome, *, texts: bool, roots: tuple[tuple[Any, int], ...] = (),
-    binder: Binder | None = None,
+    recording: Recording | None = None,
 ) -> Collected:  # fmt: skip
     """The tensors and nodes that the program's names hold, and what lies below the roots; with a
-    binder also parameters of modules, and leaves that only functions knew."""
+    recording also parameters of modules, and leaves that only functions knew."""
     inner: list[Named] = []
-    if binder is not None:
-        inner = module_tensors(binder.reached(outcome.bindings), binder.watch.born)
+    leaves: list[Named] = []
+    if recording is not None:
+        leaves = recording.names.leaves
+        inner = module_tensors(recording.names.reached(outcome.bindings), recording.lines)
     made: dict[int, int | None] = {}
-    for entry in binder.leaves if binder is not None else ():
+    for entry in leaves:
         if entry.line is not None:  # an input was made nowhere
             made.setdefault(id(entry.tensor), entry.line)
     found = collecting.collect(
         outcome.bindings, AnyTensor, lines=outcome.lines, place=places(outcome.program),
         values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
-        others=inner, leaves=binder.leaves if binder is not None else (), made=made,
-        passing=_loop_names(outcome.program),
+        others=inner, leaves=leaves, made=made,
+        passing=loop_names(outcome.program),
     )  # fmt: skip
-    if binder is None:
+    if recording is None:
         return found
+    names = recording.names
     pairs = zip(found.tensors, found.held, strict=True)
     told = (
-        fact if fact.requires_grad else fact._replace(why_not=binder.why_not(tensor))
+        fact if fact.requires_grad else fact._replace(why_not=names.why_not(tensor))
         for fact, tensor in pairs
     )
     return found._replace(tensors=tuple(told))
 
 
-def numbering(
-    outcome: Outcome, binder: Binder, roots: tuple[tuple[Any, int], ...]
-) -> dict[int, int]:
+def numbering(outcome: Outcome, names: Names, roots: tuple[tuple[Any, int], ...]) -> dict[int, int]:
     """The numbers that `collected` gives to nodes, by their identity."""
     graph = collecting.Graph()
     tensors = [tensor for _, tensor in collecting.named_tensors(outcome.bindings, AnyTensor)]
-    inner = collecting.inside(binder.reached(outcome.bindings), AnyTensor)
+    inner = collecting.inside(names.reached(outcome.bindings), AnyTensor)
     for tensor in tensors:
         graph.add(_grad_fn(tensor))
     for node, _ in roots:
@@ -112,7 +107,7 @@ def with_expressions(ran: Ran, of: tuple[str, ...]) -> Ran:
         with outcome.again():
             found[text] = outcome.evaluate(text, "--of")
         if not isinstance(found[text], AnyTensor):
-            raise UsageError(f"--of {text}: its value is no tensor")
+            raise UsageError(f"--of {text}: its value is not a tensor")
     return ran._replace(outcome=outcome.with_bindings(found)) if found else ran
 
 

@@ -10,9 +10,8 @@ from ..recording import collect as collecting
 from ..recording.buffers import Heaps
 from ..recording.collect import Collected
 from ..recording.facts.ledger import BufferFact, LedgerFact, StaleFact
-from ..recording.sides import AnyTensor, data_of, kept_by, memory, origin_of
+from ..recording.sides import AnyTensor, data_of, kept_by, origin_of
 from .graph import collected
-from .watching import Binder
 
 Names = Callable[[Any], "tuple[str, int | None]"]
 NAMELESS = "(a tensor without a name)"
@@ -20,12 +19,9 @@ NAMELESS = "(a tensor without a name)"
 
 def ledger(ran: Ran, found: Collected, *, full: bool = False) -> LedgerFact:
     """Everything that is told of `.grad` and of buffers; `full` asks for numbers, not for texts."""
-    binder = ran.seen(Binder)
-    if binder is None:
-        return LedgerFact()
-    book = binder.watch.book
+    book = ran.recording.ledger
     names = tensor_names(ran, found)
-    passes = book.pass_facts(line_of)
+    passes = book.pass_facts()
     kept = any(fact.retained for fact in passes)
     return LedgerFact(
         book.facts(names, full=full), book.stale(names), passes, _alive(found) if kept else ()
@@ -34,18 +30,16 @@ def ledger(ran: Ran, found: Collected, *, full: bool = False) -> LedgerFact:
 
 def stale_gradients(ran: Ran) -> tuple[StaleFact, ...]:
     """Gradients that grew although their tensor had changed since, in a run that was watched."""
-    binder = ran.seen(Binder)
-    if binder is None or ran.outcome is None or not binder.watch.book.is_stale:
+    book = ran.recording.ledger
+    if ran.outcome is None or not book.is_stale:
         return ()
-    return binder.watch.book.stale(tensor_names(ran, collected(ran.outcome, texts=False)))
+    return book.stale(tensor_names(ran, collected(ran.outcome, texts=False)))
 
 
 def tensor_names(ran: Ran, found: Collected) -> Names:
     """What a tensor is called at the end, else what it was called when a name was bound to it."""
-    known: dict[int, tuple[str, int | None]] = {}
-    binder = ran.seen(Binder)
-    if binder is not None:
-        known.update((id(one.tensor), (one.name, one.line)) for one in binder.leaves)
+    leaves = ran.recording.names.leaves
+    known = {id(one.tensor): (one.name, one.line) for one in leaves}
     if ran.outcome is not None:
         inner = list(collecting.parameters(ran.outcome.bindings, AnyTensor))
         known.update((id(tensor), (name, None)) for name, tensor in reversed(inner))
@@ -56,21 +50,15 @@ def tensor_names(ran: Ran, found: Collected) -> Names:
     return lambda tensor: known.get(id(tensor), (NAMELESS, None))
 
 
-def line_of(origin: object) -> int | None:
-    """The line of what a node's origin is."""
-    line = getattr(origin, "lineno", None)
-    return line if isinstance(line, int) else None
-
-
 def _alive(found: Collected) -> tuple[BufferFact, ...]:
     """What the graph keeps beyond what the names hold anyway, line by line."""
-    held = Heaps(memory)
+    held = Heaps()
     for tensor in found.held:
         held.put(None, (("", data_of(tensor)),))
-    heaps = Heaps(memory)
+    heaps = Heaps()
     heaps.seen = held.seen
     for node in found.alive:
         kept = kept_by(node)
         if kept:
             heaps.put(origin_of(node), kept)
-    return heaps.facts(line_of)
+    return heaps.facts()

@@ -42,9 +42,7 @@ class TimedCompiler(StatementCompiler):
 
 
 class Timed(Profile):
-    """Times every line of a run; what `inner` is told takes nobody's time."""
-
-    __slots__ = ()
+    """Times every line of a run."""
 
     def begin(self, machine: Machine) -> None:
         """Its statements will be timed, and passes over graphs too."""

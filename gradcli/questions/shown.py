@@ -2,47 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
-from sys import maxsize
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from ..opening import UsageError
 from ..options import EVERY_PASS
 from ..recording.collect import Collected, Named, leaves_of, range_of, text_of
 from ..recording.collect import results as unused
 from ..recording.facts import FlowFact, Nested, NodeFact, RootFact, ShownPass
+from ..recording.lines import Lines
+from ..recording.passes import Ends, Pass, Passes
+from ..recording.recording import Recording
 from ..recording.sides import edge_of, mark_of
-from ..recording.snapshot import Summary, told
-from ..recording.watch import Pass, Watch
-from .watching import restored, snapshot
-
-if TYPE_CHECKING:
-    from ..recording.steps import Walk
+from ..recording.snapshot import Summary, restored, snapshot, told
 
 Modules = Callable[[Any], str]
 
+AT_EACH_END = 50  # passes at each end of a run, where every pass is asked for
 
-def chosen(watch: Watch, number: int | None) -> Pass | None:
+
+def keep(passes: Passes, number: int | None) -> None:
+    """A run shall keep the pass with this number, else the last one, or of every pass both ends."""
+    if number == EVERY_PASS:
+        passes.keep(AT_EACH_END, AT_EACH_END)
+    else:
+        passes.keep(0, 1, None if number is None else (number,))
+
+
+def chosen(passes: Passes, number: int | None) -> Pass | None:
     """The pass with this number, else the last one; None where the program has none."""
     if number is None:
-        return watch.passes.get(max(watch.passes)) if watch.passes else None
-    if number not in watch.passes:
-        raise UsageError(f"--pass {number}: {passes_there(watch.count)}")
-    return watch.passes[number]
+        return passes.kept[max(passes.kept)] if passes.kept else None
+    if number not in passes.kept:
+        raise UsageError(f"--pass {number}: {passes_there(passes.count)}")
+    return passes.kept[number]
 
 
-def wanted(number: int | None) -> Container[int] | None:
-    """The numbers of the passes that a run keeps; None for the last."""
-    if number is None:
-        return None
-    return range(1, maxsize) if number == EVERY_PASS else (number,)
-
-
-def chosen_passes(watch: Watch, number: int | None) -> tuple[Pass, ...]:
+def chosen_passes(passes: Passes, number: int | None) -> tuple[Pass, ...]:
     """Every pass that is kept, or the one that is chosen."""
     if number == EVERY_PASS:
-        return tuple(watch.passes.values())
-    one = chosen(watch, number)
+        return tuple(passes.kept.values())
+    one = chosen(passes, number)
     return () if one is None else (one,)
 
 
@@ -58,7 +58,7 @@ def passes_there(count: int) -> str:
     return f"there {'is one backward pass' if count == 1 else f'are {count:,} backward passes'}"
 
 
-def root_nodes(one: Pass | Walk | None) -> tuple[tuple[Any, int], ...]:
+def root_nodes(one: Pass | None) -> tuple[tuple[Any, int], ...]:
     """Where a pass began: nodes, and of which output."""
     if one is None:
         return ()
@@ -87,16 +87,13 @@ def roots_of(one: Pass, found: Collected, names: Callable[[Any], str | None]) ->
     return roots
 
 
-def without_a_pass(
-    found: Collected, watch: Watch | None, roots: list[RootFact]
-) -> Iterator[RootFact]:
+def without_a_pass(found: Collected, ends: Ends, roots: list[RootFact]) -> Iterator[RootFact]:
     """Results that nothing else uses and that no pass began at or came through."""
-    passed = set() if watch is None else watch.rooted
     inside = below(found.nodes, {root.node for root in roots})
     for at in unused(found.tensors, found.nodes):
         fact = found.tensors[at]
         assert fact.node is not None
-        if fact.node not in inside and mark_of(found.alive[fact.node]) not in passed:
+        if fact.node not in inside and mark_of(found.alive[fact.node]) not in ends.rooted:
             yield RootFact(fact.node, fact.output_nr, fact.name, at)
 
 
@@ -112,14 +109,14 @@ def below(nodes: tuple[NodeFact, ...], start: set[int]) -> set[int]:
 
 
 def flows(
-    watch: Watch, one: Pass | None, found: Collected, modules: Modules,
+    recording: Recording, one: Pass | None, found: Collected, modules: Modules,
     leaves: Mapping[int, Named], *, full: bool,
 ) -> tuple[FlowFact, ...]:  # fmt: skip
     """What was computed at each node, and what flowed into it in the pass; leaves too, by
     the names that they had: `leaves` has them by identity."""
     numbers = {id(node): number for number, node in enumerate(found.alive)}
     facts = []
-    for entry in (*watch.first, *watch.last):
+    for entry in (*recording.values.first, *recording.values.last):
         number = numbers.get(id(entry.node))
         if number is None:
             continue
@@ -131,7 +128,7 @@ def flows(
             value.value, grad.value, module=modules(entry.module),
         ))  # fmt: skip
     if one is not None:
-        facts.extend(_leaves(watch, one, leaves_of(found), leaves, full))
+        facts.extend(_leaves(recording.lines, one, leaves_of(found), leaves, full))
         facts.extend(_unreached(found, {fact.node for fact in facts}, leaves, full))
     return tuple(facts)
 
@@ -149,7 +146,7 @@ def _unreached(
 
 
 def _leaves(
-    watch: Watch, one: Pass, numbers: dict[int, int], leaves: Mapping[int, Named], full: bool
+    lines: Lines, one: Pass, numbers: dict[int, int], leaves: Mapping[int, Named], full: bool
 ) -> Iterator[FlowFact]:
     for identity, (variable, before, gradient) in one.leaves.items():
         number = numbers.get(identity)
@@ -161,7 +158,7 @@ def _leaves(
         if _differs(before, now):
             later, later_range = ("", now.range) if isinstance(now, Summary) else (
                 text_of(now), range_of(now))  # fmt: skip
-            line = watch.line_of_change(variable)
+            line = lines.of_change(variable)
         yield FlowFact(
             number, 0, value.shape, value.text, grad.text, value.range, grad.range,
             value.value, grad.value, later, later_range, line, **_called(leaves.get(identity)),

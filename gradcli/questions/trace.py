@@ -18,14 +18,14 @@ from ..recording.facts import (
     PassFact,
     Report,
     RootFact,
-    SavedFact,
     ShownPass,
 )
-from ..recording.facts.ledger import LedgerFact
 from ..recording.facts.profile import ProfileFact
+from ..recording.passes import Pass
 from ..recording.profile import Profile
+from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, sides
-from ..recording.watch import Pass, Watch
+from ..recording.spectator import Spectator
 from . import shown
 from .errors import error_fact
 from .graph import (
@@ -36,8 +36,10 @@ from .graph import (
     place_reader,
     with_expressions,
 )
+from .hook_effects import effects
 from .ledger import ledger
-from .watching import NO_WISHES, Binder, Wishes, watching
+from .second_order import derived, holders
+from .watching import NO_TABLES, NO_WISHES, Tables, Wishes, complain, hear, watching
 
 if TYPE_CHECKING:
     from ..recording.facts.picture import DetailFact
@@ -58,6 +60,7 @@ class Options(NamedTuple):
     texts: bool = True
     flows: bool = True
     number: int | None = None  # of the pass; the last one where left out
+    tables: Tables = NO_TABLES
     detail: bool = False  # calls, order and products too, of a run that `drawn` recorded
 
 
@@ -66,16 +69,22 @@ ALL = Options()
 
 def recorded(
     request: Request, write: Callable[[str], None] | None, wishes: Wishes = NO_WISHES,
-    *, number: int | None = None, profile: bool = False,
+    *, number: int | None = None, profile: bool = False, tables: Tables = NO_TABLES,
+    besides: tuple[Spectator, ...] = (),
 ) -> Ran:  # fmt: skip
-    """The run that is drawn: its last pass or the one with this number; with a profile, timed."""
-    binder, watch = watching(wishes, values=True)
-    watch.wanted = shown.wanted(number)
-    if not profile:
-        return execute(request, write, binder, watch)
-    from .profile import Timed
+    """The run that is drawn: its last pass or the one with this number; with a profile, timed.
 
-    return execute(request, write, binder, Timed(watch))
+    `besides` are others who hear of it.
+    """
+    recording = watching(wishes, values=True)
+    shown.keep(recording.passes, number)
+    recording.hears(*besides)
+    if profile:
+        from .profile import Timed
+
+        recording.hears(Timed())
+    hear(recording, tables)
+    return execute(request, write, recording)
 
 
 def trace_report(ran: Ran, options: Options = ALL) -> Report:
@@ -86,50 +95,42 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
     if outcome is None:
         return report
     with collector_held():
-        binder = ran.seen(Binder)
-        watch = None if binder is None else binder.watch
-        chosen = () if watch is None else shown.chosen_passes(watch, options.number)
+        recording = ran.recording
+        passes = recording.passes
+        chosen = shown.chosen_passes(passes, options.number)
         one = chosen[-1] if chosen else None
         roots = tuple(root for each in chosen for root in shown.root_nodes(each))
-        found = collected(outcome, texts=texts, roots=roots, binder=binder)
+        found = collected(outcome, texts=texts, roots=roots, recording=recording)
         names = names_of(found, outcome.bindings)
-        gone, inner = saved.freed(found, AnyTensor) if texts and watch is not None else (None, None)
+        gone, inner = saved.freed(found, AnyTensor) if texts else (None, None)
         report = report._replace(
             device=request.device,
             tensors=found.tensors,
             nodes=found.nodes,
-            roots=_roots(found, watch, one, options, binder),
-            shown=_shown(ran, watch, one),
-            flows=_flows(ran, watch, one, found, options),
+            roots=_roots(found, recording, one, options),
+            shown=_shown(ran, one),
+            flows=_flows(ran, one, found, options),
             passes=tuple(_passes(ran, chosen, found, options)),
-            saved=_saved(watch, found) if options.saved else (),
+            saved=saved.saved(found, AnyTensor, recording.ends.freed_by) if options.saved else (),
             constants=collecting.constants(found, operands.reader())
             if texts or options.detail
             else (),
             freed=gone,
             saving=inner,
-            backwards=tuple(watch.backwards) if watch is not None else (),
-            events=() if watch is None else watch.told(names),
+            backwards=tuple(recording.ends.backwards),
+            events=recording.hooks.facts(names),
             missing=ran.missing,
             profile=_profile(ran),
-            ledger=_ledger(ran, found, full=not texts),
+            ledger=ledger(ran, found, full=not texts),
             detail=_detail(ran, found, one, texts=texts) if options.detail else None,
+            derived=derived(recording.orders, found),
+            holders=holders(ran, found),
         )
-    if binder is not None and ran.error is None:
-        binder.complain()
+    if ran.error is None:
+        complain(recording)
+        report = report._replace(effects=effects(ran, one))
+    report = _with_tables(ran, report, found, one, options.tables)
     return _without_values(report) if ran.missing else report
-
-
-def _saved(watch: Watch | None, found: Collected) -> tuple[SavedFact, ...]:
-    """What nodes keep."""
-    return saved.saved(found, AnyTensor, None if watch is None else watch.freed_by)
-
-
-def _ledger(ran: Ran, found: Collected, *, full: bool) -> LedgerFact | None:
-    """What happened to gradients and buffers."""
-    if ran.seen(Binder) is None:
-        return None
-    return ledger(ran, found, full=full)
 
 
 def _detail(ran: Ran, found: Collected, one: Pass | None, *, texts: bool) -> DetailFact | None:
@@ -139,9 +140,24 @@ def _detail(ran: Ran, found: Collected, one: Pass | None, *, texts: bool) -> Det
     return detail(ran, found, None if one is None else one.number, texts=texts)
 
 
+def _with_tables(
+    ran: Ran, report: Report, found: Collected, one: Pass | None, tables: Tables
+) -> Report:
+    """The report with the tables that were asked for."""
+    if tables.views:
+        from .views import views
+
+        report = report._replace(views=views(ran, found))
+    if tables.stats:
+        from .stats import stats
+
+        report = report._replace(stats=stats(ran, found, report.roots, one))
+    return report
+
+
 def _profile(ran: Ran) -> ProfileFact | None:
     """What each line of the program cost, if that was asked for."""
-    profile = ran.seen(Profile)
+    profile = ran.recording.find(Profile)
     if profile is None or ran.program is None:
         return None
     from .profile import facts
@@ -156,21 +172,20 @@ def _passes(
     ran: Ran, chosen: tuple[Pass, ...], found: Collected, options: Options
 ) -> Iterator[PassFact]:
     """Each of them on its own, where there are several or a program reads them."""
-    binder = ran.seen(Binder)
-    if binder is None or (options.texts and len(chosen) < 2):
+    if options.texts and len(chosen) < 2:
         return
     for one in chosen:
-        which = _shown(ran, binder.watch, one)
-        roots = tuple(shown.roots_of(one, found, binder.name_of))
+        which = _shown(ran, one)
+        roots = tuple(shown.roots_of(one, found, ran.recording.names.of_node))
         below = shown.below(found.nodes, {root.node for root in roots})
-        every = _flows(ran, binder.watch, one, found, options._replace(flows=True))
+        every = _flows(ran, one, found, options._replace(flows=True))
         flows = tuple(flow for flow in every if flow.node in below)
         assert which is not None
         yield PassFact(which, roots, flows, shown.seeds_of(one))
 
 
 def _roots(
-    found: Collected, watch: Watch | None, one: Pass | None, options: Options, binder: Binder | None
+    found: Collected, recording: Recording, one: Pass | None, options: Options
 ) -> tuple[RootFact, ...]:
     """What --of names, else the roots of the pass, and results that no pass came through."""
     if options.of:
@@ -181,28 +196,25 @@ def _roots(
             for at, fact in facts
             if fact.node is not None
         )
-    names = binder.name_of if binder is not None else lambda node: None
-    roots = [] if one is None else shown.roots_of(one, found, names)
+    names = recording.names
+    roots = [] if one is None else shown.roots_of(one, found, names.of_node)
     if options.number not in (None, EVERY_PASS):
         return tuple(roots)
-    return (*roots, *shown.without_a_pass(found, watch, roots))
+    return (*roots, *shown.without_a_pass(found, recording.ends, roots))
 
 
-def _shown(ran: Ran, watch: Watch | None, one: Pass | None) -> ShownPass | None:
-    if one is None or watch is None or ran.program is None:
+def _shown(ran: Ran, one: Pass | None) -> ShownPass | None:
+    if one is None or ran.program is None:
         return None
-    return shown.shown_pass(one, watch.count, place_reader(ran.program))
+    return shown.shown_pass(one, ran.recording.passes.count, place_reader(ran.program))
 
 
-def _flows(
-    ran: Ran, watch: Watch | None, one: Pass | None, found: Collected, options: Options
-) -> tuple[FlowFact, ...]:
-    if watch is None or not options.flows:
+def _flows(ran: Ran, one: Pass | None, found: Collected, options: Options) -> tuple[FlowFact, ...]:
+    if not options.flows:
         return ()
     assert ran.outcome is not None
-    binder = ran.seen(Binder)
-    bindings = ran.outcome.bindings
-    paths = module_names(bindings if binder is None else binder.reached(bindings))
+    recording = ran.recording
+    paths = module_names(recording.names.reached(ran.outcome.bindings))
 
     def path_of(module: Any) -> str:
         """Of a module of the library; one of the program has lines of its own."""
@@ -210,8 +222,8 @@ def _flows(
         own = isinstance(module, Instance) or (live is not None and live.is_of_program(module))
         return "" if own else paths.get(id(module), "")
 
-    leaves = {id(leaf.tensor): leaf for leaf in binder.leaves} if binder is not None else {}
-    return shown.flows(watch, one, found, path_of, leaves, full=not options.texts)
+    leaves = {id(leaf.tensor): leaf for leaf in recording.names.leaves}
+    return shown.flows(recording, one, found, path_of, leaves, full=not options.texts)
 
 
 # ---------------------------------------------------------------- missing values

@@ -1,35 +1,40 @@
-"""Questions: what is done to tensors when a name is bound: hooks, retained gradients, leaves."""
+"""Questions: a recording to ask, and what options do to tensors when names are bound to them."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping
-from math import inf
+import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary, ref
 
-from ..engine.mode import state
-from ..engine.tensor import Tensor, from_array, plain
 from ..language.interpreter import Machine
 from ..opening import UsageError
-from ..pipeline.request import current_line
-from ..recording.collect import NESTING, Named, tensors_in
-from ..recording.hook_log import Registration, name_of_hook
-from ..recording.modules import attributes, is_module
-from ..recording.sides import AnyTensor, is_live, mark_of, memory, node_of, sides
-from ..recording.snapshot import LARGEST, Summary
+from ..recording.collect import parameters, tensors_in
+from ..recording.hook_log import HookLog
+from ..recording.recording import Recording
+from ..recording.sides import AnyTensor
 from ..recording.spectator import Spectator
-from ..recording.watch import LEAVES, Watch
 
 WORDS = {
     "print": "lambda grad: print({name!r}, grad)",
     "norm": "lambda grad: print({name!r}, 'norm', grad.norm().item())",
+    "zero": "lambda grad: grad.new_zeros(grad.shape)",
 }
+EVERY = "all"  # in the place of a name: every tensor that requires grad
+HOOKED = 100_000  # tensors that have a hook of an option
 KEPT = 1000  # tensors that one asked-for name was bound to
-PLAIN = frozenset({int, float, bool, str, type(None), range})
-CONTAINERS = frozenset({list, tuple, dict})
-LEAVING = frozenset({"detach", "detach_"})  # methods that take a tensor out of the graph
-ITEMS = 100  # of a container of a function that is looked through
+
+
+# b, net.0.weight, weights[1], params['slope']
+PATH = re.compile(r"[^\W\d]\w*(\.\w+|\[-?\d+\]|\['[^'=]*'\])*")
+
+
+class Setting(NamedTuple):
+    """A gradient that somebody who steps through a pass replaces: of which name (`y`, or `y#2`, its
+    second tensor), in which pass, by which expression."""
+
+    name: str
+    number: int
+    text: str
 
 
 class Wishes(NamedTuple):
@@ -38,44 +43,42 @@ class Wishes(NamedTuple):
     hooks: tuple[str, ...] = ()
     retain_grad: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()  # gradients are asked for with respect to these
+    settings: tuple[Setting, ...] = ()
 
 
 NO_WISHES = Wishes()
 
 
-class Held(NamedTuple):
-    """What a tensor was called when a name was bound to it, in a function or not, and where."""
+class Tables(NamedTuple):
+    """What is told beside the graph and its tensors."""
 
-    tensor: ref[Any]
-    name: str
-    line: int | None
-    inside: bool
-    reason: str = ""  # why it does not require grad, where that is known
+    views: bool = False
+    stats: bool = False
+
+
+NO_TABLES = Tables()
 
 
 class Binder(Spectator):
-    """Hears of every global name that a program binds."""
+    """Does what was wished, whenever a global name is bound."""
 
-    def __init__(self, wishes: Wishes, watch: Watch) -> None:
+    def __init__(self, wishes: Wishes, log: HookLog) -> None:
+        self.settings: dict[str, list[Setting]] = {}
+        for one in wishes.settings:
+            self.settings.setdefault(one.name.partition("#")[0], []).append(one)
+        self.counts: dict[str, int] = {}  # of the tensors that such a name was bound to
         self.hooks = dict(map(_split_hook, wishes.hooks))
         self.served: set[str] = set()
+        self._with_hook: dict[tuple[str, int, int], Any] = {}  # what has the hook of a name already
+        asked = (*self.hooks, *self.settings)
+        self.is_looking = any(not name.isidentifier() or name == EVERY for name in asked)
         self.kept: set[str] = set()  # names of tensors that may have a gradient
-        self.is_hooking = False
         self.wrt = frozenset(wishes.leaves)
         self.history: dict[str, list[AnyTensor]] = {}
-        # What a node's result was called, and how many of that name there were: y#2, the second y.
-        self.names: WeakKeyDictionary[Any, tuple[str, int]] = WeakKeyDictionary()
-        self.counts: dict[str, int] = {}
-        self.words: dict[int, str] = {}
+        self.log = log
         self.functions: list[Any] = []
         self.machine: Machine | None = None
         self.complaint: UsageError | None = None
-        self.held: dict[int, Held] = {}  # tensors without a grad_fn, by their identity
-        self.inner: dict[str, Any] = {}  # modules and objects that only functions know
-        self.watch = watch
-        watch.hooks.words = self.hook_words
-        watch.hooks.name_of = self.name_of
-        watch.hooks.registration = self._registration
         every = "all" in wishes.retain_grad
         self.retained = None if every else frozenset(wishes.retain_grad)
 
@@ -87,75 +90,69 @@ class Binder(Spectator):
 
     def bound(self, name: str, value: Any) -> None:
         """A global name was bound."""
-        if type(value) is not Tensor and not isinstance(value, AnyTensor):
-            self._contained(name, value, inside=False)
+        if not isinstance(value, AnyTensor):
+            if self.is_looking and not name.startswith("_"):
+                self._within(name, value)
             return
         if name in self.wrt:
             self._wanted(name, value)
-        self._leaf(name, value, inside=False)
         if not value.requires_grad:
             return
         self.kept.add(name)
+        if (self.retained is None or name in self.retained) and value.grad_fn is not None:
+            value.retain_grad()
+        self._hooks_of(name, value)
+
+    def _within(self, name: str, value: Any) -> None:
+        """Hooks on what a list, a module or an object holds: `weights[0]`, `net.0.weight`."""
+        for path, tensor in tensors_in(name, value, AnyTensor):
+            if tensor.requires_grad:
+                self._hooks_of(path, tensor)
+        for path, tensor in parameters({name: value}, AnyTensor):
+            if tensor.requires_grad:
+                self._hooks_of(path, tensor)
+
+    def _hooks_of(self, name: str, value: AnyTensor) -> None:
+        """What --hook says of a name, and who steps through a pass."""
+        if name in self.settings:
+            self._set(name, value)
+        for asked in (name, EVERY) if EVERY in self.hooks else (name,):
+            if asked in self.hooks and self._is_new(asked, value):
+                self._hook(asked, name, value)
+
+    def _set(self, name: str, value: AnyTensor) -> None:
+        """Its gradient becomes another one, in one pass."""
+        self.counts[name] = count = self.counts.get(name, 0) + (value.grad_fn is not None)
+        for setting in self.settings[name]:
+            _, sign, number = setting.name.partition("#")
+            if not sign or number == str(count):
+                function = self._replacing(setting)
+                self.functions.append(function)
+                self.log.options[id(function)] = f"set {setting.name} {setting.text}"
+                value.register_hook(function)
+
+    def _replacing(self, setting: Setting) -> Callable[[Any], Any]:
+        machine, passes = self.machine, self.log.passes
+        assert machine is not None
+
+        def replace(grad: Any) -> Any:
+            if passes.count != setting.number:
+                return grad
+            value = machine.evaluate(setting.text, "set")
+            if not isinstance(value, AnyTensor):
+                value = grad.new_tensor(value)
+            return grad.new_zeros(grad.shape) + value
+
+        return replace
+
+    def _is_new(self, asked: str, value: AnyTensor) -> bool:
+        """Whether a tensor has not got this hook by another of its names."""
         node = value.grad_fn
-        if node is not None:
-            count = self.counts[name] = self.counts.get(name, 0) + 1
-            self.names[mark_of(node)] = name, count
-            if self.retained is None or name in self.retained:
-                value.retain_grad()
-        if name in self.hooks:
-            self._hook(name, value)
-
-    def bound_inside(self, scope: Any, name: str, value: Any) -> None:
-        """A name of a function was bound: what it calls a leaf or a module is remembered."""
-        if isinstance(value, AnyTensor):
-            self._leaf(name, value, inside=True)
-        elif type(value) in CONTAINERS:
-            self._contained(name, value, inside=True)
-        elif type(value) in PLAIN or name.startswith("_"):
-            return
-        elif len(self.inner) < KEPT and (is_module(value) or attributes(value)):
-            self.inner.setdefault(name, value)
-
-    def _contained(self, name: str, value: Any, *, inside: bool) -> None:
-        """The tensors of a list or a dict that a name was bound to."""
-        if type(value) in CONTAINERS and len(value) <= ITEMS and not name.startswith("_"):
-            for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
-                self._leaf(path, tensor, inside=inside)
-
-    def _leaf(self, name: str, tensor: AnyTensor, *, inside: bool) -> None:
-        """Remembers what a leaf, or what may become one, was called; a global name wins."""
-        if node_of(tensor) is not None or name.startswith("_"):
-            return
-        known = self.held.get(id(tensor))
-        line = current_line()
-        if known is not None and known.tensor() is tensor:
-            if inside or not known.inside:
-                return
-            line = known.line
-        if len(self.held) < LEAVES:
-            why = "" if tensor.requires_grad else _why_not(tensor)
-            self.held[id(tensor)] = Held(ref(tensor), name, line, inside, why)
-
-    def why_not(self, tensor: Any) -> str:
-        """Why a tensor that a name was bound to does not require grad; empty where nobody knows."""
-        known = self.held.get(id(tensor))
-        return known.reason if known is not None and known.tensor() is tensor else ""
-
-    @property
-    def leaves(self) -> list[Named]:
-        """Leaves by the names that they had, in the order of their first binding."""
-        found = []
-        for entry in self.held.values():
-            tensor = entry.tensor()
-            if tensor is not None and tensor.requires_grad and node_of(tensor) is None:
-                found.append(Named(entry.name, entry.line, tensor, "parameter"))
-        return found
-
-    def reached(self, bindings: Mapping[str, Any]) -> dict[str, Any]:
-        """Names at the end of the run, then those that functions had; `self` says least."""
-        inner = {name: value for name, value in self.inner.items() if name not in bindings}
-        own = {"self": inner.pop("self")} if "self" in inner else {}
-        return {**bindings, **inner, **own}
+        key = asked, id(value if node is None else node), value.output_nr
+        if key in self._with_hook or len(self._with_hook) >= HOOKED:
+            return False
+        self._with_hook[key] = value if node is None else node  # its identity must stay its own
+        return True
 
     def _wanted(self, name: str, value: AnyTensor) -> None:
         """Gradients are asked for with respect to it, so it requires grad from here on."""
@@ -165,44 +162,19 @@ class Binder(Spectator):
         if len(held) < KEPT and not (held and held[-1] is value):
             held.append(value)
 
-    def _hook(self, name: str, value: AnyTensor) -> None:
+    def _hook(self, asked: str, name: str, value: AnyTensor) -> None:
         assert self.machine is not None
-        text = self.hooks[name]
+        text = self.hooks[asked]
         source = WORDS[text].format(name=name) if text in WORDS else text
-        function = self.machine.evaluate(source, f"--hook {name}")
+        function = self.machine.evaluate(source, f"--hook {asked}")
         if not callable(function):
-            advice = f"--hook '{name}=lambda g: g * 2'"
-            self.complaint = UsageError(f"--hook {name}={text}: not a function", advice)
+            advice = f"--hook '{asked}=lambda g: g * 2'"
+            self.complaint = UsageError(f"--hook {asked}={text}: not a function", advice)
             return
         self.functions.append(function)  # its identity must stay its own
-        self.words[id(function)] = text
-        self.served.add(name)
-        self.is_hooking = True
+        self.log.options[id(function)] = text
+        self.served.add(asked)
         value.register_hook(function)
-        self.is_hooking = False
-
-    def name_of(self, node: Any) -> str | None:
-        known = self.names.get(mark_of(node)) if hasattr(node, "next_functions") else None
-        return None if known is None else known[0]
-
-    def _registration(self) -> Registration:
-        """Where a hook is being registered, and the text of the lambda in that call."""
-        if self.is_hooking:
-            return Registration(None)  # an option's hook stands on no line
-        origin: Any = state.origin
-        if not isinstance(origin, ast.Call) or self.machine is None:
-            return Registration(current_line())
-        source = self.machine.program.source
-        words = next(
-            (source.text_of(source.span_of(argument))
-             for argument in origin.args if isinstance(argument, ast.Lambda)),
-            "",
-        )  # fmt: skip
-        return Registration(origin.lineno, words)
-
-    def hook_words(self, hook: Any) -> str:
-        """How a hook is called: the words of the option, or its name in the program."""
-        return self.words.get(id(hook)) or name_of_hook(hook)
 
     def text_of(self, file: str) -> str | None:
         """The function of a --hook."""
@@ -214,83 +186,52 @@ class Binder(Spectator):
             raise self.complaint
         for name in self.hooks:
             if name not in self.served:
-                raise UsageError(f"--hook {name}: no tensor that requires grad was bound to {name}")
+                where = "any name" if name == EVERY else name
+                raise UsageError(
+                    f"--hook {name}: no tensor that requires grad was bound to {where}"
+                )
         for name in self.retained or ():
             if name not in self.kept:
                 words = f"no tensor that requires grad was bound to {name}"
                 raise UsageError(f"--retain-grad {name}: {words}")
 
 
-def _why_not(tensor: AnyTensor) -> str:
-    """Why a tensor that a name is being bound to does not require grad."""
-    if not (tensor.is_floating_point() or tensor.is_complex()):
-        return "no floating numbers"
-    origin: Any = state.origin
-    line = current_line()
-    where = "" if line is None else f", line {line}"
-    if isinstance(origin, ast.Call) and getattr(origin.func, "attr", "") in LEAVING:
-        return f"{origin.func.attr}(){where}"  # type: ignore[attr-defined]
-    return "" if state.grad_enabled else f"inside no_grad{where}"
+def watching(wishes: Wishes = NO_WISHES, *, values: bool = False) -> Recording:
+    """A recording of what hooks, gradients and backward calls do, of everything with `values`;
+    wishes come true before it hears of a name."""
+    recording = Recording()
+    if wishes != NO_WISHES:
+        recording.hears(Binder(wishes, recording.hooks))
+    recording.hears_of_graph()
+    if values:
+        recording.hears_of_values()
+    return recording
 
 
-def watching(wishes: Wishes = NO_WISHES, *, values: bool = False) -> tuple[Binder, Watch]:
-    """The spectators that tell what hooks, gradients and backward calls did, of everything with
-    `values`."""
-    watch = Watch(current_line, snapshot, memory=memory, values=values)
-    watch.origin = lambda: state.origin
-    return Binder(wishes, watch), watch
+def hear(recording: Recording, tables: Tables) -> None:
+    """What these tables need is heard too."""
+    if tables.views:
+        from ..recording.writes import Writes
+
+        recording.hears(Writes())
+    if tables.stats:
+        from ..recording.weights import Weights
+
+        recording.hears(Weights(recording.passes))
 
 
-def whole(value: Any) -> Any:
-    """The same, however large it is."""
-    return snapshot(value, inf)
-
-
-class Number:
-    """A number on its own; most are never looked at."""
-
-    __slots__ = ("data", "kind")
-
-    def __init__(self, data: Any, kind: Any) -> None:
-        self.data, self.kind = data, kind
-
-
-def restored(snapshot: Any) -> Any:
-    """A snapshot as the tensor that it was; a summary stays one, None too."""
-    if snapshot.__class__ is Number:
-        return plain(snapshot.data, snapshot.kind)
-    return snapshot.restored() if hasattr(snapshot, "restored") else snapshot
-
-
-def snapshot(value: Any, largest: float = LARGEST) -> Any:
-    """A tensor, or a gradient that the engine holds as an array, as it is now."""
-    if value.__class__ is not Tensor and is_live(value):
-        assert sides.live is not None
-        return sides.live.snapshot(value, largest)
-    tensor = value if value.__class__ is Tensor else as_tensor(value)
-    data = tensor._data
-    if not hasattr(data, "__setitem__"):
-        return Number(data, tensor._kind)  # it can't change
-    if data.size <= largest:
-        return plain(data.copy(), tensor._kind)
-    low, high = data.min(), data.max()
-    ordered = data.dtype.kind in "fiu" and low == low and high == high
-    return Summary(data.shape, (float(low), float(high)) if ordered else None)
+def complain(recording: Recording) -> None:
+    """Raises what is wrong with the wishes, once the program has run."""
+    binder = recording.find(Binder)
+    if binder is not None:
+        binder.complain()
 
 
 def _split_hook(text: str) -> tuple[str, str]:
     name, equals, function = text.partition("=")
-    if not equals or not name.strip().isidentifier() or not function.strip():
+    if not equals or not PATH.fullmatch(name.strip()) or not function.strip():
         raise UsageError(
             f"--hook {text}: expected NAME=FUNCTION",
-            "--hook b=print, --hook b=norm, --hook 'b=lambda g: g * 2'",
+            "--hook b=print, --hook all=norm, --hook net.0.weight=zero, --hook 'b=lambda g: g * 2'",
         )
     return name.strip(), function.strip()
-
-
-def as_tensor(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value
-    import numpy
-
-    return from_array(value if hasattr(value, "strides") else numpy.asarray(value))

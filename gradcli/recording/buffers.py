@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
+from ..engine.origin import line_of
 from .facts.ledger import BufferFact, PassFact
-from .sides import kept_by, key_of, origin_of, size_of
+from .sides import kept_by, key_of, memory, origin_of, size_of
+
+if TYPE_CHECKING:
+    from .passes import Pass
 
 LINES = 1000  # places whose buffers are told apart
 NAMES = 8
-
-Place = Callable[[object], "int | None"]  # the line of an origin
 
 
 class _Heap:
@@ -28,8 +30,7 @@ class _Heap:
 class Heaps:
     """Saved tensors by the place that made their nodes; memory that several share counts once."""
 
-    def __init__(self, memory: Callable[[Any], Any]) -> None:
-        self.memory = memory
+    def __init__(self) -> None:
         self.heaps: dict[int, _Heap] = {}
         self.seen: set[int] = set()  # of arrays that the graph held when the pass began
         self.bytes = 0
@@ -45,20 +46,20 @@ class Heaps:
         for name, array in kept:
             if len(heap.names) < NAMES:
                 heap.names.setdefault(name)
-            memory = self.memory(array)
-            memory = array if memory is None else memory
-            key = key_of(memory)
+            held = memory(array)
+            held = array if held is None else held
+            key = key_of(held)
             if key not in self.seen:
                 self.seen.add(key)
-                size = size_of(memory, array)
+                size = size_of(held, array)
                 heap.bytes += size
                 self.bytes += size
 
-    def facts(self, line: Place) -> tuple[BufferFact, ...]:
+    def facts(self) -> tuple[BufferFact, ...]:
         """By line, the first line first."""
         by_line: dict[int | None, BufferFact] = {}
         for heap in self.heaps.values():
-            at = line(heap.origin)
+            at = line_of(heap.origin)
             known = by_line.get(at, BufferFact(at, 0, (), 0))
             names = dict.fromkeys((*known.names, *heap.names))
             by_line[at] = BufferFact(
@@ -67,16 +68,14 @@ class Heaps:
         return tuple(sorted(by_line.values(), key=lambda fact: fact.line or 0))
 
 
-class Pass:
-    """One pass, while it runs and afterwards."""
+class Buffers:
+    """What the nodes of one pass had saved, while it runs and afterwards."""
 
-    def __init__(
-        self, line: int | None, retained: bool, created: bool, captured: bool, heaps: Heaps
-    ) -> None:
-        self.line, self.retained, self.created, self.captured = line, retained, created, captured
-        self.heaps = heaps
-        self.nodes = self.freed = 0
-        self.failed = False
+    def __init__(self, over: Pass) -> None:
+        self.over = over
+        self.heaps = Heaps()
+        self.nodes = 0
+        self.is_freed = False
         self._kept: tuple[tuple[str, Any], ...] = ()
 
     @property
@@ -100,14 +99,10 @@ class Pass:
             self.heaps.put(origin_of(node), self._kept)
             self._kept = ()
 
-    def end(self, freed: list[Any], failed: bool) -> None:
-        """The pass is over."""
-        self.failed = failed
-        if freed:
-            self.freed = self.saving
-
-    def fact(self, line: Place) -> PassFact:
+    def fact(self) -> PassFact:
+        """The pass, by what it gave up."""
+        over = self.over
         return PassFact(
-            self.line, self.retained, self.created, self.captured, self.failed, self.nodes,
-            self.freed, self.heaps.bytes, self.heaps.facts(line),
+            over.line, over.keep, over.creates, over.captures, over.failed, self.nodes,
+            self.saving if self.is_freed else 0, self.heaps.bytes, self.heaps.facts(),
         )  # fmt: skip

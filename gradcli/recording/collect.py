@@ -9,9 +9,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from math import hypot
 from typing import Any, NamedTuple
 
-from .facts import ConstantFact, Nested, NodeFact, Place, TensorFact
+from .facts import FEW, ConstantFact, Nested, NodeFact, Place, Spread, TensorFact
 from .modules import attributes, is_module, named_buffers, named_parameters
 
 CONTAINERS = (list, tuple, dict)
@@ -147,14 +148,17 @@ def text_of(tensor: Any) -> str:
     return repr(tensor.detach())
 
 
-def range_of(tensor: Any, most: int = 100_000) -> tuple[float, float] | None:
-    """The least and the greatest of several numbers; nothing for one, for very many, for NaN."""
+def range_of(tensor: Any, most: int = 100_000) -> Spread | None:
+    """The least and the greatest of several numbers, of many their mean and norm too; nothing for
+    one, for very many, for NaN."""
     if not 1 < tensor.numel() <= most or str(tensor.dtype).removeprefix("torch.") in UNORDERED:
         return None
     found: list[Any] = tensor.detach().reshape(-1).tolist()
     if any(number != number for number in found):
         return None
-    return min(found), max(found)
+    if len(found) <= FEW:
+        return Spread(min(found), max(found))
+    return Spread(min(found), max(found), sum(found) / len(found), hypot(*found))
 
 
 def collect(

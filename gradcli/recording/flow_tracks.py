@@ -9,6 +9,7 @@ from weakref import ref
 from ..recording.sides import is_parameter, origin_of, row_of
 from .curve import Curve
 from .measures import Measure, copy_of, is_blank, moved
+from .passes import Pass
 
 Key = tuple[Any, str]  # the function that binds a name, or None; the name
 
@@ -17,12 +18,11 @@ class Row:
     """One pass."""
 
     __slots__ = (
-        "number", "origin", "line", "captures", "root", "loss", "square", "largest", "largest_norm",
-        "changed", "change", "failed",
+        "one", "root", "loss", "square", "largest", "largest_norm", "changed", "change",
     )  # fmt: skip
 
-    def __init__(self, number: int, origin: Any, line: int | None, captures: bool) -> None:
-        self.number, self.origin, self.line, self.captures = number, origin, line, captures
+    def __init__(self, one: Pass) -> None:
+        self.one = one
         self.root: Any = None  # where the first root was made
         self.loss: float | None = None
         self.square = 0.0
@@ -30,7 +30,6 @@ class Row:
         self.largest_norm = 0.0
         self.changed: Track | None = None
         self.change = 0.0
-        self.failed = False
 
     @property
     def norm(self) -> float:
@@ -113,12 +112,12 @@ class Track:
         self.elements += found.size
         if found.bad:
             self.bad += 1
-            self.first_bad = self.first_bad or row.number
+            self.first_bad = self.first_bad or row.one.number
         if found.zeros < found.size:
             self.blank_since = self.blocked = None
             self.blanks = 0
         else:
-            self.blank_since = self.blank_since or row.number
+            self.blank_since = self.blank_since or row.one.number
             self.blanks += 1
             self.blocked = blocked
 
@@ -127,7 +126,7 @@ class Track:
         if tensor.grad is None or is_blank(tensor.grad):
             self.mixed = False
         elif changed:
-            self.mixed, self.stale_line = True, row.line
+            self.mixed, self.stale_line = True, row.one.line
 
     def look(self, tensor: Any) -> float:
         """How far it has moved since the last look, against its size."""

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import islice, takewhile
+from itertools import takewhile
 from math import inf, sqrt
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-from ..recording.sides import is_parameter, mark_of, origin_of
+from ..engine.origin import current_line
+from ..recording.sides import AnyTensor, is_parameter, mark_of, origin_of
 from .collect import NESTING, tensors_in
 from .flow_tracks import Blocked, Key, Row, Track
 from .measures import Measure, is_blank, measured, norm_of, unchanged, weight_of
-from .modules import attributes, is_module
+from .passes import Pass
+from .recording import Recording
 from .spectator import Spectator
 
 ENDS = 1000  # passes that are held at each end
@@ -48,16 +50,14 @@ class Running:
 
 
 class GradientFlow(Spectator):
-    """Give it to a run. `kind` is the class of tensors, `line` says where the program is."""
+    """Tracks and rows. `loop_names` finds the names of a program's loops."""
 
-    def __init__(
-        self, kind: type, line: Callable[[], int | None], origin: Callable[[], Any],
-        loop_names: Callable[[Any], frozenset[str]] = lambda machine: frozenset(),
-    ) -> None:  # fmt: skip
-        self.kind, self.line, self.origin, self.loop_names = kind, line, origin, loop_names
+    def __init__(self, recording: Recording, loop_names: Callable[[Any], frozenset[str]]) -> None:
+        self.modules, self.optimizers = recording.modules, recording.optimizers
+        self.loop_names = loop_names
         self.passing: frozenset[str] = frozenset()  # they mean one thing after the other
         self.wanted: int | None = None
-        self.count = self.lost = 0
+        self.lost = 0
         self.first: list[Row] = []
         self.last: deque[Row] = deque(maxlen=ENDS)
         self.bad: Row | None = None  # the first with a NaN or an infinity
@@ -67,13 +67,7 @@ class GradientFlow(Spectator):
         self.room = COPIES
         self.names: dict[int, tuple[Any, Key, int | None]] = {}
         self.latest: dict[Key, Track] = {}  # of a leaf that a name stands for, or stood for last
-        self.inner: dict[str, Any] = {}  # modules and objects that only functions know
-        self.born: dict[int, tuple[Any, int | None]] = {}  # parameters, where they were made
-        self.modules: list[Any] = []
         self.made_in: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-        self.optimisers: dict[int, tuple[Any, int | None]] = {}
-        self.optimised: dict[int, Any] = {}  # parameters, by identity
-        self.steps: dict[int, int] = {}
         self.one: dict[int, tuple[Measure, float]] = {}  # of the pass that is wanted, by the track
         self.one_row: Row | None = None
         self.one_changes: dict[int, float] = {}
@@ -90,15 +84,12 @@ class GradientFlow(Spectator):
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         self._heard(scope, name, value)
-        if not name.startswith("_") and name not in self.inner and len(self.inner) < GONE:
-            if is_module(value) or attributes(value):
-                self.inner[name] = value
 
     def _heard(self, scope: Any, name: str, value: Any) -> None:
-        if isinstance(value, self.kind):
+        if isinstance(value, AnyTensor):
             self._leaf(scope, name, value)
         elif type(value) in CONTAINERS and len(value) <= ITEMS:
-            for path, tensor in tensors_in(name, value, self.kind, NESTING - 1):
+            for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
                 self._leaf(scope, path, tensor)
 
     def _leaf(self, scope: Any, name: str, tensor: Any) -> None:
@@ -108,7 +99,7 @@ class GradientFlow(Spectator):
         if identity in self.names or len(self.names) >= NAMES:
             return
         known = ref(tensor, lambda _: self.names.pop(identity, None))
-        self.names[identity] = known, key, self.line()
+        self.names[identity] = known, key, current_line()
         track = self.latest.get(key)
         if track is None or identity in self.tracks or track.shape != tuple(tensor.shape):
             return
@@ -173,46 +164,23 @@ class GradientFlow(Spectator):
                 self.one_changes[id(track)] = ratio
         return ratio != 0
 
-    def parameter(self, tensor: Any) -> None:
-        if len(self.born) < NAMES:
-            self.born[id(tensor)] = ref(tensor), self.line()
-
     def changed(self, tensor: Any) -> None:
         track = self.tracks.get(id(tensor))
         if track is not None:
-            track.changed_line = self.line()
+            track.changed_line = current_line()
 
-    # ---- modules and optimisers
-
-    def entering(self, module: Any) -> None:
-        self.modules.append(module)
-
-    def leaving(self, module: Any) -> None:
-        self.modules.pop()
+    # ---- modules
 
     def made(self, tensor: Any) -> None:
-        if self.modules and tensor is not None and tensor.grad_fn is not None:
-            self.made_in[mark_of(tensor.grad_fn)] = self.modules[-1]
-
-    def optimizing(self, optimizer: Any, parameters: Sequence[Any]) -> None:
-        if len(self.optimisers) >= TRACKS:
-            return
-        self.optimisers.setdefault(id(optimizer), (optimizer, self.line()))
-        for parameter in islice(parameters, TRACKS - len(self.optimised)):
-            self.optimised.setdefault(id(parameter), (parameter, id(optimizer)))
-
-    def stepping(self, optimizer: Any) -> None:
-        self.steps[id(optimizer)] = self.steps.get(id(optimizer), 0) + 1
+        running = self.modules.running
+        if running and tensor is not None and tensor.grad_fn is not None:
+            self.made_in[mark_of(tensor.grad_fn)] = running[-1]
 
     # ---- passes
 
-    def started(
-        self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
-        inputs: Sequence[Any] | None, capture: bool,
-    ) -> None:  # fmt: skip
-        self.count += 1
-        row = Row(self.count, self.origin(), self.line(), capture)
-        root = roots[0]
+    def began(self, one: Pass) -> None:
+        row = Row(one)
+        root = one.roots[0]
         row.root = None if root.grad_fn is None else origin_of(root.grad_fn)
         if root.numel() == 1 and not root.is_complex():
             row.loss = float(root.detach().item())
@@ -283,21 +251,18 @@ class GradientFlow(Spectator):
         now.found[key] = track, found, now.sizes.get(key, 0.0)
         if found.bad and self.bad is None:
             self.bad = now.row
-        if now.row.number == self.wanted:
+        if now.row.one.number == self.wanted:
             self.one_row = now.row
             self.one[id(track)] = found, norm_of(variable)
 
-    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
-        if self.running:
-            over = self.running.pop()
-            self._compare(over)
-            for track, *_ in over.found.values():
-                if track.blocked is not None:
-                    track.blocked = _behind(track.blocked, over)
-
-    def failed(self, freed: list[Any]) -> None:
-        if self.running:
-            self.running.pop().row.failed = True
+    def over(self, one: Pass, freed: list[Any]) -> None:
+        over = self.running.pop()
+        if one.failed:
+            return
+        self._compare(over)
+        for track, *_ in over.found.values():
+            if track.blocked is not None:
+                track.blocked = _behind(track.blocked, over)
 
     def _compare(self, over: Running) -> None:
         """Which leaves were small beside the others of this pass, nearer to the root or farther?"""
@@ -334,7 +299,7 @@ class GradientFlow(Spectator):
         if track.is_parameter or track.updates or track.passes == 1:
             return True
         tensor = track.tensor()
-        return tensor is not None and id(tensor) in self.optimised
+        return tensor is not None and self.optimizers.of(tensor) is not None
 
     # ---- the end
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..engine.origin import current_line, current_origin
 from .collect import text_of
 from .facts import EventFact
+from .names import Names
+from .passes import Pass, Passes
+from .spectator import Spectator
 
 MOST = 1000  # hooks that ran
 REGISTERED = 100_000
@@ -45,49 +50,61 @@ class _Running(NamedTuple):
     text: str
 
 
-class HookLog:
-    """What the engine tells of hooks, as a log.
+class HookLog(Spectator):
+    """The hooks of a run. `options` are the functions of options by their identity, and how the
+    command line writes them."""
 
-    `name_of` names a node, as long as it lives, `words` a hook, and `registration` says where the
-    program is when a hook is registered; all may be replaced by who knows the program.
-    """
-
-    def __init__(self, line: Callable[[], int | None]) -> None:
-        self.line = line
-        self.words: Callable[[Any], str] = lambda hook: "a hook"
-        self.name_of: Callable[[Any], str | None] = lambda node: None
-        self.registration: Callable[[], Registration] = lambda: Registration(self.line())
+    def __init__(self, names: Names, passes: Passes) -> None:
+        self.names, self.passes = names, passes
+        self.options: dict[int, str] = {}
         self.runs: list[_Run] = []
-        self.passes: list[tuple[int | None, int]] = []  # line of the call, hooks running then
+        self._source: Any = None
         self._registered: dict[int, Registration] = {}
         self._running: list[_Running] = []
+        self._outside: list[int] = []  # for each pass, how many hooks were running then
 
-    def registered(self, number: int) -> None:
+    def begin(self, machine: Any) -> None:
+        """The program is about to run."""
+        self._source = machine.program.source
+
+    def registered(self, number: int, hook: Any) -> None:
         """A hook was given this number."""
         if len(self._registered) < REGISTERED:
-            self._registered[number] = self.registration()
+            self._registered[number] = self._registration(hook)
+
+    def _registration(self, hook: Any) -> Registration:
+        """Where a hook is being registered, and the text of the lambda in that call."""
+        if id(hook) in self.options:
+            return Registration(None)  # an option's hook stands on no line
+        origin = current_origin()
+        if not isinstance(origin, ast.Call) or self._source is None:
+            return Registration(current_line())
+        words = next(
+            (self._source.text_of(self._source.span_of(argument))
+             for argument in origin.args if isinstance(argument, ast.Lambda)),
+            "",
+        )  # fmt: skip
+        return Registration(origin.lineno, words)
 
     @property
     def is_used(self) -> bool:
         """Whether the program has hooks at all."""
         return bool(self._registered)
 
-    def started(self) -> None:
+    def began(self, one: Pass) -> None:
         """A pass begins."""
-        self.passes.append((self.line(), len(self._running)))
+        self._outside.append(len(self._running))
 
-    def ended(self) -> None:
-        """It is over; hooks that failed in it are no longer running."""
-        if self.passes:
-            _, running = self.passes.pop()
-            del self._running[running:]
+    def over(self, one: Pass, freed: list[Any]) -> None:
+        """It has ended; hooks that failed in it are no longer running."""
+        del self._running[self._outside.pop() :]
 
     def hooking(self, kind: str, node: Any, hook: Any, number: int, value: Any) -> None:
         """A hook is about to run."""
         told = len(self.runs) < MOST and getattr(hook, "stands_for", hook) is not None
         self._running.append(_Running(node, number, _text(kind, value) if told else ""))
 
-    def hooked(self, kind: str, hook: Any, before: Any, after: Any) -> None:
+    def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
         """It has run."""
         if not self._running:
             return
@@ -96,7 +113,7 @@ class HookLog:
         if len(self.runs) >= MOST or meant is None:
             return
         line, written = self._registered.get(number, Registration(None))
-        words = self.words(meant)
+        words = self.options.get(id(meant)) or name_of_hook(meant)
         if written and words.startswith("<"):
             words = written
         new: str | None = None
@@ -106,8 +123,9 @@ class HookLog:
                 new = None
         elif _text(kind, before) != text:
             new = _text(kind, before)  # it changed in place what it was given
-        call = self.passes[-1][0] if self.passes else None
-        name = self.name_of(node) or ""
+        running = self.passes.running
+        call = running[-1].line if running else None
+        name = self.names.of_node(node) or ""
         self.runs.append(_Run(node, name, words, text, new, kind, line, call))
 
     def facts(self, names: Callable[[Any], str]) -> tuple[EventFact, ...]:

@@ -1,19 +1,23 @@
 """Recording: the ledger: what was added to each `.grad` and by which call, resets, stale gradients.
 
-A Book hears what the engine tells (`watch.Watch` passes it on) and holds on to few values: of the
-entries of one gradient the first and the last, each value only while it is small.
+It holds on to few values: of the entries of one gradient the first and the last, each value only
+while it is small.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
 
-from .buffers import Heaps, Pass
+from ..engine.origin import current_line
+from .buffers import Buffers
 from .collect import numbers, text_of
 from .facts.ledger import AccountFact, EntryFact, PassFact, StaleFact
+from .passes import Pass, Passes
+from .sides import memory
+from .spectator import Spectator
 
 ENDS = 50  # entries of one gradient that are held at each end
 SMALL = 256  # elements of a gradient whose values are held
@@ -87,15 +91,13 @@ class Account:
         self.added_at, self.updated_at = (entry.line,), None
 
 
-class Book:
-    """All accounts, and the passes. `line` says where the program is, `memory` whose memory an
-    array shares (None: it is a number on its own)."""
+class Ledger(Spectator):
+    """All accounts, and what passes gave up."""
 
-    def __init__(self, line: Callable[[], Line], memory: Callable[[Any], Any]) -> None:
-        self.line, self.memory = line, memory
+    def __init__(self, passes: Passes) -> None:
+        self.passes = passes
         self.accounts: dict[int, Account] = {}
-        self.passes: deque[Pass] = deque(maxlen=PASSES)
-        self.running: list[Pass] = []
+        self.buffers: deque[Buffers] = deque(maxlen=PASSES)  # of passes that are over
         self._grads: dict[int, Account] = {}  # by the identity of the tensor that is the .grad
         self._shared: dict[int, tuple[Any, Account, bool]] = {}  # by memory; whether it is a .grad
         self._alone: list[tuple[Any, Account, bool]] = []  # tensors whose memory nobody shares yet
@@ -103,35 +105,50 @@ class Book:
 
     # ---- passes
 
-    def started(self, keep: bool, create_graph: bool, capture: bool) -> None:
+    def began(self, one: Pass) -> None:
         """A pass begins."""
-        self.running.append(Pass(self.line(), keep, create_graph, capture, Heaps(self.memory)))
+        one.buffers = Buffers(one)
 
-    def ended(self, freed: list[Any], failed: bool) -> Pass | None:
-        """It is over."""
-        if not self.running:
-            return None
-        over = self.running.pop()
-        over.end(freed, failed)
+    def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
+        """A node is about to run."""
+        now = self._now
+        if now is not None:
+            now.arrived(node)
+
+    def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
+        """A node has run."""
+        now = self._now
+        if now is not None:
+            now.applied(node)
+
+    @property
+    def _now(self) -> Buffers | None:
+        running = self.passes.running
+        return running[-1].buffers if running else None
+
+    def over(self, one: Pass, freed: list[Any]) -> None:
+        """It has ended."""
+        if one.buffers is not None:
+            one.buffers.is_freed = bool(freed)
+            self.buffers.append(one.buffers)
         self._amount = None
-        self.passes.append(over)
-        return over
 
     # ---- gradients
 
-    def accumulated(self, tensor: Any, grad: Any) -> None:
+    def accumulated(self, variable: Any, grad: Any) -> None:
         """Something is about to be added."""
         self._amount = grad.detach().clone() if grad.numel() <= SMALL else grad
 
-    def stored(self, tensor: Any) -> None:
+    def stored(self, variable: Any) -> None:
         """It was added."""
         amount, self._amount = self._amount, None
-        account = self._account(tensor)
+        account = self._account(variable)
         if account is None:
             return
-        line = self.running[-1].line if self.running else self.line()
+        running = self.passes.running
+        line = running[-1].line if running else current_line()
         amount = amount if amount is not None and amount.numel() <= SMALL else None
-        account.add(Entry("added", line, amount, self._copy(tensor.grad)))
+        account.add(Entry("added", line, amount, self._copy(variable.grad)))
         self._follow(account)
 
     def assigned(self, tensor: Any, value: Any) -> None:
@@ -139,7 +156,7 @@ class Book:
         known = self.accounts.get(id(tensor))
         if value is None:
             if known is not None and known.grad is not None:
-                known.enter(Entry("cleared", self.line()))
+                known.enter(Entry("cleared", current_line()))
                 self._forget(known)
             return
         if known is not None and known.grad is value:
@@ -147,7 +164,7 @@ class Book:
         account = known or self._account(tensor)
         if account is not None:
             copy = self._copy(value)
-            account.enter(Entry("assigned", self.line(), copy, copy))
+            account.enter(Entry("assigned", current_line(), copy, copy))
             self._follow(account, value)
 
     def changed(self, tensor: Any) -> None:
@@ -162,11 +179,11 @@ class Book:
         if account is not None:
             self._updated(account)
             return
-        memory = self.memory(tensor)
-        if memory is None:
+        held = memory(tensor)
+        if held is None:
             return
         self._look_again()
-        found = self._shared.get(id(memory))
+        found = self._shared.get(id(held))
         if found is not None:
             _, account, is_grad = found
             if is_grad:
@@ -176,7 +193,7 @@ class Book:
 
     def _updated(self, account: Account) -> None:
         if account.added_at is not None:
-            account.updated_at = (self.line(),)
+            account.updated_at = (current_line(),)
         self._share(account.tensor, account, is_grad=False)
 
     def _grad_changed(self, account: Account) -> None:
@@ -185,7 +202,7 @@ class Book:
             return
         zeroed = not bool((grad.detach() != 0).any().item())
         copy = None if zeroed else self._copy(grad)
-        account.enter(Entry("zeroed" if zeroed else "changed", self.line(), None, copy))
+        account.enter(Entry("zeroed" if zeroed else "changed", current_line(), None, copy))
 
     # ---- which memory is whose
 
@@ -212,11 +229,11 @@ class Book:
             account.grad = None
 
     def _share(self, tensor: Any, account: Account, *, is_grad: bool) -> None:
-        memory = self.memory(tensor)
-        if memory is None:
+        held = memory(tensor)
+        if held is None:
             self._alone.append((tensor, account, is_grad))
         else:
-            self._shared[id(memory)] = (memory, account, is_grad)
+            self._shared[id(held)] = (held, account, is_grad)
 
     def _look_again(self) -> None:
         """A single number is given memory of its own once somebody shares it: `x.grad.data`."""
@@ -231,9 +248,9 @@ class Book:
 
     # ---- what it amounts to
 
-    def pass_facts(self, line: Callable[[object], Line]) -> tuple[PassFact, ...]:
-        """The last passes, in their order. `line` gives the line of an origin."""
-        return tuple(over.fact(line) for over in self.passes)
+    def pass_facts(self) -> tuple[PassFact, ...]:
+        """The last passes, in their order."""
+        return tuple(one.fact() for one in self.buffers)
 
     def facts(
         self, names: Callable[[Any], tuple[str, Line]], *, full: bool = False

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
+from ..engine.observer import Observer
+from ..engine.origin import line_of
 from .facts.profile import LineFact, ProfileFact
 from .sides import origin_of
-from .spectator import Spectator
+from .spectator import EVENTS, Spectator
 
 FORWARD, BACKWARD = 0, 1
 SCALAR = 4  # bytes of a gradient that the engine holds as a number
@@ -31,10 +33,11 @@ class Account:
 class Stopwatch:
     """One account runs at a time."""
 
-    __slots__ = ("accounts", "current", "since")
+    __slots__ = ("accounts", "calls", "current", "since")
 
     def __init__(self) -> None:
         self.accounts: dict[tuple[int, int], Account] = {}
+        self.calls: list[Account] = []  # the accounts that passes in progress interrupted
         self.current = Account()  # what belongs to no line: reading, checking, compiling
         self.since = perf_counter_ns()
 
@@ -90,101 +93,63 @@ class Stopwatch:
         return ProfileFact(tuple(fact for _, _, fact in sorted(rows, key=lambda row: row[:2])))
 
 
-class Profile(Spectator):
-    """Watches while a program is timed; another spectator may listen behind it."""
+class Timing(Observer):
+    """Puts time and bytes on the accounts of lines; an inner observer hears on nobody's time."""
 
-    __slots__ = ("watch", "inner", "calls")
+    def __init__(self, watch: Stopwatch, inner: Observer) -> None:
+        self.watch = watch
+        own: dict[str, Callable[..., None]] = {
+            "made": self._made, "started": self._started, "arrived": self._arrived,
+            "applied": self._applied, "walked": self._ended, "failed": self._ended,
+        }  # fmt: skip
+        for event in EVENTS:
+            setattr(self, event, self._told(own.get(event), getattr(inner, event)))
 
-    def __init__(self, inner: Spectator | None) -> None:
-        self.watch = Stopwatch()
-        self.inner = Spectator() if inner is None else inner
-        self.calls: list[Account] = []  # the accounts that passes in progress interrupted
+    def _told(
+        self, own: Callable[..., None] | None, inner: Callable[..., None]
+    ) -> Callable[..., None]:
+        watch = self.watch
 
-    def _told(self, name: str, *facts: Any) -> None:
-        """Hands on what the engine told, on nobody's time."""
-        self.watch.pause()
-        getattr(self.inner, name)(*facts)
-        self.watch.since = perf_counter_ns()
+        def tell(*facts: Any) -> None:
+            if own is not None:
+                own(*facts)
+            watch.pause()
+            inner(*facts)
+            watch.since = perf_counter_ns()
 
-    # ---- the program
+        return tell
 
-    def made(self, tensor: Any) -> None:
+    def _made(self, tensor: Any) -> None:
         """A result: its bytes are the line's, unless they are another tensor's."""
         if tensor is not None and tensor._base is None and not tensor._version:
             self.watch.current.bytes += tensor.numel() * tensor.element_size()
-        self._told("made", tensor)
 
-    def changed(self, tensor: Any) -> None:
-        """A tensor was given new values in place."""
-        self._told("changed", tensor)
-
-    def assigned(self, tensor: Any, value: Any) -> None:
-        """A .grad was assigned."""
-        self._told("assigned", tensor, value)
-
-    def registered(self, number: int, hook: Any) -> None:
-        """A hook was registered."""
-        self._told("registered", number, hook)
-
-    def parameter(self, tensor: Any) -> None:
-        """A parameter was made."""
-        self._told("parameter", tensor)
-
-    def entering(self, module: Any) -> None:
-        """A module is called."""
-        self._told("entering", module)
-
-    def leaving(self, module: Any) -> None:
-        """The call has ended."""
-        self._told("leaving", module)
-
-    # ---- a pass over the graph
-
-    def started(self, *facts: Any) -> None:
+    def _started(self, *facts: Any) -> None:
         """A pass begins: the line that asked for it is interrupted by the nodes' lines."""
-        self.calls.append(self.watch.current)
-        self._told("started", *facts)
+        self.watch.calls.append(self.watch.current)
 
-    def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
+    def _arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
         """A node is about to run: on the account of the line that made it."""
-        line = getattr(origin_of(node), "lineno", None)
+        line = line_of(origin_of(node))
         if line is not None:
             self.watch.switch(self.watch.account(line, BACKWARD))
-        self._told("arrived", node, grads)
 
-    def applied(self, node: Any, grads: tuple[Any, ...], results: Any) -> None:
+    def _applied(self, node: Any, grads: tuple[Any, ...], results: Any) -> None:
         """A node has run: what it hands on are its line's bytes."""
         for value in results:
             if value is not None:
                 self.watch.current.bytes += int(getattr(value, "nbytes", SCALAR))
-        self._told("applied", node, grads, results)
 
-    def accumulated(self, variable: Any, grad: Any) -> None:
-        """A gradient is about to be stored."""
-        self._told("accumulated", variable, grad)
-
-    def stored(self, variable: Any) -> None:
-        """It was stored."""
-        self._told("stored", variable)
-
-    def captured(self, node: Any, place: int, grad: Any) -> None:
-        """A gradient that was asked for."""
-        self._told("captured", node, place, grad)
-
-    def hooking(self, *facts: Any) -> None:
-        """A hook is about to run."""
-        self._told("hooking", *facts)
-
-    def hooked(self, *facts: Any) -> None:
-        """A hook has run."""
-        self._told("hooked", *facts)
-
-    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
+    def _ended(self, *facts: Any) -> None:
         """The pass has ended."""
-        self.watch.switch(self.calls.pop())
-        self._told("walked", freed, keep, create_graph)
+        self.watch.switch(self.watch.calls.pop())
 
-    def failed(self, freed: list[Any]) -> None:
-        """The pass has ended in an error."""
-        self.watch.switch(self.calls.pop())
-        self._told("failed", freed)
+
+class Profile(Spectator):
+    """Watches while a program is timed."""
+
+    def __init__(self) -> None:
+        self.watch = Stopwatch()
+
+    def around(self, observer: Observer) -> Observer:
+        return Timing(self.watch, observer)

@@ -124,9 +124,10 @@ class Side:
         finally:
             node.saved = held
 
-    def probed(self, node: Any, grad: Any) -> Sequence[Any]:
-        """What a node that is about to run makes of a gradient, an array; nothing is given up."""
-        found: Sequence[Any] = node.row.backward(node, grad)
+    def probed(self, node: Any, *grads: Any) -> Sequence[Any]:
+        """What a node that is about to run makes of a gradient of each output, arrays; nothing is
+        given up."""
+        found: Sequence[Any] = node.row.backward(node, *grads)
         return found
 
     def is_packed(self, node: Any) -> bool:
@@ -174,6 +175,15 @@ class Side:
     def memory(self, value: Any) -> Any:
         """Whose memory a tensor or an array shares; None for a number on its own."""
         return memory_of(value._data if isinstance(value, Tensor) else value)
+
+    def common(self, tensor: Any) -> Any:
+        """What tensors that share memory have in common, numbers on their own too."""
+        memory = self.memory(tensor)
+        return tensor._need_storage() if memory is None else memory
+
+    def counter(self, tensor: Any) -> Any:
+        """What counts the versions of a tensor."""
+        return tensor._need_storage()
 
     def grad_enabled(self) -> bool:
         """Whether operations enter the graph just now."""
@@ -301,9 +311,10 @@ def saved_by(node: Any) -> Any:
     return side_of_node(node).saved(node)
 
 
-def probed(node: Any, grad: Any) -> Sequence[Any]:
-    """What a node that is about to run makes of a gradient, an array; nothing is given up."""
-    return side_of_node(node).probed(node, grad)
+def probed(node: Any, *grads: Any) -> Sequence[Any]:
+    """What a node that is about to run makes of a gradient of each output, arrays; nothing is
+    given up."""
+    return side_of_node(node).probed(node, *grads)
 
 
 def is_packed(node: Any) -> bool:
@@ -367,6 +378,16 @@ def is_tensor(value: Any) -> bool:
 def memory(value: Any) -> Any:
     """Whose memory a tensor or an array shares; None for a number on its own."""
     return side_of(value).memory(value)
+
+
+def common_of(tensor: Any) -> Any:
+    """What tensors that share memory have in common, numbers on their own too."""
+    return side_of(tensor).common(tensor)
+
+
+def counter_of(tensor: Any) -> Any:
+    """What counts the versions of a tensor."""
+    return side_of(tensor).counter(tensor)
 
 
 def key_of(memory: Any) -> int:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
+from ..engine.tensor import Tensor, from_array, plain
 from .collect import numbers, range_of, text_of
-from .facts import Nested
+from .facts import Nested, Spread
+from .sides import is_live, sides
 
 LARGEST = 4096  # elements of a value that is kept
 
@@ -14,7 +17,71 @@ class Summary(NamedTuple):
     """Stands for a value that is too large to be kept; no range where it holds a NaN."""
 
     shape: tuple[int, ...]
-    range: tuple[float, float] | None
+    range: Spread | None
+
+
+class Number:
+    """A number on its own; most are never looked at."""
+
+    __slots__ = ("data", "kind")
+
+    def __init__(self, data: Any, kind: Any) -> None:
+        self.data, self.kind = data, kind
+
+
+def snapshot(value: Any, largest: float = LARGEST) -> Any:
+    """A tensor, or a gradient that the engine holds as an array, as it is now."""
+    if value.__class__ is not Tensor and is_live(value):
+        assert sides.live is not None
+        return sides.live.snapshot(value, largest)
+    tensor = value if value.__class__ is Tensor else as_tensor(value)
+    data = tensor._data
+    if not hasattr(data, "__setitem__"):
+        return Number(data, tensor._kind)  # it can't change
+    if data.size <= largest:
+        return plain(data.copy(), tensor._kind)
+    low, high = data.min(), data.max()
+    ordered = data.dtype.kind in "fiu" and low == low and high == high
+    if not ordered:
+        return Summary(data.shape, None)
+    flat = data.reshape(-1)
+    return Summary(data.shape, Spread(float(low), float(high), float(flat.mean()), norm_of(flat)))
+
+
+def norm_of(flat: Any) -> float:
+    """The Euclidean norm of an array of one dimension, by one product of vectors; in double
+    precision where the squares of single precision or of integers would not do."""
+    if flat.dtype.kind == "f":
+        squares = float(flat @ flat)
+        if 0.0 < squares < inf:
+            return squares**0.5
+    wide = flat.astype("float64")
+    largest = float(abs(wide).max())
+    if not 0.0 < largest < inf:
+        return largest
+    wide /= largest
+    return largest * float(wide @ wide) ** 0.5
+
+
+def whole(value: Any) -> Any:
+    """The same, however large it is."""
+    return snapshot(value, inf)
+
+
+def restored(snapshot: Any) -> Any:
+    """A snapshot as the tensor that it was; a summary stays one, None too."""
+    if snapshot.__class__ is Number:
+        return plain(snapshot.data, snapshot.kind)
+    return snapshot.restored() if hasattr(snapshot, "restored") else snapshot
+
+
+def as_tensor(value: Any) -> Any:
+    """A gradient that the engine holds as an array, as a tensor."""
+    if isinstance(value, Tensor):
+        return value
+    import numpy
+
+    return from_array(value if hasattr(value, "strides") else numpy.asarray(value))
 
 
 class Told(NamedTuple):
@@ -22,7 +89,7 @@ class Told(NamedTuple):
 
     shape: tuple[int, ...] = ()
     text: str | None = None
-    range: tuple[float, float] | None = None
+    range: Spread | None = None
     value: Nested | None = None
 
 

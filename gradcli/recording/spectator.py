@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.observer import Observer
+
+if TYPE_CHECKING:
+    from .passes import Pass
 
 
 class Spectator(Observer):
@@ -24,6 +27,16 @@ class Spectator(Observer):
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function was bound."""
+
+    def began(self, one: Pass) -> None:
+        """A pass began, and `recording.passes` has put down how."""
+
+    def over(self, one: Pass, freed: list[Any]) -> None:
+        """It has ended; `freed` are the nodes whose saved tensors it gave up."""
+
+    def around(self, observer: Observer) -> Observer:
+        """Who is told what the engine does, in place of the observer that tells all spectators."""
+        return observer
 
     def text_of(self, file: str) -> str | None:
         """The text of an option that an error is in, by the name that the error gives it."""
@@ -61,7 +74,15 @@ def together(told: list[Callable[..., Any]]) -> Callable[..., Any] | None:
     """One call for all of them; None where nobody listens."""
     if len(told) < 2:
         return told[0] if told else None
-    return _all(told)
+    return _both(*told) if len(told) == 2 else _all(told)
+
+
+def _both(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., None]:
+    def tell(*facts: Any) -> None:
+        first(*facts)
+        second(*facts)
+
+    return tell
 
 
 def _all(told: list[Callable[..., Any]]) -> Callable[..., None]:

@@ -1,16 +1,17 @@
-"""Recording: an observer that keeps every step of the backward passes of a run, in their order."""
+"""Recording: every step of the backward passes of a run that are kept, in their order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakSet
 
-from .sides import mark_of
-from .watch import Watch
+from .hook_log import HookLog
+from .passes import Pass, Passes
+from .sides import edge_of
+from .spectator import Spectator
 
 ROOM = 256 * 2**20  # bytes of gradients that are held; of later ones only the shape is
-PASSES = 1000
+PASSES = 1000  # that `step` keeps
 LARGEST = 65_536  # bytes of one gradient that is copied
 
 Key = tuple[int, int]  # a node's identity and the number of its output
@@ -59,16 +60,15 @@ class Step:
 
 
 class Walk:
-    """One pass, while it runs and afterwards."""
+    """The steps of one pass, while it runs and afterwards."""
 
-    def __init__(self, number: int, origin: Any, roots: Sequence[Any], is_grad: bool) -> None:
-        self.number, self.origin, self.roots, self.is_grad = number, origin, roots, is_grad
+    def __init__(self, over: Pass) -> None:
+        self.over = over
         self.seeds: tuple[Any, ...] = ()
         self.steps: list[Step] = []
         self.numbers: dict[int, int] = {}  # of the step of a node, by the node's identity
         self.pending: dict[Key, list[tuple[int, int]]] = {}
         self.leaves: dict[int, Any] = {}  # the nodes of leaves, by the leaf's identity
-        self.retained = self.created = self.failed = self.restricted = False
         self.bytes = self.freed = 0
 
     def contribute(self, node: Any, number: int, step: int, place: int) -> None:
@@ -84,76 +84,66 @@ class Walk:
         return tuple(tuple(take((id(node), i), ())) for i in range(outputs))
 
 
-class StepWatch(Watch):
-    """A Watch that keeps every step too.
+class Steps(Spectator):
+    """Keeps every step of the passes that are kept; with `alone`, of the last of them.
 
-    `origin` says where the program is, `node_of` which node a tensor's gradient goes to, and
-    `local` finds the local derivatives of a node that is about to run.
+    `local` finds the local derivatives of a node that is about to run, and `begun` hears that a
+    step begins, when all before it are over, and that a pass has ended.
     """
 
-    node_of: Callable[[Any], Any] = staticmethod(lambda tensor: tensor.grad_fn)
     local: Callable[[Any, tuple[Any, ...]], tuple[Local | None, ...]] = staticmethod(
         lambda node, grads: ()
     )
+    begun: Callable[[Walk], None] = staticmethod(lambda walk: None)
+    alone = False
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.walks: dict[int, Walk] = {}  # by number, the first ones, or the one that is wanted
-        self.only: int | None = None
+    def __init__(self, passes: Passes, hooks: HookLog) -> None:
+        self.passes, self.hooks = passes, hooks
         self.room = ROOM
-        self.derived: WeakSet[Any] = WeakSet()  # nodes that a pass made: graphs of gradients
-        self.active: list[Walk | None] = []  # None: a pass that is not kept
+
+    @property
+    def walks(self) -> dict[int, Walk]:
+        """By the number of the pass."""
+        kept = sorted(self.passes.kept.items())
+        return {number: one.walk for number, one in kept if one.walk is not None}
 
     # ---- what the engine tells
 
-    def made(self, tensor: Any) -> None:
-        super().made(tensor)
-        if self.active and tensor is not None and tensor.grad_fn is not None:
-            self.derived.add(mark_of(tensor.grad_fn))
-
-    def started(
-        self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
-        inputs: Sequence[Any] | None, capture: bool,
-    ) -> None:  # fmt: skip
-        super().started(roots, gradients, keep, create_graph, inputs, capture)
-        if self.only not in (None, self.count) or len(self.walks) >= PASSES:
-            self.active.append(None)
+    def began(self, one: Pass) -> None:
+        if self.alone and len(self.passes.running) == 1:
+            self.room = ROOM
+            for before in self.passes.kept.values():
+                before.walk = None
+        if not one.is_kept:
             return
-        walk = self.walks[self.count] = Walk(self.count, self.origin(), roots, capture)
-        walk.retained, walk.created = keep, create_graph
-        walk.restricted = inputs is not None
-        walk.seeds = tuple(self._held(gradient) for gradient in gradients)
-        for place, root in enumerate(roots):
-            walk.contribute(self.node_of(root), root.output_nr, 0, place)
-        self.active.append(walk)
+        walk = one.walk = Walk(one)
+        walk.seeds = tuple(self._held(gradient) for gradient in one.gradients)
+        for place, root in enumerate(one.roots):
+            walk.contribute(edge_of(root), root.output_nr, 0, place)
 
     def hooking(self, kind: str, node: Any, hook: Any, number: int, value: Any) -> None:
         if self.walk is not None and not kind.startswith("module"):
             self._step(self.walk, node)
-        super().hooking(kind, node, hook, number, value)
 
     def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
-        super().hooked(kind, node, hook, number, before, after)
         if self.walk is not None and self.walk.steps:
             self.walk.steps[-1].last_hook = len(self.hooks.runs)
 
     def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
-        super().arrived(node, grads)
         walk = self.walk
         if walk is None:
             return
         parts = walk.parts(node, len(grads))
-        if walk.restricted and not any(parts):
+        if walk.over.inputs is not None and not any(parts):
             return  # nothing that was asked for lies behind what would hand on to it
         step = self._step(walk, node)
         step.parts = parts
         step.grads = tuple(map(self._held, grads))
         step.locals = self.local(node, grads)
-        if self.book.running:
-            step.kept = self.book.running[-1].kept_names
+        if walk.over.buffers is not None:
+            step.kept = walk.over.buffers.kept_names
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
-        super().applied(node, grads, results)
         walk = self.walk
         if walk is None:
             return
@@ -168,7 +158,6 @@ class StepWatch(Watch):
                 walk.contribute(child, output_nr, number, place)
 
     def accumulated(self, variable: Any, grad: Any) -> None:
-        super().accumulated(variable, grad)
         walk = self.walk
         if walk is None:
             return
@@ -182,12 +171,12 @@ class StepWatch(Watch):
         step.before = None if variable.grad is None else self._copied(variable.grad)
 
     def stored(self, variable: Any) -> None:
-        super().stored(variable)
         if self.walk is not None and id(variable) in self.walk.leaves:
             step = self.walk.steps[-1]
             step.after, step.is_stored = self._copied(variable.grad), True
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
+        super().captured(node, place, grad)
         if self.walk is None or node is None:
             return
         step = self._step(self.walk, node)
@@ -195,30 +184,22 @@ class StepWatch(Watch):
         if not step.grads:
             step.grads = (self._held(grad),)
 
-    def failed(self, freed: list[Any]) -> None:
-        self._end(failed=True)
-        super().failed(freed)
-
-    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
-        self._end(failed=False)
-        super().walked(freed, keep, create_graph)
+    def over(self, one: Pass, freed: list[Any]) -> None:
+        if one.walk is None:
+            return
+        self.begun(one.walk)
+        one.walk.pending.clear()
+        if one.buffers is not None:
+            one.walk.bytes = one.buffers.heaps.bytes
+            one.walk.freed = 0 if one.keep else one.buffers.saving
 
     # ---- how it is kept
-
-    def _end(self, *, failed: bool) -> None:
-        walk = self.active.pop() if self.active else None
-        if walk is not None:
-            walk.failed = failed
-            walk.pending.clear()
-            if self.book.running:
-                over = self.book.running[-1]
-                walk.bytes = over.heaps.bytes
-                walk.freed = 0 if walk.retained else over.saving
 
     @property
     def walk(self) -> Walk | None:
         """The pass in progress, if it is kept."""
-        return self.active[-1] if self.active else None
+        running = self.passes.running
+        return running[-1].walk if running else None
 
     def _step(self, walk: Walk, node: Any) -> Step:
         """The step of this node, begun if it is new."""
@@ -232,9 +213,6 @@ class StepWatch(Watch):
         walk.steps.append(step)
         walk.numbers[id(node)] = len(walk.steps)
         return step
-
-    def begun(self, walk: Walk) -> None:
-        """A step is about to be begun, all before it are over."""
 
     def _held(self, value: Any) -> Any:
         """A gradient as it is now; hooks may change in place what they are given."""

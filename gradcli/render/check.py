@@ -11,6 +11,12 @@ from .escape import Terminal
 from .text import Cell, Line, Look, cell, counted, cut, ellipsis, pad, paint, width_of
 
 DETAILS = 26  # columns that the details get at least
+MARKED = (
+    "gradient",
+    "kink",
+    "nan",
+    "inf",
+)  # what is shown first stands below the piece of the program
 WORDS = {"passed": "passed", "failed": "FAILED", "error": "ERROR", "limit": "LIMIT"}
 STYLES = {"passed": "good", "failed": "error", "error": "error", "limit": "error"}
 
@@ -20,7 +26,7 @@ def pieces(
 ) -> Iterator[Terminal]:
     """The page, program by program as they are done; `quiet` leaves out those that passed."""
     longest = max((width_of(cell(name).text) for name in names), default=0)
-    wide = max(12, min(longest, look.width - DETAILS - 10))
+    wide = longest if look.whole else max(12, min(longest, look.width - DETAILS - 10))
     done: list[FileCheck] = []
     gap: list[Line] = []
     for fact in facts:
@@ -29,12 +35,22 @@ def pieces(
             continue
         gap = [()]
         yield paint([_row(fact, wide, look)], look)
-        for note in fact.notes:
-            if is_told(note):
-                yield paint(_wrapped("note: ", note, look), look)
-        for problem in fact.problems:
-            yield _problem(fact, problem, look)
+        yield from told(fact, look)
     yield paint([*gap, _summary(done)] if done else [], look)
+
+
+def told(fact: FileCheck, look: Look) -> Iterator[Terminal]:
+    """What is to be said of one program: notes, then what does not hold."""
+    for note in fact.notes:
+        if is_told(note):
+            yield paint(_wrapped("note: ", note, look), look)
+    narrow = look._replace(width=look.width - 2)
+    for line in paint(
+        [_shown(line, narrow, "output") for line in fact.change], narrow
+    ).splitlines():
+        yield Terminal(f"  {line}\n")
+    for problem in fact.problems:
+        yield _problem(fact, problem, look)
 
 
 def is_told(note: str) -> bool:
@@ -100,7 +116,7 @@ def diagnostic_of(fact: FileCheck, problem: Problem) -> Diagnostic:
     kind, message = problem.kind, problem.message
     if kind in ("error", "assert"):
         kind, _, message = problem.message.partition(": ")
-    said = problem.shown[0] if problem.kind == "gradient" and problem.shown else ""
+    said = problem.shown[0] if problem.kind in MARKED and problem.shown else ""
     span = _span(problem, fact.text)
     labels = () if span is None else (Label(span, said, True),)
     return Diagnostic(kind, message, labels, problem.advice, fact.file)
@@ -123,7 +139,7 @@ def _problem(fact: FileCheck, problem: Problem, look: Look) -> Terminal:
     narrow = look._replace(width=look.width - 2)
     diagnostic = diagnostic_of(fact, problem)
     page = error_text(diagnostic, fact.text or None, narrow)
-    rest = problem.shown[1:] if problem.kind == "gradient" else problem.shown
+    rest = problem.shown[1:] if problem.kind in MARKED else problem.shown
     if rest:  # between the source line and the advice
         end = diagnostic._replace(labels=(), file="")
         last = error_text(end, None, narrow)
@@ -153,14 +169,16 @@ def summary(done: Sequence[FileCheck]) -> str:
     unchecked = sum(not fact.is_checked for fact in done)
     if unchecked:
         parts[0] += f" ({unchecked} not checked at all)"
-    leaves = [leaf for fact in done for leaf in fact.leaves]
-    agree = sum(leaf.status == "equal" for leaf in leaves)
     line = f"{counted(len(done), 'program')}: {', '.join(parts)}"
-    return line + (f"; {agreeing(agree, len(leaves))}" if leaves else "")
+    statuses = [leaf.status for fact in done for leaf in fact.leaves]
+    kinks = statuses.count("kink")
+    if len(statuses) > kinks:
+        line += f"; {agreeing(statuses.count('equal'), len(statuses) - kinks)}"
+    return line + (f"; {counted(kinks, 'gradient')} at a kink" if kinks else "")
 
 
 def agreeing(agree: int, total: int) -> str:
     """12 of 14 gradients agree; of a single one without a fraction."""
     if total == 1:
-        return "1 gradient agrees" if agree else "1 gradient does not agree"
+        return "1 gradient agrees" if agree else "1 gradient differs"
     return f"{agree:,} of {total:,} gradients {'agrees' if agree == 1 else 'agree'}"

@@ -73,7 +73,7 @@ def _first(report: DiffReport, first: DifferenceFact, look: Look) -> list[Line]:
             Cell(f"  {letter}", "name"), Cell(place, "dim"),
             cell(expression or _line(side, line)), cell("" if value is None else value, "result"),
         ])  # fmt: skip
-    lines += columns(rows, look, flexible=[[(2, 12)], [(3, 8)]])
+    lines += columns(rows, look, giving=[[(2, 12)], [(3, 8)]])
     lines += [_shown(line, look) for line in first.shown]
     return lines
 
@@ -94,7 +94,7 @@ def _table(rows: Sequence[DifferenceFact], look: Look) -> list[Line]:
             cell(row.name, "name"), cell(row.words), cell(row.a or "", "result"),
             cell(row.b or "", "result"), Cell(distance), Cell(_lines(row), "dim"),
         ])  # fmt: skip
-    lines = columns(table, look, flexible=[[(0, 14)], [(2, 9), (3, 9)], [(1, 8)]],
+    lines = columns(table, look, giving=[[(0, 14)], [(2, 9), (3, 9)], [(1, 8)]],
                     right=frozenset({4}))  # fmt: skip
     if len(rows) > MOST_ROWS:
         lines.append((Cell(f"... {len(rows) - MOST_ROWS} more", "dim"),))

@@ -120,7 +120,8 @@ def frame(diagnostic: Diagnostic, source: Sequence[str], look: Look) -> list[Lin
     labels = sorted(diagnostic.labels, key=lambda label: (label.span.line, label.span.column))
     primary = next((label for label in labels if label.primary), labels[0])
     number_width = len(str(max(label.span.end_line for label in labels)))
-    lines: list[Line] = [(cell(_position(diagnostic, source), "note"),)]
+    place = cell(_position(diagnostic, source), "note")
+    lines: list[Line] = [(place._replace(line=primary.span.line),)]
     before: int | None = None
     starts = _Starts(source if ".ipynb" in diagnostic.file else ())
     by_line: dict[int, list[Label]] = {}
@@ -158,7 +159,8 @@ def _source_line(
     source: Sequence[str], number: int, width: int, look: Look, skipped: int = 0, start: int = 0
 ) -> Line:
     shown = _windowed(source, number, skipped, _room(width, look), look)
-    return (Cell(f"  {number - start:>{width}}{_bar(look)}", "dim"), Cell(shown))
+    shown_number = Cell(f"  {number - start:>{width}}", "dim", line=number)
+    return (shown_number, Cell(_bar(look), "dim"), Cell(shown, "code"))
 
 
 class _Starts:

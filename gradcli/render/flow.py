@@ -12,7 +12,21 @@ from math import inf, log10
 
 from ..recording.facts.flow import FlowGradient, FlowLeaf, FlowPass, FlowReport, VerdictFact
 from .escape import Terminal
-from .text import BLANK, Cell, Line, Look, after, cell, columns, counted, paint, width_of
+from .folds import Expand, Folds, unfolded
+from .text import (
+    BLANK,
+    Cell,
+    Giving,
+    Line,
+    Look,
+    after,
+    at,
+    cell,
+    columns,
+    counted,
+    paint,
+    width_of,
+)
 
 ENDS = 5  # passes that are shown at each end
 MOST_LEAVES = 40
@@ -40,61 +54,74 @@ LEGEND = (
 
 
 def text(
-    report: FlowReport, look: Look, *, expand: bool = False, legend: bool = False
+    report: FlowReport, look: Look, *, expand: Expand = False, legend: bool = False
 ) -> Terminal:  # fmt: skip
     """The page, behind what the program printed."""
+    lines = unfolded(lambda folds: _page(report, look, folds, legend), expand)
+    return after(report.output, paint(lines, look), streamed=True)
+
+
+def _page(report: FlowReport, look: Look, folds: Folds, legend: bool) -> list[Line]:
     lines: list[Line] = []
     if report.one is not None:
         lines.extend(_one(report, look))
     elif report.total:
-        lines.extend(_passes(report, look, expand))
+        lines.extend(_passes(report, look, folds))
         if report.leaves:
-            lines.extend((BLANK, *_leaves(report, look, expand)))
+            lines.extend((BLANK, *_leaves(report, look, folds)))
         for verdict in report.verdicts:
             lines.extend((BLANK, *_verdict(verdict, report.file, look)))
         if not report.verdicts and report.leaves and report.error is None:
-            lines.extend((BLANK, (cell("no verdict: nothing is wrong with these gradients"),)))
+            lines.extend((BLANK, (cell("no verdict: no problem found in these gradients"),)))
+        if footer := folds.footer():
+            lines.extend((BLANK, *footer))
     elif report.error is None:
         lines.append((cell("no backward pass: nothing flowed"),))
     if legend:
         lines.append(BLANK)
         for row in LEGEND:
             lines.extend((cell(part, "dim"),) for part in _wrapped(row, look, 18))
-    return after(report.output, paint(lines, look), streamed=True)
+    return lines
 
 
 # ---------------------------------------------------------------- passes
 
 
-def _passes(report: FlowReport, look: Look, expand: bool) -> list[Line]:
+def _passes(report: FlowReport, look: Look, folds: Folds) -> list[Line]:
     heads = ("pass", "line", "loss", "|grad|", "largest gradient", "largest change")
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
     previous = 0
-    for fact in _chosen(report, expand):
-        if fact.number > previous + 1:
-            rows.append((cell(_left_out(fact.number - previous - 1, look, expand), "dim"),))
+    kept = {fact.number for fact in report.passes}
+    for fact in _chosen(report, folds):
+        left = fact.number - previous - 1
+        if left and previous + 1 in kept:
+            rows.append(folds.more(("passes", previous), left, look, "pass", "passes"))
+        elif left:
+            sign = "⋮" if look.unicode else ":"
+            words = counted(left, "more pass", "more passes")
+            rows.append((cell(f"{sign}  {words}; not kept", "dim"),))
         previous = fact.number
         rows.append(_pass_row(fact))
-    flexible = (((4, 16), (5, 16)), ((4, 8), (5, 8)))
-    return columns(rows, look, flexible=flexible, right=frozenset({0, 1}))
+    giving: tuple[Giving, ...] = (((4, 16), (5, 16)), ((4, 8), (5, 8)))
+    return columns(rows, look, giving=giving, right=frozenset({0, 1}))
 
 
-def _left_out(number: int, look: Look, expand: bool) -> str:
-    sign = "⋮" if look.unicode else ":"
-    how = "not kept" if expand else "--expand shows them"
-    return f"{sign}  {counted(number, 'more pass', 'more passes')}; {how}"
-
-
-def _chosen(report: FlowReport, expand: bool) -> list[FlowPass]:
-    """The ends, the pass of the largest gradient, and the first with a NaN."""
+def _chosen(report: FlowReport, folds: Folds) -> list[FlowPass]:
+    """The ends, the pass of the largest gradient, the first with a NaN, and what is open."""
     passes = report.passes
-    if expand or len(passes) <= 2 * ENDS + 2:
+    if folds.every or len(passes) <= 2 * ENDS + 2:
         return list(passes)
     inner = passes[ENDS:-ENDS]
     marked = {fact.number for fact in inner if not fact.norm < inf and fact is _first_bad(passes)}
     peak = max((fact for fact in passes if fact.norm < inf), key=lambda f: f.norm, default=None)
     if peak is not None:
         marked.add(peak.number)
+    opened, before = False, passes[ENDS - 1].number
+    for fact in inner:
+        opened = (opened or folds.opens(("passes", before))) and fact.number not in marked
+        if opened:
+            marked.add(fact.number)
+        before = fact.number if fact.number in marked else before
     between = [fact for fact in inner if fact.number in marked]
     return [*passes[:ENDS], *between, *passes[-ENDS:]]
 
@@ -107,7 +134,7 @@ def _pass_row(fact: FlowPass) -> tuple[Cell, ...]:
     mark = "  failed" if fact.failed else ""
     return (
         cell(str(fact.number)),
-        cell("" if fact.line is None else str(fact.line), "dim"),
+        at(fact.line),
         cell("-" if fact.loss is None else _number(fact.loss)),
         cell(_number(fact.norm) + mark, "" if fact.norm < inf else "mark"),
         cell(_named(fact.largest, fact.largest_norm)),
@@ -122,18 +149,18 @@ def _named(name: str | None, number: float | None) -> str:
 # ---------------------------------------------------------------- leaves
 
 
-def _leaves(report: FlowReport, look: Look, expand: bool) -> list[Line]:
+def _leaves(report: FlowReport, look: Look, folds: Folds) -> list[Line]:
     """One row for each leaf, with as much of its curve as there is room for."""
     for steps in (STEPS, STEPS // 2, 0):
-        rows = _leaf_rows(report, look, expand, steps)
+        rows = _leaf_rows(report, look, folds, steps)
         natural = columns(rows, look._replace(whole=True), right=RIGHT)
         if (
             look.whole
             or max(sum(width_of(piece.text) for piece in line) for line in natural) <= look.width
         ):
             break
-    flexible = (((7, 8),), ((5, 0),), ((0, 12), (7, 4)))
-    lines = natural if look.whole else columns(rows, look, flexible=flexible, right=RIGHT)
+    giving: tuple[Giving, ...] = (((7, 8),), 5, 3, 4, ((7, 4),), 1, 6)
+    lines = natural if look.whole else columns(rows, look, giving=giving, right=RIGHT)
     if report.others:
         left = counted(report.others, "leaf", "leaves")
         lines.append((cell(f"and {left} without a name", "dim"),))
@@ -141,7 +168,7 @@ def _leaves(report: FlowReport, look: Look, expand: bool) -> list[Line]:
 
 
 def _leaf_rows(
-    report: FlowReport, look: Look, expand: bool, steps: int
+    report: FlowReport, look: Look, folds: Folds, steps: int
 ) -> list[tuple[Cell, ...]]:  # fmt: skip
     """Where there are many, those with a verdict and both ends; columns that say nothing are
     empty."""
@@ -150,11 +177,10 @@ def _leaf_rows(
              "update", "verdict")  # fmt: skip
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
     previous = -1
-    for place in _worth(report.leaves, expand):
+    for place in _worth(report.leaves, folds):
         if place > previous + 1:
-            sign = "⋮" if look.unicode else ":"
-            left = counted(place - previous - 1, "more leaf", "more leaves")
-            rows.append((cell(f"{sign}  {left}; --expand shows them", "dim"),))
+            left = place - previous - 1
+            rows.append(folds.more(("leaves", previous), left, look, "leaf", "leaves"))
         previous = place
         rows.append(_leaf_row(report.leaves[place], look, steps))
     for column in (4, 7):
@@ -163,12 +189,14 @@ def _leaf_rows(
     return rows
 
 
-def _worth(leaves: tuple[FlowLeaf, ...], expand: bool) -> list[int]:
-    if expand or len(leaves) <= MOST_LEAVES:
+def _worth(leaves: tuple[FlowLeaf, ...], folds: Folds) -> list[int]:
+    if folds.every or len(leaves) <= MOST_LEAVES:
         return list(range(len(leaves)))
     half = MOST_LEAVES // 4
     wrong = [i for i, leaf in enumerate(leaves) if leaf.verdicts][:MOST_LEAVES]
-    return sorted({*range(half), *wrong, *range(len(leaves) - half, len(leaves))})
+    kept = sorted({*range(half), *wrong, *range(len(leaves) - half, len(leaves))})
+    opened = [range(a, b) for a, b in pairwise(kept) if folds.opens(("leaves", a))]
+    return sorted({*kept, *(place for stretch in opened for place in stretch)})
 
 
 def _leaf_row(leaf: FlowLeaf, look: Look, steps: int) -> tuple[Cell, ...]:
@@ -258,7 +286,7 @@ def _one(report: FlowReport, look: Look) -> list[Line]:
     heads = ("leaf", "|grad|", "largest element", "zeros", "|value|", "|change| / |value|")
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
     rows.extend(_gradient_row(fact) for fact in report.gradients)
-    body = columns(rows, look, flexible=(((0, 12),),), right=frozenset({3}))
+    body = columns(rows, look, giving=(3, 4, 2), right=frozenset({3}))
     return [(cell(said),), BLANK, *(body if report.gradients else [(cell("it came to no leaf"),)])]
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from ..recording.facts import GradReport
 from .escape import Terminal
-from .table import events
+from .folds import Folds
+from .table import events, mean_and_norm, shape_text, summary
 from .text import BLANK, Cell, Line, Look, after, cell, paint, width_of
+
+EXPRESSION = re.compile(r"[^\w.#@\[\]'\"]")  # what no name has
 
 
 def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
@@ -19,8 +24,10 @@ def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
         indent = " " * (len(of.name) + 3)
         lines.extend(_indented(rows, indent, "result", line, look))
         lines.append(BLANK)
-    names = [f"d{of.name}/d{fact.name}" if of is not None else fact.name
-             for fact in report.gradients]  # fmt: skip
+    names = [fact.name for fact in report.gradients]
+    if of is not None:
+        top = f"d({of.name})" if EXPRESSION.search(of.name) else f"d{of.name}"
+        names = [f"{top}/d{name}" for name in names]
     width = max(map(width_of, names), default=0)
     for name, fact in zip(names, report.gradients, strict=True):
         head = name + " " * (width - width_of(name)) + " = "
@@ -30,8 +37,17 @@ def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
             pieces.append(cell(f"   {fact.reason}", "dim"))
         lines.append(tuple(pieces))
         lines.extend((Cell(" " * width_of(head)), cell(rest)) for rest in shown[1:])
+        measures = mean_and_norm(fact.range)
+        if measures:
+            said = f"{shape_text(fact.shape)}  {summary('', fact.shape, fact.range)}"
+            words = f"{said}  mean and norm {measures}"
+            lines.append((Cell(" " * width_of(head)), cell(words, "dim")))
+    if report.derivatives is not None:
+        from .derivatives import lines as matrices
+
+        lines.extend(matrices(report.derivatives, look, below=bool(report.gradients)))
     if report.events:
-        lines.extend((BLANK, *events(report.events, look, None)))
+        lines.extend((BLANK, *events(report.events, look, Folds(True))))
     page = paint(lines, look)
     return after(report.output, page, streamed)
 

@@ -13,6 +13,7 @@ from ..recording.facts.ledger import (
     StaleFact,
 )
 from .fold import repeats
+from .folds import Folds
 from .text import Cell, Line, Look, bare, cell, columns, counted, ellipsis, width_of
 
 MOST = 12  # lines of the short form
@@ -32,13 +33,13 @@ def short(ledger: LedgerFact, look: Look) -> list[Line]:
             groups.setdefault(history(account, look), []).append(account)
     if not groups:
         return []
-    lines: list[Line] = [(cell("gradients, by the lines that added to them", "head"),)]
+    lines: list[Line] = [(cell("gradient contributions, by line", "head"),)]
     for told, accounts in list(groups.items())[:MOST]:
         names = [f"{account.name}.grad" for account in accounts]
         more = f" and {len(names) - NAMES:,} more" if len(names) > NAMES else ""
         lines.extend(_wrapped(", ".join(names[:NAMES]) + more, told, look))
     if len(groups) > MOST:
-        more = f"{len(groups) - MOST:,} more; --ledger tells all"
+        more = f"{len(groups) - MOST:,} more; --ledger shows all"
         lines.append((cell(f"  {ellipsis(look)} {more}", "dim"),))
     return lines
 
@@ -115,30 +116,33 @@ def _word(mark: Mark) -> str:
 # ---------------------------------------------------------------- in full
 
 
-def table(ledger: LedgerFact, look: Look, *, expand: bool = False) -> list[Line]:
+def table(ledger: LedgerFact, look: Look, folds: Folds) -> list[Line]:
     """Every entry, with what was added and what came out."""
     heads = ("gradient", "line", "entry", "amount", ".grad afterwards")
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
     for account in ledger.accounts:
-        rows.extend(_rows(account, look, None if expand else MOST_ENTRIES))
+        rows.extend(_rows(account, look, folds))
     if len(rows) == 1:
         return [(cell("no gradient was stored", "dim"),)]
-    flexible = (((3, 12), (4, 12)), ((0, 12),))
-    return columns(rows, look, flexible=flexible, right=frozenset({1}))
+    giving = (((3, 12), (4, 12)), 2)
+    return columns(rows, look, giving=giving, right=frozenset({1}))
 
 
-def _rows(account: AccountFact, look: Look, most: int | None) -> Iterator[tuple[Cell, ...]]:
+def _rows(account: AccountFact, look: Look, folds: Folds) -> Iterator[tuple[Cell, ...]]:
     entries = list(account.entries)
     hidden, place = account.left_out, len(entries) // 2
-    if most is not None and len(entries) > most:
-        place = most // 2
+    key = "entries", account.name
+    if len(entries) > MOST_ENTRIES and not folds.opens(key):
+        place = MOST_ENTRIES // 2
         hidden += len(entries) - 2 * place
         entries = entries[:place] + entries[-place:]
     for i, entry in enumerate(entries):
         if hidden and i == place:
-            yield (
-                cell(f"  {ellipsis(look)} {counted(hidden, 'more entry', 'more entries')}", "dim"),
-            )
+            if hidden == account.left_out:  # the run kept no more
+                words = counted(hidden, "more entry", "more entries")
+                yield (cell(f"  {ellipsis(look)} {words}; not kept", "dim"),)
+            else:
+                yield folds.more(key, hidden, look, "entry", "entries")
         yield (
             cell(f"{account.name}.grad" if i == 0 else "", "leaf" if account.is_leaf else ""),
             cell("" if entry.line is None else str(entry.line), "dim"),
@@ -160,7 +164,7 @@ def passes(ledger: LedgerFact, look: Look) -> list[Line]:
     """What each pass gave up, or keeps alive."""
     if not ledger.passes:
         return []
-    lines: list[Line] = [(cell("what each pass did with the buffers of the graph", "head"),)]
+    lines: list[Line] = [(cell("saved tensors that each pass freed or kept", "head"),)]
     shown = ledger.passes[-MOST_PASSES:]
     if len(shown) < len(ledger.passes):
         more = len(ledger.passes) - len(shown)

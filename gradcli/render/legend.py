@@ -7,7 +7,7 @@ from .text import Line, Look, cell, pad, width_of
 SIGNS = (
     ("├─ └─", "an input of the node above"),
     ("●", "the next node of a long chain; its other inputs hang below it"),
-    ("⋮", "something is folded, and the row says what; --expand shows it"),
+    ("⋮ 3", "something is folded, and the row says what; --expand 3 shows it"),
     ("see above, see #1", "the node is drawn already; #1 marks the row"),
     ("NAME = EXPRESSION", "an assignment of the program"),
     ("NAME: EXPRESSION", "the value of the expression, which a name holds in another way"),
@@ -16,9 +16,12 @@ SIGNS = (
     ("leaf", "a tensor that no operation made: the graph ends there"),
     ("constant", "an input that needs no gradient"),
     ("least…greatest", "the range of a tensor with more than six elements"),
+    ("mean, norm", "of all elements of such a value, or of such a gradient; norm is Euclidean"),
     ("2. → -1.", "the value in the pass, and the value at the end of the program"),
     ("an empty grad", "no gradient flowed there in this pass"),
     ("None", "the tensor requires grad, and nothing was stored in its .grad"),
+    ("order: forward", "the program itself made the node"),
+    ("order: 2, line 6", "a node of a second derivative; the call on line 6 made it"),
     ("?", "the value depends on an input without a value"),
 )
 ASCII = str.maketrans({"├": "|", "└": "`", "─": "-", "●": "o", "⋮": ":", "→": ">", "…": "~"})

@@ -13,7 +13,7 @@ HEADINGS = {
     "torch": "torch", "method": "methods of tensors", "functional": "torch.nn.functional",
     "linalg": "torch.linalg", "special": "torch.special", "fft": "torch.fft",
     "signal.windows": "torch.signal.windows", "numpy": "numpy",
-    "hidden": "steps that derivatives are made of",
+    "hidden": "steps of derivatives",
 }  # fmt: skip
 
 ROOMY = 100  # columns
@@ -53,7 +53,7 @@ def _list(operators: Sequence[OperatorFact], look: Look) -> list[Line]:
     for fact in operators:
         node = cell(_nodes(fact) if roomy else "", "node")
         rows.append((cell(fact.name, "name"), node, cell(fact.doc)))
-    lines = columns(rows, look, flexible=(((2, 24),), ((1, 12),)))
+    lines = columns(rows, look, giving=(((2, 24),), ((1, 12),)))
     out: list[Line] = []
     face = ""
     for fact, line in zip(operators, lines, strict=True):
@@ -62,7 +62,7 @@ def _list(operators: Sequence[OperatorFact], look: Look) -> list[Line]:
             out.append((Cell(HEADINGS[fact.face], "head"),))
             face = fact.face
         out.append(line)
-    told = f"{counted(len(operators), 'operator')}; gradcli ops NAME tells all about one"
+    told = f"{counted(len(operators), 'operator')}; gradcli ops NAME describes one"
     return [*out, BLANK, (Cell(told, "dim"),)]
 
 
@@ -136,7 +136,7 @@ def _told(overload: OverloadFact) -> Iterator[tuple[str, str]]:
 def _formula(text: str) -> str:
     """As it is where it can be read."""
     if len(text) > READABLE:
-        return f"a formula of {len(text):,} characters; --format json tells it"
+        return f"a formula of {len(text):,} characters; --format json shows it"
     return text or "computed by its own kernel"
 
 

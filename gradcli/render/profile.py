@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..recording.facts.profile import LineFact, ProfileFact
-from .text import BLANK, Cell, Line, Look, cell, columns, counted, ellipsis
+from .folds import Folds
+from .text import BLANK, Cell, Line, Look, cell, columns, counted
 
 MOST = 40  # lines that are shown; of more the heaviest
 MARKS = ("▶", ">")
@@ -30,20 +31,20 @@ def size(amount: int) -> str:
     return f"{amount} B"
 
 
-def table(profile: ProfileFact, look: Look, *, expand: bool = False) -> list[Line]:
+def table(profile: ProfileFact, look: Look, folds: Folds) -> list[Line]:
     """One row for each line that ran; a long program's light lines are counted."""
     if not profile.lines:
         return []
     total = profile.forward_seconds + profile.backward_seconds
     heads = ("line", "times", "forward", "bytes", "backward", "bytes", "%", "")
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
-    for fact, count, light in _thinned(profile, expand):
+    for fact, count, light, first in _thinned(profile, folds):
         if fact is None:
-            words = f"{ellipsis(look)} {counted(count, 'lighter line')}, {seconds(light, look)}"
-            rows.append((cell("  "), cell(words, "dim")))
+            words = f"{counted(count, 'lighter line')}, {seconds(light, look)}"
+            rows.append(folds.row(("lines", first), words, look))
         else:
             rows.append(_row(fact, profile.heaviest, total, look))
-    lines = columns(rows, look, flexible=(((7, 12),),), right=frozenset(range(7)))
+    lines = columns(rows, look, giving=(((7, 12),),), right=frozenset(range(7)))
     forward, backward = profile.forward_seconds, profile.backward_seconds
     sums = f"forward {seconds(forward, look)}, backward {seconds(backward, look)}"
     return [
@@ -71,17 +72,24 @@ def _row(fact: LineFact, heaviest: int | None, total: float, look: Look) -> tupl
     )
 
 
-def _thinned(profile: ProfileFact, expand: bool) -> list[tuple[LineFact | None, int, float]]:
-    """(line, 1, 0), or (None, n, seconds) in the place of n light lines that follow each other."""
+def _thinned(profile: ProfileFact, folds: Folds) -> list[tuple[LineFact | None, int, float, int]]:
+    """(line, 1, 0, its number), or (None, n, seconds, the first) in the place of n light lines that
+    follow each other."""
     facts = profile.lines
-    kept = sorted(facts, key=lambda fact: -fact.seconds)[: len(facts) if expand else MOST]
+    kept = sorted(facts, key=lambda fact: -fact.seconds)[:MOST]
     chosen = {fact.line for fact in kept}
-    rows: list[tuple[LineFact | None, int, float]] = []
-    for fact in facts:
-        if fact.line in chosen:
-            rows.append((fact, 1, 0.0))
-        elif rows and rows[-1][0] is None:
-            rows[-1] = (None, rows[-1][1] + 1, rows[-1][2] + fact.seconds)
-        else:
-            rows.append((None, 1, fact.seconds))
+    rows: list[tuple[LineFact | None, int, float, int]] = []
+    stretch: list[LineFact] = []
+    for fact in (*facts, None):
+        if fact is not None and fact.line not in chosen:
+            stretch.append(fact)
+            continue
+        if stretch and folds.opens(("lines", stretch[0].line)):
+            rows.extend((one, 1, 0.0, one.line) for one in stretch)
+        elif stretch:
+            light = sum(one.seconds for one in stretch)
+            rows.append((None, len(stretch), light, stretch[0].line))
+        stretch = []
+        if fact is not None:
+            rows.append((fact, 1, 0.0, fact.line))
     return rows

@@ -15,17 +15,19 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 RULES = {
     "assert": "An assert of the program failed.",
     "expect": "An expectation beside a line does not hold.",
-    "output": "The program prints something else than its recorded answer.",
+    "output": "The output differs from the recorded answer.",
     "record": "The program has no recorded answer.",
     "gradient": "A gradient differs from difference quotients, or none was checked.",
+    "kink": "A gradient was taken where there is no derivative.",
+    "repeat": "The program gives other bits when it runs again.",
     "nan": "A gradient or a result is NaN.",
     "inf": "A gradient or a result is infinite.",
-    "none": "A leaf got no gradient.",
+    "none": "A leaf has no gradient.",
     "zero": "All elements of a gradient are zero.",
-    "stale": "A gradient was added to one from before an update.",
+    "stale": "A gradient was added to a stale one.",
     "against": "PyTorch gives another result.",
     "error": "The program has an error, or reached a limit.",
-    "note": "A remark about the check of a program.",
+    "note": "A note about the check of a program.",
 }
 
 

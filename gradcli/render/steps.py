@@ -8,6 +8,7 @@ from itertools import groupby
 from ..recording.facts.steps import StepsReport, WalkFact
 from .escape import Terminal
 from .fold import repeats
+from .folds import Expand, Folds, unfolded
 from .steps_block import Blocks, is_plain
 from .steps_values import lines_of
 from .text import BLANK, Cell, Line, Look, after, cell, counted, ellipsis, paint
@@ -23,18 +24,28 @@ def text(
     look: Look,
     *,
     stops: Mapping[int, frozenset[int]] | None = None,
-    expand: bool = False,
+    expand: Expand = False,
     streamed: bool = False,
 ) -> Terminal:
     """The narration; with `stops` only the steps of these numbers are told, for each pass."""
+    lines = unfolded(lambda folds: _page(report, look, stops, folds), expand)
+    return after(report.output, paint(lines, look), streamed)
+
+
+def _page(
+    report: StepsReport, look: Look, stops: Mapping[int, frozenset[int]] | None, folds: Folds
+) -> list[Line]:
     lines: list[Line] = []
-    folding = len(report.walks) > FEW_PASSES and not expand
-    for same_as, walks in groupby(report.walks, lambda walk: walk.same_as if folding else None):
-        for walk in walks if same_as is None else ():
-            told = None if stops is None else stops[walk.number]
-            lines.extend((*((BLANK,) if lines else ()), *_walk(walk, report, look, told, expand)))
-        if same_as is not None:
-            lines.extend((BLANK, _same([walk.number for walk in walks], same_as)))
+    for same_as, group in groupby(report.walks, lambda walk: walk.same_as):
+        walks = list(group)
+        if same_as is None or len(report.walks) <= FEW_PASSES or folds.opens(walks[0].number):
+            for walk in walks:
+                told = None if stops is None else stops[walk.number]
+                lines.extend(
+                    (*((BLANK,) if lines else ()), *_walk(walk, report, look, told, folds))
+                )
+        else:
+            lines.extend((BLANK, _same([walk.number for walk in walks], same_as, folds, look)))
     if not report.walks and report.error is None:
         lines.append((cell("there is no backward pass", "dim"),))
     left = report.passes - report.walks[-1].number if len(report.walks) > 1 else 0
@@ -42,19 +53,19 @@ def text(
         lines.extend(
             (
                 BLANK,
-                (cell(f"{counted(left, 'more pass', 'more passes')}; --pass N tells one", "dim"),),
+                (cell(f"{counted(left, 'more pass', 'more passes')}; --pass N shows one", "dim"),),
             )
         )
-    return after(report.output, paint(lines, look), streamed)
+    return lines
 
 
-def _same(numbers: list[int], same_as: int) -> Line:
+def _same(numbers: list[int], same_as: int, folds: Folds, look: Look) -> Line:
     """Passes in a row that go over the same places as an earlier one."""
     first, last = numbers[0], numbers[-1]
     which = f"pass {first:,}" if first == last else f"passes {first:,} to {last:,}"
-    tells = f"--pass {first} tells it" if first == last else "--pass N tells one"
+    tells = f"--pass {first} shows it" if first == last else "--pass N shows one"
     told = f"{which}: the same steps as pass {same_as:,}, other numbers; {tells}"
-    return (cell(told, "dim"),)
+    return folds.row(first, told, look)
 
 
 def title(walk: WalkFact, report: StepsReport, look: Look) -> Line:
@@ -96,24 +107,31 @@ def closing(walk: WalkFact) -> Line:
         kept = f"{why} keeps what the nodes had saved, {walk.bytes:,} bytes"
         return (cell(f"  {steps}; {kept}", "dim"),)
     if not walk.freed:
-        return (cell(f"  {steps}; no node had saved anything", "dim"),)
-    nodes = f"{walk.freed:,} nodes gave up what they had saved"
+        return (cell(f"  {steps}; no node had saved tensors", "dim"),)
+    nodes = f"{walk.freed:,} nodes released their saved tensors"
     if walk.freed == 1:
-        nodes = "one node gave up what it had saved"
+        nodes = "one node released its saved tensors"
     return (cell(f"  {steps}; {nodes}, {walk.bytes:,} bytes", "dim"),)
 
 
 def _walk(
-    walk: WalkFact, report: StepsReport, look: Look, stops: frozenset[int] | None, expand: bool
+    walk: WalkFact, report: StepsReport, look: Look, stops: frozenset[int] | None, folds: Folds
 ) -> list[Line]:
     lines = opening(walk, report, look)
     blocks = Blocks(walk, look)
-    for piece in chosen(walk.kinds, stops, expand=expand):
+    for piece in chosen(walk.kinds, stops, expand=folds.every):
         lines.append(BLANK)
+        key = walk.number, piece
         if isinstance(piece, int):
             lines.extend(blocks.lines(walk.steps[piece]))
+        elif piece[2] and not folds.opens(key):
+            lines.append((Cell(blocks.indent), *folds.row(key, _left_out(piece), look)))
+        elif piece[2]:
+            for place in range(*piece[:2]):
+                lines.extend((*blocks.lines(walk.steps[place]), BLANK))
+            lines.pop()
         else:
-            lines.append((cell(blocks.indent + _left_out(piece, look), "dim"),))
+            lines.append((cell(f"{blocks.indent}{ellipsis(look)} {_left_out(piece)}", "dim"),))
     lines.append(BLANK)
     lines.append(closing(walk))
     return lines
@@ -123,11 +141,11 @@ class Fold(tuple[int, int, str]):
     """Steps from one number up to another that are not told, and why."""
 
 
-def _left_out(fold: Fold, look: Look) -> str:
+def _left_out(fold: Fold) -> str:
     start, end, why = fold
     count = end - start
     steps = f"step {start + 1:,}" if count == 1 else f"steps {start + 1:,} to {end:,}"
-    return f"{ellipsis(look)} {steps}{why}"
+    return f"{steps}{why}"
 
 
 def chosen(
@@ -145,7 +163,7 @@ def chosen(
             yield from told
             return
         kept = {*inner[: MOST_STEPS - LAST_STEPS], *inner[-LAST_STEPS:]}
-        yield from _between(sorted(kept), len(kinds), "; --expand tells them")
+        yield from _between(sorted(kept), len(kinds), ", folded")
 
 
 def _between(places: Sequence[int], count: int, why: str) -> Iterator[int | Fold]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..recording.facts import EventFact
 from ..recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
 from .steps_values import beside, is_small, lines_of
-from .text import Cell, Line, Look, bare, cell, ellipsis, one_line, pad, width_of
+from .text import Cell, Line, Look, bare, cell, one_line, pad, width_of
 
 LABEL = 10  # columns of `incoming` and its like
 WORDS = 37
@@ -112,7 +112,7 @@ class Blocks:
         steps = [f"{part.step:,}" for part in parts[:COUNTED]]
         signed = [("" if i == 0 else "+", block) for i, block in enumerate(blocks)]
         if shown < len(parts):
-            signed.append(("+", [ellipsis(self.look)]))
+            signed.append(("+", [f"{len(parts) - shown:,} more"]))
         signed.append(("=", total))
         head = width_of(name) + 1 if name else 0
         rows = beside(signed, self.room - head)
@@ -302,9 +302,9 @@ class Blocks:
 
     def _outcome(self, step: StepFact) -> Iterator[Line]:
         said = {
-            "captured": "this is what autograd.grad answers",
+            "captured": "autograd.grad returns this",
             "reached": "not run: no input that was asked for lies behind it",
-            "no gradient": "nothing to hand on",
+            "no gradient": "nothing to pass on",
             "failed": "the program's error comes from here",
             "skipped": "not stored: it is not among the inputs that were asked for",
         }.get(step.outcome)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from difflib import get_close_matches
 
 from ..recording.facts.steps import StepsReport, WalkFact
@@ -19,11 +19,14 @@ HELP: tuple[tuple[str, str], ...] = (
     ("break [NAME]", "stop there when running; without a name: where it stops"),
     ("clear [NAME]", "do not stop there any more; without a name: nowhere"),
     ("show [EXPR]", "a name or an expression, as it is at this moment; alone: this step"),
+    ("set NAME EXPR", "give the tensor of a name this gradient in this pass, and go on with it"),
+    ("unset [NAME]", "its own gradient again; without a name: all of them"),
     ("list [all]", "the steps around this one"),
     ("pass [N]", "the next pass, or pass N"),
     ("help", "this"),
     ("quit", "leave"),
 )
+Setting = tuple[str, int, str]  # a name, the number of a pass, an expression
 _SHORT = {"n": "next", "b": "back", "r": "run", "s": "show", "p": "show", "l": "list",
           "q": "quit", "h": "help", "?": "help", "c": "run", "continue": "run", "print": "show",
           "exit": "quit", "step": "next", "where": "show", "w": "show"}  # fmt: skip
@@ -40,13 +43,16 @@ def matching(walk: WalkFact, word: str) -> list[int]:
 class Session:
     """Where somebody is in the passes of a program.
 
-    `show` gives the text of an expression behind a step of a pass.
+    `show` gives the text of an expression behind a step of a pass; `change` tells the passes with
+    other gradients, or what is wrong with them.
     """
 
     def __init__(
-        self, report: StepsReport, look: Look, show: Callable[[int, int, str], str]
-    ) -> None:
-        self.report, self.look, self.show = report, look, show
+        self, report: StepsReport, look: Look, show: Callable[[int, int, str], str],
+        change: Callable[[tuple[Setting, ...]], StepsReport | str],
+    ) -> None:  # fmt: skip
+        self.report, self.look, self.show, self.change = report, look, show, change
+        self.settings: dict[tuple[str, int], str] = {}  # by name and pass
         self.place = 0  # of the pass among the report's
         self.at = 0  # steps of it that are done
         self.stops: dict[str, None] = {}
@@ -64,7 +70,7 @@ class Session:
 
     def begin(self) -> list[Line]:
         """The first lines: the pass, and what can be done."""
-        words = "next, back, run, break, show, list, pass, help, quit"
+        words = "next, back, run, break, show, set, list, pass, help, quit"
         return [*opening(self.walk, self.report, self.look), (cell(f"  {words}", "dim"),)]
 
     def answer(self, line: str) -> list[Line]:
@@ -74,13 +80,13 @@ class Session:
         acting: dict[str, Callable[[str], Iterator[Line]]] = {
             "next": self._next, "back": self._back, "run": self._run, "break": self._break,
             "clear": self._clear, "show": self._show, "list": self._list, "pass": self._pass,
-            "help": self._help, "quit": self._quit,
+            "set": self._set, "unset": self._unset, "help": self._help, "quit": self._quit,
         }  # fmt: skip
         action = acting.get(command)
         if action is None:
             near = get_close_matches(command, acting, 1, 0.6)
-            said = f"did you mean {near[0]}?" if near else "help lists what there is"
-            return [(cell(f"{word}: no such command; {said}", "error"),)]
+            said = f"did you mean {near[0]}?" if near else "help lists the commands"
+            return [(cell(f"{word}: unknown command; {said}", "error"),)]
         return list(action(rest.strip()))
 
     def _blocks(self) -> None:
@@ -153,6 +159,58 @@ class Session:
         self._blocks()
         yield from opening(self.walk, self.report, self.look)
 
+    # ---- other gradients
+
+    def _set(self, rest: str) -> Iterator[Line]:
+        name, _, text = rest.partition(" ")
+        if not name or not text.strip():
+            yield (cell("set NAME EXPR, such as set b 2.0", "error"),)
+            return
+        if name.isdigit() or self._places(name) is None:
+            yield from self._unknown(name)
+            return
+        before = dict(self.settings)
+        self.settings[name, self.walk.number] = text.strip()
+        if (yield from self._changed(before)):
+            where = self._steps(name)
+            yield (cell(f"the gradient of {name} is {text.strip()} in this pass, {where}"),)
+            yield from self._here()
+
+    def _unset(self, rest: str) -> Iterator[Line]:
+        known = {key for key in self.settings if not rest or key[0] == rest}
+        if not known:
+            yield (cell(f"{rest or 'nothing'} was not set", "dim"),)
+            return
+        before = dict(self.settings)
+        for key in known:
+            del self.settings[key]
+        if (yield from self._changed(before)):
+            yield from self._here()
+
+    def changes(self) -> tuple[Setting, ...]:
+        """The gradients that were set."""
+        return tuple((*key, text) for key, text in self.settings.items())
+
+    def _changed(self, before: dict[tuple[str, int], str]) -> Generator[Line, None, bool]:
+        """The passes anew; where that fails nothing has changed."""
+        report = self.change(self.changes())
+        problem = report if isinstance(report, str) else ""
+        if not isinstance(report, str) and not self._is_alike(report):
+            problem = "the program takes another way with this gradient: its steps are others"
+        if problem or isinstance(report, str):
+            self.settings = before
+            yield (cell(problem, "error"),)
+            return False
+        self.report = report
+        self._blocks()
+        return True
+
+    def _is_alike(self, report: StepsReport) -> bool:
+        """Whether the same pass goes over the same steps."""
+        if len(report.walks) != len(self.report.walks):
+            return False
+        return len(report.walks[self.place].steps) == len(self.walk.steps)
+
     # ---- breakpoints
 
     def _places(self, word: str) -> list[int] | None:
@@ -176,7 +234,7 @@ class Session:
 
     def _clear(self, rest: str) -> Iterator[Line]:
         if rest and rest not in self.stops:
-            yield (cell(f"{rest} is no breakpoint", "dim"),)
+            yield (cell(f"{rest} is not a breakpoint", "dim"),)
             return
         if rest:
             del self.stops[rest]

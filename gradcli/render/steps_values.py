@@ -44,8 +44,12 @@ def size_of(value: ValueFact) -> str:
     shape = str(value.shape)
     if value.range is None:
         return shape if value.text is not None else f"{shape}, too large to be kept"
-    low, high = (f"{number:.4g}" for number in value.range)
-    return f"{shape} of {low}" if low == high else f"{shape} from {low} to {high}"
+    low, high = f"{value.range.low:.4g}", f"{value.range.high:.4g}"
+    if low == high:
+        return f"{shape} of {low}"
+    mean, norm = value.range.mean, value.range.norm
+    more = "" if mean is None or norm is None else f", mean {mean:.4g}, norm {norm:.4g}"
+    return f"{shape} from {low} to {high}{more}"
 
 
 def beside(blocks: list[tuple[str, list[str]]], room: int) -> list[str] | None:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from math import prod
 
-from ..recording.facts import EventFact, Report, SavedFact, TensorFact
-from .text import Cell, Line, Look, bare, cell, columns, ellipsis, one_line, width_of
+from ..recording.facts import (
+    FEW,
+    EffectFact,
+    EventFact,
+    Report,
+    SavedFact,
+    Spread,
+    TensorFact,
+)
+from .fold import repeats
+from .folds import Folds
+from .text import Cell, Line, Look, at, bare, cell, columns, one_line, width_of
 
-MOST_SAVED = 40
+MOST_SAVED, MOST_EVENTS = 40, 20
 SHORT = 14  # a value of more characters is told by its shape and range
-FEW = 6  # elements that are shown in full
 MOST_ELEMENTS = 6  # of one list or dict; the others are counted
+FEW_ROWS = 9  # of modules that repeat each other; so many are not folded
 MOST_NAMES, FIRST_NAMES, LAST_NAMES = 120, 60, 20  # rows; of more both ends are shown
+
+
+MEASURES = "mean, norm"  # the head of their column
 
 
 def type_text(fact: TensorFact) -> str:
@@ -24,30 +39,37 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return str(list(shape)) if shape else ""
 
 
-def summary(text: str | None, shape: tuple[int, ...], span: tuple[float, float] | None) -> str:
+def summary(text: str | None, shape: tuple[int, ...], span: Spread | None) -> str:
     """The value where it is short or has few elements, else from where to where its numbers go."""
     if text is None:
         return ""
     short = bare(text)
     if span is None or (text and (len(short) <= SHORT or prod(shape) <= FEW)):
         return short
-    low, high = (f"{number:.3g}" for number in span)
+    low, high = f"{span.low:.3g}", f"{span.high:.3g}"
     return low if low == high else f"{low}…{high}"
 
 
-def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Line]:
-    """One line for each tensor that a name holds."""
+def mean_and_norm(span: Spread | None) -> str:
+    """0.0121, 3.4: nothing where all numbers are shown, or are the same."""
+    if span is None or span.mean is None or span.norm is None or span.low == span.high:
+        return ""
+    return f"{span.mean:.3g}, {span.norm:.3g}"
+
+
+def tensor_table(report: Report, look: Look, folds: Folds) -> list[Line]:
+    """One line for each tensor that a name holds; long lists and what repeats are folded."""
     if not report.tensors:
         return []
     elsewhere = any(fact.device != "cpu" for fact in report.tensors)
     heads = (
-        "tensor", "type", "requires_grad", "leaf / grad_fn", "value", "grad",
+        "tensor", "type", "requires_grad", "leaf / grad_fn", "value", MEASURES, "grad", MEASURES,
         "device" if elsewhere else "", "line",
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
-    for fact, name, left_out in _thinned(_rows(report.tensors), expand):
+    for fact, name, left_out in _thinned(_rows(report.tensors), folds):
         if left_out:
-            rows.append((cell(f"  {ellipsis(look)} {left_out:,} more", "dim"),))
+            rows.append(folds.more(("tensors", name), left_out, look))
             continue
         leaf = "leaf" if fact.requires_grad else ""
         none = "None" if fact.requires_grad and not fact.has_grad else ""
@@ -58,14 +80,26 @@ def tensor_table(report: Report, look: Look, *, expand: bool = False) -> list[Li
             _requires(fact),
             cell("leaf", leaf) if fact.grad_fn is None else cell(fact.grad_fn, "node"),
             cell(summary(fact.text, fact.shape, fact.range)),
+            cell(mean_and_norm(fact.range), "dim"),
             cell(grad or none, "dim" if none else ""),
+            cell(mean_and_norm(fact.grad_range), "dim"),
             cell(fact.device if elsewhere else "", "dim"),
-            cell("" if fact.line is None else str(fact.line), "dim"),
+            at(fact.line),
         ))  # fmt: skip
     return columns(
-        rows, look, first=(((4, 14), (5, 14)),), dropped=(6, 3, 7, 1, 2),
-        flexible=(((4, 6), (5, 6)),), right=frozenset({7}),
+        without_empty(rows, 5, 7), look, right=frozenset({9}),
+        giving=(5, 7, ((4, 14), (6, 14)), 8, 3, 9, 1, 2, ((4, 6), (6, 6))),
     )  # fmt: skip
+
+
+def without_empty(rows: list[tuple[Cell, ...]], *places: int) -> list[tuple[Cell, ...]]:
+    """The rows, the first of them heads: none over a column with nothing in it."""
+    body = [row for row in rows[1:] if len(row) > 2]
+    heads = list(rows[0])
+    for place in places:
+        if not any(row[place].text for row in body):
+            heads[place] = Cell("")
+    return [tuple(heads), *rows[1:]]
 
 
 def _requires(fact: TensorFact) -> Cell:
@@ -104,38 +138,54 @@ def _names(first: TensorFact, names: list[TensorFact]) -> str:
     return f"{first.name} (also {', '.join(others)})" if others else first.name
 
 
-def _thinned(rows: list[tuple[TensorFact, str]], expand: bool) -> list[tuple[TensorFact, str, int]]:
-    """(fact, name, 0), or (any, "", n) in place of n rows of a long list or of very many."""
-    if expand:
-        return [(*row, 0) for row in rows]
-    kept: list[tuple[TensorFact, str, int]] = []
-    start = 0
-    while start < len(rows):
-        base = rows[start][0].name.partition("[")[0]
-        end = start
-        while end < len(rows) and rows[end][0].name.partition("[")[0] == base:
-            end += 1
-        group = rows[start:end]
-        if len(group) > MOST_ELEMENTS + 2:
-            kept.extend((*row, 0) for row in group[: MOST_ELEMENTS - 1])
-            kept.append((*group[0], len(group) - MOST_ELEMENTS))
-            kept.append((*group[-1], 0))
-        else:
-            kept.extend((*row, 0) for row in group)
-        start = end
-    if len(kept) <= MOST_NAMES:
-        return kept
-    first, last = kept[:FIRST_NAMES], kept[-LAST_NAMES:]
+_Shown = tuple[TensorFact, str, int]  # with a number: so many rows are folded behind this name
+
+
+def _thinned(rows: list[tuple[TensorFact, str]], folds: Folds) -> list[_Shown]:
+    """(fact, name, 0), or (any, name, n) in place of n rows: of a long list, of modules that are
+    built alike, of very many."""
+    kept: list[_Shown] = []
+    at = 0
+    for start, end in (*_alike(rows), (len(rows), len(rows))):
+        kept.extend((*row, 0) for row in rows[at:start])
+        hidden = rows[start:end]
+        if hidden and folds.opens(("tensors", hidden[0][1])):
+            kept.extend((*row, 0) for row in hidden)
+        elif hidden:
+            kept.append((*hidden[0], len(hidden)))
+        at = end
     between = kept[FIRST_NAMES:-LAST_NAMES]
+    if len(kept) <= MOST_NAMES or folds.opens(("tensors", between[0][1])):
+        return kept
     left_out = sum(number or 1 for _, _, number in between)
-    return [*first, (*between[0][:2], left_out), *last]
+    return [*kept[:FIRST_NAMES], (*between[0][:2], left_out), *kept[-LAST_NAMES:]]
 
 
-def saved_table(report: Report, look: Look, *, expand: bool = False) -> list[Line]:
+def _alike(rows: list[tuple[TensorFact, str]]) -> Iterator[tuple[int, int]]:
+    """Stretches that can be folded: elements of one list, tensors of modules built alike. What
+    they begin and end with stays."""
+    interned: dict[object, int] = {}
+    tokens = []
+    for place, (fact, _) in enumerate(rows):
+        base, bracket, _rest = fact.name.partition("[")
+        key: object = place
+        if bracket:
+            key = base
+        elif "." in fact.name:
+            key = re.sub(r"\d+", "#", fact.name), fact.dtype, fact.shape
+        tokens.append(interned.setdefault(key, len(interned)))
+    for start, period, times in repeats(tokens):
+        first = MOST_ELEMENTS - 1 if period == 1 else period
+        hidden = start + first, start + period * (times - 1)
+        if hidden[1] - hidden[0] > (2 if period == 1 else FEW_ROWS):
+            yield hidden
+
+
+def saved_table(report: Report, look: Look, folds: Folds) -> list[Line]:
     """What each node keeps for backward, and who freed the rest."""
     heads = ("saved for backward", "by", "name", "value", "version", "bytes", "state")
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
-    facts = report.saved if expand else report.saved[:MOST_SAVED]
+    facts = report.saved if folds.opens("saved") else report.saved[:MOST_SAVED]
     for fact in facts:
         node = report.nodes[fact.node]
         value = summary(fact.text, fact.shape, None)
@@ -152,12 +202,13 @@ def saved_table(report: Report, look: Look, *, expand: bool = False) -> list[Lin
         ))  # fmt: skip
     if len(rows) == 1:
         return [(cell("nothing is saved for backward", "dim"),)]
-    flexible = (((0, 14), (3, 10)), ((1, 12),))
-    lines = columns(rows, look, flexible=flexible, right=frozenset({4, 5}))
+    giving = (((0, 14), (3, 10)), ((1, 12),))
+    lines = columns(rows, look, giving=giving, right=frozenset({4, 5}))
     alive = sum(fact.bytes for fact in report.saved if not fact.freed)
     left = len(report.saved) - len(facts)
-    more = f"; {left:,} more: --expand" if left else ""
-    lines.append((cell(f"{alive:,} bytes are kept for backward{more}", "dim"),))
+    if left:
+        lines.append(folds.more("saved", left, look))
+    lines.append((cell(f"{alive:,} bytes are kept for backward", "dim"),))
     return lines
 
 
@@ -170,8 +221,9 @@ def _state(fact: SavedFact, report: Report) -> str:
     return "freed" if line is None else f"freed by line {line}"
 
 
-def events(facts: tuple[EventFact, ...], look: Look, most: int | None) -> list[Line]:
+def events(facts: tuple[EventFact, ...], look: Look, folds: Folds) -> list[Line]:
     """The hooks that ran, one line each: whose, which, the gradient before and after."""
+    most = None if folds.opens("hooks") else MOST_EVENTS
     lines: list[Line] = [(cell("hooks that ran, in order", "head"),)]
     arrow = " → " if look.unicode else " -> "
     for number, fact in enumerate(facts[:most], start=1):
@@ -185,8 +237,20 @@ def events(facts: tuple[EventFact, ...], look: Look, most: int | None) -> list[L
         else:
             lines.extend(((cell(words), place), (Cell("     "), *change)))
     if most is not None and len(facts) > most:
-        lines.append((cell(f"  {ellipsis(look)} {len(facts) - most:,} more", "dim"),))
+        lines.append(folds.more("hooks", len(facts) - most, look))
     return lines
+
+
+def effects(facts: tuple[EffectFact, ...], look: Look) -> list[Line]:
+    """The leaves whose gradients hooks changed: without any hook, and with them."""
+    if not facts:
+        return []
+    heads = ("leaf, as hooks changed it", "gradient without hooks", "gradient")
+    rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
+    for fact in facts:
+        before, now = (bare(text) if text else "None" for text in (fact.without, fact.now))
+        rows.append((cell(fact.name, "leaf"), cell(before), cell(now)))
+    return columns(rows, look, giving=(((1, 12), (2, 12)),))
 
 
 def _registered(fact: EventFact) -> str:

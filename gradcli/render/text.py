@@ -20,14 +20,17 @@ CODES = {
 
 
 class Cell(NamedTuple):
-    """A piece of a line, already harmless. Its first `bare` characters take no style."""
+    """A piece of a line, already harmless. Its first `bare` characters take no style; `line` is the
+    line of the program that it is about, 0 where it is about none."""
 
     text: str
     style: str = ""
     bare: int = 0
+    line: int = 0
 
 
 Line = tuple[Cell, ...]
+Giving = int | Sequence[tuple[int, int]]  # a column that goes, or columns that get narrower
 BLANK: Line = ()
 
 
@@ -38,6 +41,8 @@ class Look(NamedTuple):
     unicode: bool = True
     width: int = 80
     whole: bool = False  # nobody looks at a screen: sentences are wrapped, nothing is cut
+    rich: bool = False  # on a terminal that shows colours: `terminal` draws what is painted
+    path: str = ""  # of the program, where cells can lead to its lines
 
     def fit(self, text: str, width: int) -> str:
         """The text within so many columns, where it has to be."""
@@ -51,6 +56,11 @@ DRAWN = dict.fromkeys(map(ord, "│├└─┌┐┘┤┬┴┼…→←·×²
 def cell(text: str, style: str = "") -> Cell:
     """Foreign text becomes a cell: one line, nothing that a terminal would act on."""
     return Cell(escape.line(text), style)
+
+
+def at(line: int | None) -> Cell:
+    """The number of a line of the program, which leads there."""
+    return Cell("" if line is None else str(line), "dim", line=line or 0)
 
 
 def width_of(text: str) -> int:
@@ -111,6 +121,10 @@ def bare(text: str) -> str:
 
 def paint(lines: Iterable[Line], look: Look) -> Terminal:
     """The page: cells put together, colours only where they are wanted."""
+    if look.rich:
+        from . import terminal
+
+        return terminal.drawn(lines, look)
     out: list[str] = []
     for line in lines:
         if look.color:
@@ -141,26 +155,25 @@ def columns(
     rows: Sequence[Sequence[Cell]],
     look: Look,
     *,
-    first: Sequence[Sequence[tuple[int, int]]] = (),
-    dropped: Sequence[int] = (),
-    flexible: Sequence[Sequence[tuple[int, int]]] = (),
+    giving: Sequence[Giving] = (),
     right: frozenset[int] = frozenset(),
     gap: int = 2,
 ) -> list[Line]:
     """Rows in columns as wide as their widest cell; a row of one or two cells stands free.
 
-    Where the page is too narrow the columns of `first` (number, least width) give way, one group
-    after the other, then the `dropped` ones go, one by one, then those of `flexible` give way.
-    Within a group the widest is first; the cells of a column that gave way are cut.
+    Where the page is too narrow the columns of `giving` give way, in this order: a number is a
+    column that goes, a group of (number, least width) are columns that get narrower, the widest of
+    them first; their cells are cut.
     """
     body = [row for row in rows if len(row) > 2]
     if not body:
         return [fitted(row, look) for row in rows]
     widths = [max(width_of(row[i].text) for row in body) for i in range(len(body[0]))]
     if not look.whole:
-        _fit(widths, look.width, gap, first, dropped, flexible)
+        _fit(widths, look.width, gap, giving)
     mark = ellipsis(look)
     narrow = _total(widths, gap) > look.width and not look.whole
+    grid = Grid(tuple(widths), right, gap)
     lines: list[Line] = []
     for row in rows:
         if len(row) <= 2:
@@ -173,9 +186,29 @@ def columns(
             if pieces:
                 pieces.append(Cell(" " * gap))
             text = pad(cut(piece.text, widths[i], mark), widths[i], i in right)
-            pieces.append(Cell(text, piece.style, piece.bare))
-        lines.append(fitted(pieces, look) if narrow else tuple(pieces))
+            pieces.append(piece._replace(text=text))
+        line = fitted(pieces, look) if narrow else tuple(pieces)
+        lines.append(GridLine(line, grid) if look.rich else line)
     return lines
+
+
+class Grid(NamedTuple):
+    """The columns of a table."""
+
+    widths: tuple[int, ...]
+    right: frozenset[int]
+    gap: int
+
+
+class GridLine(tuple[Cell, ...]):
+    """A row of a table that says so: cells, gaps between them."""
+
+    grid: Grid
+
+    def __new__(cls, line: Line, grid: Grid) -> GridLine:
+        made = super().__new__(cls, line)
+        made.grid = grid
+        return made
 
 
 def _total(widths: Sequence[int], gap: int) -> int:
@@ -183,19 +216,16 @@ def _total(widths: Sequence[int], gap: int) -> int:
     return sum(widths) + gap * sum(1 for width in widths[1:] if width)
 
 
-def _fit(
-    widths: list[int], width: int, gap: int, first: Sequence[Sequence[tuple[int, int]]],
-    dropped: Sequence[int], flexible: Sequence[Sequence[tuple[int, int]]],
-) -> None:  # fmt: skip
+def _fit(widths: list[int], width: int, gap: int, giving: Sequence[Giving]) -> None:
     """Takes from the widths what is too much; a column of width 0 is not shown."""
-    for group in first:
-        _shrink(widths, group, _total(widths, gap) - width)
-    for column in dropped:
-        if _total(widths, gap) <= width:
+    for one in giving:
+        excess = _total(widths, gap) - width
+        if excess <= 0:
             return
-        widths[column] = 0
-    for group in flexible:
-        _shrink(widths, group, _total(widths, gap) - width)
+        if isinstance(one, int):
+            widths[one] = 0
+        else:
+            _shrink(widths, one, excess)
 
 
 def ellipsis(look: Look) -> str:
@@ -210,7 +240,7 @@ def fitted(row: Sequence[Cell], look: Look) -> Line:
     room = look.width
     pieces = []
     for piece in row:
-        pieces.append(Cell(look.fit(piece.text, room), piece.style, piece.bare))
+        pieces.append(piece._replace(text=look.fit(piece.text, room)))
         room = max(0, room - width_of(piece.text))
     return tuple(pieces)
 

@@ -3,55 +3,116 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..recording.facts import Place, Report, RootFact, ShownPass
 from . import ledger as ledgers
 from .escape import Terminal
+from .folds import Expand, Folds, unfolded
 from .graph import Graph
-from .table import events, saved_table, shape_text, summary, tensor_table
-from .text import BLANK, Cell, Line, Look, after, cell, columns, counted, one_line, paint, width_of
+from .hiding import without
+from .second_order import holders, order_of
+from .table import (
+    MEASURES,
+    effects,
+    events,
+    mean_and_norm,
+    saved_table,
+    shape_text,
+    summary,
+    tensor_table,
+    without_empty,
+)
+from .text import (
+    BLANK,
+    Cell,
+    Line,
+    Look,
+    after,
+    at,
+    cell,
+    columns,
+    counted,
+    one_line,
+    paint,
+    width_of,
+)
 from .tree import ASCII, UNICODE, Drawing, Row
 
+if TYPE_CHECKING:
+    from .units import Units
+
 MOST_TREES = 6
-MOST_EVENTS = 20
 LEAST_WORDS = 18
+NONE = Cell("")
 FIRST_PASSES, LAST_PASSES = 2, 3  # of very many passes these are drawn
+UNITS = ("module", "call", "line")
+
+
+class Wish(NamedTuple):
+    """What of a report the page shows: levels of nodes, open folds, what one row stands for, what
+    is left out, and further tables."""
+
+    depth: int | None = None
+    expand: Expand = False
+    fold: str | None = None
+    hide: tuple[str, ...] = ()
+    saved: bool = False
+    ledger: bool = False
+    legend: bool = False
 
 
 def text(
-    report: Report, look: Look, *, depth: int | None = None, expand: bool = False,
-    saved: bool = False, ledger: bool = False, legend: bool = False, streamed: bool = False,
-) -> Terminal:  # fmt: skip
+    report: Report, look: Look, wish: Wish | None = None, *, streamed: bool = False, **wishes: Any
+) -> Terminal:
     """The page that a person reads; `streamed` where the program's own output is there already."""
+    wish = (wish or Wish())._replace(**wishes)
+    every = wish.expand if wish.fold != "none" else True
+    lines = unfolded(lambda folds: _page(report, look, wish, folds), every)
+    return after(report.output, paint(lines, look), streamed)
+
+
+def _page(report: Report, look: Look, wish: Wish, folds: Folds) -> list[Line]:
+    """Its lines: trees, tables, remarks."""
     parts: list[list[Line]] = []
-    drawing = None
-    for one in _each_pass(report, expand):
-        if isinstance(one, str):
-            parts.append([(cell(one, "dim"),)])
+    hidden = ""
+    for one in _each_pass(report, folds):
+        if isinstance(one, int):
+            parts.append([folds.more("passes", one, look, "pass", "passes; --pass N draws one")])
             continue
-        drawing, trees = draw(one, look, depth=depth, expand=expand)
+        kept, hidden = without(one, wish.hide)
         if one.shown is not None and one.shown.of > 1:
             parts.append([_heading(one.shown)])
-        parts.extend(trees)
-    assert drawing is not None
-    if saved:
-        parts.append(saved_table(report, look, expand=expand))
-    parts.append(tensor_table(report, look, expand=expand))
+        parts.extend(draw(kept, look, folds, depth=wish.depth, fold=wish.fold))
+    if wish.saved:
+        parts.append(saved_table(report, look, folds))
+    parts.append(tensor_table(report, look, folds))
+    if report.views is not None:
+        from . import views
+
+        parts.append(views.lines(report.views, look, folds))
+    if report.stats is not None:
+        from . import stats
+
+        parts.append(stats.lines(report.stats, look))
     if report.events:
-        parts.append(events(report.events, look, None if expand else MOST_EVENTS))
-    if report.ledger is not None and ledger:
-        parts.append(ledgers.table(report.ledger, look, expand=expand))
+        parts.append(events(report.events, look, folds))
+        parts.append(effects(report.effects, look))
+    if report.ledger is not None and wish.ledger:
+        parts.append(ledgers.table(report.ledger, look, folds))
         parts.append(ledgers.passes(report.ledger, look))
     elif report.ledger is not None:
         parts.append(ledgers.short(report.ledger, look))
-    parts.append(list(_footer(report, drawing)))
-    if report.ledger is not None and report.ledger.alive and not ledger:
-        parts[-1].extend(ledgers.alive(report.ledger, look))
+    last = list(_footer(report, hidden, look))
+    if report.ledger is not None and report.ledger.alive and not wish.ledger:
+        last.extend(ledgers.alive(report.ledger, look))
+    parts.append(last)
     if report.profile is not None:
         from . import profile
 
-        parts.append(profile.table(report.profile, look, expand=expand))
-    if legend:
+        parts.append(profile.table(report.profile, look, folds))
+    last[:0] = folds.footer("--depth N goes N nodes deep")
+    if wish.legend:
         from . import legend as signs
 
         parts.append(signs.lines(look))
@@ -59,11 +120,10 @@ def text(
     for part in parts:
         if part:
             lines.extend((*((BLANK,) if lines else ()), *part))
-    page = paint(lines, look)
-    return after(report.output, page, streamed)
+    return lines
 
 
-def _each_pass(report: Report, expand: bool) -> Iterator[Report | str]:
+def _each_pass(report: Report, folds: Folds) -> Iterator[Report | int]:
     """The report on each pass that is drawn, and how many are left out between them; results
     that no pass came through stand with the last one."""
     passes = report.passes
@@ -72,9 +132,9 @@ def _each_pass(report: Report, expand: bool) -> Iterator[Report | str]:
         return
     between = range(FIRST_PASSES, len(passes) - LAST_PASSES)
     for place, fact in enumerate(passes):
-        if place in between and not expand:
+        if place in between and not folds.opens("passes"):
             if place == between.start:
-                yield f"{len(between):,} more passes; --expand draws them, --pass N one of them"
+                yield len(between)
             continue
         last = place == len(passes) - 1
         roots = report.roots if last else fact.roots
@@ -84,37 +144,43 @@ def _each_pass(report: Report, expand: bool) -> Iterator[Report | str]:
 def _heading(shown: ShownPass) -> Line:
     """pass 3 of 200   loss.backward()   line 12"""
     where = "" if shown.line is None else f"   {one_line(shown.source)}   line {shown.line}"
-    return (cell(f"pass {shown.number:,} of {shown.of:,}{where}", "dim"),)
+    return (
+        cell(f"pass {shown.number:,} of {shown.of:,}{where}", "dim")._replace(line=shown.line or 0),
+    )
 
 
 def draw(
-    report: Report, look: Look, *, depth: int | None = None, expand: bool = False
-) -> tuple[Drawing, list[list[Line]]]:
+    report: Report, look: Look, folds: Folds, *, depth: int | None = None, fold: str | None = None
+) -> list[list[Line]]:
     """One tree for each result, the columns of all of them alike."""
+    units = None
+    if fold in UNITS and report.detail is not None:
+        from .units import Units
+
+        units = Units(report, fold, folds.opens)
+        report = units.report
     graph = Graph(report)
-    strokes = UNICODE if look.unicode else ASCII
-    drawing = Drawing(graph, strokes, depth=depth, expand=expand)
+    drawing = Drawing(graph, UNICODE if look.unicode else ASCII, folds, depth=depth)
     chosen = list(report.roots)
-    shown = chosen if expand else _thinned(chosen)
+    shown = chosen if folds.opens("results") else _thinned(chosen)
     rows: list[Row] = []
     ends: list[int] = []
     for fact in shown:
         rows.extend(drawing.tree(fact.node, fact.output_nr))
         ends.append(len(rows))
-    lines = Words(graph, drawing, report).lines(rows, look)
+    lines = Words(graph, drawing, report, units).lines(rows, look)
     if not lines:
-        return drawing, []
+        return []
     head, body = lines[:1], lines[1:]
     trees = [body[start:end] for start, end in zip([0, *ends], ends, strict=False)]
     trees[0] = head + trees[0]
     left = len(chosen) - len(shown)
     if left:
-        drawing.cut = True
         others = [fact.name for fact in chosen if fact not in shown]
-        names = ", ".join(others[:3])
-        more = ", ..." if left > 3 else ""
-        trees.append([(cell(f"and {counted(left, 'more result')}: {names}{more}", "dim"),)])
-    return drawing, trees
+        names = ", ".join(others[:3]) + (", ..." if left > 3 else "")
+        words = f"{counted(left, 'more result')}: {names}"
+        trees.append([folds.row("results", words, look)])
+    return trees
 
 
 def _thinned(chosen: list[RootFact]) -> list[RootFact]:
@@ -128,30 +194,32 @@ def _thinned(chosen: list[RootFact]) -> list[RootFact]:
 class Words:
     """What is said about a node in its line."""
 
-    def __init__(self, graph: Graph, drawing: Drawing, report: Report) -> None:
-        self.graph, self.drawing = graph, drawing
+    def __init__(
+        self, graph: Graph, drawing: Drawing, report: Report, units: Units | None = None
+    ) -> None:
+        self.graph, self.drawing, self.units = graph, drawing, units
         self.roots = {(root.node, root.output_nr) for root in report.roots}
+        self.order = order_of(report.derived)
+        self.derived = {fact.node for fact in report.derived}
 
     def lines(self, rows: Sequence[Row], look: Look) -> list[Line]:
         """Header and rows in columns: words, node, value, gradient, line."""
         if not rows:
             return []
         self.arrow = "→" if look.unicode else "->"
-        cells = [self._row(row) for row in rows]
-        heads = ["", "grad_fn", "shape", "value", "grad", "line"]
-        for i in (2, 3, 4):
-            if not any(len(row) > 2 and row[i].text for row in cells):
-                heads[i] = ""
+        cells = [self._row(row, look) for row in rows]
+        heads = ("", "grad_fn", "shape", "value", MEASURES, "grad", MEASURES, "line", "order")
         head = tuple(cell(word, "head") for word in heads)
         leaves = (row for row in cells if len(row) > 2 and row[1].style == "leaf")
         named = max((width_of(row[0].text) for row in leaves), default=0)
+        words = (0, max(named, LEAST_WORDS))
         return columns(
-            (head, *cells), look, first=(((0, max(named, LEAST_WORDS)),), ((3, 24), (4, 20))),
-            dropped=(2, 1, 5), flexible=(((3, 14), (4, 14)), ((3, 8), (4, 8))),
-            right=frozenset({5}),
+            without_empty([head, *cells], 2, 3, 4, 5, 6, 8), look, right=frozenset({7}),
+            giving=((words,), 6, 4, ((3, 24), (5, 20)), 2, 1, 7, 8,
+                    ((3, 14), (5, 14)), ((3, 8), (5, 8))),
         )  # fmt: skip
 
-    def _row(self, row: Row) -> tuple[Cell, ...]:
+    def _row(self, row: Row, look: Look) -> tuple[Cell, ...]:
         if row.kind == "fold":
             return (Cell(row.lead), cell(row.text, "dim"))
         if row.kind == "constant":
@@ -159,7 +227,8 @@ class Words:
             said = Cell(row.lead + cell(one_line(constant.text)).text)
             value = summary(constant.value, constant.shape, constant.range)
             size = cell(shape_text(constant.shape), "dim")
-            return (said, cell("constant", "dim"), size, cell(value), Cell(""), Cell(""))
+            more = cell(mean_and_norm(constant.range), "dim")
+            return (said, cell("constant", "dim"), size, cell(value), more, *(NONE,) * 4)
         words, style = self._words(row)
         mark = self.drawing.marks.get(row.node) if row.kind == "node" else None
         told = cell(words if mark is None else f"#{mark} {words}").text
@@ -167,11 +236,18 @@ class Words:
         name = self.graph.names[row.node]
         leaf = name == "AccumulateGrad"
         kind = cell("leaf" if leaf else name, "leaf" if leaf else "node")
+        if row.kind == "node" and self.units is not None and row.node in self.units.atoms:
+            key = self.units.key(row.node)
+            kind = cell(f"{self.drawing.folds.sign(key, look)}  {name}", "dim")
         if row.kind == "again":
             where = cell(row.text or "see above", "dim")
-            return (first, kind, Cell(""), where, Cell(""), Cell(""))
-        shape, value, grad, line = self._facts(row)
-        return (first, kind, cell(shape, "dim"), cell(value), cell(grad), cell(line, "dim"))
+            return (first, kind, NONE, where, *(NONE,) * 5)
+        shape, value, of_value, grad, of_grad, line = self._facts(row)
+        order = NONE if leaf else cell(self.order(row.node), "dim")
+        return (
+            first, kind, cell(shape, "dim"), cell(value), cell(of_value, "dim"), cell(grad),
+            cell(of_grad, "dim"), at(int(line)) if line else NONE, order,
+        )  # fmt: skip
 
     def _words(self, row: Row) -> tuple[str, str]:
         """The words for a node, and their style."""
@@ -189,7 +265,8 @@ class Words:
             return "·", "dim"
         module = self._module(key)
         above = graph.facts[row.parent].place if row.parent >= 0 else None
-        if above is place:  # one expression made several nodes: the first has the name
+        # One expression made several nodes: the first has the name; no node of its gradient has.
+        if above is place or row.node in self.derived:
             return source + module, "dim"
         return self._assigned(place.target, place) + module, ""
 
@@ -214,41 +291,44 @@ class Words:
         flow = self.graph.flows.get(key)
         return f", in {flow.module}" if flow is not None and flow.module else ""
 
-    def _facts(self, row: Row) -> tuple[str, str, str, str]:
-        """Shape, value, gradient and line: of the pass that is drawn, else at the end."""
+    def _facts(self, row: Row) -> tuple[str, str, str, str, str, str]:
+        """Shape, value, gradient and line: of the pass that is drawn, else at the end. Behind value
+        and gradient stand mean and norm."""
         key = (row.node, row.output_nr)
         flow = self.graph.flows.get(key)
         place = self.graph.facts[row.node].place
         named = self.graph.tensors.get(key)
-        shape = value = grad = line = ""
+        shape = value = grad = line = of_value = of_grad = ""
         if flow is not None:
             shape = shape_text(flow.shape)
             value = summary(flow.text, flow.shape, flow.range)
             grad = summary(flow.grad_text, flow.shape, flow.grad_range)
+            of_value, of_grad = mean_and_norm(flow.range), mean_and_norm(flow.grad_range)
             if flow.later is not None:
                 value += f" {self.arrow} {summary(flow.later, flow.shape, flow.later_range)}"
         elif named is not None:
             shape = shape_text(named.shape)
             value = summary(named.text, named.shape, named.range)
+            of_value = mean_and_norm(named.range)
         if place is not None:
             line = str(place.line)
         elif named is not None and named.line is not None:
             line = str(named.line)
         elif flow is not None and flow.line is not None:
             line = str(flow.line)
-        return shape, value, grad, line
+        return shape, value, of_value, grad, of_grad, line
 
 
-def _footer(report: Report, drawing: Drawing) -> list[Line]:
-    """What is worth knowing about the whole: folds, freed buffers."""
+def _footer(report: Report, hidden: str, look: Look) -> list[Line]:
+    """What is worth knowing about the whole: what is left out, freed buffers."""
     lines: list[Line] = []
     if not report.roots:
         why = "no tensor requires grad: there is no graph to draw"
         if any(fact.requires_grad for fact in report.tensors):
-            why = "no result: nothing that requires grad was computed and bound to a name"
+            why = "no result requires grad: nothing to draw"
         lines.append((cell(why, "dim"),))
-    if drawing.cut:
-        lines.append((cell("--expand draws what is folded, --depth N goes N nodes deep", "dim"),))
+    if hidden:
+        lines.append((cell(hidden, "dim"),))
     if report.freed and report.saving is not None and report.backwards:
         line = report.backwards[-1].line
         gone = f"{report.freed:,} of {report.saving:,} nodes' saved tensors"
@@ -257,4 +337,5 @@ def _footer(report: Report, drawing: Drawing) -> list[Line]:
         lines.append(
             (cell(f"backward on line {line} freed {gone}; --retain-graph keeps them", "dim"),)
         )
+    lines.extend(holders(report.holders, look))
     return lines

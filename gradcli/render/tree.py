@@ -9,10 +9,12 @@ repeats itself is drawn once, with its count.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
 from ..recording.facts import Edge
 from .fold import Repeat, repeats
+from .folds import Folds
 from .graph import Graph
 from .text import counted
 
@@ -20,6 +22,7 @@ SHALLOW = 6  # as high as this a tree is drawn as one; a deeper one goes straigh
 HEAD, TAIL = 24, 8  # steps of a long chain that are drawn at its two ends
 WIDE_HEAD, WIDE_TAIL = 12, 3  # inputs of a node with very many
 MOST_ROWS = 300
+MANY = 1000  # nodes that are counted below a fold
 
 
 class Row(NamedTuple):
@@ -31,6 +34,7 @@ class Row(NamedTuple):
     output_nr: int = 0
     text: str = ""
     parent: int = -1
+    key: Hashable = None  # of a fold
 
 
 class Strokes(NamedTuple):
@@ -45,8 +49,8 @@ class Strokes(NamedTuple):
     times: str
 
 
-UNICODE = Strokes("├─ ", "└─ ", "│  ", "   ", "●  ", "⋮  ", "×")
-ASCII = Strokes("|- ", "`- ", "|  ", "   ", "o  ", ":  ", "x")
+UNICODE = Strokes("├─ ", "└─ ", "│  ", "   ", "●  ", "⋮ ", "×")
+ASCII = Strokes("|- ", "`- ", "|  ", "   ", "o  ", ": ", "x")
 
 
 class _Task(NamedTuple):
@@ -73,35 +77,50 @@ class Drawing:
     """The rows of several trees over one graph: what one has drawn the next refers to."""
 
     def __init__(
-        self, graph: Graph, strokes: Strokes, *, depth: int | None = None, expand: bool = False
+        self, graph: Graph, strokes: Strokes, folds: Folds, *, depth: int | None = None
     ) -> None:
-        self.graph, self.strokes = graph, strokes
+        self.graph, self.strokes, self.folds = graph, strokes, folds
         self.depth = depth
-        self.expand = expand
         self.drawn: set[int] = set()
         self.reserved: set[int] = set()
         self.hidden: set[int] = set()
         self.marks: dict[int, int] = {}
-        self.cut = False
 
     def tree(self, root: int, output_nr: int = 0) -> list[Row]:
         """The rows of the tree under one node."""
         rows: list[Row] = []
         stack = [_Task("", "", root, output_nr, 0)]
-        most = None if self.expand else MOST_ROWS
+        every = self.folds.opens(("rows", root))
         while stack:
-            if most is not None and len(rows) >= most:
-                self.cut = True
-                rows.append(Row(self.strokes.more, "fold", text="and more nodes"))
+            if not every and len(rows) >= MOST_ROWS:
+                rows.append(self._fold("", ("rows", root), self._below(_nodes(stack))))
                 break
             task = stack.pop()
             if task.row is not None:
-                rows.append(task.row)
+                row = task.row
+                rows.append(self._fold(row.lead, row.key, row.text) if row.kind == "fold" else row)
                 if task.row.kind == "node":
                     self.drawn.add(task.row.node)
             else:
                 stack.extend(reversed(self._draw(task)))
         return rows
+
+    def _fold(self, lead: str, key: Hashable, words: str) -> Row:
+        """The row of a closed fold, with its number: rows are made in the order of the page."""
+        text = f"{self.folds.number(key)}  {words}"
+        return Row(lead + self.strokes.more, "fold", text=text, key=key)
+
+    def _below(self, start: Iterable[int]) -> str:
+        """How many nodes that are not drawn stand here and below."""
+        found = dict.fromkeys(node for node in start if node not in self.drawn)
+        for node in (pending := list(found)):
+            for edge in self.graph.next[node]:
+                if edge is not None and edge[0] not in found and edge[0] not in self.drawn:
+                    found[edge[0]] = None
+                    pending.append(edge[0])
+            if len(found) > MANY:
+                return f"more than {MANY:,} nodes"
+        return counted(len(found), "more node")
 
     # ---- one node
 
@@ -146,10 +165,13 @@ class Drawing:
         if self.depth is not None and depth >= self.depth:
             if all(at < 0 for _, at, _ in edges):
                 return []
-            self.cut = True
-            return [_ready(Row(rest + strokes.more, "fold", text="deeper"))]
+            key: Hashable = ("deeper", node)
+            if key not in self.folds.opened:  # --expand alone leaves --depth as it is
+                text = f"deeper: {self._below(child for _, child, _ in edges if child >= 0)}"
+                return [_folded(rest, key, text)]
+            depth = -len(self.graph.next)  # all of what stands below
         left_out = range(0)
-        if len(edges) > WIDE_HEAD + WIDE_TAIL + 1 and not self.expand:
+        if len(edges) > WIDE_HEAD + WIDE_TAIL + 1 and not self.folds.opens(("wide", node)):
             left_out = range(WIDE_HEAD, len(edges) - WIDE_TAIL)
         tasks: list[_Task] = []
         for position, (i, child, output_nr) in enumerate(edges):
@@ -158,8 +180,7 @@ class Drawing:
             if position in left_out:
                 if position == left_out.start:
                     text = f"{len(left_out):,} more inputs"
-                    tasks.append(_ready(Row(rest + strokes.more, "fold", text=text)))
-                    self.cut = True
+                    tasks.append(_folded(rest, ("wide", node), text))
             elif child < 0:
                 tasks.append(_ready(Row(lead, "constant", node, i)))
             else:
@@ -177,18 +198,18 @@ class Drawing:
             return [head, *self._branches(task.node, task.rest, task.depth, self._edges(task.node))]
         units = self._units(steps)
         between = range(0)
-        if len(units) > HEAD + TAIL + 4 and not self.expand:
+        if len(units) > HEAD + TAIL + 4 and not self.folds.opens(("between", task.node)):
             between = range(HEAD, len(units) - TAIL)
         tasks: list[_Task] = []
         for number, unit in enumerate(units):
             if number in between:
                 if number == between.start:
-                    tasks.append(self._left_out(steps, units, between, task.rest))
+                    tasks.append(self._left_out(steps, units, between, task))
                 continue
             for k in range(unit.start, unit.start + unit.period):
                 tasks.extend(self._step(steps, k, task))
             if unit.times > 1:
-                tasks.append(self._folded(steps, unit, task.rest))
+                tasks.append(self._repeated(steps, unit, task.rest))
         return tasks
 
     def _steps(self, task: _Task) -> list[_Step]:
@@ -225,7 +246,7 @@ class Drawing:
 
     def _units(self, steps: list[_Step]) -> list[Repeat]:
         """The line as single steps and repeated stretches."""
-        if self.expand:
+        if self.folds.every:
             return [Repeat(i, 1, 1) for i in range(len(steps))]
         interned: dict[tuple[object, ...], int] = {}
         tokens = []
@@ -239,8 +260,10 @@ class Drawing:
         at = 0
         for repeat in repeats(tokens):
             units.extend(Repeat(i, 1, 1) for i in range(at, repeat.start))
-            units.append(repeat)
-            at = repeat.start + repeat.period * repeat.times
+            at = repeat.start
+            if not self.folds.opens(("turns", steps[at + repeat.period].node)):
+                units.append(repeat)
+                at += repeat.period * repeat.times
         units.extend(Repeat(i, 1, 1) for i in range(at, len(steps)))
         return units
 
@@ -253,27 +276,36 @@ class Drawing:
             return self.graph.kind_of(node)
         return self.graph.signature(node)
 
-    def _folded(self, steps: list[_Step], unit: Repeat, rest: str) -> _Task:
+    def _repeated(self, steps: list[_Step], unit: Repeat, rest: str) -> _Task:
         start, end = unit.start + unit.period, unit.start + unit.period * unit.times
         self.hidden.update(step.node for step in steps[start:end])
-        self.cut = True
         what = "this node" if unit.period == 1 else f"these {unit.period} nodes"
         text = f"{what} {self.strokes.times} {unit.times:,}"
-        return _ready(Row(rest + self.strokes.more, "fold", text=text))
+        return _folded(rest, ("turns", steps[start].node), text)
 
     def _left_out(
-        self, steps: list[_Step], units: list[Repeat], between: range, rest: str
+        self, steps: list[_Step], units: list[Repeat], between: range, task: _Task
     ) -> _Task:
         last = units[between.stop - 1]
         hidden = steps[units[between.start].start : last.start + last.period * last.times]
         self.hidden.update(step.node for step in hidden)
-        self.cut = True
         names = Counter(self.graph.names[step.node] for step in hidden)
         times = self.strokes.times
         what = ", ".join(f"{name} {times} {count:,}" for name, count in names.most_common(3))
         more = ", ..." if len(names) > 3 else ""
         text = f"{counted(len(hidden), 'more node')} ({what}{more})"
-        return _ready(Row(rest + self.strokes.more, "fold", text=text))
+        return _folded(task.rest, ("between", task.node), text)
+
+
+def _folded(rest: str, key: Hashable, text: str) -> _Task:
+    """A fold whose row gets its number when it is drawn."""
+    return _ready(Row(rest, "fold", text=text, key=key))
+
+
+def _nodes(tasks: Iterable[_Task]) -> list[int]:
+    """The nodes that are still to be drawn."""
+    nodes = (task.node if task.row is None else task.row.node for task in tasks)
+    return [node for node in nodes if node >= 0]
 
 
 def _ready(row: Row) -> _Task:

@@ -12,7 +12,10 @@ ANSWERS = (
     ("Using a target size", "gradcli trace {file}, which has a column of shapes"),
     ("`lr_scheduler.step()` before `optimizer.step()`", "gradcli flow {file}"),
     ("None of the inputs have requires_grad=True", "gradcli trace {file}, which says why not"),
-    ("Using backward() with create_graph=True", "gradcli trace {file} --ledger"),
+    (
+        "Using backward() with create_graph=True",
+        "gradcli trace {file}, which names the cycle",
+    ),
     ("Error detected in", "gradcli why {file} NAME, for the tensor whose gradient is NaN"),
     ("Full backward hook is firing", "gradcli trace {file}, which lists the hooks that ran"),
 )

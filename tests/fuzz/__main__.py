@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+from types import FrameType
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # the processes share the cores
+
+
+def interrupted(signum: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def main() -> int:
@@ -25,6 +31,7 @@ def main() -> int:
         "--corpus", action="append", default=[], metavar="FOLDER", help="what texts are made of"
     )
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, interrupted)  # whoever ends it hears a summary too
     if given.texts is not None:
         from . import parsing
 

@@ -162,9 +162,10 @@ KNOWN: tuple[Known, ...] = (
         "two wordings for a dimension that a number does not have",
     ),
     Known(
-        "output",
-        r"second time .or directly access saved tensors(.|\n)*PyTorch 'None'",
-        "PyTorch tells None of what was never saved, also when the node is freed",
+        "output|error",
+        r"here .*second time .or directly access saved tensors",
+        "PyTorch's nodes keep the numbers that they saved when their tensors are freed",
+        r"grad_fn\._saved_(?!self\b|other\b|result\b)",
     ),
     Known(
         "line of the error",
@@ -225,7 +226,19 @@ KNOWN: tuple[Known, ...] = (
         r"expand(.|\n)*median",
     ),
     Known(
-        "value|output",
+        "output|error|line of the error",
+        r"PyTorch.*select\(\): index 0 out of range for tensor of size \[0\]",
+        "PyTorch's vmap of a number and a scalar takes its type from the first sample",
+        "vmap",
+    ),
+    Known(
+        "(grad )?(type|strides)|grad value",
+        r"\[[01], .*PyTorch",
+        "what a hook packed took another shape since: PyTorch sums the gradient to the leaf",
+        r"(save_on_cpu|saved_tensors_hooks)(.|\n)*unsqueeze_",
+    ),
+    Known(
+        "(grad )?value|output",
         "",
         "a logarithm of a negative number is a NaN, whose sign is the processor's own",
         r"(log|sqrt|acos|asin|atanh|pow|\*\*)(.|\n)*copysign",
@@ -295,7 +308,7 @@ KNOWN: tuple[Known, ...] = (
 
 
 def reason_of(difference: Difference, text: str) -> str | None:
-    """Why a difference is as it should be; None where it is a finding."""
+    """Why a difference looks correct; None where it is a finding."""
     told = str(difference)
     for known in KNOWN:
         if (

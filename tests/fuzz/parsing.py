@@ -126,7 +126,7 @@ def run(minutes: float, seed: int, jobs: int, folders: list[str]) -> int:
         nonlocal total
         first, _, skipped = given
         if isinstance(came, Died):
-            told = f"the process ends with exit code {came.status}"
+            told = f"the process ends: {came.how}"
             total.faults.append(Fault(came.seed, told))
             print(f"\nseed {came.seed}: {told}", flush=True)
             return (first, corpus, (*skipped, came.seed))

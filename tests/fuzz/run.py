@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections import Counter
@@ -12,9 +13,10 @@ from .findings import verdict
 from .programs import program, written
 from .shrink import shrunk
 from .sides import PyTorch
-from .workers import Died, Say, Worker, spread
+from .workers import Died, Say, spread
 
 CHUNK = 100  # programs a task
+PROGRESS = 1000  # programs from one word about it to the next
 SHRUNK = 40  # kinds of differences that are cut down
 ATTEMPTS = 400
 SEEDS = 50  # of each kind are told
@@ -80,7 +82,7 @@ def tally(say: Say, first: int, count: int, skipped: tuple[int, ...]) -> Tally:
 
 
 class Run:
-    """All the programs, and what came of them so far."""
+    """All the programs, and what came of them so far: findings on stdout, progress on stderr."""
 
     def __init__(self) -> None:
         self.total = NOTHING
@@ -88,36 +90,58 @@ class Run:
 
     def heard(self, given: tuple[int, int, tuple[int, ...]], came: Tally | Died) -> object:
         if isinstance(came, Died):
-            if came.side == "PyTorch":
-                self.total.reasons[CRASH] += 1
-            else:
-                told = Difference("defect", "", f"the process ends: {came.status}", "it goes on")
-                self.total.findings.append((came.seed, told))
-            return (*given[:2], (*given[2], came.seed))
+            return self.died(given, came)
         self.total = self.total.with_all(came)
-        if self.total.programs >= self.told + 5000:
+        for seed, difference in came.findings:
+            print(f"seed {seed}: {difference}", flush=True)
+        if self.total.programs >= self.told + PROGRESS:
             self.told = self.total.programs
-            print(progress(self.total), flush=True)
+            print(progress(self.total), file=sys.stderr, flush=True)
         return None
+
+    def died(self, given: tuple[int, int, tuple[int, ...]], came: Died) -> object:
+        """Says what a process died of; the same programs without that one are the next task."""
+        print(f"seed {came.seed}: {came}", flush=True)
+        if came.side == "PyTorch":
+            self.total.reasons[CRASH] += 1
+        else:
+            told = Difference("defect", "", f"the process ends: {came.how}", "it goes on")
+            self.total.findings.append((came.seed, told))
+        return (*given[:2], (*given[2], came.seed))
 
 
 def run(programs: int, seed: int, jobs: int) -> int:
-    """Runs them all and prints what came of it; 1 where a difference is left."""
+    """Runs them all and prints what came of it; 1 where a difference is left, 130 after Ctrl-C."""
     last = seed + programs
     every = Run()
     chunks = [(at, min(CHUNK, last - at), ()) for at in range(seed, last, CHUNK)]
-    spread(task, chunks, jobs, every.heard)
-    print(report(every.total))
-    kinds = by_kind(every.total)
-    worker = Worker(task)
-    for number, (kind, found) in enumerate(kinds.items()):
-        seed, difference = found[0]
-        print(f"\n{len(found)} programs differ, such as seed {seed}: {difference}")
-        print("seeds:", *[at for at, _ in found[:SEEDS]])
-        if number < SHRUNK:
-            print(worker.ask(seed, kind), flush=True)
-    worker.stop()
+    try:
+        spread(task, chunks, jobs, every.heard)
+    except KeyboardInterrupt:
+        summary(every.total)
+        return 130
+    kinds = summary(every.total)
+    firsts = [(found[0][0], kind) for kind, found in kinds.items()]
+
+    def heard(given: tuple[int, str], came: str | Died) -> None:
+        print(f"\nseed {given[0]}, cut down: {given[1]}\n{came}", flush=True)
+
+    try:
+        spread(task, firsts[:SHRUNK], jobs, heard)
+    except KeyboardInterrupt:
+        return 130
     return 1 if kinds else 0
+
+
+def summary(found: Tally) -> dict[str, list[tuple[int, Difference]]]:
+    """Prints what ran and which kinds of differences there are; returns the kinds."""
+    print(report(found))
+    kinds = by_kind(found)
+    for met in kinds.values():
+        seed, difference = met[0]
+        print(f"\n{len(met)} programs differ, such as seed {seed}: {difference}")
+        print("seeds:", *[at for at, _ in met[:SEEDS]], flush=True)
+    return kinds
 
 
 def by_kind(found: Tally) -> dict[str, list[tuple[int, Difference]]]:
@@ -159,7 +183,7 @@ def cut(say: Say, seed: int, kind: str) -> str:
             compile(text, "program.expr", "exec")
         except (SyntaxError, ValueError):
             return False
-        found = verdict(text, pytorch()).findings
+        found = verdict(text, pytorch(), lambda side: say((seed, side))).findings
         return bool(found) and found[0].kind == kind
 
     return shrunk(program(seed), holds, ATTEMPTS)

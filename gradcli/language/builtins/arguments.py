@@ -22,15 +22,34 @@ def named(name: str, function: Any) -> Any:
     if type(function) is not FunctionType:
         return function  # one of Python's own, whose words are right already
     if function.__qualname__.startswith(MARK):
-        copied = FunctionType(
-            function.__code__, function.__globals__, function.__name__, function.__defaults__,
-            function.__closure__,
-        )  # fmt: skip
-        copied.__kwdefaults__ = function.__kwdefaults__
-        function = copied
+        function = _copied(function)
     function.__qualname__ = MARK + name
     FUNCTIONS[name] = function
     return function
+
+
+def _copied(function: FunctionType) -> FunctionType:
+    made = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__,
+        function.__closure__,
+    )  # fmt: skip
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+# Classes below the public ones that PyTorch has too, under the same names.
+PYTORCHS = ("_BatchNorm.", "_InstanceNorm.")
+
+
+def name_inherited(kind: Any) -> None:
+    """What a class has of one that nobody knows tells its errors of arguments by this class."""
+    for word in ("__init__", "forward"):
+        function = getattr(kind, word, None)
+        if type(function) is FunctionType and function.__qualname__.startswith("_"):
+            if not function.__qualname__.startswith(PYTORCHS):
+                made = _copied(function)
+                made.__qualname__ = f"{kind.__name__}.{word}"
+                setattr(kind, word, made)
 
 
 def all_named(owner: str, table: dict[str, Any]) -> dict[str, Any]:

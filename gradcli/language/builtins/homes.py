@@ -22,13 +22,19 @@ STARTS = {
     "InstanceNorm": "instancenorm",
     "Upsampl": "upsampling",
 }
+ROOMS_OF_THEIR_OWN = frozenset({"utils", "init", "parameter", "parallel"})  # of torch.nn
 SCHEDULES = frozenset({"schedule", "cyclic", "one_cycle", "lr_scheduler"})
 
 
 def home_of(room: str, name: str) -> str:
     """PyTorch's module for a class of a room such as `nn.linear`."""
     package, _, inner = room.partition(".")
-    if package == "nn" and inner.partition(".")[0] not in ("utils", "init", "parameter"):
+    if package == "nn" and inner.partition(".")[0] not in (
+        "utils",
+        "init",
+        "parameter",
+        "parallel",
+    ):
         own = next((home for start, home in STARTS.items() if name.startswith(start)), None)
         return f"torch.nn.modules.{OWN.get(name) or own or ROOMS.get(inner, inner)}"
     if package == "optim":

@@ -27,6 +27,7 @@ from ..values import (
     Set,
     Type,
 )
+from .arguments import name_inherited
 
 CONSTRUCT: dict[str, Callable[..., Any]] = {}  # filled by the rooms that make the values
 
@@ -74,6 +75,8 @@ def host_type(kind: type) -> Type:
     known = OF_PYTHON.get(kind) or OF_LIBRARY.get(kind)
     if known is None:
         module, name = PRINTED.get(kind) or _printed(kind)
+        if publishes(kind):
+            name_inherited(kind)
         known = OF_LIBRARY[kind] = Type(name, kind, _library_constructor(kind), module)
     return known
 

@@ -16,14 +16,14 @@ from ..program import Program
 from ..values import UNBOUND
 from .backward import freed, nan
 from .calls import calls
-from .damage import changed, damage_advice, leaf, saved
+from .damage import changed, damage_advice, leaf, saved, view
 from .hooks import hook
 from .operands import operands
 from .roots import constant, root, unused
 
 _TOLD: dict[str, Callable[[Explanation, Cause], None]] = {
     "freed": freed, "saved": saved, "changed": changed, "constant": constant,
-    "unused": unused, "leaf": leaf, "root": root, "nan": nan,
+    "unused": unused, "leaf": leaf, "view": view, "root": root, "nan": nan,
 }  # fmt: skip
 
 

@@ -13,17 +13,18 @@ from ..constants import with_keyword
 from ..explained import (
     Explanation,
     again,
-    line_after,
     line_before,
     node_words,
     replaced,
     with_argument,
 )
 from ..places import Places, input_text, saved_text
+from .carried import by_name, by_state
 
 LONGEST = 40  # characters of a piece of code in an advice
-MOST_NODES, MOST_LINES, MOST_NAMES = 10_000, 3, 3
+MOST_NODES, MOST_LINES = 10_000, 3
 RETAINED = "retain_graph=True"
+_FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
 
 def freed(out: Explanation, cause: Cause) -> None:
@@ -35,26 +36,32 @@ def freed(out: Explanation, cause: Cause) -> None:
     same = cause.origin is place
     when = " the time before" if same else ""
     out.put(cause.origin, f"freed{when} what {node_words(places, node)} had saved{what}")
+    if same and by_state(out, node):
+        return
     loop = places.loop_around(place) if same else None
-    if loop is not None and places.line(node.origin) and loop not in _around(places, node.origin):
+    if loop is not None and places.line(node.origin) and not _runs_within(places, node, loop):
         out.put(node.origin, f"made once, before the loop on line {loop.lineno}")
     called = places.called(cause.origin)
     if places.line(cause.origin) is None or called is None or called[0] not in ("backward", "grad"):
         return
-    carried = same and places.share_a_loop(node.origin, place)
+    carried = loop is not None and _runs_within(places, node, loop)
     if carried:
-        _carried(out)
+        by_name(out)
     _retain(out, cause.origin, called[0] == "backward", carried)
     if loop is not None:
-        _within(out, node, loop)
+        if not carried:
+            _within(out, node, loop)
     elif not same:
         _detached(out, cause)
     elif places.runs_once(node.origin):
         out.advise(f"compute line {places.line(node.origin)} again before each backward")
 
 
-def _around(places: Places, node: Any) -> list[ast.AST]:
-    return list(places.ancestors(node)) if isinstance(node, ast.AST) else []
+def _runs_within(places: Places, node: Any, loop: ast.AST) -> bool:
+    """Stands a node's place in the loop, or in a function, which any turn may call?"""
+    around = list(places.ancestors(node.origin)) if isinstance(node.origin, ast.AST) else []
+    inside = next((part for part in around if isinstance(part, _FUNCTIONS)), None)
+    return loop in around or inside not in (None, *places.ancestors(loop))
 
 
 def _retain(out: Explanation, call: Any, is_backward: bool, carried: bool) -> None:
@@ -164,35 +171,6 @@ def _root_node(out: Explanation) -> Any:
         return None
     table = out.places.local if root.id in out.places.local else out.places.values
     return getattr(table.get(root.id), "grad_fn", None)
-
-
-CARRIED = ".detach() what a turn takes over from the turn before"
-
-
-def carried_names(out: Explanation, loop: ast.For | ast.While) -> list[str]:
-    """Names that a turn of the loop reads before it binds them, and that hold a graph."""
-    read: set[str] = set()
-    bound: dict[str, None] = {}
-    for statement in loop.body:
-        inside = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-        read.update(n.id for n in inside if type(n.ctx) is ast.Load and n.id not in bound)
-        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-            read.add(statement.target.id)
-        bound.update((n.id, None) for n in inside if type(n.ctx) is not ast.Load)
-    tables = (out.places.local, out.places.values)
-    held = {n: next((t[n] for t in tables if n in t), None) for n in bound if n in read}
-    return [name for name, value in held.items() if getattr(value, "grad_fn", None) is not None]
-
-
-def _carried(out: Explanation) -> None:
-    """A turn's graph reaches back into the turn before: the names that carry it over."""
-    loop = out.places.loop_around(out.place)
-    names = [] if loop is None else carried_names(out, loop)
-    if loop is None or not names or len(names) > MOST_NAMES:
-        out.advise(CARRIED)
-        return
-    text = "; ".join(f"{name} = {name}.detach()" for name in names)
-    out.advise(f"{text} at the end of each turn", line_after(out.places, loop.body[-1], text))
 
 
 # ---------------------------------------------------------------- anomaly mode

@@ -13,9 +13,10 @@ from ..explained import (
     line_after,
     line_before,
     replaced,
+    suffixed,
 )
 from ..places import saved_text
-from .backward import carried_names
+from .carried import carried_names, cut
 
 LONGEST = 40  # characters of a piece of code in an advice
 
@@ -61,6 +62,8 @@ def damage_advice(out: Explanation, saved: Cause, changed: Cause) -> None:
     if saved.detail["leaf"] or (called is not None and called[0] == "step"):
         _compute_again(out, saved, changed)
         return
+    if _of_itself(out, statement, saved, changed):
+        return
     _change_a_copy(out, saved)
     times = changed.detail["times"]
     if times > 1:
@@ -85,6 +88,48 @@ def damage_advice(out: Explanation, saved: Cause, changed: Cause) -> None:
         out.advise(f"{copied} before line {line}", line_before(places, statement, copied))
     else:
         out.advise(f"change a .clone() on line {line}, or use an out-of-place operation")
+
+
+def _of_itself(out: Explanation, statement: ast.stmt, saved: Cause, changed: Cause) -> bool:
+    """x[i] = x[i] * v: what was saved of x is overwritten by the statement itself."""
+    places, line = out.places, out.places.line(statement)
+    if statement is not places.statement(saved.origin):
+        return False
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Subscript):
+        target = ast.unparse(statement.target)
+        copy = ast.Call(ast.Attribute(statement.target, "clone"), [], [])
+        text = f"{target} = {ast.unparse(ast.BinOp(copy, statement.op, statement.value))}"
+        out.advise(f"{text} on line {line}", replaced(places, statement, text))
+        return True
+    if not isinstance(changed.origin, ast.Subscript) or not isinstance(saved.origin, ast.AST):
+        return False
+    name = _base_name(changed.origin)
+    read = [
+        (line, node)
+        for part in _writing(out, name)
+        for node in ast.walk(part.value)
+        if isinstance(node, ast.Subscript) and _base_name(node.value) == name
+        and (line := places.line(part)) is not None
+    ]  # fmt: skip
+    edits = [edit for _, node in read for edit in suffixed(places, node, ".clone()") or ()]
+    if not any(node in ast.walk(saved.origin) for _, node in read) or not edits:
+        return False
+    copies = ", ".join(dict.fromkeys(f"{ast.unparse(node)}.clone()" for _, node in read))
+    lines = list(dict.fromkeys(str(line) for line, _ in read))
+    where = f"lines {', '.join(lines[:-1])} and {lines[-1]}" if lines[1:] else f"line {lines[0]}"
+    out.advise(f"{copies} on {where}: a copy is saved, which nothing changes", edits)
+    return True
+
+
+def _writing(out: Explanation, name: str | None) -> list[ast.Assign]:
+    """The assignments to parts of a name."""
+    return [
+        node
+        for statement in out.places.program.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
+        and _base_name(node.targets[0]) == name
+    ]  # fmt: skip
 
 
 def _change_a_copy(out: Explanation, saved: Cause) -> None:
@@ -115,7 +160,7 @@ def _compute_again(out: Explanation, saved: Cause, changed: Cause) -> None:
             return
         names = carried_names(out, loop)
         if names and len(names) <= 3:
-            text = "; ".join(f"{name} = {name}.detach()" for name in names)
+            text = "; ".join(cut(name, value) for name, value in names.items())
             edits = line_after(places, loop.body[-1], text)
             out.advise(f"{text} at the end of each turn", edits)
         else:
@@ -171,6 +216,36 @@ def leaf(out: Explanation, cause: Cause) -> None:
         out.advise(inside, replaced(places, statement, inside) if alone else None)
     else:
         out.advise("change it inside of with torch.no_grad():")
+
+
+def view(out: Explanation, cause: Cause) -> None:
+    """A view that may not change in place, such as one of several that one call gave."""
+    places, place, node = out.places, out.place, cause.node
+    shown = places.name_of(cause.detail["tensor"]) or _base_name(place) or "it"
+    if cause.detail["creation"] != "multi" or node is None:
+        return
+    out.primary = f"{shown} is one of several views that one call gave"
+    if node.origin is not place:
+        out.put(node.origin, "the views are made here")
+    statement = places.statement(place)
+    plain = None if statement is None else _out_of_place(out, statement, place)
+    line = places.line(place)
+    if statement is not None and plain is not None:
+        text = f"{plain} on line {line}, which makes a new tensor"
+        out.advise(text, replaced(places, statement, plain))
+    name = _base_name(place if not isinstance(place, ast.AugAssign) else place.target)
+    if statement is not None and name is not None:
+        text = f"{name} = {name}.clone()"
+        edits = line_before(places, statement, text)
+        advise = out.or_else if plain is not None else out.advise
+        advise(f"{text} before line {line}, which changes a copy", edits)
+
+
+def _base_name(node: ast.AST) -> str | None:
+    """x of x[i], x.T and x.add_(1)."""
+    while isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else None
 
 
 def made_here(out: Explanation, name: str, text: str) -> None:

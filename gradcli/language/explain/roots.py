@@ -7,7 +7,7 @@ from typing import Any
 
 from ...engine.causes import Cause
 from ..constants import reasons
-from ..explained import ENCLOSED, Explanation, suffixed, with_argument
+from ..explained import ENCLOSED, Explanation, replaced, suffixed, with_argument
 from ..places import Places
 from .damage import made_here
 
@@ -16,7 +16,7 @@ def constant(out: Explanation, cause: Cause) -> None:
     """A tensor that should have a gradient and does not require one: where the graph was cut."""
     places, tensor = out.places, cause.detail["tensor"]
     name = places.name_of(tensor)
-    expression = _root_expression(places, out.place)
+    expression = _root_expression(places, out.place) or _given_first(places, out.place)
     shown = name or (None if expression is None else places.text(expression)) or "it"
     out.primary = f"{shown} does not require grad"
     if name is None and expression is not None:
@@ -35,6 +35,20 @@ def constant(out: Explanation, cause: Cause) -> None:
     for reason in found:
         if reason.advice is not None:
             out.advise(reason.advice, reason.edits)
+    if any(reason.is_linear for reason in found):
+        _constant_part(out, expression)
+
+
+def _constant_part(out: Explanation, expression: ast.expr | None) -> None:
+    """The derivative of a linear function is a constant, whose derivative is 0."""
+    places, called = out.places, out.places.called(out.place)
+    variable = called[1][1] if called is not None and len(called[1]) > 1 else None
+    text = None if expression is None else places.text(expression)
+    if text is None or not isinstance(variable, ast.Name):
+        return
+    whole = f"{text} + 0 * {variable.id}.sum()"
+    edits = replaced(places, expression, whole)
+    out.advise(f"{whole} has a graph, and its derivative is the 0 that this one has", edits)
 
 
 def _root_expression(places: Places, place: ast.AST) -> ast.expr | None:
@@ -48,9 +62,12 @@ def _root_expression(places: Places, place: ast.AST) -> ast.expr | None:
 def _given_first(places: Places, place: ast.AST) -> ast.expr | None:
     """x in torch.autograd.grad(x, ...) and torch.autograd.backward(x)."""
     called = places.called(place)
-    if called is None or called[0] not in ("grad", "backward") or not called[1]:
+    if called is None or called[0] not in ("grad", "backward") or not isinstance(place, ast.Call):
         return None
-    first = called[1][0]
+    named = [word.value for word in place.keywords if word.arg in ("outputs", "tensors")]
+    if not called[1] and not named:
+        return None
+    first = called[1][0] if called[1] else named[0]
     return None if isinstance(first, (ast.List, ast.Tuple)) else first
 
 

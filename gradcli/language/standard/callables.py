@@ -25,7 +25,7 @@ from ..operations import (
 )  # fmt: skip
 from ..session import session
 from ..values import UNBOUND, Builtin, Function, Instance
-from .published import classes, functions
+from .published import called, classes, functions
 
 # ---------------------------------------------------------------- functools
 
@@ -118,10 +118,11 @@ def _cached_property(func: Any) -> Property:
             table[name] = call(func, (owner,), {})
         return table[name]
 
-    name = f"cached {func.name}"
+    name = f"cached {func.name if type(func) is Function else type_name(func)}"
     return Property(Builtin(name, read))
 
 
+@called("functools.KeyWrapper")
 class Compared:
     """functools.cmp_to_key: a key whose order a function decides."""
 
@@ -133,6 +134,8 @@ class Compared:
         self.compare, self.obj = compare, obj
 
     def __lt__(self, other: Any) -> bool:
+        if type(other) is not Compared:
+            return NotImplemented
         return bool(COMPARE["Lt"](call(self.compare, (self.obj, other.obj), {}), 0))
 
 

@@ -59,13 +59,22 @@ def _since_start() -> float:
     return (tick() - START * 10**9) / 1e9
 
 
-def formatted(render: Callable[[str], str], pattern: str) -> str:
-    """strftime: what a pattern can't ask for is width."""
+_OF_THE_MACHINE = re.compile(r"%%|%[^%A-Za-z]*([Zs])")
+
+
+def formatted(render: Callable[[str], str], pattern: str, moment: Any, zone: str) -> str:
+    """strftime: what a pattern can't ask for is width, and where on earth the machine stands."""
     if type(pattern) is not str:
         raise TypeError(f"strftime() argument must be str, not {type_name(pattern)}")
     if len(pattern) > 1000 or re.search(r"%[^%A-Za-z]*\d", pattern):
         raise ValueError("Invalid format string")
-    return render(pattern)
+
+    def known(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
+        return zone if found[1] == "Z" else str(calendar.timegm(moment))
+
+    return render(_OF_THE_MACHINE.sub(known, pattern))
 
 
 class struct_time(tuple):  # type: ignore[type-arg]
@@ -92,7 +101,7 @@ def _moment(secs: Any = None) -> struct_time:
 
 def _strftime(format: str, t: Any = None) -> str:
     moment = tuple(_moment() if t is None else t)
-    return formatted(lambda pattern: host_time.strftime(pattern, moment), format)
+    return formatted(lambda pattern: host_time.strftime(pattern, moment), format, moment, "UTC")
 
 
 def _ctime(secs: Any = None) -> str:
@@ -118,7 +127,7 @@ class date(host.date):
     PUBLIC = (*FIELDS, "strftime", "isoformat", "weekday", "isoweekday", "ctime")
 
     def strftime(self, format: str) -> str:
-        return formatted(super().strftime, format)
+        return formatted(super().strftime, format, self.timetuple(), "")
 
     def __repr__(self) -> str:
         return f"datetime.date({self.year}, {self.month}, {self.day})"
@@ -130,7 +139,7 @@ class datetime(host.datetime):
               "timestamp", "date")  # fmt: skip
 
     def strftime(self, format: str) -> str:
-        return formatted(super().strftime, format)
+        return formatted(super().strftime, format, self.timetuple(), "")
 
     def timestamp(self) -> float:
         return calendar.timegm(self.timetuple()) + self.microsecond / 1e6

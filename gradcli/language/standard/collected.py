@@ -17,7 +17,7 @@ from ..costs import charge_keys
 from ..formatting import quoted
 from ..instances import HOST_BYTES
 from ..members import BUILDERS, TABLES, Members
-from ..operations import DICTS, MOVED, check_key, collect, equal, iterate, less
+from ..operations import DICTS, MOVED, check_key, collect, equal, iterate, less, type_name
 from ..session import session
 from ..values import Lazy, Type, stepwise
 from .published import classes, functions
@@ -227,7 +227,7 @@ def make_record(name: str, fields: list[str], defaults: dict[str, Any]) -> Type:
     own: dict[str, Any] = {"__slots__": (), "_fields": tuple(fields), "shown": name}
     own["__module__"] = __name__
     own.update({field: property(itemgetter(place)) for place, field in enumerate(fields)})
-    kind: Any = type("Record", (Record,), own)
+    kind: Any = type(name, (Record,), own)
 
     least = f"from {len(fields) + 1 - len(defaults)} to " if defaults else ""
 
@@ -338,6 +338,17 @@ def _down(heap: list[Any], place: int) -> None:
     heap[place] = item
 
 
+def _on_list(work: Callable[..., Any]) -> Callable[..., Any]:
+    """heapq works on lists alone; a comparison of the program may empty one under way."""
+
+    def run(heap: Any, /, *items: Any) -> Any:
+        if type(heap) is not list:
+            raise TypeError(f"heap argument must be a list, not {type_name(heap)}")
+        return work(heap, *items)
+
+    return run
+
+
 def _push(heap: list[Any], item: Any) -> None:
     heap.append(item)
     _up(heap, len(heap) - 1)
@@ -408,8 +419,9 @@ MODULES = {
         **functions({"namedtuple": _namedtuple}),
     },
     "heapq": functions({
-        "heappush": _push, "heappop": _pop, "heapify": _heapify, "heappushpop": _push_pop,
-        "heapreplace": _replaced, "nlargest": _extremes(True), "nsmallest": _extremes(False),
+        "heappush": _on_list(_push), "heappop": _on_list(_pop), "heapify": _on_list(_heapify),
+        "heappushpop": _on_list(_push_pop), "heapreplace": _on_list(_replaced),
+        "nlargest": _extremes(True), "nsmallest": _extremes(False),
     }),
     "bisect": functions({
         "bisect": _place(True), "bisect_right": _place(True), "bisect_left": _place(False),

@@ -14,6 +14,7 @@ from ..costs import charge_text, width_of
 from ..formatting import quoted
 from ..operations import collect, type_name
 from ..session import session
+from .published import called
 
 HOME = "/home"  # where a program starts
 ENTRY = 200  # bytes of a name in a folder
@@ -149,6 +150,7 @@ def rename(path: Any, new: Any) -> None:
     disk.files[place_of(new)] = held
 
 
+@called("_io.TextIOWrapper")
 class MemoryFile:
     """What open() gives, and io.StringIO and io.BytesIO too."""
 

@@ -179,6 +179,7 @@ MAKERS: dict[str, Callable[..., Iterator[Any]]] = {
 
 
 def _type(name: str, make: Callable[..., Iterator[Any]]) -> Type:
+    make.__qualname__ = name
     return Type(
         name, Lazy, lambda *args, **kwargs: Lazy(f"itertools.{name}", make(*args, **kwargs)),
         "itertools",

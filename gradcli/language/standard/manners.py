@@ -12,15 +12,16 @@ from ..builtins.errors import ERRORS, matches, to_raise
 from ..builtins.mathematics import number
 from ..calls import call
 from ..formatting import quoted, text
-from ..operations import collect
+from ..operations import collect, type_name
 from ..session import session
-from ..values import UNBOUND, Builtin, ErrorValue, Lazy
-from .published import classes, functions
+from ..values import UNBOUND, Builtin, ErrorValue, Function, Lazy
+from .published import called, classes, functions
 from .system import leave
 
 # ---------------------------------------------------------------- contextlib
 
 
+@called("_GeneratorContextManager")
 class Manager:
     """What a function with @contextmanager gives."""
 
@@ -28,7 +29,9 @@ class Manager:
     PUBLIC = ()
     __slots__ = ("_steps",)
 
-    def __init__(self, steps: Lazy) -> None:
+    def __init__(self, steps: Any) -> None:
+        if type(steps) is not Lazy or not hasattr(steps.items, "throw"):
+            raise TypeError(f"'{type_name(steps)}' object is not a generator")
         self._steps = steps.items
 
     def __enter__(self) -> Any:
@@ -50,10 +53,10 @@ class Manager:
 
 
 def _context_manager(function: Any) -> Builtin:
+    name = function.name if type(function) is Function else type_name(function)
     return Builtin(
-        function.name, lambda *args, **kwargs: Manager(call(function, args, kwargs)),
-        f"<function {function.name}>",
-    )  # fmt: skip
+        name, lambda *args, **kwargs: Manager(call(function, args, kwargs)), f"<function {name}>"
+    )
 
 
 class nullcontext:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...engine.run_state import run_state
 from ..attributes import STATICS
+from ..builtins.containers import make_dict
 from ..builtins.errors import ERRORS, to_raise
 from ..costs import charge_text
 from ..operations import type_name
@@ -17,7 +18,7 @@ from ..values import Builtin, ErrorValue, Lazy, Namespace
 from . import files
 from .collected import make_record
 from .files import word_of
-from .published import classes, functions
+from .published import called, classes, functions
 
 FILE = "program.py"
 VERSION = (3, 13, 0, "final", 0)
@@ -79,6 +80,7 @@ class _Environment:
 environment = run_state(_Environment())
 
 
+@called("_Environ")
 class environ:
     """os.environ"""
 
@@ -108,8 +110,8 @@ class environ:
     def __len__(self) -> int:
         return len(environment.names)
 
-    def update(self, other: dict[str, Any]) -> None:
-        for key, value in other.items():
+    def update(self, other: Any) -> None:
+        for key, value in make_dict(other).items():
             self[key] = value
 
     def __repr__(self) -> str:
@@ -169,6 +171,7 @@ OS: dict[str, Any] = {
 # ---------------------------------------------------------------- pathlib
 
 
+@called("PosixPath")
 class Path:
     """pathlib.Path: a word; what it reads and writes is in memory."""
 
@@ -337,6 +340,7 @@ def _glob(pathname: str, **options: Any) -> list[str]:
 # ---------------------------------------------------------------- sys, platform
 
 
+@called("_io.TextIOWrapper")
 class Stream:
     """sys.stdout and sys.stderr"""
 
@@ -416,13 +420,13 @@ def _input(prompt: Any = "", /) -> str:
 OPEN = Builtin("open", files.open_file)
 STATICS["PosixPath", "cwd"] = lambda: Path(files.disk.here)
 STATICS["PosixPath", "home"] = lambda: Path(files.HOME)
-_PATHS = classes([Path])
+_PATH = classes([Path])["PosixPath"]
 MODULES: dict[str, dict[str, Any]] = {
     "os": OS,
     "os.path": PATH,
     "sys": SYS,
     "platform": PLATFORM,
-    "pathlib": {"Path": _PATHS["Path"], "PurePath": _PATHS["Path"], "PosixPath": _PATHS["Path"]},
+    "pathlib": dict.fromkeys(("Path", "PurePath", "PosixPath"), _PATH),
     "glob": functions({"glob": _glob, "iglob": lambda pathname: iter(_glob(pathname))}),
     "io": {
         **functions({"StringIO": files.text_in_memory, "BytesIO": files.text_in_memory}),

@@ -8,9 +8,11 @@ import re
 import string
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any
 
+from ..attributes import get_attribute
 from ..builtins.strings import PIECE
 from ..builtins.types import host_type
 from ..calls import call
@@ -19,8 +21,7 @@ from ..formatting import quoted
 from ..operations import DICTS, type_name
 from ..session import session
 from ..values import Builtin, Lazy, stepwise
-from .files import MemoryFile
-from .published import classes, functions
+from .published import called, classes, functions
 
 # ---------------------------------------------------------------- string
 
@@ -141,7 +142,8 @@ class Pattern:
         _worked(self._pattern, string)
         if type(repl) is str:
             session.budget.charge_bytes(4 * (len(string) + 1) * (len(repl) + 1))
-            return self._pattern.subn(repl, string, count)
+            with _named_errors():
+                return self._pattern.subn(repl, string, count)
         return self._pattern.subn(lambda match: self._replaced(repl, match), string, count)
 
     def _replaced(self, repl: Any, match: re.Match[str]) -> str:
@@ -166,7 +168,8 @@ _SEARCHES: dict[str, Callable[..., re.Match[str] | None]] = {
 
 def _of_match(method: Callable[..., Any]) -> Callable[..., Any]:
     def run(self: Match, *args: Any, **kwargs: Any) -> Any:
-        return method(self._match, *args, **kwargs)
+        with _named_errors():
+            return method(self._match, *args, **kwargs)
 
     return run
 
@@ -177,8 +180,18 @@ for _name in ("string", "pos", "lastindex", "lastgroup"):
     setattr(Match, _name, property(attrgetter(f"_match.{_name}")))
 
 
-class PatternError(ValueError):
+@called("error")
+class PatternError(Exception):
     torch_name = "re.error"
+
+
+@contextmanager
+def _named_errors() -> Iterator[None]:
+    """Python's own error carries the pattern, a host object."""
+    try:
+        yield
+    except re.error as error:
+        raise PatternError(str(error)) from None
 
 
 def compiled(pattern: Any, flags: int = 0) -> Pattern:
@@ -186,11 +199,13 @@ def compiled(pattern: Any, flags: int = 0) -> Pattern:
         return pattern
     if type(pattern) is not str:
         raise TypeError("first argument must be string or compiled pattern")
+    if type(flags) not in (int, bool):
+        raise TypeError(f"unsupported operand type(s) for &: '{type_name(flags)}' and 'RegexFlag'")
+    if flags & re.DEBUG:
+        raise ValueError("re.DEBUG is not part of the language")  # it prints past every limit
     session.budget.charge(len(pattern) << 2)
-    try:
+    with _named_errors():
         return Pattern(re.compile(pattern, flags))
-    except re.error as error:
-        raise PatternError(str(error)) from None
 
 
 def _once(name: str) -> Callable[..., Any]:
@@ -258,12 +273,12 @@ def _loads(s: Any) -> Any:
         raise JSONDecodeError(str(error)) from None
 
 
-def _dump(obj: Any, fp: MemoryFile, **options: Any) -> None:
-    fp.write(_dumps(obj, **options))
+def _dump(obj: Any, fp: Any, **options: Any) -> None:
+    call(get_attribute(fp, "write"), (_dumps(obj, **options),), {})
 
 
-def _load(fp: MemoryFile) -> Any:
-    return _loads(fp.read())
+def _load(fp: Any) -> Any:
+    return _loads(call(get_attribute(fp, "read"), (), {}))
 
 
 # ---------------------------------------------------------------- pprint, textwrap

@@ -57,7 +57,7 @@ threshold = operator(
     refuse={"Bool": (NotImplementedError, "\"threshold_cpu\" not implemented for 'Bool'")}
     | real_only("threshold_cpu"),
     zero="rectifies",
-    doc="self where it is above the threshold, value elsewhere.",
+    doc="self where it is above the threshold, the given value elsewhere.",
     computes="where(self > threshold, self, value)",
     corners=("F.threshold(tensor([1., 2.]), 1., 5.)",),
     samples=("torch.threshold(x, 0.1, 2.0)", "F.threshold(x, 0.1, 2.0)"),

@@ -130,8 +130,8 @@ def _log_sigmoid_forward(xp: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _log_sigmoid_backward(xp: Any, grad: Any, x: Any, buffer: Any) -> Any:
-    below = x < 0
-    return grad * (xp.where(below, 1, 0) - xp.where(below, 1, -1) * (buffer / (1 + buffer)))
+    below = (x < 0).astype(x.dtype)
+    return grad * (below - (2 * below - 1) * (buffer / (1 + buffer)))
 
 
 def _log_sigmoid_double_backward(grad: Any, self: Any) -> Any:

@@ -56,7 +56,7 @@ asin = operator(
     forward=transcendental("arcsin"),
     self=lambda grad, self: grad * rsqrt(-self * self + 1),
     domain=Domain(-1, 1),
-    doc="The angle in -pi/2..pi/2 whose sine is x.",
+    doc="Arc sine (inverse sine), in radians from -pi/2 to pi/2.",
     corners=("tensor([-1., 1., 2.]).asin()",),
     samples=("torch.asin(u)", "u.asin()"),
 )
@@ -70,7 +70,7 @@ acos = operator(
     forward=transcendental("arccos"),
     self=lambda grad, self: grad * -rsqrt(-self * self + 1),
     domain=Domain(-1, 1),
-    doc="The angle in 0..pi whose cosine is x.",
+    doc="Arc cosine (inverse cosine), in radians from 0 to pi.",
     corners=("tensor([-1., 1., 2.]).acos()",),
     samples=("torch.acos(u)", "u.acos()"),
 )
@@ -84,7 +84,7 @@ atan = operator(
     forward=transcendental("arctan"),
     self=lambda grad, self: grad / (self * self + 1),
     zero="saturates",
-    doc="The angle in -pi/2..pi/2 whose tangent is x.",
+    doc="Arc tangent (inverse tangent), in radians from -pi/2 to pi/2.",
     samples=("torch.atan(x)", "x.atan()"),
 )
 
@@ -109,7 +109,7 @@ atan2 = operator(
     forward=lambda xp, self, other: precise(xp.arctan2, self, other),
     joint={("self", "other"): _atan2_backward},
     domain=Domain(nonzero=True, of="other"),
-    doc="The angle of the point (other, self), in all four quadrants.",
+    doc="Arc tangent of self / other by quadrant, in radians from -pi to pi.",
     corners=("tensor(0.).atan2(tensor(0.))", "tensor(0.).atan2(tensor(-1.))"),
     samples=("torch.atan2(x, y)", "x.atan2(z)"),
 )

@@ -34,7 +34,7 @@ erfc = operator(
     forward=lambda xp, self: error_function(xp, self, complement=True),
     self=lambda grad, self: exp(-(self**2)) * -TWO_OVER_SQRT_PI * grad,
     zero="saturates",
-    doc="1 - erf(x), exact for large x.",
+    doc="1 - erf(x), accurate for large x.",
     computes="1 - erf(self)",
     samples=("torch.erfc(x)", "x.erfc()"),
 )

@@ -16,7 +16,7 @@ exp = operator(
     self=lambda grad, result: grad * result,
     zero="saturates",
     domain=Domain(None, 80.0),
-    doc="e to the power x.",
+    doc="The exponential function.",
     samples=("torch.exp(x)", "x.exp()", "i.exp()"),
     errors=("torch.exp(1.0)",),
 )
@@ -46,7 +46,7 @@ expm1 = operator(
     self=lambda grad, result: grad * (result + 1),
     zero="saturates",
     domain=Domain(None, 80.0),
-    doc="exp(x) - 1, exact near 0.",
+    doc="exp(x) - 1, accurate near 0.",
     computes="exp(self) - 1",
     samples=("torch.expm1(x)", "x.expm1()"),
 )
@@ -102,7 +102,7 @@ log1p = operator(
     forward=transcendental("log1p"),
     self=lambda grad, self: grad / (self + 1),
     domain=Domain(-1, None),
-    doc="log(1 + x), exact near 0.",
+    doc="log(1 + x), accurate near 0.",
     computes="log(1 + self)",
     corners=("tensor([-1., -2.]).log1p()",),
     samples=("torch.log1p(p)", "p.log1p()"),

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...engine.mode import state
 from ...engine.operator import operator
 from ..conventions import full_precision
 
-AT_ONCE = 256  # steps after which a kernel asks whether any number is left
+AT_ONCE = 256  # degrees after which a kernel asks whether any number is left
+CALLS, PER_STEP = 24, 3  # steps of a degree; so many bits of a number of elements are one more
 Step = Callable[[Any, Any, Any, int], Any]
 
 
@@ -28,6 +30,8 @@ def _recurrence(first: Callable[[Any], Any], step: Step) -> Callable[..., Any]:
         before, here = xp.ones_like(wide), first(wide)
         value = xp.where(degree == 0, before, xp.where(degree < 0, 0.0, here))
         for k in range(1, int(degree.max()) if degree.size else 0):
+            if not k % AT_ONCE:
+                state.charge(AT_ONCE * (CALLS + (wide.size >> PER_STEP)))
             before, here = here, step(wide, here, before, k)
             value = xp.where(degree == k + 1, here, value)
             if not k % AT_ONCE and xp.isnan(here).all():

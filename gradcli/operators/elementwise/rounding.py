@@ -32,7 +32,7 @@ floor = operator(
     forward=lambda xp, self: _same(xp, self, "floor"),
     self=lambda grad: zeros_as(grad),
     zero="flat",
-    doc="The largest whole number not above x.",
+    doc="The largest integer less than or equal to x.",
     corners=("tensor([1., 1.5]).floor()",),
     samples=("torch.floor(x)", "x.floor()", "i.floor()"),
 )
@@ -46,7 +46,7 @@ ceil = operator(
     forward=lambda xp, self: _same(xp, self, "ceil"),
     self=lambda grad: zeros_as(grad),
     zero="flat",
-    doc="The smallest whole number not below x.",
+    doc="The smallest integer greater than or equal to x.",
     corners=("tensor([1., 1.5]).ceil()",),
     samples=("torch.ceil(x)", "x.ceil()"),
 )
@@ -61,7 +61,7 @@ trunc = operator(
     forward=lambda xp, self: _same(xp, self, "trunc"),
     self=lambda grad: zeros_as(grad),
     zero="flat",
-    doc="x without its fraction.",
+    doc="The integer part of x.",
     corners=("tensor([-1.5, 1.5]).trunc()",),
     samples=("torch.trunc(x)", "x.trunc()", "torch.fix(x)"),
 )
@@ -74,7 +74,7 @@ round_ = operator(
     forward=lambda xp, self: _same(xp, self, "rint"),
     self=lambda grad: zeros_as(grad),
     zero="flat",
-    doc="The nearest whole number, halves to even.",
+    doc="The nearest integer; halves round to even.",
     corners=("tensor([0.5, 1.5, 2.5, -0.5]).round()",),
     samples=("torch.round(x)", "x.round()"),
 )
@@ -113,7 +113,7 @@ frac = operator(
     | real_only("frac_cpu"),
     forward=lambda xp, self: self - xp.trunc(self),
     self=lambda grad: grad,
-    doc="The fraction of x, with its sign.",
+    doc="The fractional part of x, with its sign.",
     computes="self - trunc(self)",
     corners=("tensor([1., -1.5]).frac()",),
     samples=("torch.frac(x)", "x.frac()"),

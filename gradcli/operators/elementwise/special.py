@@ -306,7 +306,7 @@ erfinv = operator(
     refuse=floating_only("erfinv") | real_only("erfinv_vml_cpu"),
     forward=_erfinv,
     self=lambda grad, self: exp(erfinv(self) ** 2) * HALF_SQRT_PI * grad,
-    doc="The number whose error function is x.",
+    doc="The inverse error function.",
     corners=("tensor([-1., 1., 2.]).erfinv()",),
     samples=("torch.erfinv(u)", "u.erfinv()"),
 )

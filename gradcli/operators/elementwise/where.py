@@ -164,7 +164,7 @@ masked_fill = operator(
     self=lambda grad, mask, self_shape: sum_to(masked_fill(grad, mask, 0), self_shape),
     acts="pointwise",
     zero="mask",
-    doc="A number where the mask is set.",
+    doc="Fills elements with a number where the mask is True.",
     samples=(
         "x.masked_fill(k, 0.5)", "torch.masked_fill(x, k, -1)", "v.masked_fill(k, 0)",
         "x.clone().masked_fill_(k, 1.0)",
@@ -187,7 +187,7 @@ masked_fill_tensor = operator(
     value=lambda grad, mask, value_dtype: alike(sum_all(masked_select(grad, mask)), value_dtype),
     acts="pointwise",
     zero="mask",
-    doc="The value of a 0-dim tensor where the mask is set.",
+    doc="Fills elements with the value of a 0-dim tensor where the mask is True.",
     samples=("x.masked_fill(k, s)", "torch.masked_fill(x, k, s)", "x.clone().masked_fill_(k, s)"),
     errors=("x.masked_fill(k, v)",),
 )
@@ -220,7 +220,7 @@ masked_select = operator(
     zero="mask",
     jacobian="selection",
     acts="moves",
-    doc="The elements where the mask is set, in one dimension.",
+    doc="The elements where the mask is True, as a 1-dimensional tensor.",
     samples=(
         "x.masked_select(k)", "torch.masked_select(x, x > 0)", "v.masked_select(k)",
         "x.masked_select(v > 0)",

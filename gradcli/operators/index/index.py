@@ -122,18 +122,20 @@ def _put(
     """Repeated indices add where asked for; otherwise the last one stays."""
     result = self.copy()
     places = _places(xp, self.shape, indices)
-    if accumulate:
-        if kind is not None:  # reduced precision
-            return add_at(kind, self, places, values)
-        xp.add.at(result, places, values)
-        return result
+    chosen = [place.ndim for place in places if not isinstance(place, slice)]
     try:
-        result[places] = values
+        if values.ndim > result.ndim - len(chosen) + max(chosen, default=0):
+            raise ValueError  # NumPy takes leading dimensions of size 1
+        if not accumulate:
+            result[places] = values
+        elif kind is not None:  # reduced precision
+            return add_at(kind, self, places, values)
+        else:
+            xp.add.at(result, places, values)
     except ValueError:
-        have = tuple(result[places].shape)
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {shown(values.shape)} cannot be broadcast to "
-            f"indexing result of shape {shown(have)}"
+            f"indexing result of shape {shown(result[places].shape)}"
         ) from None
     return result
 

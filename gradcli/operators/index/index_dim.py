@@ -14,7 +14,8 @@ from ..geometry import shown, wrap_dim
 from ..reduce.sums import scaled, sum_all
 from ..shape.cast import alike
 from ..shape.constants import ones_as, zeros_as, zeros_of
-from ..shape.shape import expand, squeeze_dim
+from ..shape.shape import expand
+from ..shape.squeeze import squeeze_dim
 from ..shape.strides import check_strided
 from .scatter_reduce import REDUCTIONS, equal_places, neutral, zero_places
 
@@ -78,7 +79,7 @@ index_select = operator(
     acts="moves",
     zero="mask",
     jacobian="selection",
-    doc="The slices of a dimension that a vector of indices names.",
+    doc="Selects slices of a dimension by index.",
     corners=("tensor([1., 2.]).index_select(0, tensor([0, 0, 1]))",),
     samples=(
         "x.index_select(1, j)", "torch.index_select(x, 0, torch.tensor([1, 1, 0]))",
@@ -116,18 +117,23 @@ def _check_slices(name: str, self: Any, dim: int, index: Any, source: Any) -> No
         )
     count = source.shape[dim] if source.ndim else 1
     if index.numel() != count:
+        if not source.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         raise RuntimeError(
             f"{name}(): Number of indices ({index.numel()}) should be equal to source.size(dim): "
             f"({count}), for dim: {dim}"
         )
-    mine = [n for place, n in enumerate(self.shape) if place != dim]
-    theirs = [n for place, n in enumerate(source.shape) if place != dim]
-    if mine != theirs:
+    without = dim if self.ndim and source.ndim else None
+    if _slice_sizes(self, without) != _slice_sizes(source, without):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {shown(self.shape)} source.shape = {shown(source.shape)}"
         )
     _check_added(index, dim, self.shape)
+
+
+def _slice_sizes(tensor: Any, dim: int | None) -> list[int]:
+    return [length for place, length in enumerate(tensor.shape) if place != dim]
 
 
 def _check_added(index: Any, dim: int, shape: Any) -> None:
@@ -176,7 +182,7 @@ index_add = operator(
         _slices_of(grad, dim, index, source), alpha
     ),
     jacobian="placement",
-    doc="A copy with slices added to a dimension where a vector of indices says.",
+    doc="Adds slices into a copy, along a dimension by index.",
     samples=(
         "x.index_add(1, j, y)", "torch.index_add(x, 1, j, y, alpha=2)",
         "x.index_add(0, torch.tensor([1, 1]), y)", "s.index_add(0, torch.tensor([0]), t)",
@@ -199,20 +205,37 @@ def _check_copy(self: Any, dim: int, index: Any, source: Any) -> None:
     dim = wrap_dim(dim, self.ndim)
     if index.ndim >= 2:
         raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
-    count = source.shape[dim] if source.ndim > dim else 1
-    if source.ndim and index.numel() != count:
+    if not source.ndim and index.numel() != 1:
         raise IndexError(
-            f"index_copy_(): Number of indices ({index.numel()}) should be equal to "
-            f"source.size(dim) ({count})"
+            "index_copy_(): When source is scalar, index should have one element (got "
+            f"{index.numel()})"
+        )
+    if source.ndim != self.ndim and source.ndim and self.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must "
+            f"match. Source dimensionality ({source.ndim}), destination dimensionality "
+            f"({self.ndim})"
         )
     if index.dtype.name != "int64":
-        raise IndexError(
+        raise RuntimeError(
             f"index_copy_(): Expected a long tensor for index, but got {index.dtype.word}"
         )
     if self.dtype is not source.dtype:
         raise RuntimeError(
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
             f"{self.dtype.word} and (source) {source.dtype.word}"
+        )
+    mine, theirs = _slice_sizes(self, dim), _slice_sizes(source, dim)
+    if mine != theirs:
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
+            f"slice shape: {' '.join(map(str, mine))} at dimension {dim} and source slice shape: "
+            f"{' '.join(map(str, theirs))} at dimension 0."
+        )
+    if source.ndim and index.numel() != source.shape[dim]:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({index.numel()}) should be equal to "
+            f"source.size(dim) ({source.shape[dim]})"
         )
     if not self.numel():
         return _check_written_nothing(self, dim, index)
@@ -237,7 +260,7 @@ index_copy = operator(
     source=lambda grad, dim, index, source, source_dim: _slices_of(grad, dim, index, source),
     zero="mask",
     jacobian="placement",
-    doc="A copy with slices of a dimension replaced where a vector of indices says.",
+    doc="Replaces slices in a copy, along a dimension by index.",
     samples=(
         "x.index_copy(1, j, y)", "torch.index_copy(x, 0, torch.tensor([1]), z)",
         "x.clone().index_copy_(1, j, y)",
@@ -373,7 +396,7 @@ def _check_reduce(
             "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
             f"{reduce}."
         )
-    _check_slices("index_reduce", self, dim, index, source)
+    _check_slices("index_reduce_", self, dim, index, source)
 
 
 def _reduce_gradients(

@@ -9,7 +9,8 @@ from ...engine.limits import held
 from ...engine.operator import catalogue, composite, factory, operator
 from ...engine.wrapped import Wrapped, WrappedNumber
 from ..shape.select import LAST, select, slice_
-from ..shape.shape import alias, expand, unsqueeze, view
+from ..shape.shape import alias, expand, view
+from ..shape.squeeze import unsqueeze
 from .index import index
 
 # ---- what stands between the brackets

@@ -77,7 +77,7 @@ gather = operator(
     acts="moves",
     zero="mask",
     jacobian="selection",
-    doc="The elements that an index tensor names along a dimension.",
+    doc="Gathers elements along a dimension by index.",
     corners=("tensor([1., 2.]).gather(0, tensor([0, 0, 1]))",),
     samples=(
         "torch.gather(x, 1, i)", "x.gather(0, torch.tensor([[0, 1, 0]]))",
@@ -105,9 +105,10 @@ def check_scatter(self: Any, dim: int, index: Any, src: Any = None) -> None:
         raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
     if hasattr(src, "ndim") and max(index.ndim, 1) != max(src.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    mine, theirs = self.shape or (1,), (getattr(src, "shape", None) or (1,))
     for place, length in enumerate(index.shape):
-        wide = place != dim and length > self.shape[place]
-        if wide or (hasattr(src, "shape") and length > src.shape[place]):
+        wide = place != dim and length > mine[place]
+        if wide or (hasattr(src, "shape") and length > theirs[place]):
             raise RuntimeError(
                 f"Expected index {shown(index.shape)} to be no larger than self "
                 f"{shown(self.shape)} apart from dimension {dim} and to be no larger size than src "
@@ -156,7 +157,7 @@ scatter = operator(
     acts="moves",
     zero="mask",
     jacobian="placement",
-    doc="A copy with elements written where an index tensor says along a dimension.",
+    doc="Writes elements into a copy, along a dimension by index.",
     samples=(
         "x.scatter(1, torch.tensor([[0, 1, 2], [2, 0, 1]]), y)",
         "torch.scatter(x, 0, torch.tensor([[1, 0, 1]]), y)", "x.clone().scatter_(1, i, y)",
@@ -189,7 +190,7 @@ scatter_value = operator(
     acts="moves",
     zero="mask",
     jacobian="placement",
-    doc="A copy with a number written where an index tensor says along a dimension.",
+    doc="Writes a number into a copy, along a dimension by index.",
     samples=(
         "x.scatter(1, i, 0.5)", "torch.scatter(x, 0, torch.tensor([[1, 0, 1]]), 2)",
         "x.clone().scatter_(1, i, 1.0)",
@@ -233,7 +234,7 @@ scatter_add = operator(
     ),
     acts="moves",
     jacobian="placement",
-    doc="A copy with elements added where an index tensor says along a dimension.",
+    doc="Adds elements into a copy, along a dimension by index.",
     samples=(
         "x.scatter_add(1, i, y)", "torch.scatter_add(x, 0, torch.tensor([[1, 0, 1]]), y)",
         "x.clone().scatter_add_(1, i, y)",

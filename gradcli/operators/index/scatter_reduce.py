@@ -60,7 +60,7 @@ equal_places = operator(
     where="hidden",
     forward=lambda xp, self, other: (self == other).astype(self.dtype),
     acts="pointwise",
-    doc="One where two tensors agree, zero elsewhere.",
+    doc="One where two tensors are equal, zero elsewhere.",
     samples=("torch.autograd.grad(x.scatter_reduce(1, i, y, 'amax'), x, p, create_graph=True)[0]",),
 )
 

@@ -10,7 +10,8 @@ from ...numerics import reduced_kernels as halves
 from ...numerics.small_matmul import added_product, multiplied
 from ..geometry import expanded_size
 from ..reduce.sums import scaled, sum_to
-from ..shape.shape import expand, unsqueeze
+from ..shape.shape import expand
+from ..shape.squeeze import unsqueeze
 from ..shape.transposed import t, transpose
 from .product import (
     NO_BOOL,

@@ -15,7 +15,8 @@ from ..index.index_dim import index_fill_tensor
 from ..reduce.sums import sum_all, sum_dims, sum_to
 from ..shape.constants import zeros_of
 from ..shape.create import eye
-from ..shape.shape import clone, reshape, squeeze, unsafe_view, unsqueeze, view
+from ..shape.shape import clone, reshape, unsafe_view, view
+from ..shape.squeeze import squeeze, unsqueeze
 from ..shape.transposed import permute
 from .product import dot, matmul_of, mm, product_of, vdot
 
@@ -131,7 +132,7 @@ def _kron(self: Any, other: Any) -> Any:
 kron = composite(
     "kron(Tensor self, Tensor other) -> Tensor",
     _kron,
-    doc="Every element of one tensor times the whole other.",
+    doc="The Kronecker product.",
     samples=("torch.kron(a, b)", "torch.kron(v, a)", "x.kron(y)", "torch.kron(s, v)"),
     errors=("torch.kron(x, 1)",),
 )
@@ -223,7 +224,7 @@ multi_dot = composite(
     "multi_dot(Tensor[] tensors) -> Tensor",
     _chain,
     where="linalg",
-    doc="A chain of matrix products in the cheapest order.",
+    doc="The product of several matrices, multiplied in the cheapest order.",
     samples=(
         "torch.linalg.multi_dot([a, b, a])", "torch.linalg.multi_dot([v, b, w])",
         "torch.linalg.multi_dot([a, b])", "torch.linalg.multi_dot([x, a, b, b])",
@@ -249,7 +250,7 @@ chain_matmul = composite(
     "chain_matmul(Tensor[] matrices) -> Tensor",
     _old_chain,
     where="torch",
-    doc="A chain of matrix products in the cheapest order.",
+    doc="The product of several matrices, multiplied in the cheapest order.",
     samples=("torch.chain_matmul(a, b, a)", "torch.chain_matmul(x, a)"),
 )
 
@@ -283,7 +284,7 @@ matrix_power = composite(
     "matrix_power(Tensor self, int n) -> Tensor",
     _power,
     where="torch method linalg",
-    doc="A square matrix times itself, so often; its inverse for negative numbers.",
+    doc="The n-th power of a square matrix; for negative n, of its inverse.",
     samples=(
         "torch.linalg.matrix_power(a, 3)", "a.matrix_power(0)", "a.matrix_power(1)",
         "a.matrix_power(2)", "a.matrix_power(5)", "a.matrix_power(-2)", "torch.matrix_power(c, 2)",
@@ -337,7 +338,7 @@ linalg_cross = operator(
     other=lambda grad, self, other_shape, dim: sum_to_shape(
         linalg_cross(grad, self, dim), other_shape
     ),
-    doc="The vector product along a dimension of size 3.",
+    doc="The cross product along a dimension of size 3.",
     samples=(
         "torch.linalg.cross(v, w)", "torch.linalg.cross(a, b, dim=0)", "torch.linalg.cross(x, z)",
     ),
@@ -362,7 +363,7 @@ def _cross(self: Any, other: Any, dim: int | None) -> Any:
 cross = composite(
     "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
     _cross,
-    doc="The vector product along a dimension of size 3; without one named, along the first.",
+    doc="The cross product along a dimension of size 3, by default the first such dimension.",
     samples=("torch.cross(a, b)", "torch.cross(a, b, dim=1)", "v.cross(w, 0)", "torch.cross(x, y)"),
     errors=(
         "torch.cross(x.t(), y)",
@@ -403,7 +404,7 @@ trace = operator(
     forward=lambda xp, self: self.trace(dtype="int64" if self.dtype.kind in "iub" else None),
     self=lambda grad, self_sym_sizes: _trace_gradient(grad, self_sym_sizes),
     jacobian="selection and sum",
-    doc="The sum of a matrix's diagonal.",
+    doc="The sum of the diagonal of a matrix.",
     computes="self.diagonal().sum()",
     samples=("torch.trace(a)", "x.trace()", "i.trace()"),
     errors=("torch.trace(v)",),

@@ -7,10 +7,11 @@ from typing import Any
 
 from ...engine.operator import catalogue, composite, operator, warn
 from ..shape.constants import zeros_of
+from ..shape.diagonals import diag_embed, diagonal
 from ..shape.join import cat
 from ..shape.rearrange import tril, triu
-from ..shape.select import diag_embed, diagonal, slice_
-from ..shape.shape import unsqueeze
+from ..shape.select import slice_
+from ..shape.squeeze import unsqueeze
 from ..shape.transposed import mt
 from .inverse import check_floating_square, column_major, floating, named_outputs
 from .product import matmul_of

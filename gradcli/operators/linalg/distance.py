@@ -7,6 +7,7 @@ from typing import Any
 from ...engine.mode import no_grad
 from ...engine.operator import catalogue, composite, operator
 from ..conventions import native
+from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_dims
 
 # ---- the older norm, which distances still run: NormBackward1
@@ -96,7 +97,7 @@ pairwise_distance = composite(
 
 def _cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
     from ...engine.dtypes import FLOATING, promote_types
-    from ..shape.shape import broadcast_tensors
+    from ..shape.shape import expand
 
     common = promote_types(x1.dtype, x2.dtype)
     if common.category < FLOATING:
@@ -106,7 +107,8 @@ def _cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
     x1 = x1 if x1.is_floating_point() else x1.to(common)
     x2 = x2 if x2.is_floating_point() else x2.to(common)
     if tuple(x1.shape) != tuple(x2.shape):
-        x1, x2 = broadcast_tensors([x1, x2])
+        size = broadcast_sizes(x1.shape, x2.shape)
+        x1, x2 = expand(x1, size, False), expand(x2, size, False)
     vector_norm = catalogue.functions["linalg.vector_norm"]
     norm1 = vector_norm(x1, 2, dim=dim, keepdim=True).clone()
     norm2 = vector_norm(x2, 2, dim=dim, keepdim=True).clone()

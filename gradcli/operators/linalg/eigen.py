@@ -7,8 +7,8 @@ from typing import Any
 
 from ...engine.operator import composite, operator
 from ..elementwise.complex_parts import conj, real_part
-from ..shape.select import diagonal
-from ..shape.shape import unsqueeze
+from ..shape.diagonals import diagonal
+from ..shape.squeeze import unsqueeze
 from ..shape.transposed import mt
 from .decompose import _gaps, write_over
 from .inverse import check_floating_square, column_major, named_outputs, solve_row

@@ -8,8 +8,9 @@ from typing import Any
 
 from ...engine.operator import composite
 from ..reduce.sums import sum_dims
-from ..shape.select import diagonal
-from ..shape.shape import reshape, unsqueeze, view
+from ..shape.diagonals import diagonal
+from ..shape.shape import reshape, view
+from ..shape.squeeze import unsqueeze
 from ..shape.transposed import movedim, permute
 from .product import bmm, product_of
 

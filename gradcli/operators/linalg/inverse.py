@@ -13,8 +13,9 @@ from ..elementwise.where import where
 from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_to
 from ..shape.constants import zeros_as
-from ..shape.select import diag_embed
-from ..shape.shape import expand, squeeze_dim, unsqueeze
+from ..shape.diagonals import diag_embed
+from ..shape.shape import expand
+from ..shape.squeeze import squeeze_dim, unsqueeze
 from ..shape.transposed import mt
 from .product import matmul_of, product_of
 
@@ -153,7 +154,7 @@ slogdet_row = operator(
     forward=_log_determinant,
     A=lambda grads, sign, A, LU, pivots: _slogdet_gradient(grads, A),
     acts="leading",
-    doc="The determinant's sign and the logarithm of its size.",
+    doc="The sign of the determinant and the logarithm of its absolute value.",
     samples=("torch.linalg.slogdet(a)[1]",),
 )
 
@@ -167,7 +168,7 @@ def named_outputs(name: str, fields: tuple[str, ...], values: Sequence[Any]) -> 
 slogdet = composite(
     "slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
     lambda A: named_outputs("slogdet", ("sign", "logabsdet"), slogdet_row(A)[:2]),
-    doc="The determinant's sign and the logarithm of its size.",
+    doc="The sign of the determinant and the logarithm of its absolute value.",
     corners=("torch.slogdet(tensor([[1., 2.], [2., 4.]]).detach())",),
     samples=("torch.slogdet(b)[1]", "a.slogdet().logabsdet"),
 )
@@ -175,7 +176,7 @@ composite(
     "slogdet.linalg(Tensor A) -> (Tensor sign, Tensor logabsdet)",
     lambda A: named_outputs("linalg_slogdet", ("sign", "logabsdet"), slogdet_row(A)[:2]),
     where="linalg",
-    doc="The determinant's sign and the logarithm of its size.",
+    doc="The sign of the determinant and the logarithm of its absolute value.",
     samples=("torch.linalg.slogdet(a)[0]",),
     errors=("torch.linalg.slogdet(x)",),
 )
@@ -246,7 +247,7 @@ inv_ex = composite(
     "inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
     _inv_ex,
     where="linalg",
-    doc="The inverse of square matrices, and where the elimination met a zero.",
+    doc="The inverse of square matrices, and an error code.",
     samples=("torch.linalg.inv_ex(a)[0]", "torch.linalg.inv_ex(a).info"),
     errors=("torch.linalg.inv_ex(x)",),
 )
@@ -408,6 +409,6 @@ solve_ex = composite(
     "(Tensor result, Tensor info)",
     _solve_ex,
     where="linalg",
-    doc="The solution of A X = B, and where the elimination met a zero.",
+    doc="The solution of A X = B, and an error code.",
     samples=("torch.linalg.solve_ex(a, b)[0]", "torch.linalg.solve_ex(a, v).info"),
 )

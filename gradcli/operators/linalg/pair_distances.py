@@ -80,7 +80,7 @@ cdist_forward = operator(
         cdist_backward(contiguous(mt(grad)), x2, x1, p, contiguous(mt(result))), x2.shape
     ),
     cost=lambda x1, x2, p, compute_mode: x1.numel() * x2.shape[-2],
-    doc="The p-norm of each difference of rows.",
+    doc="The p-norm of the difference of each pair of rows.",
     samples=("torch.cdist(x, a)",),
 )
 

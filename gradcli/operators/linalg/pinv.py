@@ -9,7 +9,8 @@ from ...engine.operator import catalogue, composite, operator
 from ..conventions import check_square
 from ..shape.constants import zeros_of
 from ..shape.select import slice_
-from ..shape.shape import flatten, reshape, squeeze_dim, unsqueeze
+from ..shape.shape import flatten, reshape
+from ..shape.squeeze import squeeze_dim, unsqueeze
 from ..shape.transposed import moved, mt
 from .decompose import check_matrix, svd_row, write_over
 from .inverse import check_floating_square, inverse_of, named_outputs, solve
@@ -114,7 +115,7 @@ rank_row = operator(
     dtype="int64",
     check=lambda A, atol, rtol, hermitian: _check_rank(A),
     forward=lambda xp, A, atol, rtol, hermitian: _rank(xp, A, atol, rtol),
-    doc="How many singular values are not zero.",
+    doc="The rank: the number of singular values that are not zero.",
     samples=("torch.linalg.matrix_rank(x)", "torch.linalg.matrix_rank(c)"),
 )
 

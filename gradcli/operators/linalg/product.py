@@ -12,15 +12,8 @@ from ..conventions import unimplemented
 from ..elementwise.complex_parts import conj
 from ..geometry import broadcast_sizes, element_strides, shown
 from ..reduce.sums import scaled
-from ..shape.shape import (
-    contiguous,
-    expand,
-    reshape,
-    squeeze_dim,
-    squeezed_away,
-    unsafe_view,
-    unsqueeze,
-)
+from ..shape.shape import contiguous, expand, reshape, unsafe_view
+from ..shape.squeeze import squeeze_dim, squeezed_away, unsqueeze
 from ..shape.transposed import mt, t, transpose
 
 NO_BOOL = {"Bool": (NotImplementedError, "\"addmm_impl_cpu_\" not implemented for 'Bool'")}
@@ -99,7 +92,7 @@ outer = composite(
     "outer(Tensor self, Tensor vec2) -> Tensor",
     _outer,
     aliases=("ger",),
-    doc="All products of an element of one vector with one of another.",
+    doc="The outer product of two vectors.",
     computes="self.unsqueeze(1)*vec2",
     samples=("torch.outer(v, w)", "v.outer(w[:2])", "torch.ger(v, w)"),
     errors=("torch.outer(x, v)", "torch.outer(v, x)"),

@@ -336,7 +336,7 @@ convolution = operator(
     // max(1, weight.shape[1]),
     acts="product",
     jacobian="convolution",
-    doc="Every window of the input times the kernel, summed.",
+    doc="Convolution (cross-correlation) of an input with a kernel.",
     samples=("F.conv1d(c, c[:, :, :2])",),
 )  # fmt: skip
 

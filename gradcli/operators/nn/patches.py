@@ -113,7 +113,7 @@ channel_shuffle = operator(
     forward=_channel_shuffle,
     self=lambda grad, groups: channel_shuffle(grad, grad.shape[1] // groups),
     check=_check_channels,
-    doc="Channels dealt out among groups.",
+    doc="Shuffles the channels of groups.",
     samples=("F.channel_shuffle(c[:, :2, None], 2)",),
     errors=("F.channel_shuffle(c, 2)",),
 )

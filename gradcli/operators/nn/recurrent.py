@@ -11,6 +11,7 @@ from typing import Any
 
 from ...engine.operator import catalogue, composite, warn
 from . import recurrent_fused
+from .packed import sizes_of
 
 Step = Callable[[Any, Any, Any], Any]
 
@@ -147,9 +148,12 @@ def _one_way(step: Step, input: Any, state: Any, weights: Weights, back: bool) -
     return _call("stack", outputs, 0), state
 
 
+OneWay = Callable[[Step, Any, Any, Weights, bool], tuple[Any, Any]]
+
+
 def _layers(
     step: Step, input: Any, states: Sequence[Any], weights: Sequence[Weights], ways: int,
-    dropout: float,
+    dropout: float, one_way: OneWay = _one_way,
 ) -> tuple[Any, list[Any]]:  # fmt: skip
     """Layer upon layer; with two ways their outputs side by side."""
     ends: list[Any] = []
@@ -158,7 +162,7 @@ def _layers(
         outputs = []
         for way in range(ways):
             place = layer * ways + way
-            output, end = _one_way(step, input, states[place], weights[place], way == 1)
+            output, end = one_way(step, input, states[place], weights[place], way == 1)
             outputs.append(output)
             ends.append(end)
         input = outputs[0] if ways == 1 else _call("cat", outputs, outputs[0].ndim - 1)
@@ -231,3 +235,100 @@ composite(
         "a[:2, :2].repeat(4, 1).double()], False, 1, 0.0, True, False, False)[0]",
     ),
 )
+
+
+# ---- sequences of several lengths, packed: fewer rows from step to step
+
+
+def _on_parts(state: Any, change: Callable[[Any], Any]) -> Any:
+    """A change of a state, which is one tensor, or two in an LSTM."""
+    return tuple(map(change, state)) if isinstance(state, tuple) else change(state)
+
+
+def _rows(state: Any, start: int, end: int) -> Any:
+    return _on_parts(state, lambda part: part.narrow(0, start, end - start))
+
+
+def _joined(states: Sequence[Any]) -> Any:
+    if isinstance(states[0], tuple):
+        return tuple(_call("cat", list(parts), 0) for parts in zip(*states, strict=True))
+    return _call("cat", states, 0)
+
+
+def _packed_way(sizes: Sequence[int]) -> OneWay:
+    """One direction through packed rows, of which each step has so many."""
+
+    def forth(step: Step, inputs: Sequence[Any], state: Any, weights: Weights) -> Any:
+        outputs, ends, before = [], [], sizes[0]
+        for inner, size in zip(inputs, sizes, strict=True):
+            if size < before:  # these sequences are at their end
+                ends.append(_rows(state, size, before))
+                state = _rows(state, 0, size)
+            before = size
+            state = step(inner, state, weights)
+            outputs.append(state)
+        return outputs, _joined([state, *reversed(ends)])
+
+    def back(step: Step, inputs: Sequence[Any], start: Any, weights: Weights) -> Any:
+        outputs, before, state = [], sizes[-1], _rows(start, 0, sizes[-1])
+        for inner, size in zip(reversed(inputs), reversed(sizes), strict=True):
+            if size > before:  # these sequences begin
+                state = _joined([state, _rows(start, before, size)])
+            before = size
+            state = step(inner, state, weights)
+            outputs.append(state)
+        return outputs[::-1], state
+
+    def run(step: Step, input: Any, state: Any, weights: Weights, reverse: bool) -> Any:
+        from_input, inputs, start = weights.of_input(input), [], 0
+        for size in sizes:
+            inputs.append(from_input.narrow(0, start, size))
+            start += size
+        outputs, end = (back if reverse else forth)(step, inputs, state, weights)
+        hidden = [output[0] if isinstance(output, tuple) else output for output in outputs]
+        return _call("cat", hidden, 0), end
+
+    return run
+
+
+def _packed_network(kind: str) -> Callable[..., Any]:
+    def body(
+        data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: bool, num_layers: int,
+        dropout: float, train: bool, bidirectional: bool,
+    ) -> Any:  # fmt: skip
+        projected = kind == "lstm" and hx[0].shape[2] != hx[1].shape[2]
+        weights = list(_directions(params, has_biases, projected))
+        if kind == "lstm":
+            states = list(zip(*(part.unbind(0) for part in hx), strict=True))
+        else:
+            states = hx.unbind(0)
+        output, ends = _layers(
+            STEPS[kind], data, states, weights, 1 + bidirectional, dropout if train else 0.0,
+            _packed_way(sizes_of(batch_sizes)),
+        )  # fmt: skip
+        if kind == "lstm":
+            return output, *(_call("stack", list(part), 0) for part in zip(*ends, strict=True))
+        return output, _call("stack", ends, 0)
+
+    return body
+
+
+_PACKED = (
+    "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, "
+    "bool bidirectional"
+)
+for _kind, _chunks in (("rnn_tanh", 1), ("rnn_relu", 1), ("gru", 3), ("lstm", 4)):
+    _lstm = _kind == "lstm"
+    _hx = "[c[:1, :2, :2]] * 2" if _lstm else "c[:1, :2, :2]"
+    composite(
+        f"{_kind}.data(Tensor data, Tensor batch_sizes, {'Tensor[]' if _lstm else 'Tensor'} hx, "
+        f"{_PACKED}) -> ({'Tensor, ' * (1 + _lstm)}Tensor)",
+        _packed_network(_kind),
+        where="torch",
+        doc="A recurrent network over packed sequences.",
+        samples=(
+            f"torch.{_kind}(x.repeat(2, 1)[:3], torch.tensor([2, 1]), {_hx}, "
+            f"[x.repeat({_chunks}, 1), a[:2, :2].repeat({_chunks}, 1)], False, 1, 0.0, True, "
+            "False)[0]",
+        ),
+    )

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ...engine.carriers import ARRAYS
 from ...engine.operator import catalogue, operator
 from ..conventions import Late
 from ..linalg.product import mm
 from ..reduce.sums import sum_dims
 from ..shape.join import cat
 
-select = Late("select.int")
-narrow = Late("narrow")
 transpose = Late("t")
 sigmoid = Late("sigmoid")
 tanh = Late("tanh")
-unsqueeze = Late("unsqueeze")
 
 _LSTM = 2  # what PyTorch passes as the mode of an LSTM
 
@@ -27,14 +25,21 @@ def applies(input: Any) -> bool:
     return kind == "float32" and input.device.type == "cpu" and input.numel() != 0
 
 
-def _gates(x: Any, hidden: Any, weights: Sequence[Any]) -> list[Any]:
+def _entered(input: Any, weights: Sequence[Any]) -> Any:
+    """What the input brings to the gates of all steps, in one product."""
+    steps, batch, size = input.shape
+    total = mm(input.reshape((steps * batch, size)), transpose(weights[0])) + weights[2]
+    return total.reshape((steps, batch, total.shape[1]))
+
+
+def _gates(entered: Any, hidden: Any, weights: Sequence[Any]) -> list[Any]:
     """The four gates of one step: enter, forget, new, leave."""
-    of_input, of_hidden, bias_input, bias_hidden = weights
-    total = mm(x, transpose(of_input)) + bias_input
-    total = total + (mm(hidden, transpose(of_hidden)) + bias_hidden)
+    _, of_hidden, _, bias_hidden = weights
+    total = entered + (mm(hidden, transpose(of_hidden)) + bias_hidden)
     size = of_hidden.shape[1]
-    parts = [narrow(total, 1, place * size, size) for place in range(4)]
-    return [(tanh if place == 2 else sigmoid)(part) for place, part in enumerate(parts)]
+    enter, forget, new, leave = (slice(place * size, (place + 1) * size) for place in range(4))
+    early, late = sigmoid(total[:, : 2 * size]), sigmoid(total[:, leave])
+    return [early[:, enter], early[:, forget], tanh(total[:, new]), late]
 
 
 def _order(input: Any, reverse: bool) -> Iterator[int]:
@@ -46,16 +51,20 @@ def _layer(
     xp: Any, input: Any, weight0: Any, weight1: Any, weight2: Any, weight3: Any, hx_: Any,
     cx_: Any, reverse: bool, *settings: Any,
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+    """The last result is what PyTorch calls the workspace: the gates and cells of all steps."""
     hidden, cell = hx_, cx_
+    weights = weight0, weight1, weight2, weight3
+    entered = _entered(input, weights)
     outputs: list[Any] = [None] * input.shape[0]
+    workspace = xp.empty((input.shape[0], 5, *cx_.shape), input.dtype)
     for place in _order(input, reverse):
-        enter, forget, new, leave = _gates(
-            input[place], hidden, (weight0, weight1, weight2, weight3)
-        )
+        enter, forget, new, leave = gates = _gates(entered[place], hidden, weights)
         cell = forget * cell + enter * new
         hidden = leave * xp.tanh(cell)
         outputs[place] = hidden
-    return xp.stack(outputs), hidden.copy(), cell, xp.zeros(0, input.dtype)
+        for kept, value in zip(workspace[place], (*gates, cell), strict=True):
+            kept[...] = value
+    return xp.stack(outputs), hidden.copy(), cell, workspace
 
 
 def _slopes(grad_hidden: Any, grad_cell: Any, gates: Any, before: Any, cell: Any) -> Any:
@@ -72,34 +81,54 @@ def _slopes(grad_hidden: Any, grad_cell: Any, gates: Any, before: Any, cell: Any
     return cat(slopes, 1), grad_cell * forget
 
 
-def _backward(
-    grads: Sequence[Any], input: Any, weights: Sequence[Any], hidden: Any, cell: Any, reverse: bool
-) -> tuple[Any, ...]:
-    """Back through time; the gates are computed again from what was saved."""
-    trail = []
-    start = hidden
+def _recomputed(
+    input: Any, weights: Sequence[Any], hidden: Any, cell: Any, reverse: bool
+) -> Iterator[tuple[Any, ...]]:
+    """Of each step its place, the states before it, its gates and the cell behind it."""
+    entered = _entered(input, weights)
     for place in _order(input, reverse):
-        x = select(input, 0, place)
-        gates = _gates(x, hidden, weights)
+        gates = _gates(entered[place], hidden, weights)
         after = gates[1] * cell + gates[0] * gates[2]
-        trail.append((place, x, hidden, gates, cell, after))
+        yield place, hidden, gates, cell, after
         hidden, cell = gates[3] * tanh(after), after
+
+
+def _remembered(
+    outputs: Any, workspace: Any, hidden: Any, cell: Any, reverse: bool
+) -> Iterator[tuple[Any, ...]]:
+    """The same from what forward left, where nobody asks for the derivative of the derivative."""
+    for place in _order(outputs, reverse):
+        *gates, after = workspace[place]
+        yield place, hidden, gates, cell, after
+        hidden, cell = outputs[place], after
+
+
+def _backward(grads: Sequence[Any], input: Any, weights: Sequence[Any], trail: Any) -> Any:
+    """Back through time.
+
+    What the slopes of all steps bring to a weight is one product, and so is what they bring to the
+    input.
+    """
+    trail = list(trail)
+    start = trail[0][3]  # of the shape of a state
     grad_outputs, grad_hidden, grad_cell = grads[:3]
     grad_hidden = start * 0 if grad_hidden is None else grad_hidden
     grad_cell = start * 0 if grad_cell is None else grad_cell
-    to_weights: list[Any] = [0, 0, 0]
-    to_input: list[Any] = [None] * len(trail)
-    for place, x, hidden, gates, before, after in reversed(trail):
+    every: list[Any] = [None] * len(trail)
+    befores: list[Any] = [None] * len(trail)
+    for place, hidden, gates, before, after in reversed(trail):
         if grad_outputs is not None:
-            grad_hidden = grad_hidden + select(grad_outputs, 0, place)
+            grad_hidden = grad_hidden + grad_outputs[place]
         slopes, grad_cell = _slopes(grad_hidden, grad_cell, gates, before, after)
-        across = transpose(slopes)
-        added = (mm(across, x), mm(across, hidden), sum_dims(slopes, (0,), False))
-        to_weights = [total + more for total, more in zip(to_weights, added, strict=True)]
-        to_input[place] = unsqueeze(mm(slopes, weights[0]), 0)
+        every[place], befores[place] = slopes, hidden
         grad_hidden = mm(slopes, weights[1])
-    of_input, of_hidden, of_bias = to_weights
-    return cat(to_input, 0), of_input, of_hidden, of_bias, of_bias, grad_hidden, grad_cell
+    slopes = cat(every, 0)
+    across = transpose(slopes)
+    of_input = mm(across, input.reshape((slopes.shape[0], input.shape[2])))
+    of_hidden = mm(across, cat(befores, 0))
+    of_bias = sum_dims(slopes, (0,), False)
+    to_input = cat([mm(slopes, weights[0]).reshape(input.shape)], 0)  # a CatBackward0 in PyTorch
+    return to_input, of_input, of_hidden, of_bias, of_bias, grad_hidden, grad_cell
 
 
 def _through_time(
@@ -108,9 +137,13 @@ def _through_time(
     hidden_size: int, num_layers: int, has_biases: bool, train: bool, bidirectional: bool,
     batch_sizes: Any, batch_first: bool,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Settings and results are here because PyTorch saves them; nothing of them is needed."""
+    """Settings and some results are here because PyTorch saves them; nothing of them is needed."""
     weights = weight0, weight1, weight2, weight3
-    return _backward(grads, input, weights, hx_, cx_, reverse)
+    if input.__class__ in ARRAYS:
+        trail = _remembered(result0, result3, hx_, cx_, reverse)
+    else:
+        trail = _recomputed(input, weights, hx_, cx_, reverse)
+    return _backward(grads, input, weights, trail)
 
 
 layer = operator(

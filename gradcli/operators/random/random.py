@@ -39,7 +39,7 @@ rand = factory(
     f"rand(int[] size, *, {DRAWN}) -> Tensor",
     lambda kind, size, source, dtype: _placed(kind, chosen(source).rand(size, kind.dtype)),
     kinded=True,
-    doc="Uniform numbers from 0 to 1.",
+    doc="Random numbers, uniform between 0 and 1.",
     samples=(
         "torch.rand(2, 3)", "torch.rand((4,), dtype=torch.float64)",
         "torch.rand(2, requires_grad=True)", "torch.rand(())",
@@ -66,7 +66,7 @@ randint = factory(
     ),
     dtype="int64",
     kinded=True,
-    doc="Whole numbers from 0 up to but without a bound.",
+    doc="Random integers from 0 up to but not including a bound.",
     samples=(
         "torch.randint(5, (2, 3))", "torch.randint(high=5, size=(2,))",
         "torch.randint(5, (2,), dtype=torch.float32)",
@@ -81,7 +81,7 @@ factory(
     ),
     dtype="int64",
     kinded=True,
-    doc="Whole numbers from one bound up to but without another.",
+    doc="Random integers from one bound up to but not including another.",
     samples=("torch.randint(2, 9, (2, 3))", "torch.randint(-5, 5, (4,), dtype=torch.int32)"),
     errors=("torch.randint(5, 1, (2,))",),
 )
@@ -92,7 +92,7 @@ randperm = factory(
     dtype="int64",
     cost=lambda n, *rest: max(n, 0),
     kinded=True,
-    doc="The whole numbers below a bound in random order.",
+    doc="A random permutation of the integers below a bound.",
     samples=("torch.randperm(5)", "torch.randperm(0)", "torch.randperm(4, dtype=torch.float32)"),
     errors=("torch.randperm(-1)",),
 )
@@ -377,7 +377,7 @@ _declare_filling(
     lambda kind, self, p, source: _like(
         kind, self, chosen(source).geometric(self.shape, kind.dtype, p)
     ),
-    "How many throws until the first success.",
+    "Random number of trials until the first success (geometric distribution).",
     ("x.clone().geometric_(0.5)",),
     ("x.clone().geometric_(1.5)",),
 )

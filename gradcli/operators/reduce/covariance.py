@@ -8,9 +8,11 @@ from ...engine.operator import catalogue, composite, warn
 from ..elementwise.complex_parts import conj
 from ..linalg.product import matmul_of
 from ..shape.constants import ones_as
+from ..shape.diagonals import diagonal
 from ..shape.join import cat
-from ..shape.select import diagonal, slice_
-from ..shape.shape import expand, squeeze, unsqueeze, view
+from ..shape.select import slice_
+from ..shape.shape import expand, view
+from ..shape.squeeze import squeeze, unsqueeze
 from ..shape.transposed import t
 from .sums import sum_all, sum_dims
 

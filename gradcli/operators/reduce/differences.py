@@ -53,7 +53,7 @@ def _diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
 diff = composite(
     "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
     _diff,
-    doc="Differences of neighbours along a dimension, taken n times.",
+    doc="The n-th forward difference along a dimension.",
     samples=("x.diff()", "torch.diff(x, n=2)", "torch.diff(x, dim=0)", "torch.diff(x, prepend=y)",
              "i.diff()", "k.diff()", "torch.diff(x, prepend=z[:, :1].expand(2, 1), append=y)"),
     errors=("s.diff()", "x.diff(-1)", "x.diff(1, 3)", "x.diff(prepend=v)"),

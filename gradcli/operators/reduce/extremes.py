@@ -9,7 +9,7 @@ from ...engine.operator import composite, operator
 from ..conventions import Late, real_by_rule, real_only, wrap_dim
 from ..elementwise.where import masked_fill_tensor
 from ..shape.constants import zeros_of
-from ..shape.shape import unsqueeze
+from ..shape.squeeze import unsqueeze
 from .reduce import axes, restored
 from .sums import sum_all, sum_dims
 
@@ -111,7 +111,7 @@ for _name, _node, _word, _two, _smooth, _smooth_of_two, _tie, _lines in (
         self=lambda grad, self, result: evenly_distribute_backward(grad, self, result),
         acts="selects",
         smooth=_smooth,
-        doc=f"The {_word} of all elements; the gradient is split among equals.",
+        doc=f"The {_word} element; ties share the gradient equally.",
         corners=(f"{_tie}.{_name}()", f"{_NAN}.{_name}()"),
         samples=(
             f"x.{_name}()",
@@ -145,7 +145,7 @@ for _name, _node, _word, _two, _smooth, _smooth_of_two, _tie, _lines in (
             grads[0], dim, indices, self_sym_sizes, keepdim
         ),
         acts="selects",
-        doc=f"The {_word} elements along a dimension, and where they are; the first of equals.",
+        doc=f"The {_word} elements along a dimension, and their indices; at a tie the first one.",
         corners=tuple(f"{_line}.{_name}(0)" for _line in _lines),
         samples=(f"x.{_name}(1)", f"torch.{_name}(x, 0, True)", f"s.{_name}(0)",
                  f"i.{_name}(dim=1)", f"c.{_name}(-1).values", f"k.{_name}(1)"),
@@ -181,7 +181,7 @@ for _name, _node, _word, _smooth, _tie in (
         ),
         acts="selects",
         smooth=_smooth,
-        doc=f"The {_word} elements over some dimensions; the gradient is split among equals.",
+        doc=f"The {_word} elements over some dimensions; ties share the gradient equally.",
         corners=(f"{_tie}.{_name}(0)", f"{_NAN}.{_name}(0)"),
         samples=(f"x.{_name}()", f"torch.{_name}(x, 1)", f"c.{_name}((0, 2), keepdim=True)",
                  f"s.{_name}()", f"i.{_name}(1)", f"k.{_name}()", f"(x * k).{_name}(1)"),
@@ -281,7 +281,7 @@ for _name, _word, _smooth, _corners in (
         ),
         acts="selects",
         smooth=_smooth,
-        doc=f"Where the {_word} element is; the first of equals.",
+        doc=f"Index of the {_word} element; at a tie the first one.",
         corners=_corners,
         samples=(f"x.{_name}()", f"torch.{_name}(x, 1)", f"x.{_name}(0, keepdim=True)",
                  f"x.{_name}(keepdim=True)", f"s.{_name}()", f"i.{_name}(-1)"),

@@ -13,7 +13,8 @@ from ...numerics.summation import mean_of, sum_of
 from ..conventions import Late, real_by_rule, wrap_dim
 from ..geometry import array_of, wrap_dims
 from ..shape.cast import to_copy
-from ..shape.shape import expand, reshape, unsqueeze
+from ..shape.shape import expand, reshape
+from ..shape.squeeze import unsqueeze
 
 exp = Late("exp")
 narrow = Late("slice.Tensor")
@@ -448,7 +449,7 @@ count_nonzero = operator(
         (self != 0).sum(axis=axes(None if dim is None else (dim,), self.ndim), dtype="int64")
     ),
     acts="along",
-    doc="How many elements are not zero.",
+    doc="The number of elements that are not zero.",
     computes="(self != 0).sum()",
     samples=("k.count_nonzero()", "torch.count_nonzero(x, 1)", "i.count_nonzero(dim=0)"),
     errors=("x.count_nonzero(2)",),
@@ -462,6 +463,6 @@ operator(
         (self != 0).sum(axis=axes(dim, self.ndim), dtype="int64")
     ),
     acts="along",
-    doc="How many elements are not zero, over some dimensions.",
+    doc="The number of elements that are not zero, over some dimensions.",
     samples=("k.count_nonzero((0, 1))", "torch.count_nonzero(c > 0, (0, 2))"),
 )

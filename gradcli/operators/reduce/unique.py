@@ -245,7 +245,7 @@ for _overload, _kind in (("Tensor", "Tensor"), ("Scalar", "Scalar")):
         check=_check_search,
         refuse=unimplemented("searchsorted_out_cpu", "Bool", *COMPLEX),
         forward=_found,
-        doc="Where values would have to be put into a sorted sequence.",
+        doc="Indices at which values would be inserted to keep a sequence sorted.",
         samples=("torch.searchsorted(p[0].sort()[0], x)", "torch.searchsorted(x.sort()[0], y)",
                  "torch.searchsorted(w, x, sorter=w.argsort())",
                  "torch.searchsorted(w.sort()[0], x, side='right')",

@@ -235,7 +235,7 @@ fill_tensor = operator(
     value=lambda grad, value_dtype: alike(sum_all(grad), value_dtype),
     where="torch inplace",
     zero="mask",
-    doc="Every element the value of a 0-dim tensor.",
+    doc="Sets every element to the value of a 0-dim tensor.",
     samples=("torch.fill(x, s)", "x.clone().fill_(s)"),
     errors=("x.clone().fill_(v)",),
 )
@@ -253,7 +253,7 @@ fill_scalar = operator(
     self=lambda grad: zeros_as(grad),
     where="torch inplace",
     zero="mask",
-    doc="Every element the same number.",
+    doc="Sets every element to a number.",
     samples=("torch.fill(x, 2.0)", "x.clone().fill_(2)"),
     errors=("x.clone().fill_(1e39)",),
 )
@@ -262,7 +262,7 @@ composite(
     "detach(Tensor self) -> Tensor",
     lambda self: self.detach(),
     where="torch",
-    doc="The same memory outside the graph.",
+    doc="A view of the same memory that does not belong to the graph.",
     samples=("torch.detach(x)",),
     errors=("torch.detach(1.0)",),
 )
@@ -271,7 +271,7 @@ composite(
     "detach_(Tensor self) -> Tensor",
     lambda self: self.detach_(),
     where="torch",
-    doc="Takes the tensor itself out of the graph.",
+    doc="Detaches the tensor itself from the graph.",
     samples=("torch.detach_(x * 2)",),
     errors=("torch.detach_((x * 1)[0])",),
 )
@@ -285,7 +285,7 @@ zero = operator(
     forward=lambda xp, self: xp.zeros(self.shape, self.dtype),
     self=lambda grad: zeros_as(grad),
     zero="mask",
-    doc="Zeros in the place of every element.",
+    doc="Sets every element to 0.",
     samples=("x.clone().zero_()",),
 )
 
@@ -311,7 +311,7 @@ composite(
     "zero_.torch(Tensor self) -> Tensor",
     lambda self: self.zero_(),
     where="torch",
-    doc="Zeros in the place of every element.",
+    doc="Sets every element to 0.",
     samples=("torch.zero_(x.clone())",),
 )
 
@@ -337,7 +337,7 @@ copy = operator(
     self=lambda grad: zeros_as(grad),
     src=lambda grad, src_shape, src_kind: _back_to(sum_to(grad, src_shape), src_kind),
     zero="mask",
-    doc="Every element the one that stands in its place in another tensor.",
+    doc="Copies the elements of another tensor.",
     samples=(
         "x.clone().copy_(y)", "x.clone().copy_(v)", "x.clone().copy_(d)", "x.clone().copy_(i)",
     ),

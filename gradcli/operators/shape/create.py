@@ -39,7 +39,7 @@ ones = factory(
 empty = factory(
     f"empty(int[] size, *, {OPTIONS}) -> Tensor",
     lambda xp, size, dtype: xp.zeros(size, dtype),
-    doc="Memory for a size; zeros, so that the same program prints the same.",
+    doc="An uninitialized tensor; gradcli fills it with zeros, so that every run prints the same.",
     samples=("torch.empty(2, 3).shape", "torch.empty(2, dtype=torch.int64).dtype"),
 )
 
@@ -47,7 +47,7 @@ full = factory(
     f"full(int[] size, Scalar fill_value, *, {OPTIONS}) -> Tensor",
     lambda xp, size, fill_value, dtype: xp.full(size, fill_value, dtype),
     dtype=lambda size, fill_value, *rest: dtype_of_number(fill_value),
-    doc="One number everywhere; its type decides the element type.",
+    doc="A tensor filled with one number, whose type decides the dtype.",
     samples=(
         "torch.full((2,), 1)", "torch.full((2, 3), 1.5)", "torch.full((2,), True)",
         "torch.full((), 2, dtype=torch.float64)", "torch.full([2], 0.5, requires_grad=True)",
@@ -185,7 +185,7 @@ arange = factory(
     lambda xp, end, dtype: _ranged(xp, 0, end, 1, dtype),
     dtype=lambda end, *rest: _range_dtype(end),
     cost=lambda end, *rest: _range_length(0, end, 1),
-    doc="0, 1, 2 ... up to but without the end.",
+    doc="0, 1, 2 ... up to but not including the end.",
     samples=(
         "torch.arange(3)", "torch.arange(3.0)", "torch.arange(5, dtype=torch.float32)",
         "torch.arange(n)", "torch.arange(2.5)", "torch.arange(3.0, requires_grad=True)",
@@ -199,7 +199,7 @@ factory(
     lambda xp, start, end, dtype: _ranged(xp, start, end, 1, dtype),
     dtype=lambda start, end, *rest: _range_dtype(start, end),
     cost=lambda start, end, *rest: _range_length(start, end, 1),
-    doc="Numbers from a start, one apart, up to but without the end.",
+    doc="Numbers from start up to but not including end, in steps of 1.",
     samples=("torch.arange(1, 4)", "torch.arange(0.5, 3)", "torch.arange(start=1, end=4)"),
     errors=("torch.arange(3, 1)",),
 )
@@ -209,7 +209,7 @@ factory(
     _ranged,
     dtype=lambda start, end, step, *rest: _range_dtype(start, end, step),
     cost=lambda start, end, step, *rest: _range_length(start, end, step),
-    doc="Numbers from a start, a step apart, up to but without the end.",
+    doc="Numbers from start up to but not including end, in equal steps.",
     samples=(
         "torch.arange(1, 3, 0.5)", "torch.arange(3, 0, -1)", "torch.arange(0, 1, 0.1)",
         "torch.arange(1, 10, step=3)",
@@ -221,7 +221,7 @@ factory(
     f"range(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor",
     lambda xp, start, end, step, dtype: _ranged_through(xp, start, end, step, dtype),
     cost=lambda start, end, step, *rest: _range_length(start, end, step) + 1,
-    doc="Numbers from a start up to an end and with it: the older arange, floating always.",
+    doc="Numbers from start to end inclusive, always floating (deprecated; use arange).",
     samples=(
         "torch.range(1, 4)", "torch.range(0, 1, 0.25)", "torch.range(4, 1, -1)",
         "torch.range(1, 4, dtype=torch.int64)", "torch.range(1.5, 4)",
@@ -272,7 +272,7 @@ linspace = factory(
     f"linspace(Scalar start, Scalar end, int steps, *, {OPTIONS}) -> Tensor",
     _spaced,
     cost=lambda start, end, steps, *rest: _check_steps(steps),
-    doc="So many numbers from a start to an end, evenly spaced, both included.",
+    doc="Evenly spaced numbers from start to end, both included.",
     samples=(
         "torch.linspace(0, 1, 5)", "torch.linspace(0, 1, 1)", "torch.linspace(-1, 2.5, 7)",
         "torch.linspace(0, 10, 5, dtype=torch.int64)", "torch.linspace(start=0, end=1, steps=3)",
@@ -404,7 +404,7 @@ for _kind in ("tril", "triu"):
 empty_strided = factory(
     f"empty_strided(int[] size, int[] stride, *, {OPTIONS}) -> Tensor",
     lambda xp, size, stride, dtype: _zeros_strided(xp, size, stride, dtype),
-    doc="Memory for a size in an order of one's own; zeros here.",
+    doc="An uninitialized tensor with the given strides; gradcli fills it with zeros.",
     samples=("torch.empty_strided((2, 2), (1, 2)).stride()",),
 )
 

@@ -11,7 +11,8 @@ from ..geometry import shown, wrap_dim
 from ..reduce.sums import sum_to
 from .constants import zeros_of
 from .select import select, slice_
-from .shape import at_least, reshape, squeeze_dim
+from .shape import reshape
+from .squeeze import at_least, squeeze_dim
 
 
 def _skipped(tensor: Any) -> bool:
@@ -75,7 +76,7 @@ cat = operator(
     tensors=lambda grad, tensors_shape, dim: _cat_gradients(grad, tensors_shape, dim),
     acts="moves",
     jacobian="placement",
-    doc="Several tensors joined along a dimension that they have.",
+    doc="Concatenates tensors along an existing dimension.",
     samples=(
         "torch.cat([x, y])", "torch.cat((x, y), 1)", "torch.cat([x, y], dim=-1)",
         "torch.cat([x, d])", "torch.cat([x, i])", "torch.concat([v, w])",
@@ -114,7 +115,7 @@ stack = operator(
     ],
     acts="moves",
     jacobian="placement",
-    doc="Several tensors of one size joined along a new dimension.",
+    doc="Stacks tensors of one size along a new dimension.",
     samples=(
         "torch.stack([x, y])", "torch.stack((s, t))", "torch.stack([x, y], -1)",
         "torch.stack([x, d], 1)",
@@ -138,7 +139,7 @@ hstack = composite(
     "hstack(Tensor[] tensors) -> Tensor",
     lambda tensors: _piled("hstack", tensors, 1, None),
     where="torch",
-    doc="Joined side by side.",
+    doc="Concatenates along the second dimension (vectors along the first).",
     samples=("torch.hstack([x, y])", "torch.hstack((v, w))", "torch.hstack([s, t])"),
     errors=("torch.hstack([])",),
 )
@@ -148,7 +149,7 @@ vstack = composite(
     lambda tensors: _piled("vstack", tensors, 2, 0),
     where="torch",
     aliases=("row_stack",),
-    doc="Joined one below the other.",
+    doc="Stacks tensors as rows.",
     samples=("torch.vstack([x, y])", "torch.vstack((v, w))", "torch.vstack([s, t])"),
     errors=("torch.vstack([])", "torch.vstack([x, r])"),
 )
@@ -157,7 +158,7 @@ dstack = composite(
     "dstack(Tensor[] tensors) -> Tensor",
     lambda tensors: _piled("dstack", tensors, 3, 2),
     where="torch",
-    doc="Joined along the third dimension.",
+    doc="Stacks tensors along the third dimension.",
     samples=("torch.dstack([x, y])", "torch.dstack((v, w))"),
     errors=("torch.dstack([])",),
 )
@@ -178,7 +179,7 @@ column_stack = composite(
     "column_stack(Tensor[] tensors) -> Tensor",
     _columns,
     where="torch",
-    doc="Joined side by side, vectors as columns.",
+    doc="Stacks tensors as columns.",
     samples=(
         "torch.column_stack([v, w])", "torch.column_stack([x, v[:2]])",
         "torch.column_stack([s, t])",

@@ -10,8 +10,9 @@ from ...engine.operator import composite, operator
 from ..geometry import shown, wrap_dim, wrap_dims
 from ..reduce.sums import sum_dims
 from .constants import zeros_of
-from .select import diag_embed
-from .shape import clone, expand, flatten, reshape, unsqueeze, view
+from .diagonals import diag_embed
+from .shape import clone, expand, flatten, reshape, view
+from .squeeze import unsqueeze
 
 # ---- repeated
 
@@ -63,7 +64,7 @@ repeat = operator(
     self=lambda grad, repeats, self_sym_sizes: _repeat_gradient(grad, repeats, self_sym_sizes),
     cost=lambda self, repeats: _product(_repeated_size(self.shape, repeats)),
     acts="spreads",
-    doc="So many copies along each dimension.",
+    doc="Repeats the tensor along each dimension.",
     samples=(
         "x.repeat(2, 1)", "x.repeat(2, 2, 1)", "v.repeat(2)", "s.repeat(3)", "x.repeat(1, 1)",
         "x.repeat(2, 0)",
@@ -108,7 +109,7 @@ counted_indices = operator(
     dtype="int64",
     forward=lambda xp, repeats, output_size: xp.repeat(xp.arange(repeats.size), repeats),
     cost=lambda repeats, output_size: int(repeats._data.sum()),
-    doc="Every index as often as its count says.",
+    doc="Repeats each index as often as its count says.",
     samples=("torch.repeat_interleave(torch.tensor([1, 2]))",),
 )
 
@@ -116,7 +117,7 @@ composite(
     "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) "
     "-> Tensor",
     _interleaved,
-    doc="Every element so often in a row.",
+    doc="Repeats each element.",
     samples=(
         "torch.repeat_interleave(v, 2)", "x.repeat_interleave(2, dim=0)",
         "torch.repeat_interleave(x, 2)",
@@ -128,7 +129,7 @@ composite(
     "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
     "int? output_size=None) -> Tensor",
     lambda self, repeats, dim, output_size: _counted_by(self, repeats, dim, output_size),
-    doc="Every element as often as its count says.",
+    doc="Repeats each element as often as its count says.",
     samples=("torch.repeat_interleave(x, torch.tensor([1, 2]), dim=0)", "v.repeat_interleave(j)"),
     errors=("torch.repeat_interleave(x, torch.tensor([1, 2]))",),
 )
@@ -167,7 +168,7 @@ flip = operator(
     self=lambda grad, dims: flip(grad, dims),
     acts="moves",
     jacobian="permutation",
-    doc="The elements along some dimensions in reverse order.",
+    doc="Reverses the order of elements along the given dimensions.",
     samples=("x.flip(0)", "torch.flip(x, (0, 1))", "x.flip(-1)", "x.flip(0, 1)"),
     errors=("x.flip(0, 0)", "x.flip(3)"),
 )
@@ -222,7 +223,7 @@ roll = operator(
     ),
     acts="moves",
     jacobian="permutation",
-    doc="Elements moved along dimensions, those that fall off the end put in front.",
+    doc="Shifts elements along dimensions; elements shifted past the end return at the start.",
     samples=(
         "x.roll(1)", "torch.roll(x, (1, 2), (0, 1))", "x.roll(-1, 1)", "x.roll(shifts=1, dims=0)",
     ),
@@ -263,7 +264,7 @@ rot90 = operator(
     self=lambda grad, k, dims: rot90(grad, -k, dims),
     acts="moves",
     jacobian="permutation",
-    doc="Turned by so many right angles in the plane of two dimensions.",
+    doc="Rotates by multiples of 90 degrees in the plane of two dimensions.",
     samples=(
         "torch.rot90(x)", "x.rot90(-1, (1, 0))", "torch.rot90(x, 2)", "torch.rot90(c, 1, (1, 2))",
         "x.rot90(4)",

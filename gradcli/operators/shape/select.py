@@ -1,4 +1,4 @@
-"""Operators: parts of a tensor as views (select, slice, diagonal, unfold), and those put back."""
+"""Operators: parts of a tensor as views (select, slice, narrow, unfold), and those put back."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.operator import composite, operator
-from ..geometry import element_strides, shown, strided, wrap_dim
+from ..geometry import element_strides, shown, stepping, strided, wrap_dim
 from .constants import zeros_as
 
 LAST = 2**63 - 1  # the end of a slice that has none
 
 
-def _lead(dim: int) -> tuple[slice, ...]:
+def lead(dim: int) -> tuple[slice, ...]:
     return (slice(None),) * dim
 
 
@@ -27,12 +27,12 @@ def _check_select(self: Any, dim: int, index: int) -> None:
     if not -length <= index < length:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {shown(self.shape)} at "
-            f"dimension {dim}"
+            f"dimension {wrapped}"
         )
 
 
-def _selected(self: Any, dim: int, index: int) -> Any:
-    return self[(*_lead(wrap_dim(dim, self.ndim)), index, ...)]
+def _selected(xp: Any, self: Any, dim: int, index: int) -> Any:
+    return stepping(xp, self)[(*lead(wrap_dim(dim, self.ndim)), index, ...)]
 
 
 def _placed(xp: Any, grad: Any, sizes: Sequence[int], index: Any) -> Any:
@@ -47,7 +47,7 @@ select_backward = operator(
     node="SelectBackwardBackward0",
     where="hidden",
     forward=lambda xp, grad_output, input_sizes, dim, index: _placed(
-        xp, grad_output, input_sizes, (*_lead(wrap_dim(dim, len(input_sizes))), index, ...)
+        xp, grad_output, input_sizes, (*lead(wrap_dim(dim, len(input_sizes))), index, ...)
     ),
     grad_output=lambda grad, dim, index: select(grad, dim, index),
     acts="moves",
@@ -62,11 +62,11 @@ select = operator(
     node="SelectBackward0",
     view=True,
     check=_check_select,
-    forward=lambda xp, self, dim, index: _selected(self, dim, index),
+    forward=lambda xp, self, dim, index: _selected(xp, self, dim, index),
     self=lambda grad, self_sym_sizes, dim, index: select_backward(grad, self_sym_sizes, dim, index),
     zero="mask",
     jacobian="selection",
-    doc="One index of a dimension, without that dimension.",
+    doc="Selects one index of a dimension and removes that dimension.",
     samples=("x.select(1, -1)", "torch.select(x, 0, 1)", "x[0]", "v[2]", "x[0, 1]"),
     errors=("x.select(0, 5)", "s.select(0, 0)", "x.select(3, 0)"),
 )
@@ -91,16 +91,21 @@ def _check_slice(self: Any, dim: int, start: Any, end: Any, step: int) -> None:
         raise ValueError("step must be greater than zero")
 
 
-def _sliced(self: Any, dim: int, start: int | None, end: int | None, step: int) -> Any:
+def _sliced(xp: Any, self: Any, dim: int, start: int | None, end: int | None, step: int) -> Any:
     dim = wrap_dim(dim, self.ndim)
-    return self[(*_lead(dim), _range(start, end, step, self.shape[dim]))]
+    part = stepping(xp, self)[(*lead(dim), _range(start, end, step, self.shape[dim]))]
+    if step != 1 and not part.shape[dim]:  # NumPy steps through no elements by one
+        strides = element_strides(self)
+        strides = (*strides[:dim], strides[dim] * step, *strides[dim + 1 :])
+        return strided(xp, part, part.shape, strides)
+    return part
 
 
 def _slice_place(
     sizes: Sequence[int], dim: int, start: Any, end: Any, step: int
 ) -> tuple[slice, ...]:
     dim = wrap_dim(dim, len(sizes))
-    return (*_lead(dim), _range(start, end, step, sizes[dim]))
+    return (*lead(dim), _range(start, end, step, sizes[dim]))
 
 
 slice_backward = operator(
@@ -125,7 +130,7 @@ slice_ = operator(
     view=True,
     where="hidden",
     check=_check_slice,
-    forward=lambda xp, self, dim, start, end, step: _sliced(self, dim, start, end, step),
+    forward=lambda xp, self, dim, start, end, step: _sliced(xp, self, dim, start, end, step),
     self=lambda grad, self_sym_sizes, dim, start, end, step: slice_backward(
         grad, self_sym_sizes, dim, 0 if start is None else start, LAST if end is None else end, step
     ),
@@ -162,7 +167,7 @@ def _start_within(self: Any, dim: int, start: int, length: int) -> int:
 narrow = composite(
     "narrow(Tensor self, int dim, int start, int length) -> Tensor",
     _narrowed,
-    doc="So many indices of a dimension from a start on.",
+    doc="A range of a dimension, given by start and length.",
     samples=("x.narrow(1, 0, 2)", "torch.narrow(x, -1, 1, 2)", "v.narrow(0, -2, 1)"),
     errors=("x.narrow(1, 2, 2)", "x.narrow(1, 0, -1)", "x.narrow(1, 5, 1)", "s.narrow(0, 0, 1)"),
 )
@@ -177,7 +182,7 @@ def _narrowed_at(self: Any, dim: int, start: Any, length: int) -> Any:
 composite(
     "narrow.Tensor(Tensor self, int dim, Tensor start, int length) -> Tensor",
     _narrowed_at,
-    doc="So many indices of a dimension from a start on.",
+    doc="A range of a dimension, given by start and length.",
     samples=("x.narrow(1, j[0], 2)",),
     errors=("x.narrow(1, j, 2)", "x.narrow(1, s, 2)"),
 )
@@ -204,7 +209,7 @@ narrow_copy = operator(
     node="NarrowCopyBackward0",
     check=_check_narrow_copy,
     forward=lambda xp, self, dim, start, length: _sliced(
-        self, dim, *_span(self.shape[dim], start, length), 1
+        xp, self, dim, *_span(self.shape[dim], start, length), 1
     ).copy(),
     self=lambda grad, self_sym_sizes, dim, start, length: slice_backward(
         grad, self_sym_sizes, dim, *_span(self_sym_sizes[dim], start, length), 1
@@ -213,140 +218,6 @@ narrow_copy = operator(
     jacobian="selection",
     doc="narrow as a copy.",
     samples=("torch.narrow_copy(x, 1, 0, 2)",),
-)
-
-# ---- diagonals
-
-
-def _check_diagonal(self: Any, offset: int, dim1: int, dim2: int) -> None:
-    if wrap_dim(dim1, self.ndim) == wrap_dim(dim2, self.ndim):
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-
-
-def _diagonal(xp: Any, self: Any, offset: int, dim1: int, dim2: int) -> Any:
-    """NumPy's diagonal is read-only; this one may be written to."""
-    dim1, dim2 = wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim)
-    rows, columns = self.shape[dim1], self.shape[dim2]
-    length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
-    strides = element_strides(self)
-    rest = [dim for dim in range(self.ndim) if dim not in (dim1, dim2)]
-    size = (*(self.shape[dim] for dim in rest), length)
-    steps = (*(strides[dim] for dim in rest), strides[dim1] + strides[dim2])
-    if length:
-        dim = dim2 if offset >= 0 else dim1
-        self = self[(*_lead(dim), slice(abs(offset), None))]
-    return strided(xp, self, size, steps)
-
-
-def _diagonal_placed(
-    xp: Any, grad: Any, sizes: Sequence[int], offset: int, dim1: int, dim2: int
-) -> Any:
-    result = xp.zeros(tuple(sizes), dtype=grad.dtype)
-    _diagonal(xp, result, offset, dim1, dim2)[...] = grad
-    return result
-
-
-diagonal_backward = operator(
-    "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, "
-    "int dim2) -> Tensor",
-    node="DiagonalBackwardBackward0",
-    where="hidden",
-    forward=_diagonal_placed,
-    grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
-    acts="moves",
-    zero="mask",
-    jacobian="selection",
-    doc="Zeros but for a diagonal.",
-    samples=("torch.autograd.grad(a.diagonal(), a, v, create_graph=True)[0]",),
-)
-
-diagonal = operator(
-    "diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-    node="DiagonalBackward0",
-    view=True,
-    check=_check_diagonal,
-    forward=_diagonal,
-    self=lambda grad, self_sym_sizes, offset, dim1, dim2: diagonal_backward(
-        grad, self_sym_sizes, offset, dim1, dim2
-    ),
-    zero="mask",
-    jacobian="selection",
-    doc="A diagonal of two dimensions, as the last dimension of a view.",
-    samples=(
-        "a.diagonal()", "torch.diagonal(r, 1)", "c.diagonal(-1, 1, 2)", "x.diagonal(5)",
-        "c.diagonal(0, -2, -1)",
-    ),
-    errors=("x.diagonal(0, 0, 0)", "v.diagonal()"),
-)  # fmt: skip
-
-composite(
-    "diagonal.linalg(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-    lambda self, offset, dim1, dim2: diagonal(self, offset, dim1, dim2),
-    where="linalg",
-    doc="A diagonal of the last two dimensions.",
-    samples=("torch.linalg.diagonal(c)", "torch.linalg.diagonal(r, offset=1)"),
-)
-
-diagonal_copy = operator(
-    "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-    node="DiagonalBackward0_copy",
-    where="torch",
-    check=_check_diagonal,
-    forward=lambda xp, self, offset, dim1, dim2: _diagonal(xp, self, offset, dim1, dim2).copy(),
-    self=lambda grad, self_sym_sizes, offset, dim1, dim2: diagonal_backward(
-        grad, self_sym_sizes, offset, dim1, dim2
-    ),
-    acts="moves",
-    zero="mask",
-    jacobian="selection",
-    doc="A diagonal as a copy.",
-    samples=("torch.diag(a)", "torch.diagonal_copy(r, 1)"),
-)
-
-
-def _check_embed(self: Any, offset: int, dim1: int, dim2: int) -> None:
-    if wrap_dim(dim1, self.ndim + 1) == wrap_dim(dim2, self.ndim + 1):
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-
-
-def _embedded(xp: Any, self: Any, offset: int, dim1: int, dim2: int) -> Any:
-    first, second = wrap_dim(dim1, self.ndim + 1), wrap_dim(dim2, self.ndim + 1)
-    side = self.shape[-1] + abs(offset)
-    sizes = list(self.shape[:-1])
-    for dim in sorted((first, second)):
-        sizes.insert(dim, side)
-    return _diagonal_placed(xp, self, sizes, offset, first, second)
-
-
-diag_embed = operator(
-    "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-    node="DiagEmbedBackward0",
-    check=_check_embed,
-    forward=_embedded,
-    self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
-    cost=lambda self, offset, dim1, dim2: (
-        self.numel() // max(self.shape[-1], 1) * (self.shape[-1] + abs(offset)) ** 2
-    ),
-    doc="The last dimension as a diagonal of two.",
-    samples=("torch.diag_embed(v)", "x.diag_embed(1)", "torch.diag_embed(x, -1, 0, 2)"),
-    errors=("torch.diag_embed(v, 0, 0, 0)",),
-)
-
-
-def _diag(self: Any, diagonal: int) -> Any:
-    if self.ndim == 1:
-        return diag_embed(self, diagonal, -2, -1)
-    if self.ndim == 2:
-        return diagonal_copy(self, diagonal, 0, 1)
-    raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D")
-
-
-diag = composite(
-    "diag(Tensor self, int diagonal=0) -> Tensor",
-    _diag,
-    doc="A matrix with this vector as its diagonal, or this matrix's diagonal.",
-    samples=("torch.diag(v)", "v.diag(1)", "torch.diag(x)", "a.diag(-1)"),
-    errors=("torch.diag(c)", "torch.diag(s)"),
 )
 
 # ---- windows
@@ -387,7 +258,7 @@ def _windows_summed(
     count = grad.shape[dim]
     for offset in range(size):
         stop = offset + (count - 1) * step + 1
-        result[(*_lead(dim), slice(offset, stop, step))] += grad[..., offset]
+        result[(*lead(dim), slice(offset, stop, step))] += grad[..., offset]
     return result
 
 
@@ -422,7 +293,7 @@ unfold = operator(
 # ---- a part replaced
 
 
-def _check_part(name: str, part: Any, src: Any) -> None:
+def check_part(name: str, part: Any, src: Any) -> None:
     if tuple(part.shape) != tuple(src.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the {name} of self. src size = "
@@ -439,12 +310,10 @@ def _with_part(self: Any, src: Any, place: Any) -> Any:
 select_scatter = operator(
     "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
     node="SelectScatterBackward0",
-    check=lambda self, src, dim, index: _check_part(
-        "slice", select(self.detach(), dim, index), src
-    ),
+    check=lambda self, src, dim, index: check_part("slice", select(self.detach(), dim, index), src),
     layout="like",
     forward=lambda xp, self, src, dim, index: _with_part(
-        self, src, (*_lead(wrap_dim(dim, self.ndim)), index, ...)
+        self, src, (*lead(wrap_dim(dim, self.ndim)), index, ...)
     ),
     self=lambda grad, src_shape, dim, index: select_scatter(
         grad, zeros_as(select(grad, dim, index)), dim, index
@@ -460,7 +329,7 @@ slice_scatter = operator(
     "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, "
     "int step=1) -> Tensor",
     node="SliceScatterBackward0",
-    check=lambda self, src, dim, start, end, step: _check_part(
+    check=lambda self, src, dim, start, end, step: check_part(
         "slice", slice_(self.detach(), dim, start, end, step), src
     ),
     layout="like",
@@ -475,29 +344,4 @@ slice_scatter = operator(
     doc="A copy with a range of a dimension replaced.",
     samples=("torch.slice_scatter(x, y[:, :2], 1, 1)", "v.slice_scatter(w[:2], 0, 0, 3, 2)"),
     errors=("torch.slice_scatter(x, y, 1, 1)",),
-)
-
-
-def _with_diagonal(xp: Any, self: Any, src: Any, offset: int, dim1: int, dim2: int) -> Any:
-    result = self.copy()
-    _diagonal(xp, result, offset, dim1, dim2)[...] = src
-    return result
-
-
-diagonal_scatter = operator(
-    "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-    node="DiagonalScatterBackward0",
-    check=lambda self, src, offset, dim1, dim2: _check_part(
-        "slice", diagonal(self.detach(), offset, dim1, dim2), src
-    ),
-    layout="like",
-    forward=_with_diagonal,
-    self=lambda grad, offset, dim1, dim2: diagonal_scatter(
-        grad, zeros_as(diagonal(grad, offset, dim1, dim2)), offset, dim1, dim2
-    ),
-    src=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
-    jacobian="placement",
-    doc="A copy with a diagonal replaced.",
-    samples=("torch.diagonal_scatter(a, v)", "a.diagonal_scatter(v[:2], 1)"),
-    errors=("torch.diagonal_scatter(x, v)",),
 )

@@ -10,7 +10,6 @@ from ...engine.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import bits_of, read_as
 from ..geometry import (
     broadcast_sizes,
-    contiguous_strides,
     element_strides,
     expanded_size,
     infer_size,
@@ -20,7 +19,6 @@ from ..geometry import (
     view_strides,
     viewed,
     wrap_dim,
-    wrap_dims,
 )
 from ..reduce.sums import sum_all, sum_to
 from ..reduce.sums import sum_to_size as checked_sum_to_size
@@ -34,7 +32,7 @@ clone = operator(
     self=lambda grad: grad,
     acts="pointwise",
     jacobian="identity",
-    doc="A copy in memory of its own.",
+    doc="A copy in new memory.",
     samples=("x.clone()", "torch.clone(x)", "x.t().clone()", "i.clone()", "z.expand(2, 3).clone()"),
     errors=("torch.clone(1.0)",),
 )
@@ -95,7 +93,7 @@ view = operator(
     forward=lambda xp, self, size: viewed(xp, self, size),
     self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
     jacobian="reshape",
-    doc="The same memory under another size.",
+    doc="A view with another size.",
     samples=(
         "x.view(3, 2)", "x.view(6)", "x.view(-1, 2)", "s.view(1)", "x.view((6,))", "c.view(6, 3)",
     ),
@@ -127,14 +125,17 @@ reshape_alias = operator(
 )
 
 
-def _reshaped(self: Any, shape: Sequence[int]) -> Any:
+def reshaped(self: Any, shape: Sequence[int]) -> Any:
     """A view where the memory allows it, else a copy."""
-    if is_contiguous(self):
-        return view(self, tuple(shape))
-    size = infer_size(shape, _numel(self))
-    strides = self.stride() if hasattr(self, "stride") else element_strides(self)
-    if view_strides(self.shape, strides, size) is not None:
-        return reshape_alias(self, size)
+    try:
+        if is_contiguous(self):
+            return view(self, tuple(shape))
+        size = infer_size(shape, _numel(self))
+        strides = self.stride() if hasattr(self, "stride") else element_strides(self)
+        if view_strides(self.shape, strides, size) is not None:
+            return reshape_alias(self, size)
+    except RuntimeError:  # each sample of a batch lies in order, and the batch does not
+        size = infer_size(shape, _numel(self))
     return unsafe_view(clone(self, "torch.contiguous_format"), size)
 
 
@@ -147,8 +148,8 @@ def _numel(self: Any) -> int:
 
 reshape = composite(
     "reshape(Tensor self, int[] shape) -> Tensor",
-    lambda self, shape: _reshaped(self, shape),
-    doc="The same elements under another size; copies only where memory order makes it necessary.",
+    lambda self, shape: reshaped(self, shape),
+    doc="The same elements with another size: a view where possible, else a copy.",
     samples=(
         "x.reshape(3, 2)", "torch.reshape(x, (6,))", "x.reshape(-1)", "x.t().reshape(6)",
         "x.t()[0:2].reshape(2, 2)", "z.t().reshape(3)", "z.expand(2, 3).reshape(6)",
@@ -168,7 +169,7 @@ view_as = composite(
 
 reshape_as = composite(
     "reshape_as(Tensor self, Tensor other) -> Tensor",
-    lambda self, other: _reshaped(self, tuple(other.shape)),
+    lambda self, other: reshaped(self, tuple(other.shape)),
     where="method",
     doc="reshape with the size of another tensor.",
     samples=("x.reshape_as(y)", "x.t().reshape_as(y)"),
@@ -215,14 +216,14 @@ def _flattened(self: Any, start_dim: int, end_dim: int) -> Any:
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if self.ndim == 0:
-        return _reshaped(self, (1,))
+        return reshaped(self, (1,))
     if start == end:
         return self
     shape = tuple(self.shape)
     merged = 1
     for length in shape[start : end + 1]:
         merged *= length
-    return _reshaped(self, (*shape[:start], merged, *shape[end + 1 :]))
+    return reshaped(self, (*shape[:start], merged, *shape[end + 1 :]))
 
 
 flatten = composite(
@@ -239,7 +240,7 @@ flatten = composite(
 ravel = composite(
     "ravel(Tensor self) -> Tensor",
     lambda self: view(_contiguous(self), (-1,)),
-    doc="All elements in one dimension.",
+    doc="The elements as a 1-dimensional tensor.",
     samples=("c.ravel()", "torch.ravel(x.t())", "s.ravel()"),
 )
 
@@ -248,7 +249,12 @@ def _unflattened(self: Any, dim: int, sizes: Sequence[int]) -> Any:
     dim = wrap_dim(dim, self.ndim)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
-    length = self.shape[dim] if self.ndim else 1
+    if not self.ndim:
+        raise RuntimeError(
+            "unflatten got an unexpected error:\n"
+            f"Dimension specified as {dim} but tensor has no dimensions"
+        )
+    length = self.shape[dim]
     try:
         inferred = infer_size(sizes, length)
     except RuntimeError as error:
@@ -267,7 +273,12 @@ unflatten = composite(
     _unflattened,
     doc="Splits one dimension into several.",
     samples=("c.unflatten(1, (3, 1))", "torch.unflatten(x, 1, (-1, 1))", "v.unflatten(0, (1, 3))"),
-    errors=("x.unflatten(1, (2, 2))", "x.unflatten(1, (-1, -1))", "x.unflatten(3, (1, 3))"),
+    errors=(
+        "x.unflatten(1, (2, 2))",
+        "s.unflatten(0, (1, 1))",
+        "x.unflatten(1, (-1, -1))",
+        "x.unflatten(3, (1, 3))",
+    ),
 )
 
 alias = operator(
@@ -279,135 +290,9 @@ alias = operator(
     self=lambda grad: grad,
     acts="pointwise",
     jacobian="identity",
-    doc="The same memory, another tensor: what x[...] is.",
+    doc="A view of the whole tensor, as x[...] returns it.",
     samples=("x[...]", "s[...]"),
 )
-
-# ---- dimensions of size 1
-
-
-def _unsqueezed_to(grad: Any, size: Sequence[int], dims: Sequence[int] | None = None) -> Any:
-    """Puts back the dimensions that a squeeze took away."""
-    among = range(len(size)) if dims is None else {wrap_dim(dim, len(size)) for dim in dims}
-    for dim, length in enumerate(size):
-        if length == 1 and dim in among:
-            grad = unsqueeze(grad, dim)
-    return grad
-
-
-def _squeezed(self: Any, dims: Sequence[int]) -> Any:
-    """NumPy refuses to squeeze a longer dimension, PyTorch leaves it."""
-    wrapped = wrap_dims(dims, self.ndim)
-    if not self.ndim:
-        return self.reshape(())
-    return self.squeeze(tuple(dim for dim in wrapped if self.shape[dim] == 1))
-
-
-squeeze = operator(
-    "squeeze(Tensor self) -> Tensor",
-    node="SqueezeBackward0",
-    inplace="squeeze_",
-    inplace_node="SqueezeBackward3",
-    view=True,
-    forward=lambda xp, self: self.squeeze(),
-    self=lambda grad, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes),
-    jacobian="reshape",
-    doc="Without the dimensions of size 1.",
-    samples=("z.squeeze()", "torch.squeeze(x)", "s.squeeze()"),
-)
-
-squeeze_dim = operator(
-    "squeeze.dim(Tensor self, int dim) -> Tensor",
-    node="SqueezeBackward1",
-    inplace="squeeze_",
-    inplace_node="SqueezeBackward4",
-    view=True,
-    forward=lambda xp, self, dim: _squeezed(self, (dim,)),
-    self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, (dim,)),
-    jacobian="reshape",
-    doc="Without one dimension, if its size is 1.",
-    samples=("z.squeeze(0)", "torch.squeeze(z, -2)", "x.squeeze(0)", "s.squeeze(0)"),
-    errors=("x.squeeze(3)", "s.squeeze(1)"),
-)
-
-operator(
-    "squeeze.dims(Tensor self, int[] dim) -> Tensor",
-    node="SqueezeBackward2",
-    inplace="squeeze_",
-    inplace_node="SqueezeBackward5",
-    view=True,
-    forward=lambda xp, self, dim: _squeezed(self, dim),
-    self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, dim),
-    jacobian="reshape",
-    doc="Without those of some dimensions whose size is 1.",
-    samples=("z.squeeze((0, 1))", "torch.squeeze(x, dim=(0, 1))"),
-    errors=("x.squeeze((0, 0))",),
-)
-
-squeezed_away = operator(
-    "_squeezed_away(Tensor self, int dim) -> Tensor",
-    node="SqueezeBackward4",
-    where="hidden",
-    forward=lambda xp, self, dim: _squeezed(self, (dim,)),
-    self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, (dim,)),
-    acts="moves",
-    jacobian="reshape",
-    doc="squeeze_ of a product that nobody else has seen, as matmul does it.",
-    samples=("v @ a",),
-)
-
-
-def _unsqueezed(xp: Any, self: Any, dim: int) -> Any:
-    """PyTorch gives the new dimension the stride of what lies behind it."""
-    dim = wrap_dim(dim, self.ndim + 1)
-    index = (*(slice(None),) * dim, None, ...)
-    shape, strides = self.shape, element_strides(self)
-    if strides == contiguous_strides(shape):
-        return self[index]
-    new = shape[dim] * strides[dim] if dim < self.ndim else 1
-    return strided(xp, self, (*shape[:dim], 1, *shape[dim:]), (*strides[:dim], new, *strides[dim:]))
-
-
-unsqueeze = operator(
-    "unsqueeze(Tensor self, int dim) -> Tensor",
-    node="UnsqueezeBackward0",
-    inplace="unsqueeze_",
-    inplace_node="UnsqueezeBackward1",
-    view=True,
-    check=lambda self, dim: wrap_dim(dim, self.ndim + 1),
-    forward=_unsqueezed,
-    self=lambda grad, dim: squeeze_dim(grad, dim),
-    jacobian="reshape",
-    doc="With a new dimension of size 1.",
-    samples=("x.unsqueeze(0)", "torch.unsqueeze(v, -1)", "s.unsqueeze(0)", "x.t().unsqueeze(1)"),
-    errors=("x.unsqueeze(3)", "x.unsqueeze()"),
-)
-
-
-def at_least(self: Any, ndim: int) -> Any:
-    if self.ndim >= ndim:
-        return self
-    if self.ndim == 0:
-        return _reshaped(self, (1,) * ndim)
-    self = unsqueeze(self, 0) if self.ndim == 1 else self
-    return unsqueeze(self, -1) if ndim == 3 else self
-
-
-for _count in (1, 2, 3):
-    composite(
-        f"atleast_{_count}d(Tensor self) -> Tensor",
-        lambda self, count=_count: at_least(self, count),
-        where="torch",
-        doc=f"At least {_count}-dimensional.",
-        samples=tuple(f"torch.atleast_{_count}d({name})" for name in "svxc"),
-    )
-    composite(
-        f"atleast_{_count}d.Sequence(Tensor[] tensors) -> Tensor[]",
-        lambda tensors, count=_count: tuple(at_least(tensor, count) for tensor in tensors),
-        where="torch",
-        doc=f"Each of several tensors at least {_count}-dimensional.",
-        samples=(f"torch.atleast_{_count}d([s, v])[0]", f"torch.atleast_{_count}d(s, v)[1]"),
-    )
 
 # ---- one element seen in many places
 
@@ -445,7 +330,7 @@ expand = operator(
         sum_to(grad, self_sym_sizes) if self_sym_sizes else sum_all(grad)
     ),
     acts="spreads",
-    doc="Dimensions of size 1 seen as longer ones, without a copy.",
+    doc="A view that repeats dimensions of size 1 without a copy.",
     samples=(
         "z.expand(2, 3)", "z.expand(2, -1)", "v.expand(2, 3)", "x.expand(2, 3)", "s.expand(2, 2)",
         "z.expand(4, 2, 3)",
@@ -465,7 +350,7 @@ expand_as = composite(
 broadcast_to = composite(
     "broadcast_to(Tensor self, int[] size) -> Tensor",
     lambda self, size: expand(self, tuple(size), False),
-    doc="expand under the name that NumPy has for it.",
+    doc="Alias of expand, with NumPy's name.",
     samples=("torch.broadcast_to(z, (2, 3))", "v.broadcast_to((2, 3))"),
     errors=("torch.broadcast_to(x, (3, 3))",),
 )
@@ -482,7 +367,7 @@ broadcast_tensors = composite(
     "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
     _broadcast_all,
     where="torch",
-    doc="Several tensors expanded to their common size.",
+    doc="Broadcasts tensors to their common size.",
     samples=("torch.broadcast_tensors(z, x)[0]", "torch.broadcast_tensors(z, x)[1]"),
     errors=("torch.broadcast_tensors(x, r)",),
 )
@@ -491,7 +376,7 @@ sum_to_size = composite(
     "sum_to_size(Tensor self, int[] size) -> Tensor",
     lambda self, size: checked_sum_to_size(self, size),
     where="method",
-    doc="Summed over the dimensions that an expand from this size would have added.",
+    doc="The sum over the dimensions that expand added: the inverse of expand.",
     samples=("x.sum_to_size(1, 3)", "x.sum_to_size(3)", "x.sum_to_size(2, 1)"),
     errors=("x.sum_to_size(3, 3)",),
 )

@@ -118,6 +118,15 @@ composite(
     errors=("x.split([1, 1], 1)",),
 )
 
+composite(
+    "split.face(Tensor tensor, any split_size_or_sections, int dim=0) -> Tensor[]",
+    lambda tensor, split_size_or_sections, dim: tensor.split(split_size_or_sections, dim),
+    where="torch",
+    doc="The same by the names that the function has in Python.",
+    samples=("torch.split(x, split_size_or_sections=[1, 2], dim=1)[1]",
+             "torch.split(tensor=x, split_size_or_sections=1)[0]"),
+)  # fmt: skip
+
 
 def _chunked(self: Any, chunks: int, dim: int) -> Any:
     if self.ndim == 0:
@@ -221,7 +230,7 @@ unbind = operator(
     forward=_unbound,
     self=lambda grads, dim: _stacked(grads, dim),
     jacobian="selection",
-    doc="The slices along a dimension, without that dimension.",
+    doc="All slices along a dimension, with that dimension removed.",
     samples=(
         "x.unbind()[0]", "torch.unbind(x, -1)[2]", "sum(v.unbind())", "torch.stack(x.unbind(1))",
     ),

@@ -172,7 +172,7 @@ as_strided = operator(
         )
     ),
     jacobian="selection",
-    doc="The same memory under a size and strides of one's own.",
+    doc="A view of the same memory with the given size and strides.",
     samples=(
         "x.as_strided((2, 2), (1, 2))", "torch.as_strided(x, (2, 2), (1, 1), 1)",
         "x.as_strided((6,), (1,))",

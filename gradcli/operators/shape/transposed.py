@@ -7,17 +7,10 @@ from typing import Any
 
 from ...engine.operator import composite, operator, warn
 from ..elementwise.complex_parts import conj
-from ..geometry import element_strides, shown, strided, wrap_dim
+from ..geometry import shown, stepping, wrap_dim
 from .shape import alias
 
 # ---- dimensions in another order
-
-
-def _stepping(xp: Any, self: Any) -> Any:
-    """With the strides that NumPy leaves out: those of sizes 0 and 1 move with their dimensions."""
-    if 0 in self.strides and self.flags.c_contiguous:
-        return strided(xp, self, self.shape, element_strides(self))
-    return self
 
 
 def _check_permute(self: Any, dims: Sequence[int]) -> None:
@@ -41,17 +34,17 @@ permute = operator(
     node="PermuteBackward0",
     view=True,
     check=_check_permute,
-    forward=lambda xp, self, dims: _stepping(xp, self).transpose(tuple(dims)),
+    forward=lambda xp, self, dims: stepping(xp, self).transpose(tuple(dims)),
     self=lambda grad, dims: permute(grad, _inverse(dims)),
     jacobian="permutation",
-    doc="The dimensions in another order.",
+    doc="Permutes the dimensions.",
     samples=("x.permute(1, 0)", "torch.permute(c, (2, 0, 1))", "c.permute(-1, 0, 1)"),
     errors=("x.permute(1)", "x.permute(0, 0)", "x.permute(0, 2)"),
 )
 
 
 def _swapped(xp: Any, self: Any, dim0: int, dim1: int) -> Any:
-    return _stepping(xp, self).swapaxes(dim0, dim1) if self.ndim else self.reshape(())
+    return stepping(xp, self).swapaxes(dim0, dim1) if self.ndim else self.reshape(())
 
 
 def _check_transpose(self: Any, dim0: int, dim1: int) -> None:
@@ -70,7 +63,7 @@ transpose = operator(
     forward=_swapped,
     self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1),
     jacobian="transposition",
-    doc="Two dimensions exchanged.",
+    doc="Swaps two dimensions.",
     samples=(
         "x.transpose(0, 1)", "torch.transpose(c, 0, -1)", "x.swapaxes(0, 1)", "s.transpose(0, -1)",
     ),
@@ -95,7 +88,7 @@ t = operator(
     inplace_node="TBackward1",
     view=True,
     check=_check_t,
-    forward=lambda xp, self: _stepping(xp, self).transpose(),
+    forward=lambda xp, self: stepping(xp, self).transpose(),
     self=lambda grad: t(grad),
     jacobian="transposition",
     doc="The transpose of a matrix; tensors of fewer dimensions stay as they are.",
@@ -155,7 +148,7 @@ composite(
     "mT(Tensor self) -> Tensor",
     lambda self: _matrix_transpose(self, "mT", False),
     where="property",
-    doc="The last two dimensions exchanged.",
+    doc="Swaps the last two dimensions.",
     samples=("x.mT", "c.mT"),
     errors=("v.mT",),
 )
@@ -173,7 +166,7 @@ composite(
     "mH(Tensor self) -> Tensor",
     lambda self: conj(_matrix_transpose(self, "mH", False)),
     where="property",
-    doc="The last two dimensions exchanged, and conjugated.",
+    doc="Swaps the last two dimensions and conjugates.",
     samples=("x.mH", "c.mH"),
     errors=("v.mH",),
 )
@@ -181,7 +174,7 @@ composite(
 adjoint = composite(
     "adjoint(Tensor self) -> Tensor",
     lambda self: conj(_matrix_transpose(self, "adjoint()", False)),
-    doc="The last two dimensions exchanged, and conjugated.",
+    doc="Swaps the last two dimensions and conjugates.",
     samples=("c.adjoint()", "torch.adjoint(x)"),
     errors=("v.adjoint()",),
 )

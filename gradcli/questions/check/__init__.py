@@ -10,7 +10,6 @@ folder of programs can hold some that are meant to fail:
 from __future__ import annotations
 
 import ast
-import math
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,7 +22,6 @@ from ...diagnostics import (
     Label,
     ProgramError,
     bounded,
-    most_urgent,
     noted,
 )
 from ...engine.mode import state
@@ -33,21 +31,23 @@ from ...language.session import session
 from ...opening import UsageError
 from ...pipeline.request import Limits, Ran, Request
 from ...pipeline.run import execute, program_of
-from ...recording.facts.check import EdgeCheck, FileCheck, LeafCheck, Problem
+from ...recording.facts.check import FileCheck, Problem
 from ..errors import error_fact
 from ..graph import collected, places
 from ..watching import watching
 from .answer import compared
+from .culprits import Culprits
 from .duties import missing, unchecked
 from .expected import ends_as_expected, expected
 from .gates import Gates, gates
-from .numeric import checked
+from .judged import judged, noted_on, surveyed, with_problem
+from .numeric import checked, operations
 from .numeric.points import Asked, Tolerance
 from .numeric.tape import Tape, Unrepeatable, recording
+from .repeated import bits_of, repeated
 from .results import results_of
 
 _DIRECTIVE = re.compile(r"#\s*check:\s*(raises|allow)\s+(.*\S)\s*$")
-_NAME = re.compile(r"[\w.]+(\[[^\]]*\])*")
 ALLOWED = ("kink", "nan", "inf", "none", "zero", "stale")
 
 
@@ -68,6 +68,7 @@ class Wishes(NamedTuple):
     several: bool = False  # --set may name inputs that only some of the programs have
     require_record: bool = False
     require_gradient: bool = False
+    repeat: int = 1  # times that the program runs, to give the same bits
 
 
 class Directives(NamedTuple):
@@ -87,8 +88,14 @@ def check(path: str | None, name: str, data: bytes, wishes: Wishes) -> FileCheck
     tape = Tape()
     with as_new():
         with recording(tape):
-            ran = execute(request, None, *watching())
-        return _answered(request, ran, tape, wishes, clock)
+            ran = execute(request, None, watching())
+        bits = bits_of(ran) if wishes.repeat > 1 else None
+        fact = _answered(request, ran, tape, wishes, clock)
+        if bits is not None and fact.exit_code in (0, ExitStatus.CHECK_FAILED):
+            other = repeated(request, bits, wishes.repeat)
+            if other is not None:
+                fact = with_problem(fact, other, ExitStatus.CHECK_FAILED)
+        return fact
 
 
 def _answered(request: Request, ran: Ran, tape: Tape, wishes: Wishes, clock: Clock) -> FileCheck:
@@ -114,9 +121,9 @@ def _answered(request: Request, ran: Ran, tape: Tape, wishes: Wishes, clock: Clo
             fact = _gradients(fact, ran, tape, wishes, allow, clock)
         except ProgramError as raised:
             error = raised.diagnostic.bounded()
-            fact = _with(fact, _problem_of("error", error, ran.text), error.exit_status)
+            fact = with_problem(fact, _problem_of("error", error, ran.text), error.exit_status)
         for problem in missing(fact, wishes):
-            fact = _with(fact, problem, ExitStatus.CHECK_FAILED)
+            fact = with_problem(fact, problem, ExitStatus.CHECK_FAILED)
     return unchecked(fact)
 
 
@@ -164,8 +171,8 @@ def _ended(fact: FileCheck, ran: Ran, said: Directives) -> FileCheck:
     if error is None:
         if said.raises is None:
             return fact
-        message = f"was meant to end in {said.raises}, and ended well"
-        return _with(fact, Problem("error", message), ExitStatus.CHECK_FAILED)
+        message = f"should have raised {said.raises}, and raised nothing"
+        return with_problem(fact, Problem("error", message), ExitStatus.CHECK_FAILED)
     if error.type in (said.raises, ends_as_expected(ran)):
         return fact._replace(error=error_fact(error))
     status = error.exit_status
@@ -173,7 +180,7 @@ def _ended(fact: FileCheck, ran: Ran, said: Directives) -> FileCheck:
     if error.type == "AssertionError" and status is ExitStatus.PROGRAM_ERROR:
         kind, status = "assert", ExitStatus.CHECK_FAILED
     fact = fact._replace(error=error_fact(error))
-    return _with(fact, _problem_of(kind, error, ran.text), status)
+    return with_problem(fact, _problem_of(kind, error, ran.text), status)
 
 
 def _placed(label: Label, line: int, text: str) -> str:
@@ -199,50 +206,43 @@ def _problem_of(kind: str, error: Diagnostic, text: str) -> Problem:
                    shown, error.notes)  # fmt: skip
 
 
-def _with(fact: FileCheck, problem: Problem, status: int) -> FileCheck:
-    """One more problem; of two exit codes the more urgent."""
-    code = most_urgent((fact.exit_code, status))
-    return fact._replace(problems=(*fact.problems, problem), exit_code=code, status=_word(code))
-
-
-def _word(status: int) -> str:
-    if status == ExitStatus.LIMIT_REACHED:
-        return "limit"
-    return "passed" if status == 0 else "failed" if status == 1 else "error"
-
-
 # ---------------------------------------------------------------- gradients
 
 
 def _gradients(
     fact: FileCheck, ran: Ran, tape: Tape, wishes: Wishes, allow: frozenset[str], clock: Clock
 ) -> FileCheck:
-    """Difference quotients, and the gates of --fail-on."""
+    """Difference quotients, each operation by itself, and the gates of --fail-on."""
     assert ran.outcome is not None and ran.program is not None
     found = collected(ran.outcome, texts=False)
     results, names = results_of(ran, tape, found)
-    leaves: list[LeafCheck] = []
-    notes: list[str] = []
     place = places(ran.program)
-    with _functions_may_run(ran.outcome):
-        for result in results if wishes.gradients else ():
-            asked = Asked(
-                result.tensor, result.name, result.line, names, place, wishes.tolerance, clock.look
-            )  # fmt: skip
-            state.origin = ran.outcome.nodes.get(result.name)  # where a limit is reached
-            try:
-                leaves.extend(checked(tape, asked))
-            except Unrepeatable as error:
-                why = str(error).split(". Hint")[0]
-                notes.append(f"{result.name} is not checked numerically: {why}")
-    if wishes.gradients and not results:
-        notes.append("no gradient to check: no result requires grad")
-    fact = fact._replace(leaves=tuple(leaves), notes=(*fact.notes, *notes))
-    for leaf in leaves:
-        fact = _judged(fact, leaf, allow)
-    for problem in gates(fact, ran, found, results, Gates.of(wishes.fail_on, allow)):
-        fact = _with(fact, problem, ExitStatus.CHECK_FAILED)
+    if wishes.gradients and results:
+        with _functions_may_run(ran.outcome):
+            for result in results:
+                asked = Asked(result.tensor, result.name, result.line, names, place,
+                              wishes.tolerance, clock.look)  # fmt: skip
+                state.origin = ran.outcome.nodes.get(result.name)  # where a limit is reached
+                fact = _with_leaves(fact, tape, asked)
+            alone = operations(tape, [result.tensor for result in results], asked)
+        fact = surveyed(fact, alone, "kink" in wishes.fail_on and "kink" not in allow)
+    elif wishes.gradients:
+        fact = noted_on(fact, "no gradient to check: no result requires grad")
+    for leaf in fact.leaves:
+        fact = judged(fact, leaf, allow)
+    culprits = Culprits(ran, tape, [result.tensor for result in results], place)
+    for problem in gates(fact, ran, found, results, Gates.of(wishes.fail_on, allow), culprits):
+        fact = with_problem(fact, problem, ExitStatus.CHECK_FAILED)
     return fact
+
+
+def _with_leaves(fact: FileCheck, tape: Tape, asked: Asked) -> FileCheck:
+    """The gradients of one result, or why they can't be checked."""
+    try:
+        return fact._replace(leaves=(*fact.leaves, *checked(tape, asked)))
+    except Unrepeatable as error:
+        why = str(error).split(". Hint")[0]
+        return noted_on(fact, f"{asked.name} is not checked numerically: {why}")
 
 
 @contextmanager
@@ -256,56 +256,6 @@ def _functions_may_run(outcome: Outcome) -> Iterator[None]:
         session.write = before
 
 
-def _judged(fact: FileCheck, leaf: LeafCheck, allow: frozenset[str]) -> FileCheck:
-    """A gradient that is wrong fails; what is merely worth knowing is noted."""
-    told = f"d{_of(leaf.result)}/d{_of(leaf.leaf)}"
-    kind = "kink" if leaf.cause.startswith("kink") else "" if _finite(leaf) else "nan"
-    if leaf.status == "different" and kind not in allow:
-        return _with(fact, _gradient_problem(leaf, told), ExitStatus.CHECK_FAILED)
-    if leaf.status in ("equal", "undefined") and not leaf.cause:
-        return fact
-    return fact._replace(notes=(*fact.notes, f"{told}: {leaf.cause}"))
-
-
-def _of(name: str) -> str:
-    """The name behind a d: whole expressions in brackets."""
-    return name if _NAME.fullmatch(name) else f"({name})"
-
-
-def _slope(edge: EdgeCheck) -> str:
-    if math.isfinite(edge.numeric):
-        return f"the slope is {edge.numeric:.6g}"
-    return "the slope has no bound"
-
-
-def _finite(leaf: LeafCheck) -> bool:
-    return leaf.analytic is None or math.isfinite(leaf.analytic)
-
-
-def _gradient_problem(leaf: LeafCheck, told: str) -> Problem:
-    assert leaf.analytic is not None and leaf.numeric is not None
-    element = "" if not leaf.element else f"[{', '.join(map(str, leaf.element))}]"
-    along = " along a direction of all elements" if leaf.element is None else ""
-    numeric = f"difference quotients give {leaf.numeric:.6g}"
-    if leaf.cause.startswith("kink"):
-        numeric = "there is no derivative"
-    of = f" (of a weighted sum of {leaf.result})" if leaf.weighted else ""
-    message = f"{told}{element}{along} is {leaf.analytic:.6g}, {numeric}{of}"
-    shown = tuple(
-        f"{edge.node} hands {edge.analytic:.6g} to {edge.argument}"
-        f"{list(edge.element) if edge.element else ''}, {_slope(edge)}"
-        for edge in leaf.edges
-    )
-    advice: tuple[str, ...] = (f"cause: {leaf.cause}",)
-    if "is not its slope" in leaf.cause:
-        advice += ("note: --against torch says whether PyTorch's derivative is the same",)
-    if not leaf.edges:
-        return Problem("gradient", message, leaf.result_line, shown=shown, advice=advice)
-    edge = leaf.edges[0]
-    return Problem("gradient", message, edge.line, edge.column, edge.end_line, edge.end_column,
-                   shown, advice)  # fmt: skip
-
-
 def defect(
     name: str, message: str, status: int, advice: str = "", at: tuple[int, int] | None = None
 ) -> FileCheck:
@@ -315,4 +265,4 @@ def defect(
     if at is not None:
         line, column = at
         problem = problem._replace(line=line, column=column, end_line=line, end_column=column + 1)
-    return _with(FileCheck(name, "error", 0), problem, status)
+    return with_problem(FileCheck(name, "error", 0), problem, status)

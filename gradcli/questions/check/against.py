@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ...diagnostics import ExitStatus
+from ...engine.origin import current_line
 from ...engine.tensor import Tensor
 from ...language.budget import Budget
 from ...language.interpreter import Machine, Outcome
@@ -21,7 +22,7 @@ from ...language.libraries import using
 from ...live.library import require_torch
 from ...opening import DeviceMissing
 from ...pipeline.prepared import Warned
-from ...pipeline.request import Ran, Request, current_line
+from ...pipeline.request import Ran, Request
 from ...pipeline.values import Values, values_of
 from ...recording import collect as collecting
 from ...recording.facts.check import FileCheck, Problem
@@ -60,7 +61,7 @@ def compared_with_torch(fact: FileCheck, ran: Ran, request: Request) -> FileChec
         shown.append(f"... {left} more difference{'s' if left > 1 else ''}")
     problem = Problem("against", first.words, first.line, shown=tuple(shown))
     return fact._replace(
-        against="not as PyTorch", problems=(*fact.problems, problem),
+        against="differs from PyTorch", problems=(*fact.problems, problem),
         status="failed" if fact.exit_code <= 1 else fact.status,
         exit_code=max(fact.exit_code, int(ExitStatus.CHECK_FAILED)),
     )  # fmt: skip
@@ -150,7 +151,7 @@ def _errors(ran: Ran, theirs: Theirs) -> Iterator[Difference]:
         return
     line = ours.line if ours is not None else other.line if other is not None else None
     shown = tuple(texts(said or "no error", heard or "no error"))
-    yield Difference("the error is another one", line, shown)
+    yield Difference("the error is different", line, shown)
 
 
 def _printed(ran: Ran, theirs: Theirs) -> Iterator[Difference]:

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from ... import namespace
+from ...engine import typed_storage
 from ...engine.tensor import METHODS, PROPERTIES
 from ...engine.wrapped import WITH_NUMPY, unwrapped
 from ...language import classes, instances
@@ -180,6 +181,13 @@ def _published(kind: type) -> Members:
     )
 
 
+def _storage(kind: type) -> Members:
+    """To be read, never set; its address is a stable one."""
+    found = _published(kind)
+    address = {"data_ptr": TABLES[_own_tensor()].methods["data_ptr"]}
+    return Members({**found.methods, **address}, found.properties)
+
+
 def _put(name: str, value: Any, new: Any) -> None:
     setattr(value, name, new)
 
@@ -238,6 +246,12 @@ def _know_classes(torch: Any) -> None:
     """What programs build on, and what functions give before a program has named its class."""
     PUBLISHED[torch.nn.Module] = frozenset(published(namespace.resolve("nn.Module")))
     PUBLISHED[torch.Generator] = frozenset(published(namespace.resolve("Generator")))
+    for name in ("TypedStorage", "UntypedStorage"):
+        kind = getattr(torch.storage, name)
+        PUBLISHED[kind] = frozenset(published(getattr(typed_storage, name)))
+        TABLES[kind] = _storage(kind)
+    # A warning of the process, not of the program: PyTorch gives it to the first one only.
+    torch.storage._warn_typed_storage_removal.has_warned = True
     instances.BASES.extend((torch.nn.Module, torch.optim.Optimizer))
     classes.FUNCTIONS[torch.autograd.Function] = functools.partial(_applied, torch)
 

@@ -12,6 +12,7 @@ from ...diagnostics import ExitStatus
 from ...opening import UsageError, at_once_without_links
 from ...output import put_in_place
 from ...pipeline.request import Ran
+from ...recording.facts import ErrorFact
 from ...recording.facts.check import FileCheck, Problem
 from ...render.escape import Terminal, block
 
@@ -34,10 +35,7 @@ def compared(
         return fact
     place = recorded_path(path)
     fact = fact._replace(recorded_file=place)
-    answer = block(ran.output)
-    if raises is not None and ran.error is not None:
-        gap = "" if not answer or answer.endswith("\n") else "\n"
-        answer = Terminal(f"{answer}{gap}{block(ran.error.type)}: {block(ran.error.message)}\n")
+    answer = _answer(ran.output, fact.error if raises is not None else None)
     before = _read(place, wishes.limits.max_output)
     if wishes.update:
         return _updated(fact, place, before, answer)
@@ -50,6 +48,15 @@ def compared(
         recorded="different", status="failed", exit_code=int(ExitStatus.CHECK_FAILED),
         problems=(*fact.problems, problem),
     )  # fmt: skip
+
+
+def _answer(output: str, error: ErrorFact | None) -> Terminal:
+    """What is recorded: what was printed, and the error that the program is meant to end in."""
+    answer = block(output)
+    if error is None:
+        return answer
+    gap = "" if not answer or answer.endswith("\n") else "\n"
+    return Terminal(f"{answer}{gap}{block(error.type)}: {block(error.message)}\n")
 
 
 def _same_elsewhere(before: str, answer: str) -> bool:
@@ -91,29 +98,65 @@ def _updated(fact: FileCheck, place: str, before: str | None, answer: Terminal) 
         put_in_place(place, [answer])
     except OSError as error:
         raise UsageError(f"{place} can't be written: {error.strerror}") from None
-    return fact._replace(recorded="written")
+    change = _difference(before or "", answer, (place, f"{fact.file} prints"))
+    return fact._replace(recorded="written", change=change)
+
+
+# ---------------------------------------------------------------- one by one
+
+
+def is_pending(fact: FileCheck) -> bool:
+    """Whether there is nothing against this program but that its answer is not the recorded one."""
+    if fact.recorded_file is None or fact.recorded not in ("missing", "different"):
+        return False
+    return all(problem.kind in ("output", "record") for problem in fact.problems)
+
+
+def change_of(fact: FileCheck) -> tuple[str, ...]:
+    """The recorded answer and the new one, as patches show them."""
+    shown = [problem.shown for problem in fact.problems if problem.kind == "output"]
+    if shown:
+        return shown[0]
+    answer = _answer(fact.output, fact.error)
+    return _difference("", answer, (str(fact.recorded_file), f"{fact.file} prints"))
+
+
+def recorded(fact: FileCheck) -> FileCheck:
+    """The fact after its answer was written."""
+    assert fact.recorded_file is not None
+    try:
+        put_in_place(fact.recorded_file, [_answer(fact.output, fact.error)])
+    except OSError as error:
+        raise UsageError(f"{fact.recorded_file} can't be written: {error.strerror}") from None
+    return fact._replace(status="passed", exit_code=0, problems=(), recorded="written")
+
+
+# ---------------------------------------------------------------- differences
 
 
 def _problem(file: str, place: str, before: str, answer: str) -> Problem:
     """The difference, line by line, the way patches have it."""
-    old, new = _lines(before), _lines(answer)
-    pairs = enumerate(zip(old, new, strict=False))
-    first = next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
+    first = _first(_lines(before), _lines(answer))
     return Problem(
         "output", f"the output differs from {place} in line {first + 1}",
-        shown=_difference(old, new, first, (place, f"{file} prints")),
+        shown=_difference(before, answer, (place, f"{file} prints")),
         advice=("help: gradcli check --update, if the new output is right",),
     )  # fmt: skip
 
 
-def _difference(
-    old: list[str], new: list[str], first: int, names: tuple[str, str]
-) -> tuple[str, ...]:
+def _first(old: list[str], new: list[str]) -> int:
+    """The number of the first line that differs."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(old), len(new)))
+
+
+def _difference(before: str, answer: str, names: tuple[str, str]) -> tuple[str, ...]:
     """From the first line that differs on; of what is very long, the beginning.
 
     What is compared is bounded: the time that it takes grows with the square of the lines.
     """
-    start = max(0, first - CONTEXT)
+    old, new = _lines(before), _lines(answer)
+    start = max(0, _first(old, new) - CONTEXT)
     end = start + MOST_COMPARED
     lines = difflib.unified_diff(
         old[start:end], new[start:end], *names, lineterm="", n=CONTEXT

@@ -51,7 +51,7 @@ def _unreached(fact: FileCheck, ran: Ran, wish: Expectation) -> Failure | None:
     """Where the program failed before, that is told and nothing else."""
     if not fact.problems:
         raised = "" if wish.raises is None else ", or another error was raised"
-        return Failure(f"the program did not come here{raised}")
+        return Failure(f"the program did not reach this line{raised}")
     span = None if ran.error is None else ran.error.span
     if wish.raises is not None and ran.error is not None and span is not None:
         if span.line == wish.span.line:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from ...deadline import deadline
 from ...defects import message_of
 from ...diagnostics import ExitStatus, LimitReached
-from ...opening import SUFFIX, DeviceMissing, UsageError, opened
+from ...opening import SUFFIX, DeviceMissing, UsageError, is_excluded, opened
 from ...recording.facts.check import FileCheck
 from . import Wishes, check, defect
 
@@ -55,16 +54,10 @@ def places(given: Sequence[str], most: int, exclude: Sequence[str] = ()) -> Foun
             notes.extend(folder.left_out())
         else:
             found.setdefault(path, Place(path, path))
-    kept = [place for name, place in found.items() if not _is_excluded(name, exclude)]
+    kept = [place for name, place in found.items() if not is_excluded(name, exclude)]
     if found and not kept:
         raise UsageError("--exclude leaves out every program")
     return Found(kept, tuple(notes))
-
-
-def _is_excluded(name: str, patterns: Sequence[str]) -> bool:
-    path = os.path.normpath(name).replace(os.sep, "/")
-    parts = (path, *path.split("/"))
-    return any(fnmatchcase(part, p.rstrip("/")) for p in patterns for part in parts)
 
 
 NOTHING = f"holds no {SUFFIX} file"

@@ -11,8 +11,8 @@ from ...pipeline.request import Ran
 from ...recording import collect as collecting
 from ...recording.collect import Collected
 from ...recording.facts.check import FileCheck, LeafCheck, Problem
-from ..ledger import line_of, stale_gradients
-from ..watching import Binder
+from ..ledger import stale_gradients
+from .culprits import Culprits
 from .numeric.points import words_of
 from .results import Result
 
@@ -33,8 +33,9 @@ class Gates(NamedTuple):
 
 
 def gates(
-    fact: FileCheck, ran: Ran, found: Collected, results: list[Result], words: Gates
-) -> Iterator[Problem]:
+    fact: FileCheck, ran: Ran, found: Collected, results: list[Result], words: Gates,
+    culprits: Culprits,
+) -> Iterator[Problem]:  # fmt: skip
     """The gradients that fail, and the results: those that were differentiated, or all of them
     where --fail-on names the word, since a mask of infinities is a result too."""
     asked = words.asked
@@ -42,15 +43,17 @@ def gates(
     for result in results:
         for word in words_of(result.tensor._data):
             if word in (asked if differentiated else words.named) and word != "zero":
-                yield Problem(word, f"{result.name} is {word}", result.line,
-                              advice=(_why(fact, result.name),))  # fmt: skip
+                problem = Problem(word, f"{result.name} is {word}", result.line)
+                yield culprits.of_value(result.tensor, problem)
     told = _stored(ran, found) if differentiated else _computed(fact, found)
     failed = {leaf.leaf for leaf in fact.leaves if _is_wrong(leaf)}
     for name, line, has in told:
         for word in has:
             if word in asked and not (word in ALWAYS and name in failed):
                 said = "None" if word == "none" else f"all {word}" if word == "zero" else word
-                yield Problem(word, f"{name}.grad is {said}", line, advice=(_why(fact, name),))
+                advice = f"help: gradcli why {fact.file} {name}"
+                problem = Problem(word, f"{name}.grad is {said}", line, advice=(advice,))
+                yield culprits.of_gradient(name, problem) if word in ALWAYS else problem
     if "stale" in asked:
         yield from _stale(ran)
 
@@ -61,16 +64,9 @@ def _is_wrong(leaf: LeafCheck) -> bool:
     return wrong and not math.isfinite(leaf.analytic or 0.0)
 
 
-def _why(fact: FileCheck, name: str) -> str:
-    return f"help: gradcli why {fact.file} {name}"
-
-
 def _called_backward(ran: Ran) -> bool:
     """Whether the program stored gradients; autograd.grad answers them."""
-    binder = ran.seen(Binder)
-    if binder is None:
-        return False
-    return any(not told.captured for told in binder.watch.book.pass_facts(line_of))
+    return any(not told.captured for told in ran.recording.ledger.pass_facts())
 
 
 def _leaves(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, Tensor]]:
@@ -92,9 +88,7 @@ def _leaves(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, Tenso
 
 def _stored(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, tuple[str, ...]]]:
     """What arrived at each leaf last, whether or not it was reset since."""
-    binder = ran.seen(Binder)
-    assert binder is not None
-    accounts = binder.watch.book.accounts
+    accounts = ran.recording.ledger.accounts
     for name, line, tensor in _leaves(ran, found):
         account = accounts.get(id(tensor))
         added: list[Any] = []

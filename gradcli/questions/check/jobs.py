@@ -29,9 +29,9 @@ from ...deadline import CLOCK, reached, telling
 from ...diagnostics import ExitStatus
 from ...memory import bounded
 from ...recording.facts.check import FileCheck
+from ...recording.facts.check_wire import END, packed, unpacked
 from . import Wishes, check, defect
 from .files import Place, checked_within
-from .wire import END, packed, unpacked
 
 # A forked process must not use Apple's libraries, which NumPy computes with there.
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
@@ -122,7 +122,7 @@ class Worker:
 
 def _forked(found: Sequence[Place], wishes: Wishes, jobs: int) -> Iterator[Numbered]:
     if len(found) > 1:
-        _load()
+        load()
     gc.freeze()  # what is here already is not looked at, and so not copied, in a worker
     waiting = list(enumerate(found))[::-1]
     at_work: dict[int, Worker] = {}
@@ -147,9 +147,9 @@ def _forked(found: Sequence[Place], wishes: Wishes, jobs: int) -> Iterator[Numbe
         gc.unfreeze()
 
 
-def _load() -> None:
+def load() -> None:
     """What programs load when they run is loaded once, before there are workers."""
-    for name in ("fcntl", "resource"):
+    for name in ("fcntl", "resource", "gradcli.net"):
         with suppress(ImportError):
             import_module(name)
     check(None, "<first>", FIRST, Wishes())

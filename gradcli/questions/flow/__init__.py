@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...engine.mode import state
 from ...opening import UsageError
-from ...pipeline.request import Ran, Request, current_line
+from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording.facts.flow import FlowGradient, FlowLeaf, FlowPass, FlowReport, VerdictFact
 from ...recording.flow_tracks import Row, Track
 from ...recording.gradient_flow import GradientFlow
-from ...recording.sides import AnyTensor
+from ...recording.recording import Recording
 from ..errors import error_fact
 from ..shown import passes_there
 from .training import Leaf, Training, loop_names
@@ -22,9 +21,17 @@ def recorded(
     request: Request, write: Callable[[str], None] | None, number: int | None = None
 ) -> Ran:
     """The run whose passes are told; of the pass with this number everything is kept."""
-    flow = GradientFlow(AnyTensor, current_line, lambda: state.origin, loop_names)
-    flow.wanted = number
-    return execute(request, write, flow)
+    recording = Recording()
+    hears_of_flow(recording).wanted = number
+    return execute(request, write, recording)
+
+
+def hears_of_flow(recording: Recording) -> GradientFlow:
+    """The part of a training run, which hears of this run from here on."""
+    flow = GradientFlow(recording, loop_names)
+    recording.hears(recording.names, recording.modules, recording.lines, recording.passes,
+                    recording.optimizers, flow)  # fmt: skip
+    return flow
 
 
 def flow_report(ran: Ran, number: int | None = None) -> FlowReport:
@@ -32,7 +39,7 @@ def flow_report(ran: Ran, number: int | None = None) -> FlowReport:
     request = ran.request
     report = FlowReport(request.name, request.device, output=ran.output, warnings=ran.warnings,
                         error=error_fact(ran.error))  # fmt: skip
-    flow = ran.seen(GradientFlow)
+    flow = ran.recording.find(GradientFlow)
     if flow is None or ran.outcome is None:
         return report
     flow.finished()
@@ -41,7 +48,7 @@ def flow_report(ran: Ran, number: int | None = None) -> FlowReport:
         return _one_pass(training, report, number)
     found = verdicts(training)
     return report._replace(
-        total=flow.count,
+        total=ran.recording.passes.count,
         passes=tuple(_pass(row, training) for row in (*flow.first, *flow.last)),
         leaves=tuple(_leaf(leaf, found) for leaf in training.leaves),
         others=training.others,
@@ -51,9 +58,11 @@ def flow_report(ran: Ran, number: int | None = None) -> FlowReport:
 
 def _one_pass(training: Training, report: FlowReport, number: int) -> FlowReport:
     flow = training.flow
-    if not 1 <= number <= flow.count:
-        raise UsageError(f"--pass {number}: {passes_there(flow.count)}")
-    row = flow.one_row or next((r for r in (*flow.first, *flow.last) if r.number == number), None)
+    count = training.ran.recording.passes.count
+    if not 1 <= number <= count:
+        raise UsageError(f"--pass {number}: {passes_there(count)}")
+    rows = (*flow.first, *flow.last)
+    row = flow.one_row or next((row for row in rows if row.one.number == number), None)
     gradients = []
     for leaf in training.leaves:
         entry = None if leaf.track is None else flow.one.get(id(leaf.track))
@@ -65,7 +74,7 @@ def _one_pass(training: Training, report: FlowReport, number: int) -> FlowReport
                 measure.bad, weight, flow.one_changes.get(id(leaf.track)),
             ))  # fmt: skip
     return report._replace(
-        total=flow.count, one=None if row is None else _pass(row, training),
+        total=count, one=None if row is None else _pass(row, training),
         gradients=tuple(gradients), others=training.others,
     )  # fmt: skip
 
@@ -74,12 +83,12 @@ def _pass(row: Row, training: Training) -> FlowPass:
     def name(track: Track | None) -> str | None:
         return None if track is None else training.name_of(track)
 
-    place = training.place(row.root)
+    place, one = training.place(row.root), row.one
     return FlowPass(
-        row.number, row.line, "grad" if row.captures else "backward",
+        one.number, one.line, "grad" if one.captures else "backward",
         "" if place is None else place.target or place.text, row.loss, row.norm,
         name(row.largest), None if row.largest is None else row.largest_norm,
-        name(row.changed), None if row.changed is None else row.change, row.failed,
+        name(row.changed), None if row.changed is None else row.change, one.failed,
     )  # fmt: skip
 
 

@@ -13,16 +13,9 @@ from ...recording import collect as collecting
 from ...recording.facts import Place
 from ...recording.flow_tracks import Blocked, Track
 from ...recording.gradient_flow import GradientFlow
+from ...recording.optimizers import Optimizer
 from ...recording.sides import AnyTensor, is_parameter, node_of
 from ..graph import module_names, module_tensors, place_reader
-
-
-class Optimiser(NamedTuple):
-    """An optimiser: itself, the line that made it, how often it was asked to step."""
-
-    object: Any
-    line: int | None
-    steps: int
 
 
 class Leaf(NamedTuple):
@@ -33,7 +26,7 @@ class Leaf(NamedTuple):
     shape: tuple[int, ...]
     is_parameter: bool
     track: Track | None
-    optimiser: Optimiser | None
+    optimiser: Optimizer | None
 
     @property
     def owner(self) -> str:
@@ -47,10 +40,8 @@ class Training:
         assert ran.program is not None
         assert ran.outcome is not None
         self.ran, self.flow = ran, flow
-        known = ran.outcome.bindings
-        inner = {name: value for name, value in flow.inner.items() if name not in known}
-        own = {"self": inner.pop("self")} if "self" in inner else {}
-        self.bindings = {**known, **inner, **own}  # `self` says least
+        self.bindings = ran.recording.names.reached(ran.outcome.bindings)
+        self.optimizers = ran.recording.optimizers
         self.place: Callable[[Any], Place | None] = place_reader(ran.program)
         self.leaves: list[Leaf] = []
         self._names: dict[int, str] = {}
@@ -96,11 +87,7 @@ class Training:
                 self._add(name, track.line, tensor, track)
 
     def _add(self, name: str, line: int | None, tensor: Any, track: Track | None) -> None:
-        optimiser = None
-        if tensor is not None and id(tensor) in self.flow.optimised:
-            key = self.flow.optimised[id(tensor)][1]
-            found, made = self.flow.optimisers[key]
-            optimiser = Optimiser(found, made, self.flow.steps.get(key, 0))
+        optimiser = None if tensor is None else self.optimizers.of(tensor)
         shape = tuple(tensor.shape) if tensor is not None else track.shape if track else ()
         parameter = track.is_parameter if track is not None else is_parameter(tensor)
         if track is not None:
@@ -113,7 +100,7 @@ class Training:
         bindings, lines = self.ran.outcome.bindings, self.ran.outcome.lines
         passing = self.flow.passing
         named = list(collecting.named_tensors(bindings, AnyTensor))
-        inner = module_tensors(self.bindings, self.flow.born)
+        inner = module_tensors(self.bindings, self.ran.recording.lines)
         groups = (
             [(name, lines.get(name), t) for name, t in named
              if name not in passing and "[" not in name],
@@ -127,7 +114,7 @@ class Training:
 
 
 def _first_pass(track: Track) -> int:
-    return 0 if track.first_row is None else track.first_row.number
+    return 0 if track.first_row is None else track.first_row.one.number
 
 
 def loop_names(machine: Any) -> frozenset[str]:

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from ...recording.facts.flow import VerdictFact
 from ...recording.flow_tracks import Track
-from ...recording.sides import is_parameter
+from ...recording.optimizers import Optimizer
 from ..why.declared import zero_of
-from .training import Leaf, Optimiser, Training
+from .training import Leaf, Training
 
 MOST_OF = 0.9  # of the passes: a leaf is small beside others
 LATE = 0.1  # of the passes: it has been 0 since
@@ -85,26 +85,27 @@ def _exploding(track: Track, training: Training) -> Found | None:
     first, last = track.first_row, track.last_row
     if first is None or last is None:
         return None
-    lines = (last.line, track.changed_line)
+    lines = (last.one.line, track.changed_line)
     if track.first_bad is not None:
         since = f"in pass {track.first_bad}"
         if track.peak > JUMP * track.first > 0:
             return Said("exploding", "the norm of the gradient grows to {n} until it is infinite "
                         f"or NaN {since}", lines), track.peak  # fmt: skip
-        return Said("nan", f"the gradient is infinite or NaN, first {since}", (last.line,)), 0
+        return Said("nan", f"the gradient is infinite or NaN, first {since}", (last.one.line,)), 0
     beside = _beside(track, training)
     if beside is not None:
         return _said_beside("exploding", track, beside, training)
-    same = first.origin is last.origin and first.loss is not None and last.loss is not None
+    same = first.one.origin is last.one.origin and first.loss is not None and last.loss is not None
     worse = same and abs(last.loss or 0) > WORSE * abs(first.loss or 0)
     if worse and track.last > GROWTH * track.first > 0:
         sentence = (
-            f"the norm of the gradient grows to {{n}} times that of pass {first.number}, and "
+            f"the norm of the gradient grows to {{n}} times that of pass {first.one.number}, and "
         )
         return Said("exploding", sentence + "the loss with it", lines), track.last / track.first
     if min(track.first, track.last) > HUGE * max(1.0, track.size):
-        return Said("exploding", "the norm of the gradient is {n} and more",
-                    (_used(track, training), last.line)), min(track.first, track.last)  # fmt: skip
+        lines = (_used(track, training), last.one.line)
+        least = min(track.first, track.last)
+        return Said("exploding", "the norm of the gradient is {n} and more", lines), least
     return None
 
 
@@ -149,7 +150,7 @@ def _vanishing(track: Track, training: Training) -> Found | None:
 
 def _said_beside(verdict: str, track: Track, other: Track, training: Training) -> Found:
     name = training.name_of(other)
-    sentence = f"the gradient is {{n}} times that of {name}, which is nearer to the loss"
+    sentence = f"the gradient is {{n}} times that of {name}, which is closer to the loss"
     lines = _used(track, training), _used(other, training)
     return Said(verdict, sentence, lines), track.first / other.first if other.first else 0.0
 
@@ -158,15 +159,15 @@ def _said_beside(verdict: str, track: Track, other: Track, training: Training) -
 
 
 def _not_reached(leaf: Leaf, training: Training) -> Iterator[Found]:
-    if not training.flow.count:
+    if not training.ran.recording.passes.count:
         return
     siblings = any(other.track is not None and other.owner == leaf.owner and other is not leaf
                    for other in training.leaves)  # fmt: skip
     trained = leaf.optimiser is not None or (leaf.is_parameter and siblings)
-    by_hand = not leaf.is_parameter and not training.flow.optimisers and _is_training(training)
+    by_hand = not leaf.is_parameter and not training.optimizers.known and _is_training(training)
     if trained or by_hand:
         line = leaf.optimiser.line if leaf.optimiser is not None else None
-        yield Said("not reached", "no backward pass comes to it", (leaf.line, line)), 0
+        yield Said("not reached", "no backward pass reaches it", (leaf.line, line)), 0
 
 
 def _not_given(leaf: Leaf, track: Track, training: Training) -> Said | None:
@@ -175,19 +176,19 @@ def _not_given(leaf: Leaf, track: Track, training: Training) -> Said | None:
         return None
     if not leaf.is_parameter and (track.passes < 2 or leaf.name in training.read):
         return None
-    optimisers = training.flow.optimisers
-    if not optimisers:
+    optimizers = training.optimizers.all
+    if not optimizers:
         if _is_training(training) and track.passes > 1:
             return Said("not updated", "it has gradients, but no line changes it", (leaf.line,))
         return None
-    if leaf.is_parameter and not any(is_parameter(p) for p, _ in training.flow.optimised.values()):
+    if leaf.is_parameter and not any(one.of_modules for one in optimizers):
         return None  # an input is optimised: the network is meant to stay
-    if not training.flow.steps:
+    if not any(one.steps for one in optimizers):
         return None
     line = _nearest(leaf, training)
     made = "" if line is None else f" made on line {line}"
-    return Said("not given to the optimiser", f"it has gradients, but the optimiser{made} was not "
-                "given it", (line, leaf.line))  # fmt: skip
+    return Said("not given to the optimiser", f"it has gradients, but the optimizer{made} does not "
+                "have it", (line, leaf.line))  # fmt: skip
 
 
 def _not_updated(leaf: Leaf, track: Track, training: Training) -> Said | None:
@@ -200,12 +201,12 @@ def _not_updated(leaf: Leaf, track: Track, training: Training) -> Said | None:
     if not optimiser.steps:
         if track.passes < 2:
             return None
-        return Said("not updated", f"the optimiser{made} never steps", lines)
+        return Said("not updated", f"the optimizer{made} never steps", lines)
     why = "by lr 0" if _has_no_rate(optimiser) else "by less than its last digit"
-    return Said("not updated", f"the optimiser{made} changes it {why}", lines)
+    return Said("not updated", f"the optimizer{made} changes it {why}", lines)
 
 
-def _has_no_rate(optimiser: Optimiser) -> bool:
+def _has_no_rate(optimiser: Optimizer) -> bool:
     groups = getattr(optimiser.object, "param_groups", ())
     rates = [group.get("lr") for group in groups if type(group) is dict]
     return bool(rates) and all(type(rate) in (int, float) and rate == 0 for rate in rates)
@@ -220,7 +221,7 @@ def _nearest(leaf: Leaf, training: Training) -> int | None:
     for other in training.leaves:
         if other.optimiser is not None and other.owner == leaf.owner:
             return other.optimiser.line
-    return next(line for _, line in training.flow.optimisers.values())
+    return training.optimizers.all[0].line
 
 
 # ---------------------------------------------------------------- words

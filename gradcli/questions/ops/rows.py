@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -142,6 +143,9 @@ def named(name: str) -> tuple[OperatorFact, ...]:
     if name.startswith(NUMPY):
         return _of_numpy(name.partition(".")[2].removesuffix("()"))
     name = name.removeprefix("aten::").removeprefix("torch.Tensor.").removesuffix("()")
+    name = _of_sign(name)
+    if name.removeprefix("torch.").startswith("nn.") and name.rpartition(".")[2][:1].isupper():
+        return _of_module(name.rpartition(".")[2])
     by_key = tuple(
         f for f in operators() if "." in name and any(o.key == name for o in f.overloads)
     )
@@ -168,6 +172,26 @@ def named(name: str) -> tuple[OperatorFact, ...]:
     )
 
 
+def _of_sign(name: str) -> str:
+    """The operator that a sign of the language stands for: @ is matmul."""
+    written = {"@": "matmul", "**": "pow", "//": "floor_divide", "%": "remainder"}
+    for row in catalogue.rows.values():
+        if isinstance(row, Row) and row.symbol is not None:
+            written.setdefault(row.symbol, row.name)
+    return written.get(name, name)
+
+
+def _of_module(name: str) -> tuple[OperatorFact, ...]:
+    """The operators that a class of torch.nn is named after: nn.LayerNorm is F.layer_norm."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+    near = (words, name.lower(), words.removesuffix("_loss"), words.rstrip("123d"))
+    for one in near:
+        found = named(f"F.{one}")
+        if found:
+            return found
+    return ()
+
+
 NUMPY = ("np.", "numpy.")
 
 
@@ -188,7 +212,7 @@ def _of_numpy(name: str) -> tuple[OperatorFact, ...]:
 
 def is_pattern(name: str) -> bool:
     """Whether a name stands for several: relu*, log[0-9]*, ?tan."""
-    return any(sign in name for sign in "*?[")
+    return name != "**" and any(sign in name for sign in "*?[")
 
 
 def fitting(pattern: str) -> tuple[OperatorFact, ...]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from ...engine.row import Row
 from ...symbols.algebra import Algebra, Expr
-from ..paths.carrier import Symbol, Unsayable, operate, written_out
+from ..paths.calls import operate
+from ..paths.carrier import Symbol, Unsayable, written_out
 
 
 class Named(int):

@@ -10,7 +10,9 @@ from ...engine.mode import state
 from ...engine.run_state import as_new
 from ...engine.tensor import Tensor, from_array, plain
 from ...memory import collector_held
+from ...numerics.twister import DEFAULT_SEED
 from ...opening import UsageError
+from ...pipeline.live import seed_torch
 from ...pipeline.prepared import prepared
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
@@ -20,8 +22,8 @@ from ...symbols.text import latex_name
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
 from ..graph import with_expressions
-from ..shown import passes_there
-from ..watching import Binder, Wishes, watching
+from ..shown import chosen, keep, passes_there
+from ..watching import Wishes, complain, watching
 from .chain import Chain, number_of
 from .equal import equal
 from .facts import Facts, Seeds
@@ -30,7 +32,7 @@ from .graph import Position, Ways
 from .labels import Labels, Spot, shown
 from .names import Naming
 from .nodes import run_node
-from .passes import PassSeen
+from .stop import Stop
 
 
 class Asked(NamedTuple):
@@ -66,25 +68,48 @@ class Ends(NamedTuple):
 
 def recorded(request: Request, write: Callable[[str], None] | None, asked: Asked) -> Ran:
     """The run whose graph is walked: all names are kept, those in functions too."""
-    seen = PassSeen()
-    ran = _watched(request, write, asked, seen)
-    if asked.number is not None and asked.number > seen.count and ran.error is None:
-        raise UsageError(f"--pass {asked.number}: {passes_there(seen.count)}")
-    is_last = asked.number in (None, seen.count)
-    if ran.error is not None or asked.is_computed or not seen.count:
+    if request.engine == "torch":
+        return _live(request, write, asked)
+    ran = _watched(request, write, asked, None)
+    recording = ran.recording
+    passes = recording.passes
+    if asked.number is not None and asked.number > passes.count and ran.error is None:
+        raise UsageError(f"--pass {asked.number}: {passes_there(passes.count)}")
+    last = chosen(passes, None)
+    if ran.error is not None or asked.is_computed or last is None:
         return ran
-    if is_last and not seen.changed_since:
+    if asked.number in (None, last.number) and last.changes == recording.lines.changes:
         return ran
     with as_new():
-        stopped = _watched(request, None, asked, PassSeen(asked.number or seen.count))
+        stopped = _watched(request, None, asked, asked.number or last.number)
     return stopped._replace(printed=ran.printed, warnings=ran.warnings)
 
 
+def _live(request: Request, write: Callable[[str], None] | None, asked: Asked) -> Ran:
+    """The run of PyTorch, with an own graph in place of its graph."""
+    from .live import LivePass, heard_by, translated
+
+    seen = LivePass(asked.number, stops=True)
+    ran = execute(request, write, heard_by(seen))
+    if asked.number is not None and asked.number > seen.count and ran.error is None:
+        raise UsageError(f"--pass {asked.number}: {passes_there(seen.count)}")
+    again = seen.changed_since and not asked.is_computed and ran.error is None
+    if again and not (request.path or "").endswith(".py"):  # a script may write files
+        seed_torch(DEFAULT_SEED)
+        stopped = execute(request, None, heard_by(LivePass(seen.count, stops=True)))
+        ran = stopped._replace(printed=ran.printed, warnings=ran.warnings)
+    return translated(ran, asked.of, asked.wrt)
+
+
 def _watched(
-    request: Request, write: Callable[[str], None] | None, asked: Asked, seen: PassSeen
+    request: Request, write: Callable[[str], None] | None, asked: Asked, stop: int | None
 ) -> Ran:
-    naming = Naming(name.partition("#")[0] for name in (*asked.of, *asked.wrt))
-    return execute(request, write, *watching(Wishes(leaves=asked.wrt)), naming, seen)
+    recording = watching(Wishes(leaves=asked.wrt))
+    keep(recording.passes, None)
+    recording.hears(Naming(name.partition("#")[0] for name in (*asked.of, *asked.wrt)))
+    if stop is not None:
+        recording.hears(Stop(stop))
+    return execute(request, write, recording)
 
 
 def paths_report(ran: Ran, asked: Asked) -> tuple[Ran, PathsReport]:
@@ -94,7 +119,7 @@ def paths_report(ran: Ran, asked: Asked) -> tuple[Ran, PathsReport]:
         request.name, request.device, by_edges=asked.edges, symbolic=asked.formula,
         output=ran.output, warnings=ran.warnings, missing=ran.missing,
     )  # fmt: skip
-    if ran.outcome is None or ran.error is not None or ran.seen(Naming) is None:
+    if ran.outcome is None or ran.error is not None or ran.recording.find(Naming) is None:
         return ran, report._replace(error=error_fact(ran.error))
     with collector_held(), prepared(ran.request):
         return _reported(ran, asked, report)
@@ -105,7 +130,7 @@ def _reported(ran: Ran, asked: Asked, report: PathsReport) -> tuple[Ran, PathsRe
     labels = Labels(ran)
     of = _result(labels, ran, asked)
     if of is None:
-        message = "no result: nothing that requires grad was computed and bound to a name"
+        message = "no result requires grad: nothing to differentiate"
         error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), request.name)
         return ran._replace(error=error), report._replace(error=error_fact(error))
     before = state.grad_enabled, state.origin
@@ -119,9 +144,7 @@ def _reported(ran: Ran, asked: Asked, report: PathsReport) -> tuple[Ran, PathsRe
         return ran._replace(error=error), report._replace(of=of.name, error=error_fact(error))
     finally:
         state.grad_enabled, state.origin = before
-    binder = ran.seen(Binder)
-    if binder is not None:
-        binder.complain()
+    complain(ran.recording)
     return ran, report._replace(output=ran.output)
 
 
@@ -133,18 +156,18 @@ def _result(labels: Labels, ran: Ran, asked: Asked) -> Spot | None:
     outcome = ran.outcome
     assert outcome is not None
     if len(asked.of) > 1:
-        raise UsageError("--of: one result at a time", "gradcli paths FILE --of " + asked.of[-1])
+        raise UsageError("--of takes one result here", "gradcli paths FILE --of " + asked.of[-1])
     if asked.of:
         found = labels.named(asked.of[0], "--of")
         return next((spot for spot in reversed(found) if spot.tensor is not None), found[-1])
-    seen = ran.seen(PassSeen)
-    if seen is not None and seen.root is not None and not asked.is_computed:
-        return labels.spot_of(seen.root)
+    last = chosen(ran.recording.passes, None)
+    if last is not None and not asked.is_computed:
+        return labels.spot_of(last.roots[0])
     facts = collecting.collect(outcome.bindings, Tensor, lines=outcome.lines, values=False)
-    chosen = collecting.results(facts.tensors, facts.nodes)
-    if not chosen:
+    unused = collecting.results(facts.tensors, facts.nodes)
+    if not unused:
         return None
-    best = max(chosen, key=lambda i: (facts.tensors[i].line or 0, i))
+    best = max(unused, key=lambda i: (facts.tensors[i].line or 0, i))
     return labels.named(facts.tensors[best].name, "--of")[-1]
 
 
@@ -152,7 +175,7 @@ def _ends(labels: Labels, options: Asked, of: Spot) -> Ends:
     """The tensor of --wrt, and what lies between; of several with one name the last one below."""
     if len(options.wrt) > 1:
         name = options.wrt[-1]
-        raise UsageError("--wrt: one name at a time", f"gradcli paths FILE --wrt {name}")
+        raise UsageError("--wrt takes one name here", f"gradcli paths FILE --wrt {name}")
     ways = None if of.node is None else Ways(of.node, of.output_nr)
     asked = options.wrt[0] if options.wrt else _only_leaf(labels, ways, of, options)
     found = labels.named(asked, "--wrt")
@@ -285,10 +308,11 @@ def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsRep
 
 def _seed(ran: Ran, asked: Asked) -> Any:
     """What --grad-output gives, else what the program's own pass began with."""
-    seen = ran.seen(PassSeen)
-    if asked.is_computed or seen is None or seen.seed is None:
+    last = chosen(ran.recording.passes, None)
+    if asked.is_computed or last is None:
         return asked.grad_output
-    return seen.seed._data if isinstance(seen.seed, Tensor) else seen.seed
+    seed = last.gradients[0]
+    return seed._data if isinstance(seed, Tensor) else seed
 
 
 class Ones:

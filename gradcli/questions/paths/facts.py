@@ -101,7 +101,7 @@ def _shown(tensor: Tensor) -> str:
     if tensor.numel() <= MANY:
         return repr(tensor)
     ends = range_of(tensor)
-    told = "" if ends is None else f", {ends[0]:.4g} to {ends[1]:.4g}"
+    told = "" if ends is None else f", {ends.low:.4g} to {ends.high:.4g}"
     return f"shape {list(tensor.shape)}{told}"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ...engine.row import Row
 from ...symbols.algebra import Algebra, Expr, broadcast
 from .carrier import FUNCTIONS, Symbol, Unsayable, constant, written_out
+from .opaque import Place, scattered
 
 
 def opened(algebra: Algebra, row: Row, args: Sequence[Any], value: Any) -> Expr:
@@ -122,8 +123,6 @@ def _restrided(
     to_offset: int, value: Any,
 ) -> Symbol:  # fmt: skip
     """A gradient laid where a view was, in zeros."""
-    from .opaque import Place, scattered
-
     if to_offset:
         raise Unsayable("a view of a part of memory")
     place = Place(tuple(to_size), tuple(to_stride), tuple(size), tuple(stride), offset)

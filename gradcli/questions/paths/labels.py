@@ -12,7 +12,6 @@ from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import parameters, short_name
 from ..graph import places
-from ..watching import Binder
 from .graph import Position, Ways
 from .names import Bound, Naming
 
@@ -46,16 +45,14 @@ class Labels:
     """The names of a run, in the order in which they were bound."""
 
     def __init__(self, ran: Ran) -> None:
-        naming = ran.seen(Naming)
+        naming = ran.recording.find(Naming)
         assert naming is not None and ran.outcome is not None
         self.naming = naming
         self.ran = ran
         bindings = ran.outcome.bindings
         for name, value in bindings.items():
             self.naming.bound(name, value)  # what was changed in place, and items of lists
-        binder = ran.seen(Binder)
-        reached = bindings if binder is None else binder.reached(bindings)
-        for name, tensor in parameters(reached, Tensor):
+        for name, tensor in parameters(ran.recording.names.reached(bindings), Tensor):
             self.naming.bound(name, tensor)
         self.by_name: dict[str, list[Spot]] = {}
         self.spots: list[Spot] = []
@@ -97,7 +94,7 @@ class Labels:
         outer = [spot for spot in found if spot.scope is None]
         if not number:
             return outer or found
-        if not number.isdigit() or not 0 < int(number) <= len(found):
+        if not number.isdecimal() or len(number) > 9 or not 0 < int(number) <= len(found):
             known = f"{name}#1" + (f" to {name}#{len(found)}" if len(found) > 1 else "")
             raise UsageError(f"{option} {text}: {name} stood for {len(found)} tensors", known)
         return [found[int(number) - 1]]

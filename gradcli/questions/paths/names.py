@@ -85,13 +85,13 @@ class Naming(Spectator):
     def _heard(self, scope: Scope | None, name: str, value: Any) -> None:
         kind = type(value)
         if isinstance(value, Tensor):
-            self._tensor(scope, name, value)
+            self.tensor(scope, name, value)
         elif kind is int or kind is float:
             bound = Bound(name, scope, next_sequence(), 0, None, None, value)
             self._history(scope, name).add(bound)
         elif kind is list or kind is tuple or kind is dict:
             for inner, tensor in tensors_in(name, value, Tensor):
-                self._tensor(scope, inner, tensor)
+                self.tensor(scope, inner, tensor)
 
     def _history(self, scope: Scope | None, name: str) -> History:
         key = (scope, name)
@@ -100,7 +100,8 @@ class Naming(Spectator):
             history = self.histories[key] = History()
         return history
 
-    def _tensor(self, scope: Scope | None, name: str, tensor: Tensor) -> None:
+    def tensor(self, scope: Scope | None, name: str, tensor: Tensor) -> None:
+        """A name was given this tensor."""
         history = self._history(scope, name)
         try:
             node = tensor.grad_fn

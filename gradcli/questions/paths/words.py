@@ -9,7 +9,8 @@ from ...engine.formula import edge_places
 from ...engine.saved import unpack
 from ...engine.tensor import Tensor
 from ...symbols.algebra import Algebra, Expr, Shape
-from .carrier import ARITHMETIC, Symbol, Unsayable, operate
+from .calls import ARITHMETIC, operate
+from .carrier import Symbol, Unsayable
 from .expressions import Expressions
 from .graph import Position, Ways
 from .labels import Labels, Spot, grad_fn_of, indexed

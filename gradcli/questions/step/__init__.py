@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 from ...diagnostics import Diagnostic
 from ...engine.backward import backward
 from ...engine.mode import state
+from ...engine.run_state import as_new
 from ...opening import UsageError
-from ...pipeline.request import Ran, Request, current_line
+from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...pipeline.values import grad_output
 from ...recording.facts import TensorFact
 from ...recording.facts.steps import StepsReport
-from ...recording.sides import edge_of, memory
-from ...recording.steps import StepWatch, Walk
+from ...recording.steps import PASSES, Steps, Walk
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
 from ..graph import collected, numbering, with_expressions
 from ..ledger import tensor_names
-from ..shown import root_nodes
-from ..watching import Binder, Wishes, snapshot
+from ..shown import passes_there, root_nodes
+from ..watching import Wishes, complain, watching
 from .facts import Namer, same_passes, walk_fact
 from .local import local_derivatives
-from .replay import Pause, PausingWatch, Reached
+from .replay import Pause, Pausing, Reached
 
 
 class Options(NamedTuple):
@@ -43,23 +43,16 @@ def recorded(
     pause: Pause | None = None,
 ) -> Ran:  # fmt: skip
     """The run whose passes are told; with a pause it stops there."""
-    given = current_line, snapshot
-    if pause is None:
-        watch = StepWatch(*given, memory=memory, values=False)
-        watch.only = options.only
-    else:
-        watch = PausingWatch(*given, memory=memory, values=False)
-        watch.pause, watch.only = pause, pause.walk
-    watch.origin, watch.node_of = lambda: state.origin, edge_of
-    watch.local = local_derivatives
-    return execute(request, write, Binder(options.wishes, watch), watch)
-
-
-def watch_of(ran: Ran) -> StepWatch:
-    """What watched the run."""
-    watch = ran.seen(StepWatch)
-    assert watch is not None
-    return watch
+    recording = watching(options.wishes)
+    steps = Steps(recording.passes, recording.hooks)
+    steps.local = local_derivatives  # type: ignore[method-assign]
+    recording.hears(steps)
+    only = options.only
+    if pause is not None:
+        recording.hears(Pausing(pause, steps))
+        only = pause.walk
+    recording.passes.keep(*((PASSES, 0) if only is None else (0, 1, (only,))))
+    return execute(request, write, recording)
 
 
 def steps_report(ran: Ran, options: Options, *, texts: bool) -> tuple[Ran, StepsReport]:
@@ -67,43 +60,39 @@ def steps_report(ran: Ran, options: Options, *, texts: bool) -> tuple[Ran, Steps
     a result. An error on the way ends up in what is returned."""
     report = StepsReport(ran.request.name, ran.request.device, output=ran.output,
                          warnings=ran.warnings)  # fmt: skip
-    binder = ran.seen(Binder)
-    if ran.outcome is None or ran.program is None or binder is None:
+    recording = ran.recording
+    steps = recording.find(Steps)
+    if ran.outcome is None or ran.program is None or steps is None:
         return ran, report._replace(error=error_fact(ran.error))
-    watch = watch_of(ran)
+    passes = recording.passes
     of: TensorFact | None = None
     chosen = options.only
-    if ran.error is None and (options.of or not watch.count):
+    if ran.error is None and (options.of or not passes.count):
         ran, of = differentiated(ran, options)
         if of is not None and options.of and chosen is None:
-            chosen = watch.count
+            chosen = passes.count
     assert ran.outcome is not None
     if ran.error is None:
-        binder.complain()
-    if chosen is not None and chosen not in watch.walks:
-        raise UsageError(f"--pass {chosen}: {_passes(watch.count)}")
+        complain(recording)
+    kept = steps.walks
+    if chosen is not None and chosen not in kept:
+        raise UsageError(f"--pass {chosen}: {passes_there(passes.count)}")
     namer = Namer(ran, tensor_names(ran, collected(ran.outcome, texts=False)))
     outcome = ran.outcome
 
     def numbered(walk: Walk) -> Mapping[int, int]:
         """The numbers of the nodes, in JSON alone: they are for programs."""
-        return {} if texts else numbering(outcome, binder, root_nodes(walk))
+        return {} if texts else numbering(outcome, recording.names, root_nodes(walk.over))
 
-    told = watch.walks if chosen is None else {chosen: watch.walks[chosen]}
-    alike = same_passes(watch.walks)
+    told = kept if chosen is None else {chosen: kept[chosen]}
+    alike = same_passes(kept)
     walks = tuple(
         walk_fact(number, walk, ran, namer, numbered(walk), texts=texts, same_as=alike[number])
         for number, walk in told.items()
     )
     return ran, report._replace(
-        of=of, walks=walks, passes=watch.count, output=ran.output, error=error_fact(ran.error)
+        of=of, walks=walks, passes=passes.count, output=ran.output, error=error_fact(ran.error)
     )
-
-
-def _passes(count: int) -> str:
-    if not count:
-        return "there is no backward pass"
-    return f"there {'is one backward pass' if count == 1 else f'are {count:,} backward passes'}"
 
 
 def differentiated(ran: Ran, options: Options) -> tuple[Ran, TensorFact | None]:
@@ -113,14 +102,14 @@ def differentiated(ran: Ran, options: Options) -> tuple[Ran, TensorFact | None]:
     found = collected(ran.outcome, texts=False)
     at = result_of(found, options.of)
     if at is None:
-        message = "no result: nothing that requires grad was computed and bound to a name"
+        message = "no result requires grad: nothing to differentiate"
         error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), ran.request.name)
         return ran._replace(error=error), None
     fact, result = found.tensors[at], found.held[at]
     text = options.grad_output
     seed: Any = None if text is None else grad_output(text, result)
     before = state.observer
-    state.observer = watch_of(ran)
+    state.observer = ran.recording.observer
     assert ran.outcome is not None
     try:
         with ran.outcome.again():
@@ -131,6 +120,12 @@ def differentiated(ran: Ran, options: Options) -> tuple[Ran, TensorFact | None]:
     finally:
         state.observer = before
     return ran, fact
+
+
+def told_again(ran: Ran, options: Options) -> StepsReport:
+    """The passes of another run, with the gradients that these options set."""
+    with as_new():
+        return steps_report(recorded(ran.request, None, options), options, texts=True)[1]
 
 
 def value_at(ran: Ran, options: Options, pause: Pause) -> str:

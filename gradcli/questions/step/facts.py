@@ -19,14 +19,13 @@ from ...recording.facts.steps import (
     ValueFact,
     WalkFact,
 )
-from ...recording.hook_log import HookLog
 from ...recording.operands import reader
 from ...recording.sides import AnyTensor, edges_of, mark_of, origin_of, row_of
-from ...recording.steps import Dropped, Local, Step, StepWatch, Walk
+from ...recording.snapshot import as_tensor
+from ...recording.steps import Dropped, Local, Step, Walk
 from ..graph import module_names, places
 from ..ledger import NAMELESS
 from ..ledger import Names as TensorNames
-from ..watching import Binder, as_tensor
 
 SHORT = 14  # characters of a factor that stands before its value
 _INNER = re.compile(r"Backward\d*$")
@@ -36,18 +35,16 @@ class Namer:
     """What nodes and tensors are called."""
 
     def __init__(self, ran: Ran, tensor_names: TensorNames) -> None:
-        binder, watch = ran.seen(Binder), ran.seen(StepWatch)
-        assert binder is not None and watch is not None
+        recording = ran.recording
         assert ran.program is not None and ran.outcome is not None
         self.values, self.source = ran.outcome.bindings, ran.program.source
         self.modules = module_names(self.values)
-        self.nodes = binder.names
-        self.counts = binder.counts
+        self.nodes = recording.names.nodes
+        self.counts = recording.names.counts
         self.tensor_names = tensor_names
         self.place_of = places(ran.program)
         self.operands = reader()
-        self.hooks: HookLog = watch.hooks
-        self.derived = watch.derived
+        self.hooks, self.orders = recording.hooks, recording.orders
 
     def name(self, node: Any, user: Any = None) -> str:
         """The name of the tensor that a node made, else the words that made it; of a node inside
@@ -68,7 +65,7 @@ class Namer:
 
     def is_derived(self, node: Any) -> bool:
         """Whether a backward pass made this node: it stands where the node stands that ran."""
-        return mark_of(node) in self.derived
+        return self.orders.maker(node) is not None
 
     def place(self, node: Any) -> Place | None:
         return None if hasattr(node, "variable") else self.place_of(node)
@@ -136,7 +133,7 @@ class Told(Sequence[StepFact]):
             number, namer.name(node, self._user(step)), short_name(node), is_leaf, place, line,
             self._incoming(step), self._parts(step), self._used(step), self._edges(number, step),
             hooks, self._outcome(number, step), self._value(step.before), self._value(step.after),
-            step.retained, () if self.walk.retained else tuple(dict.fromkeys(step.kept)),
+            step.retained, () if self.walk.over.keep else tuple(dict.fromkeys(step.kept)),
             namer.is_derived(node), self.ids.get(id(node)),
         )  # fmt: skip
 
@@ -214,7 +211,7 @@ class Told(Sequence[StepFact]):
         at = walk.numbers.get(id(child))
         if not step.has_run:
             then, at = "nothing", None
-        elif at is None and walk.restricted:
+        elif at is None and walk.over.inputs is not None:
             then = "kept back"
         elif result is None or at is None:
             then, at = "nothing", None
@@ -242,7 +239,7 @@ class Told(Sequence[StepFact]):
             return "stored"
         if step.has_run:
             return "ran" if any(grad is not None for grad in step.grads) else "no gradient"
-        if self.walk.failed and number == len(self.walk.steps):
+        if self.walk.over.failed and number == len(self.walk.steps):
             return "failed"
         return "skipped" if step.variable is not None else "reached"
 
@@ -285,17 +282,18 @@ def walk_fact(
     """A pass as it is reported; `ids` are the numbers of nodes, by their identity."""
     told = Told(walk, namer, ids, texts=texts)
     line, text = None, ""
-    origin = walk.origin
+    over = walk.over
+    origin = over.origin
     if ran.program is not None and hasattr(origin, "lineno"):
         span = ran.program.source.span_of(origin)
         line, text = span.line, " ".join(ran.program.source.text_of(span).split())
     roots = []
-    for root, seed in zip(walk.roots, walk.seeds, strict=True):
+    for root, seed in zip(over.roots, walk.seeds, strict=True):
         value = told._value(seed)
         if value is not None:
             roots.append(RootFact(namer.root(root), value))
     return WalkFact(
-        number, line, text, walk.is_grad, walk.retained, walk.created, walk.failed, tuple(roots),
+        number, line, text, over.captures, over.keep, over.creates, over.failed, tuple(roots),
         _kinds(walk), told, Names(told.name, len(told)),
         Names(told.node_name, len(told)), walk.bytes, walk.freed, same_as,
         tuple(ids.get(id(step.node)) for step in walk.steps),
@@ -328,7 +326,7 @@ def same_passes(walks: Mapping[int, Walk]) -> dict[int, int | None]:
             else id(step.variable)
             for step in walk.steps
         )
-        key = (id(walk.origin), walk.failed, steps)
+        key = (id(walk.over.origin), walk.over.failed, steps)
         known = first.setdefault(key, number)
         found[number] = None if known == number else known
     return found

@@ -12,7 +12,8 @@ from ...diagnostics import ProgramError
 from ...engine.mode import state
 from ...language.formatting import quoted
 from ...language.interpreter import Machine
-from ...recording.steps import StepWatch, Walk
+from ...recording.spectator import Spectator
+from ...recording.steps import Steps, Walk
 
 
 class Pause(NamedTuple):
@@ -31,26 +32,21 @@ class Reached(BaseException):
         self.text = text
 
 
-class PausingWatch(StepWatch):
-    """A StepWatch that stops the run behind a step."""
+class Pausing(Spectator):
+    """Stops the run behind a step."""
 
-    pause: Pause
-    machine: Machine | None = None
+    def __init__(self, pause: Pause, steps: Steps) -> None:
+        self.pause = pause
+        self.machine: Machine | None = None
+        steps.begun = self.look  # type: ignore[method-assign]
 
     def begin(self, machine: Machine) -> None:
         self.machine = machine
 
-    def begun(self, walk: Walk) -> None:
-        self._look(walk)
-
-    def _end(self, *, failed: bool) -> None:
-        if self.walk is not None:
-            self._look(self.walk)
-        super()._end(failed=failed)
-
-    def _look(self, walk: Walk) -> None:
+    def look(self, walk: Walk) -> None:
+        """A step begins, or the pass has ended."""
         pause = self.pause
-        if walk.number == pause.walk and len(walk.steps) == pause.step:
+        if walk.over.number == pause.walk and len(walk.steps) == pause.step:
             assert self.machine is not None
             raise Reached(_evaluated(self.machine, pause.text))
 

@@ -36,7 +36,7 @@ def why_report(
     """Runs the program, says why a gradient is what it is, and tries the advice."""
     started = time.process_time()
     chronicle = Chronicle()
-    ran = execute(request, write, *chronicle.spectators)
+    ran = execute(request, write, chronicle.recording)
     return ran, reported(ran, chronicle, question, started if trials else None)
 
 
@@ -115,14 +115,14 @@ def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
 # Why nothing was tried, by verdict. These need no cure, or say themselves what is missing.
 WELL = frozenset({"fine", "large", "tiny", "unexplained"})
 UNTRIED = {
-    "unused": "nothing was tried: which part of the result should use it, no program can say",
-    "masked": "nothing was tried: which elements are taken is what the program is about",
-    "not-stepped": "nothing was tried: which optimizer should have it, no program can say",
-    "comparison": "nothing was tried: a way that is taken or not has no slope",
-    "integer": "nothing was tried: a number of a place has no slope",
-    "function-returned-none": "nothing was tried: the derivative is the function's own",
+    "unused": "no fix was tried: which part of the result should use it, no program can say",
+    "masked": "no fix was tried: which elements are taken is what the program is about",
+    "not-stepped": "no fix was tried: which optimizer should have it, no program can say",
+    "comparison": "no fix was tried: a way that is taken or not has no slope",
+    "integer": "no fix was tried: a number of a place has no slope",
+    "function-returned-none": "no fix was tried: the derivative is the function's own",
 }
-UNKNOWN = "nothing was tried: no change of the text is known that would help"
+UNKNOWN = "no automatic fix is known for this"
 NO_ROOM = "the change could not be tried: it failed, or the limits left no room for it"
 
 

@@ -13,10 +13,10 @@ from .values import name_of
 def captured_finding(case: Case, *calls: Any) -> Finding:
     """torch.autograd.grad answers gradients and leaves .grad alone."""
     *_, call = calls
-    sentence = case.none(f"{name_of(call) or 'grad'}() answers gradients and stores none in .grad.")
+    sentence = case.none(f"{name_of(call) or 'grad'}() returns gradients and stores none in .grad.")
     finding = Finding("grad-call", sentence)
     for one in {id(call): call for call in calls}.values():
-        finding.causes.append(Remark(one, "answers the gradient here"))
+        finding.causes.append(Remark(one, "returns the gradient here"))
     roots = _root_text(call)
     statement = case.statement(call)
     if roots is not None:
@@ -26,7 +26,7 @@ def captured_finding(case: Case, *calls: Any) -> Finding:
         edits = first(case, statement, text)
         finding.trials.append(Trial(f"{root}.backward(), which stores it", tuple(edits)))
     else:
-        finding.advice = "take what the call answers, or call backward()"
+        finding.advice = "use the gradients that the call returns, or call backward()"
     return finding
 
 

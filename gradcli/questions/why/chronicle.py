@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from ...language.interpreter import Machine
+from ...recording.recording import Recording
 from ...recording.spectator import Spectator
 from .flow import Flow
 from .passes import Passes
 
 
 class Chronicle(Spectator):
-    """Give its spectators to a run; ordinary runs have none and pay nothing."""
+    """Adds itself to a recording; ordinary runs have none and pay nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, recording: Recording | None = None) -> None:
+        self.recording = Recording() if recording is None else recording
         self.flow = Flow()
-        self.passes = Passes(self.flow)
-        self.flow.passes = self.passes
-
-    @property
-    def spectators(self) -> tuple[Spectator, ...]:
-        return self, self.passes
+        self.flow.passes = self.passes = Passes(self.flow, self.recording)
+        known = self.recording
+        known.hears(known.lines, known.passes, known.optimizers, self, self.passes)
 
     def begin(self, machine: Machine) -> None:
         """Its closures shall tell what they do."""

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import ast
+
+from ...recording.sides import is_parameter
 from .case import Case, Finding, Remark
+from .values import name_of
 
 GUESSED = frozenset({"unused", "not-requires-grad"})
+SWITCHES = frozenset({"requires_grad", "requires_grad_"})
 
 
 def escaped(case: Case, finding: Finding) -> Finding:
-    """The finding of a run whose expressions were not told; where a number may have come back as
-    a constant, another one that says so."""
+    """The finding of a run whose expressions were not all told; where that is not enough, another
+    one that says so."""
     if finding.verdict not in GUESSED:
         return finding
+    return _number(case) or _switched_off(case) or _older(case) or finding
+
+
+def _number(case: Case) -> Finding | None:
+    """A number that may have come back as a constant."""
     came = case.along([case.value], live_only=False)
     left = [
         step for step in case.flow.steps
         if step.kind == "number" and step.out in came and not case.users.get(step.out)
     ]  # fmt: skip
     if not left or not case.is_here(left[-1].node):
-        return finding
-    places = [step.node for step in left if case.is_here(step.node)]
+        return None
+    places = list({id(step.node): step.node for step in left if case.is_here(step.node)}.values())
     line = case.line(places[-1])
     sentence = case.none(
         f"a number left the graph on line {line}, and what Python computed with it can't be seen "
@@ -27,4 +37,43 @@ def escaped(case: Case, finding: Finding) -> Finding:
     )
     told = Finding("unexplained", sentence)
     told.causes += [Remark(place, "leaves the graph here") for place in places[-3:]]
+    return told
+
+
+def _switched_off(case: Case) -> Finding | None:
+    """A parameter requires grad when it is made: somebody has turned it off since."""
+    if case.tensor.requires_grad or not is_parameter(case.tensor):
+        return None
+    assert case.ran.outcome is not None
+    statement = case.statement(case.ran.outcome.nodes.get(case.name))
+    if statement is not None and "requires_grad" in case.whole(statement):
+        return None
+    sentence = case.none("its requires_grad was turned off before the recording began.")
+    finding = Finding("turned-off", sentence)
+    places = [node for node in ast.walk(ast.Module(list(case.program.body), [])) if _switches(node)]
+    if len(places) == 1:
+        finding.causes.append(Remark(places[0], "turns it off"))
+    finding.advice = f"{case.code}.requires_grad_() before it is used"
+    return finding
+
+
+def _switches(node: ast.AST) -> bool:
+    """p.requires_grad = False, and requires_grad_(False)"""
+    if isinstance(node, ast.Assign):
+        return name_of(node.targets[0]) in SWITCHES
+    return isinstance(node, ast.Call) and name_of(node) in SWITCHES and bool(node.args)
+
+
+def _older(case: Case) -> Finding | None:
+    """What was gone back from is older than the recording."""
+    passes = case.passes.passes
+    roots = passes[-1].roots if passes else ()
+    if not roots or any(case.step_of(root) is not None for root in roots):
+        return None
+    sentence = case.none(
+        f"{case.called(roots[0])} was computed before the recording began, so nobody saw of what."
+    )
+    told = Finding("unexplained", sentence)
+    if case.is_here(passes[-1].origin):
+        told.causes.append(Remark(passes[-1].origin, "goes back over what was not recorded"))
     return told

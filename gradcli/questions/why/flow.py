@@ -8,6 +8,7 @@ the graph's knowledge (`dead`). A gradient stops where a way is dead.
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
@@ -62,8 +63,8 @@ class Flow(Listener):
 
     __slots__ = (
         "values", "steps", "known", "nodes", "floats", "stack", "shadow", "last", "withs",
-        "switch", "enabled", "pending", "marks", "bindings", "locals", "aliases", "passes",
-        "last_return", "refused", "inner", "grad_enabled",
+        "switch", "enabled", "pending", "marks", "bindings", "locals", "bound_inside", "aliases",
+        "passes", "last_return", "refused", "inner", "grad_enabled",
     )  # fmt: skip
     passes: Passes
 
@@ -83,7 +84,8 @@ class Flow(Listener):
         self.pending: list[AnyTensor] = []
         self.marks: list[Mark] = []
         self.bindings: dict[str, list[tuple[int, ast.AST, AnyTensor]]] = {}
-        self.locals: dict[str, tuple[AnyTensor, ast.AST]] = {}
+        self.locals: dict[str, AnyTensor] = {}
+        self.bound_inside: dict[str, deque[tuple[int, ast.AST, bool]]] = {}  # whether a leaf
         self.inner: dict[str, Any] = {}  # modules, objects and lists that only functions know
         self.aliases: dict[int, tuple[Any, Any]] = {}
         self.last_return: ast.Return | None = None
@@ -182,13 +184,29 @@ class Flow(Listener):
                 if len(held) > KEPT:
                     del held[1]
             else:
-                self.locals[name] = (value, node)
-        elif scope is not None and (kind in CONTAINERS or is_module(value) or attributes(value)):
+                self.locals[name] = value
+                is_leaf = value.requires_grad and node_of(value) is None
+                held_inside = self.bound_inside.setdefault(name, deque(maxlen=KEPT))
+                held_inside.append((number, node, is_leaf))
+        elif scope is not None and _is_asked_into(value):
             self.inner[name] = value
+
+    def holds(self, name: str, value: Any) -> None:
+        if is_tensor(value):
+            self.locals[name] = value
+        elif _is_asked_into(value):
+            self.inner[name] = value
+            self.locals.pop(name, None)
+
+    def made_before(self, node: ast.AST, value: Any) -> None:
+        if not is_tensor(value) or hasattr(type(value), "materialize"):
+            return  # a lazy module's parameter is nothing yet
+        if value.is_leaf and not self._is_known(value):
+            self._made(node, value, ())
 
     def inside(self) -> dict[str, Any]:
         """What the names in functions held last."""
-        return {**self.inner, **{name: tensor for name, (tensor, _) in self.locals.items()}}
+        return {**self.inner, **self.locals}
 
     def written(self, node: ast.AST, owner: Any, value: Any) -> None:
         if self.passes.running:
@@ -223,7 +241,10 @@ class Flow(Listener):
             return self.value_of(value)
         if isinstance(value, HELD):
             held = self.floats.get(id(value))
-            return held[1] if held is not None and held[0] is value else None
+            if held is not None and held[0] is value:
+                return held[1]
+            base = getattr(value, "base", None)  # a row of an array that is gone through
+            return self.child_of(base) if isinstance(base, numpy.ndarray) else None
         kept = kind in (list, tuple, dict) or isinstance(value, tuple) or is_module(value)
         return value if kept else None
 
@@ -347,7 +368,9 @@ class Flow(Listener):
         return known.node is node and known.output_nr == tensor.output_nr
 
     def _number(self, node: ast.AST, value: Any, children: list[Any]) -> int | None:
-        """A number that came out of tensors."""
+        """A number that came out of tensors; a module's attribute is none of its parameters'."""
+        if type(node) is ast.Attribute and children and is_module(children[0]):
+            return None
         sources = tuple(dict.fromkeys(self.flat(children)))
         if not sources or len(self.steps) >= MOST_STEPS:
             return None
@@ -452,5 +475,10 @@ class Flow(Listener):
 
     def _note(self, kind: str, node: ast.AST, tensor: AnyTensor, on: bool) -> None:
         if len(self.marks) < MOST_STEPS:
-            mark = Mark(kind, node, ref(tensor), on, self.passes.count, len(self.steps))
+            mark = Mark(kind, node, ref(tensor), on, self.passes.numbers.count, len(self.steps))
             self.marks.append(mark)
+
+
+def _is_asked_into(value: Any) -> bool:
+    """Whether a question may name something in it."""
+    return type(value) in CONTAINERS or is_module(value) or bool(attributes(value))

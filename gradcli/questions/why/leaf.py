@@ -32,15 +32,15 @@ def leaf_finding(case: Case) -> Finding:
     if off is not None:
         return off
     reached = [one for one in passes if case.reached(one)]
-    stored = [one for one in reached if not one.capture]
+    stored = [one for one in reached if not one.known.captures]
     for one in reversed(stored):
         finding = _excluded(case, one) or _stopped(case, one)
         if finding is not None:
             return finding
-    captured = [one for one in reached if one.capture]
+    captured = [one for one in reached if one.known.captures]
     if captured:
         return captured_finding(case, *(one.origin for one in captured[-4:]))
-    broken = [one for one in stored if one.failed]
+    broken = [one for one in stored if one.known.failed]
     if broken:
         return _broken(case, broken[-1])
     return _apart(case)
@@ -119,7 +119,7 @@ def _turned_off(case: Case) -> Finding | None:
         if not mark.on:
             off = mark
         elif off is not None:
-            between = [p for p in case.passes.passes if off.passes <= p.number < mark.passes]
+            between = [p for p in case.passes.passes if off.passes < p.number <= mark.passes]
             if between and any(case.reached(p) for p in between):
                 line = case.line(off.node)
                 sentence = case.none(
@@ -139,9 +139,9 @@ def _turned_off(case: Case) -> Finding | None:
 
 def _excluded(case: Case, one: Pass) -> Finding | None:
     """backward(inputs=...) without it."""
-    if one.inputs is None or one.capture:
+    if one.known.inputs is None or one.known.captures:
         return None
-    if any(reference() is case.tensor for reference in one.inputs):
+    if any(reference() is case.tensor for reference in one.known.inputs):
         return None
     name, call = case.name, one.origin
     sentence = case.none(f"backward was asked for other inputs only, and {name} is none of them.")
@@ -155,7 +155,7 @@ def _excluded(case: Case, one: Pass) -> Finding | None:
             inner = ", ".join(case.whole(item) for item in given.elts)
             text = f"[{inner}, {case.code}]"
         else:
-            star = "" if len(one.inputs) == 1 and isinstance(given, ast.Name) else "*"
+            star = "" if len(one.known.inputs) == 1 and isinstance(given, ast.Name) else "*"
             text = f"[{star}{case.whole(given)}, {case.code}]"
         for words in dict.fromkeys((text, text.replace("[", "[*", 1).replace("**", "*"))):
             edits = [replace(case, given, words)]
@@ -199,13 +199,13 @@ def _towards(case: Case, one: Pass) -> set[int]:
 def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
     name = case.name
     node = str(applied.node.name()).rpartition("::")[2]
-    sentence = case.none(f"{node} gave no gradient on to it.")
+    sentence = case.none(f"{node} passed no gradient to it.")
     finding = Finding("function-returned-none", sentence)
     origin = origin_of(applied.node)
     returned = applied.returned or _last_statement(case, applied.node)
     if returned is None:
         if case.is_here(origin):
-            finding.causes.append(Remark(origin, "gives no gradient on"))
+            finding.causes.append(Remark(origin, "passes no gradient on"))
         return finding
     owner = users_class(applied.node)
     finding.sentence = case.none(f"{owner}.backward returned None for it.")
@@ -217,13 +217,31 @@ def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
         finding.others.append(Remark(origin, f"{name} goes through here"))
     given = _incoming(case, returned)
     if value is None and given is not None and not isinstance(returned, ast.Return):
-        edits = then(case, case.statement(returned), f"return {given}")
-        finding.trials.append(Trial("return a gradient for each input", tuple(edits)))
+        made = _last_name(returned, given)
+        edits = then(case, case.statement(returned), f"return {made or given}")
+        advice = f"return {made}" if made else "return a gradient for each input"
+        finding.trials.append(Trial(advice, tuple(edits)))
     if value is not None and given is not None:
         edits = [replace(case, value, given)]
         advice = f"return a gradient there, such as {given} times the local derivative"
         finding.trials.append(Trial(advice, tuple(edits)))
     return finding
+
+
+def _last_name(statement: ast.AST, given: str) -> str | None:
+    """What the last statement of a function that returns nothing has computed of its gradient."""
+    if not any(isinstance(part, ast.Name) and part.id == given for part in ast.walk(statement)):
+        return None
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
+        target = statement.target
+    else:
+        return None
+    names = target.elts if isinstance(target, ast.Tuple) else [target]
+    if not all(isinstance(name, ast.Name) for name in names):
+        return None
+    return ", ".join(ast.unparse(name) for name in names)
 
 
 def _last_statement(case: Case, node: Any) -> ast.stmt | None:
@@ -248,7 +266,7 @@ def _incoming(case: Case, node: ast.AST) -> str | None:
 
 def _broken(case: Case, one: Pass) -> Finding:
     """A pass that ended in an error before it came here."""
-    sentence = case.none(f"backward on line {case.line(one.origin)} failed before it came there.")
+    sentence = case.none(f"backward on line {case.line(one.origin)} failed before it reached it.")
     finding = Finding("backward-not-called", sentence)
     finding.causes.append(Remark(one.origin, "fails"))
     return finding

@@ -175,7 +175,9 @@ def _makers(case: Case) -> list[Any]:
 def inner_finding(case: Case) -> Finding:
     """A tensor that was computed: no leaf, so it keeps a gradient only when asked to."""
     name = case.name
-    asked = [p for p in case.passes.passes if p.capture and _among(p.inputs, case.tensor)]
+    asked = [
+        p for p in case.passes.passes if p.known.captures and _among(p.known.inputs, case.tensor)
+    ]
     if asked:
         return captured_finding(case, *(one.origin for one in asked))
     retained = [mark for mark in case.marks if mark.kind == "retain_grad"]
@@ -184,7 +186,7 @@ def inner_finding(case: Case) -> Finding:
         return found if found is not None else _plain(case)
     mark = retained[0]
     reached = [p for p in case.passes.passes if case.reached(p)]
-    early = [p for p in reached if p.number < mark.passes]
+    early = [p for p in reached if p.number <= mark.passes]
     if early and len(early) == len(reached):
         return _late(case, mark, early[-1].origin)
     if not case.passes.passes and not case.passes.refusals:
@@ -216,7 +218,7 @@ def _late(case: Case, mark: Mark, backward: Any) -> Finding:
 def _plain(case: Case) -> Finding:
     """Nobody asked it to keep its gradient."""
     name, made = case.name, case.made
-    sentence = case.none(f"{name} is no leaf, and only leaves keep their gradient.")
+    sentence = case.none(f"{name} is not a leaf, and only leaves keep their gradient.")
     finding = Finding("non-leaf", sentence)
     if made is not None:
         assert case.tensor.grad_fn is not None
@@ -236,7 +238,7 @@ def _plain(case: Case) -> Finding:
         finding.trials.clear()
         finding.advice = f"{case.code}.retain_grad(), once a gradient comes to it"
         why = other.sentence.partition(" is None")[2]
-        finding.facts.append(f"no backward came to it either{why}")
+        finding.facts.append(f"no backward pass reached it either{why}")
         finding.others += other.causes[:2]
     return finding
 
@@ -245,10 +247,10 @@ def _before_backward(case: Case) -> list[Any]:
     """Asks right before the backward call."""
     for one in case.passes.passes:
         statement = case.statement(one.origin)
-        if statement is not None and not one.capture:
+        if statement is not None and not one.known.captures:
             return first(case, statement, f"{case.code}.retain_grad()")
     return []
 
 
-def _among(inputs: list[Any] | None, tensor: AnyTensor) -> bool:
+def _among(inputs: tuple[Any, ...] | None, tensor: AnyTensor) -> bool:
     return inputs is not None and any(reference() is tensor for reference in inputs)

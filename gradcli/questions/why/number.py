@@ -38,7 +38,7 @@ def number_finding(ran: Ran, chronicle: Chronicle, asked: Asked) -> Finding:
             return finding
     finding = Finding("not-requires-grad", sentence)
     if value is not None:
-        finding.causes.append(Remark(value, f"{kind[2:].strip()} and no tensor"))
+        finding.causes.append(Remark(value, f"{kind[2:].strip()} and not a tensor"))
         if isinstance(value, ast.Constant):
             leaf = f"torch.tensor({float(asked.value)}, requires_grad=True)"
             edit = (ran.program.source.span_of(value), leaf)  # type: ignore[union-attr]

@@ -10,13 +10,14 @@ from weakref import ref
 import numpy
 
 from ...engine.mode import state
+from ...recording import passes as recorded
 from ...recording.modules import is_module
+from ...recording.recording import Recording
 from ...recording.sides import (
     AnyTensor,
     array_of,
     bad,
     gradient_of,
-    is_parameter,
     node_of,
     saved_by,
     users_class,
@@ -70,54 +71,41 @@ class Entry(NamedTuple):
 
 
 class Pass:
-    """One backward call, or one of autograd.grad."""
+    """What the nodes of a pass were given and gave on, beside what the recording knows of it."""
 
-    __slots__ = (
-        "number", "origin", "roots", "nodes", "gradients", "inputs", "capture", "failed",
-        "applied", "hooks", "bytes", "step",
-    )  # fmt: skip
+    __slots__ = ("known", "roots", "step", "nodes", "gradients", "applied", "hooks", "bytes")
 
-    def __init__(self, number: int, origin: Any, roots: Sequence[int], step: int) -> None:
-        self.number, self.origin, self.roots, self.step = number, origin, tuple(roots), step
-        self.nodes: list[tuple[Any, Any]] = []  # (node or None, leaf or None) of each root
-        self.gradients: list[Any] = []
-        self.inputs: list[Any] | None = None
-        self.capture = False
-        self.failed = False
+    def __init__(self, one: recorded.Pass, roots: Sequence[int], step: int) -> None:
+        self.known, self.roots, self.step = one, tuple(roots), step
+        # (node or None, leaf or None) of each root
+        self.nodes = [(node, root if node is None else None) for root, node in
+                      ((root, node_of(root)) for root in one.roots)]  # fmt: skip
+        self.gradients = list(one.gradients)
         self.applied: dict[int, Applied] | None = {}
         self.hooks: list[Hooked] = []
         self.bytes = 0
 
+    @property
+    def number(self) -> int:
+        return self.known.number
 
-class Optimized:
-    """An optimizer: where it was made, the tensors that it has, how often it stepped."""
-
-    __slots__ = ("origin", "held", "steps", "of_modules", "optimizer")
-
-    def __init__(self, optimizer: Any, origin: Any) -> None:
-        self.optimizer, self.origin = optimizer, origin
-        self.held: dict[int, Any] = {}
-        self.steps = 0
-        self.of_modules = False
-
-    def has(self, tensor: Any) -> bool:
-        """Whether the tensor is one of them."""
-        known = self.held.get(id(tensor))
-        return known is not None and known() is tensor
+    @property
+    def origin(self) -> Any:
+        return self.known.origin
 
 
 class Passes(Spectator):
     """Watches the engine while a program runs."""
 
     __slots__ = (
-        "flow", "passes", "count", "running", "entries", "registered_at", "first_bad", "refusals",
+        "flow", "passes", "numbers", "running", "entries", "registered_at", "first_bad", "refusals",
         "saved", "shapeless", "bytes", "optimizers", "started_with",
     )  # fmt: skip
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: Flow, recording: Recording) -> None:
         self.flow = flow
         self.passes: list[Pass] = []
-        self.count = 0
+        self.numbers = recording.passes
         self.running = 0
         self.entries: dict[int, list[Entry]] = {}
         self.registered_at: dict[int, Any] = {}
@@ -125,7 +113,7 @@ class Passes(Spectator):
         self.refusals: list[tuple[ast.AST, int]] = []
         self.shapeless: list[tuple[ast.AST, int]] = []
         self.saved: Any = None
-        self.optimizers: list[Optimized] = []
+        self.optimizers = recording.optimizers
         self.started_with: dict[int, Any] = {}  # values at the first gradient, where some optimize
         self.bytes = 0
 
@@ -138,19 +126,6 @@ class Passes(Spectator):
     def changed(self, tensor: Any) -> None:
         if not self.running:
             self.flow.changed(tensor)
-
-    def optimizing(self, optimizer: Any, parameters: Sequence[Any]) -> None:
-        one = next((one for one in self.optimizers if one.optimizer is optimizer), None)
-        if one is None:
-            one = Optimized(optimizer, state.origin)
-            self.optimizers.append(one)
-        for parameter in parameters:
-            one.held[id(parameter)] = ref(parameter)
-            one.of_modules = one.of_modules or is_parameter(parameter)
-
-    def stepping(self, optimizer: Any) -> None:
-        for one in self.optimizers:
-            one.steps += one.optimizer is optimizer
 
     def is_updated(self, tensor: Any) -> bool:
         """Whether a leaf has other values than at its first gradient."""
@@ -169,24 +144,14 @@ class Passes(Spectator):
         self._enter("clear" if value is None else "assign", tensor, value)
 
     def accumulated(self, variable: Any, grad: Any) -> None:
-        if self.optimizers and id(variable) not in self.started_with:
+        if self.optimizers.known and id(variable) not in self.started_with:
             if variable.numel() <= SMALL and len(self.started_with) < FOLLOWED:
                 self.started_with[id(variable)] = array_of(variable).copy()
         self._enter("add", variable, grad)
 
-    def started(
-        self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
-        inputs: Sequence[Any] | None, capture: bool,
-    ) -> None:  # fmt: skip
+    def began(self, one: recorded.Pass) -> None:
         flow = self.flow
-        made = Pass(
-            self.count, state.origin, [flow.value_of(root) for root in roots], len(flow.steps)
-        )
-        made.nodes = [(node_of(root), root if node_of(root) is None else None) for root in roots]
-        made.gradients = list(gradients)
-        made.inputs = None if inputs is None else [ref(tensor) for tensor in inputs]
-        made.capture = capture
-        self.count += 1
+        made = Pass(one, [flow.value_of(root) for root in one.roots], len(flow.steps))
         self.running += 1
         self.passes.append(made)
         if len(self.passes) > DETAILED:
@@ -232,12 +197,12 @@ class Passes(Spectator):
                 origin, hook = last.origin, last.hook  # how a module's hook reaches the node
             current.hooks.append(Hooked(node, origin, hook, before, after))
 
-    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
+    def over(self, one: recorded.Pass, freed: list[Any]) -> None:
         self.running -= 1
 
-    def failed(self, freed: list[Any]) -> None:
-        self.running -= 1
-        self.passes[-1].failed = True
+    def every_node(self) -> dict[int, Applied]:
+        """What the passes that are kept saw of their nodes."""
+        return {key: one for each in self.passes for key, one in (each.applied or {}).items()}
 
     # ------------------------------------------------------------ .grad
 

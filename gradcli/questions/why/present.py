@@ -54,7 +54,7 @@ def _fine(case: Case) -> Finding:
     text = repr(shown)
     is_short = "\n" not in text and len(text) <= SHORT
     said = f"is {text}" if is_short else "is as it should be"
-    finding = Finding("fine", f"{case.name}.grad{inside} {said}: nothing is wrong.")
+    finding = Finding("fine", f"{case.name}.grad{inside} {said}: no problem found.")
     whole = array_of(gradient)
     if case.element is not None and not bool((abs(whole) < float("inf")).all()):
         finding.facts.append(f"other elements of {case.name}.grad are not finite")
@@ -68,7 +68,7 @@ def _fine(case: Case) -> Finding:
         if case.is_here(entry.origin):
             known = any(remark.node is entry.origin for remark in finding.others)
             if not known and len(finding.others) < 4:
-                word = "assigned here" if entry.kind == "assign" else "brought it"
+                word = "assigned here" if entry.kind == "assign" else "computed it"
                 finding.others.append(Remark(entry.origin, word))
     if len(since) > 1:
         finding.facts.append(f"{len(since)} backward calls added to it")

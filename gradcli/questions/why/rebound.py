@@ -41,8 +41,9 @@ def _before(case: Case) -> tuple[Any, list[Any]] | None:
     held = case.flow.bindings.get(case.name.partition("[")[0], [])
     if case.name.isidentifier():
         place = next((i for i, one in enumerate(held) if one[2] is case.tensor), None)
-        if place is None:
-            return None
+        inside = _before_inside(case)
+        if place is None or inside is not None:
+            return inside
         behind = case.behind([case.value])
         for number, node, tensor in reversed(held[:place]):
             if number in behind and tensor.requires_grad and tensor.grad_fn is None:
@@ -58,13 +59,26 @@ def _before(case: Case) -> tuple[Any, list[Any]] | None:
     return None
 
 
+def _before_inside(case: Case) -> tuple[Any, list[Any]] | None:
+    """The same of a name of a function."""
+    held = list(case.flow.bound_inside.get(case.name, ()))
+    place = next((i for i, one in enumerate(held) if one[0] == case.value), None)
+    behind = case.behind([case.value])
+    for earlier in reversed(range(place or 0)):
+        number, node, is_leaf = held[earlier]
+        if is_leaf and number in behind and number != case.value:
+            later = held[earlier + 1 : (place or 0) + 1]
+            return node, list({id(one[1]): _statement(case, one[1]) for one in later}.values())
+    return None
+
+
 def _statement(case: Case, node: ast.AST) -> ast.AST:
     return case.statement(node) or node
 
 
 def _cast_finding(case: Case, made: Step) -> Finding:
     called = name_of(made.node)
-    sentence = case.none(f"{called}() made a new tensor, which is no leaf.")
+    sentence = case.none(f"{called}() made a new tensor, which is not a leaf.")
     finding = Finding("cast", sentence, [Remark(made.node, "a copy of another type, computed")])
     source = case.flow.values[made.live[0]]
     leaf = source.tensor() if source.tensor is not None else None
@@ -81,7 +95,9 @@ def _cast_finding(case: Case, made: Step) -> Finding:
 def _rebound_finding(case: Case, leaf: Any, statements: list[Any]) -> Finding:
     name, statement = case.name, statements[0]
     line = case.line(statement)
-    sentence = case.none(f"since line {line} {name} means a computed tensor, no leaf.")
+    sentence = case.none(
+        f"on line {line} {name} was rebound to a computed tensor, which is not a leaf."
+    )
     finding = Finding("rebound", sentence)
     for one in statements[:4]:
         finding.causes.append(Remark(one, f"{name} is bound again"))

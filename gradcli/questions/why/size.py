@@ -58,7 +58,7 @@ def size_finding(case: Case, data: Any) -> Finding | None:
 
 
 def _rest(case: Case, gradients: Gradients, jumps: list[tuple[float, Applied]]) -> Finding | None:
-    """What rounding leaves of shares that add up to 0."""
+    """What rounding leaves of contributions that add up to 0."""
     shares = gradients.to_target()
     total = sum((share.value.astype("float64") for share in shares), numpy.zeros(()))
     sizes = [float(numpy.abs(share.value).max()) for share in shares if share.value.size]
@@ -74,7 +74,7 @@ def _rest(case: Case, gradients: Gradients, jumps: list[tuple[float, Applied]]) 
     finding = Finding("cancelled", f"{case.name}.grad is zero but for rounding: shares cancel out.")
     for place in dict.fromkeys(places):
         if case.is_here(place):
-            finding.causes.append(Remark(place, "shares that add up to 0"))
+            finding.causes.append(Remark(place, "contributions that add up to 0"))
     return finding
 
 

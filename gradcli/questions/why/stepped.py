@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from ...recording.optimizers import Optimizer
 from ...recording.sides import is_parameter
 from .case import Case, Finding, Remark
-from .passes import Optimized
 
 
 def not_stepped_finding(case: Case) -> Finding | None:
     """Who trains other tensors than this one, which nobody changes."""
-    tensor, made = case.tensor, case.passes.optimizers
+    tensor, made = case.tensor, case.passes.optimizers.all
     if not tensor.is_leaf or not any(one.steps for one in made):
         return None
     if case.passes.is_updated(tensor) or any(one.steps and one.has(tensor) for one in made):
@@ -20,7 +20,7 @@ def not_stepped_finding(case: Case) -> Finding | None:
     return _resting(case, resting[-1]) if resting else _left_out(case, made)
 
 
-def _resting(case: Case, one: Optimized) -> Finding:
+def _resting(case: Case, one: Optimizer) -> Finding:
     name = case.name
     sentence = f"{name}.grad is there, but the optimizer that has {name} never stepped."
     finding = Finding("not-stepped", sentence)
@@ -30,7 +30,7 @@ def _resting(case: Case, one: Optimized) -> Finding:
     return finding
 
 
-def _left_out(case: Case, made: list[Optimized]) -> Finding:
+def _left_out(case: Case, made: list[Optimizer]) -> Finding:
     name = case.name
     sentence = f"{name}.grad is there, but no optimizer that stepped has {name}: it never changes."
     finding = Finding("not-stepped", sentence)
@@ -42,7 +42,7 @@ def _left_out(case: Case, made: list[Optimized]) -> Finding:
     return finding
 
 
-def _is_near(case: Case, one: Optimized) -> bool:
+def _is_near(case: Case, one: Optimizer) -> bool:
     """Whether it has a tensor of the same module or list: `net.0.bias` for `net.0.weight`."""
     head = case.name.rpartition(".")[0] or case.name.partition("[")[0]
     while head:

@@ -35,14 +35,16 @@ LABELS = {
     "dead-relu": "passes nothing on where its input is negative",
     "masked": "does not take it from here",
     "zero-factor": "the gradient is multiplied by 0 here",
-    "cancelled": "shares that add up to 0",
+    "cancelled": "contributions that add up to 0",
+    "hook": "a hook of this module gives zeros on",
 }
 REASONS = {
     "flat": "{place} has the slope 0 there",
     "dead-relu": "{place} passes no gradient on where its input is negative",
     "masked": "{place} takes its numbers from elsewhere",
     "zero-factor": "{place} multiplies the gradient by 0",
-    "cancelled": "its shares add up to 0",
+    "cancelled": "its contributions add up to 0",
+    "hook": "a hook of the module in {place} made zeros of it",
 }
 
 
@@ -54,7 +56,9 @@ def zero_finding(case: Case) -> Finding | None:
     if len(added) > 1 and any(
         e.grad is not None and not is_zero(e.grad, case.element) for e in added
     ):
-        finding = Finding("cancelled", _sentence(case, "what the backward calls added cancels out"))
+        finding = Finding(
+            "cancelled", _sentence(case, "the gradients of the backward calls cancel")
+        )
         for entry in added:
             if case.is_here(entry.origin) and not is_zero(entry.grad, case.element):
                 known = any(remark.node is entry.origin for remark in finding.causes)
@@ -216,16 +220,19 @@ def _hook_finding(case: Case, hooked: Hooked) -> Finding:
     finding = Finding("hook", _sentence(case, f"{told} made zeros of it"))
     if case.is_here(hooked.origin):
         finding.causes.append(Remark(hooked.origin, "registered here"))
-    definition = _definition(case, words)
+    definition = _definition(case, words, getattr(hooked.hook, "__code__", None))
     if definition is not None:
         finding.causes.append(Remark(definition, "gives zeros on"))
     finding.trials += zero_trials(case, "hook", hooked.origin, None)
     return finding
 
 
-def _definition(case: Case, name: str) -> ast.AST | None:
-    """The return of a function of the program, by its name."""
+def _definition(case: Case, name: str, code: Any) -> ast.AST | None:
+    """The return of a function of the program, by its name; a lambda by its line."""
+    line = None if name != "<lambda>" else getattr(code, "co_firstlineno", None)
     for part in ast.walk(ast.Module(list(case.program.body), [])):
+        if isinstance(part, ast.Lambda) and part.lineno == line:
+            return part.body
         if isinstance(part, ast.FunctionDef) and part.name == name:
             returns = [s for s in ast.walk(part) if isinstance(s, ast.Return)]
             return returns[-1] if returns else part.body[-1]
@@ -239,9 +246,9 @@ def _cancelled(case: Case, shares: list[Share]) -> Finding:
         origin = origin_of(share.applied.node)
         told.append(_number(share.value))
         if case.is_here(origin) and not any(r.node is origin for r in finding.causes):
-            finding.causes.append(Remark(origin, "a share comes from here"))
+            finding.causes.append(Remark(origin, "a contribution comes from here"))
     if all(told) and len(told) <= 6:
-        finding.sentence = _sentence(case, "its shares cancel out, " + " + ".join(told))
+        finding.sentence = _sentence(case, "its contributions cancel, " + " + ".join(told))
     if finding.causes:
         finding.trials += zero_trials(case, "cancelled", finding.causes[0].node, None)
     return finding
@@ -287,6 +294,8 @@ def _verdict(case: Case, share: Share, element: Any) -> str:
     """By what the declaration says of the node at which something came in and zeros went out."""
     node = share.applied.node
     zero, acts = zero_of(node), acts_of(node)
+    if node_name(node) == "BackwardHookFunctionBackward":  # nobody could tell where it came from
+        return "hook"
     if "dropout" in name_of(origin_of(node)):
         return "masked"
     if zero in VERDICTS:

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from .profile import ProfileFact
 
 if TYPE_CHECKING:
+    from .derivatives import DerivativesFact
     from .ledger import LedgerFact
+    from .orders import DerivedFact, HolderFact
     from .picture import DetailFact
+    from .stats import StatsFact
+    from .views import ViewsFact
 
 Number: TypeAlias = "float | int | bool | complex"
 Nested: TypeAlias = "Number | tuple[Nested, ...]"
@@ -28,6 +32,18 @@ class Place(NamedTuple):
     text: str
     target: str = ""
     statement: bool = False
+
+
+FEW = 6  # numbers that are shown one by one
+
+
+class Spread(NamedTuple):
+    """What sums up several numbers; mean and norm only of many."""
+
+    low: float
+    high: float
+    mean: float | None = None
+    norm: float | None = None
 
 
 class TensorFact(NamedTuple):
@@ -54,8 +70,8 @@ class TensorFact(NamedTuple):
     has_grad: bool = False
     text: str | None = None
     grad_text: str | None = None
-    range: tuple[float, float] | None = None
-    grad_range: tuple[float, float] | None = None
+    range: Spread | None = None
+    grad_range: Spread | None = None
     kind: str = "tensor"  # of a module: "parameter", "buffer"
     why_not: str = ""  # why it does not require grad, where that is known
     passing: bool = False  # the name is a loop's: it held other tensors before
@@ -99,12 +115,12 @@ class FlowFact(NamedTuple):
     shape: tuple[int, ...]
     text: str | None
     grad_text: str | None
-    range: tuple[float, float] | None = None
-    grad_range: tuple[float, float] | None = None
+    range: Spread | None = None
+    grad_range: Spread | None = None
     value: Nested | None = None
     grad: Nested | None = None
     later: str | None = None
-    later_range: tuple[float, float] | None = None
+    later_range: Spread | None = None
     changed: int | None = None
     module: str = ""
     name: str = ""  # of a leaf, in the pass
@@ -143,7 +159,7 @@ class ConstantFact(NamedTuple):
     text: str
     value: str | None
     shape: tuple[int, ...] = ()
-    range: tuple[float, float] | None = None
+    range: Spread | None = None
 
 
 class BackwardFact(NamedTuple):
@@ -168,6 +184,15 @@ class EventFact(NamedTuple):
     kind: str = "tensor"
     line: int | None = None
     backward: int | None = None
+
+
+class EffectFact(NamedTuple):
+    """What hooks changed of the gradient of a leaf: as it would be without any, and as it is; None
+    where none came."""
+
+    name: str
+    without: str | None
+    now: str | None
 
 
 class LabelFact(NamedTuple):
@@ -204,6 +229,7 @@ class GradientFact(NamedTuple):
     value: Nested | None
     text: str | None
     reason: str | None = None
+    range: Spread | None = None
 
 
 class Report(NamedTuple):
@@ -230,6 +256,11 @@ class Report(NamedTuple):
     profile: ProfileFact | None = None
     ledger: LedgerFact | None = None
     detail: DetailFact | None = None
+    derived: tuple[DerivedFact, ...] = ()  # the nodes of gradients
+    effects: tuple[EffectFact, ...] = ()  # of hooks on leaves
+    views: ViewsFact | None = None
+    stats: StatsFact | None = None
+    holders: tuple[HolderFact, ...] = ()  # the .grad that keep them alive
 
 
 class GradReport(NamedTuple):
@@ -244,3 +275,4 @@ class GradReport(NamedTuple):
     output: str = ""
     warnings: tuple[str, ...] = ()
     error: ErrorFact | None = None
+    derivatives: DerivativesFact | None = None

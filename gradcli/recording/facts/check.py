@@ -31,11 +31,12 @@ class EdgeCheck(NamedTuple):
 class LeafCheck(NamedTuple):
     """The gradient of one result with respect to one leaf, against difference quotients.
 
-    `status` is equal, different, float32 (the program's own precision loses the gradient), unclear
-    (no step size gives a quotient to rely on) or undefined (neither is a number). `elements` of
-    `total` were perturbed one by one, all together along `directions`. What follows is about the
-    element with the largest difference. `words` tell of the whole gradient: nan, inf, zero;
-    a result of several numbers is `weighted`, and the gradient is that of the weighted sum.
+    `status` is equal, different, kink (there is no derivative), float32 (the program's own
+    precision loses the gradient), unclear (no step size gives a quotient to rely on) or undefined
+    (both are NaN). `elements` of `total` were perturbed one by one, all together along
+    `directions`. What follows is about the element with the largest difference. `words` tell of
+    the whole gradient: nan, inf, zero; a result of several numbers is `weighted`, and the gradient
+    is that of the weighted sum. `by` says how the slopes were found: complex step or differences.
     """
 
     result: str
@@ -55,13 +56,14 @@ class LeafCheck(NamedTuple):
     edges: tuple[EdgeCheck, ...] = ()
     words: tuple[str, ...] = ()
     weighted: bool = False
+    by: str = "differences"
 
 
 class Problem(NamedTuple):
     """Something that does not hold: what kind, one line of words, lines that show it, a place.
 
-    `kind` is assert, expect, output, record, gradient, nan, inf, none, zero, stale, against, or
-    error.
+    `kind` is assert, expect, output, record, gradient, kink, nan, inf, none, zero, stale, repeat,
+    against, or error.
     """
 
     kind: str
@@ -79,7 +81,8 @@ class FileCheck(NamedTuple):
 
     `asserts` counts the assert statements of the program, `expectations` the `# expect:` comments;
     `recorded` says how the recorded answer compares: equal, different, missing, written or
-    unchanged (by --update).
+    unchanged (by --update); `change` shows what was written, before and after. `kinks` are the
+    operations that have no derivative where they stand.
     """
 
     file: str
@@ -98,6 +101,8 @@ class FileCheck(NamedTuple):
     text: str = ""  # of the program, for its lines to be shown
     seconds: float = 0.0  # by the clock
     expectations: int = 0
+    change: tuple[str, ...] = ()
+    kinks: tuple[EdgeCheck, ...] = ()
 
     @property
     def is_checked(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from . import ErrorFact, EventFact, Nested, Place, TensorFact
+from . import ErrorFact, EventFact, Nested, Place, Spread, TensorFact
 
 
 class ValueFact(NamedTuple):
@@ -16,7 +16,7 @@ class ValueFact(NamedTuple):
     dtype: str
     text: str | None = None
     value: Nested | None = None
-    range: tuple[float, float] | None = None
+    range: Spread | None = None
 
     @property
     def is_number(self) -> bool:

@@ -20,12 +20,17 @@ from ...recording.facts import (
     Report,
     RootFact,
     SavedFact,
+    Spread,
     TensorFact,
 )
 from ..escape import Terminal
+from .derivatives import derivatives
 from .edges import numbers
 from .ledger import ledger_row
+from .orders import holder, making
 from .profile import profile
+from .stats import stats
+from .views import views
 
 TRACE = "gradcli.trace/1"
 GRAD = "gradcli.grad/1"
@@ -47,7 +52,7 @@ def trace(report: Report) -> Iterator[Terminal]:
     """The document of `gradcli trace`, in pieces."""
     from .detail import constants, frames, node_detail
 
-    detail = node_detail(report)
+    detail, made = node_detail(report), making(report)
     flows: dict[int, list[FlowFact]] = {}
     for flow in report.flows:
         flows.setdefault(flow.node, []).append(flow)
@@ -63,18 +68,23 @@ def trace(report: Report) -> Iterator[Terminal]:
         "passes": map(pass_row, report.passes),
         "tensors": map(_tensor, report.tensors),
         "nodes": (
-            {**_node(node, flows.get(node.id), saved.get(node.id)), **detail(node.id)}
+            {**_node(node, flows.get(node.id), saved.get(node.id)), **made(node.id),
+             **detail(node.id)}
             for node in report.nodes
         ),
         "frames": frames(report),
         "constants": constants(report),
         "backward": [_backward(report, i) for i in range(len(report.backwards))],
         "hooks": list(map(event_row, report.events)),
+        "hook_effects": [effect._asdict() for effect in report.effects],
         "output": report.output,
         "warnings": list(report.warnings),
         "missing": list(report.missing),
         "profile": profile(report.profile),
         "ledger": ledger_row(report.ledger),
+        "views": views(report.views),
+        "stats": stats(report.stats),
+        "holders": list(map(holder, report.holders)),
         "error": error_row(report.error),
     })  # fmt: skip
 
@@ -87,6 +97,7 @@ def grad(report: GradReport) -> Iterator[Terminal]:
         "device": report.device,
         "of": None if report.of is None else _tensor(report.of),
         "gradients": map(_gradient, report.gradients),
+        "derivatives": derivatives(report.derivatives),
         "hooks": list(map(event_row, report.events)),
         "output": report.output,
         "warnings": list(report.warnings),
@@ -192,8 +203,10 @@ def _node(
         row["source"] = place.text
     if flows is not None:
         row["flow"] = [
-            {"output_nr": flow.output_nr, "value": flow.value, "grad": flow.grad} for flow in flows
-        ]
+            {"output_nr": flow.output_nr, "value": flow.value, "grad": flow.grad,
+             **spread(flow.range), **spread(flow.grad_range, "grad_")}
+            for flow in flows
+        ]  # fmt: skip
     if saved is not None:
         row["saved"] = [
             {"name": fact.name, "shape": fact.shape, "holder": fact.holder,
@@ -215,7 +228,8 @@ def pass_row(fact: PassFact) -> dict[str, Any]:
         "seeds": fact.seeds,
         "nodes": [
             {"id": flow.node, "output_nr": flow.output_nr, "shape": flow.shape,
-             "value": flow.value, "grad": flow.grad, "changed": flow.changed}
+             "value": flow.value, "grad": flow.grad, "changed": flow.changed,
+             **spread(flow.range), **spread(flow.grad_range, "grad_")}
             for flow in fact.flows
         ],
     }  # fmt: skip
@@ -244,7 +258,15 @@ def _gradient(fact: GradientFact) -> dict[str, Any]:
         "dtype": fact.dtype,
         "grad": numbers(fact.value, fact.dtype),
         "reason": fact.reason,
+        **spread(fact.range),
     }
+
+
+def spread(span: Spread | None, prefix: str = "") -> dict[str, float]:
+    """Mean and norm of more numbers than somebody reads one by one."""
+    if span is None or span.mean is None or span.norm is None:
+        return {}
+    return {f"{prefix}mean": span.mean, f"{prefix}norm": span.norm}
 
 
 def error_row(error: ErrorFact | None) -> dict[str, Any] | None:

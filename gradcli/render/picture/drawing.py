@@ -9,8 +9,9 @@ from ...recording.facts import Report
 from ..escape import line as harmless
 from ..graph import Graph
 from ..text import counted, one_line
-from .folding import EASY, Atom, Folder, shallow
+from .folding import EASY, MOST, Atom, Folder, shallow
 from .scene import Box, Row, Scene, Wire
+from .stretches import atoms_by
 from .words import WIDEST, Words, full, is_bad, shown, sign_of, small, weight_of, wrapped
 
 MOST_LEAVES = 10  # inputs of one node that are drawn one by one
@@ -21,12 +22,14 @@ LEAVES = 11  # columns that the number of leaves takes
 
 
 class Wish(NamedTuple):
-    """How far a picture is folded: by itself, all calls and loops, nothing that need not be; and
-    how many levels of nodes it shows."""
+    """How far a picture is folded: by itself, all calls and loops, nothing that need not be; how
+    many levels of nodes it shows; what one box stands for, and the folds that are to be open."""
 
     fold: bool = False
     expand: bool = False
     depth: int | None = None
+    unit: str | None = None
+    opened: frozenset[int] = frozenset()
 
 
 class _Use(NamedTuple):
@@ -54,15 +57,38 @@ class Drawing:
     def scene(self, wish: Wish) -> Scene:
         """What is drawn when it is to be folded so far."""
         self.boxes, self.wires, self.keys = [], [], set()
-        atoms = self.folder.chosen(self._count, fold=wish.fold, expand=wish.expand)
+        atoms = self._atoms(wish)
         if wish.depth is not None:
             atoms = shallow(atoms, self.graph, self.roots, wish.depth)
+        if wish.opened:
+            atoms = list(self._opened(atoms, wish.opened))
         self._draw(atoms)
         folded = any(box.kind == "fold" for box in self.boxes)
         return Scene(
             self._title(), self._description(folded), tuple(self.boxes), tuple(self.wires),
             tuple(self._notes(wish, folded=folded)), folded,
         )  # fmt: skip
+
+    def _atoms(self, wish: Wish) -> list[Atom]:
+        """What is drawn and what is folded."""
+        if wish.fold and wish.unit in ("module", "line"):
+            atoms = atoms_by(self.folder, wish.unit, lambda key: False)
+            if self._count(atoms) <= MOST:
+                return atoms
+        return self.folder.chosen(self._count, fold=wish.fold, expand=wish.expand)
+
+    def _opened(self, atoms: list[Atom], opened: frozenset[int]) -> Iterator[Atom]:
+        """The atoms, with the nodes of these folds one by one; folds are counted from the inputs
+        on. What would make too many boxes stays closed."""
+        room = MOST - len(atoms)
+        number = 0
+        for atom in atoms:
+            number += atom.kind != "node"
+            if atom.kind != "node" and number in opened and len(atom.nodes) <= room:
+                room -= len(atom.nodes)
+                yield from (Atom("node", (node,)) for node in atom.nodes)
+            else:
+                yield atom
 
     # ---- uses
 
@@ -205,7 +231,12 @@ class Drawing:
         words, frames = self.words, self.words.frames
         lines = sorted({line for node in atom.nodes if (line := words.line(node)) is not None})
         count = len(atom.nodes)
-        if atom.kind in ("module", "call"):
+        if atom.kind == "line":
+            head = self.words.name(atom.nodes[-1])
+            rows = [Row(shown(head), "title"),
+                    Row(shown(f"{counted(count, 'operation')}{_at(lines)}"), "kind")]  # fmt: skip
+            rows.extend(self._outcome(atom))
+        elif atom.kind in ("module", "call"):
             frame = frames[atom.frame or 0]
             called = frame.name if atom.kind == "module" else f"{frame.name}()"
             if frame.line is not None:

@@ -77,7 +77,7 @@ class Folder:
         self.leaves = [node for node in reached if not graph.next[node]]
         self.paths: dict[int, tuple[int, ...]] = {}
         self.root = self._grouped()
-        self.deepest = max((len(self._path(self._frame(n))) for n in self.inner), default=0)
+        self.deepest = max((len(self._path(self.frame(n))) for n in self.inner), default=0)
         self._tokens: dict[object, int] = {}
 
     # ---- the order, and the calls
@@ -107,7 +107,8 @@ class Folder:
                     heapq.heappush(ready, (rank[user], user))
         return found
 
-    def _frame(self, node: int) -> int | None:
+    def frame(self, node: int) -> int | None:
+        """The innermost call that made a node."""
         makings = self.detail.makings
         return makings[node].frame if makings else None
 
@@ -129,7 +130,7 @@ class Folder:
         root = Group(None)
         stack = [root]
         for node in self.inner:
-            path = self._path(self._frame(node))
+            path = self._path(self.frame(node))
             same = 0
             while same < min(len(path), len(stack) - 1) and stack[same + 1].frame == path[same]:
                 same += 1

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from math import log10, prod
 
-from ...recording.facts import FlowFact, Place, Report
+from ...recording.facts import FlowFact, Place, Report, Spread
 from ...recording.facts.steps import EdgeFact, StepFact, ValueFact
 from ..escape import line as harmless
 from ..graph import Graph
@@ -269,15 +269,15 @@ def small(value: ValueFact) -> str:
     """A gradient in a few characters."""
     if value.is_number and value.text is not None:
         return lines_of(value)[0]
-    if value.range is not None and value.range[0] == value.range[1]:
-        return f"{value.range[0]:.4g}"
+    if value.range is not None and value.range.low == value.range.high:
+        return f"{value.range.low:.4g}"
     if value.text is not None and prod(value.shape) <= FEW:
         return _elements(" ".join(lines_of(value)))
     if value.range is None:
         bad = value.text is not None and "nan" in value.text
         size = str(value.shape) if value.text is None else size_of(value)
         return f"{size} with nan" if bad else size
-    low, high = (f"{number:.3g}" for number in value.range)
+    low, high = f"{value.range.low:.3g}", f"{value.range.high:.3g}"
     return f"{low}…{high}"
 
 
@@ -287,7 +287,7 @@ def _elements(text: str) -> str:
 
 
 def of(
-    text: str | None, shape: tuple[int, ...], dtype: str, span: tuple[float, float] | None, *,
+    text: str | None, shape: tuple[int, ...], dtype: str, span: Spread | None, *,
     shaped: bool = False,
 ) -> str:  # fmt: skip
     """A value in a box: a number as wires have it, else its few elements or its range."""
@@ -316,10 +316,10 @@ def bad_or(style: str, text: str | None) -> str:
     return "bad" if is_bad(text) else style
 
 
-def is_zero(text: str | None, span: tuple[float, float] | None) -> bool:
+def is_zero(text: str | None, span: Spread | None) -> bool:
     """Whether all of it is zero."""
     if span is not None:
-        return span == (0, 0)
+        return span.low == span.high == 0
     return text is not None and text.startswith(("tensor(0.)", "tensor(-0.)", "tensor(0., "))
 
 
@@ -336,7 +336,7 @@ def weight_of(value: ValueFact) -> float:
 def magnitude(value: ValueFact) -> float | None:
     """The largest of its numbers, by size; None where it is not known."""
     if value.range is not None:
-        return max(abs(value.range[0]), abs(value.range[1]))
+        return max(abs(value.range.low), abs(value.range.high))
     if value.is_number and value.text is not None:
         try:
             return abs(float(lines_of(value)[0]))
@@ -348,7 +348,7 @@ def magnitude(value: ValueFact) -> float | None:
 def sign_of(value: ValueFact) -> int:
     """-1 where all of it is negative, 0 where all of it is zero, else 1."""
     if value.range is not None:
-        low, high = value.range
+        low, high = value.range.low, value.range.high
         return 0 if low == high == 0 else -1 if high <= 0 else 1
     if value.is_number and value.text is not None:
         number = lines_of(value)[0]

@@ -8,13 +8,18 @@ the operands that it had, so that the one that is wrong can be named.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from numpy.exceptions import ComplexWarning
+
 from ....autograd import grad as autograd_grad
+from ....engine import dtypes
+from ....engine.row import Row
 from ....engine.tensor import Tensor, plain
 from ....recording.facts.check import LeafCheck
-from .edges import Findings, depending, edges
+from .edges import REFUSED, Findings, depending, edges
 from .points import (
     Asked,
     all_elements,
@@ -29,6 +34,7 @@ from .points import (
 )
 from .quotient import Quotient, Sides
 from .repeat import Repetition, undisturbed
+from .survey import Survey, survey
 from .tape import Operand, Step, Tape, Unrepeatable
 
 MOST_ELEMENTS = 64  # of one leaf, perturbed one by one
@@ -37,6 +43,8 @@ DIRECTIONS = 2
 WORK = 1_000_000  # operations that the quotients of one result may run
 EVALUATIONS = 6  # of the result, for one quotient
 NOTHING = 1e-5  # differences that training leaves at its end
+PRECISIONS = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1.2e-7, "complex64": 1.2e-7}
+TINY = 1e-20  # a complex step: nothing is subtracted, so it can be as small as that
 LOST = 30.0  # times the root of the precision: so far off is a gradient that rounding has spoilt
 
 
@@ -50,6 +58,17 @@ def checked(tape: Tape, asked: Asked) -> tuple[LeafCheck, ...]:
         return tuple(_Result(tape, steps, root, asked).leaves())
     except (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError) as error:
         raise Unrepeatable(str(error).partition("\n")[0]) from error
+
+
+def operations(tape: Tape, tensors: Sequence[Tensor], asked: Asked) -> Survey:
+    """Every operation behind these results by itself; nothing where the recording is not whole."""
+    if tape.full:
+        return Survey()
+    behind = {id(step.node) for tensor in tensors for step in tape.behind(tensor)}
+    steps = [step for step in tape.steps if id(step.node) in behind]
+    roots = [tape.operand(tensor).key for tensor in tensors]
+    with undisturbed(grad=True):
+        return survey(tape, steps, roots, asked)
 
 
 class _Result:
@@ -66,11 +85,15 @@ class _Result:
         self.value = value
         self.is_finite = bool((self.weights != 0).all())
         self.findings: Findings | None = None
+        self.by = "complex step"
+        self.is_holomorphic = _allow_complex(steps, self.repetition.leaves)
 
     def leaves(self) -> Iterator[LeafCheck]:
         coarse = self._coarse()
         for leaf in self.repetition.leaves:
-            yield self._leaf(leaf, coarse)
+            self.by = "complex step"
+            fact = self._leaf(leaf, coarse)
+            yield fact._replace(by=self.by if fact.elements or fact.directions else "differences")
 
     def _coarse(self) -> dict[int, Any]:
         """The gradients in the program's own precision."""
@@ -109,8 +132,10 @@ class _Result:
         if gap > 1.0:
             return self._judged(fact, leaf, analytic, found)
         if not math.isfinite(analytic):
-            return fact._replace(status="undefined", cause="neither is a number")
-        return _lost(fact, gradient, coarse.get(id(leaf)), leaf)
+            return fact._replace(
+                status="undefined", cause="the gradient and the difference quotient are both NaN"
+            )
+        return lost(fact, gradient, coarse.get(id(leaf)))
 
     def _chosen(self, total: int) -> tuple[list[int], int]:
         """Which elements are perturbed alone, and along how many directions all together."""
@@ -141,6 +166,10 @@ class _Result:
         start = self.fixed[id(leaf)]
         slope = slope_along(start, along, direction)
         shaped = direction.reshape(start._data.shape)
+        exact = self._complex_slope(leaf, shaped)
+        if exact is not None and self.asked.tolerance.allows(slope, exact):
+            return slope, 0.0, Quotient(exact, 0.0, exact, exact, 0.0)
+        self.by = "differences"
 
         def at(step: float) -> list[Tensor]:
             self.asked.look()
@@ -154,6 +183,27 @@ class _Result:
         told = compared(sides, start, direction, slope, self.asked.tolerance)
         return slope, *told
 
+    def _complex_slope(self, leaf: Tensor, direction: Any) -> float | None:
+        """The slope from a complex step, which loses no digits; None where the program does not
+        allow it. What it gives counts only where it agrees: a kernel may not be holomorphic."""
+        if not self.is_holomorphic:
+            return None
+        self.asked.look()
+        start = self.fixed[id(leaf)]
+        kind = start._kind.of(dtypes.BY_NAME["complex128"])
+        moved = plain(start._data + 1j * TINY * direction, kind)
+        try:
+            with undisturbed(grad=False), warnings.catch_warnings():
+                warnings.simplefilter("error", ComplexWarning)  # a kernel that takes the real part
+                value = self.repetition.run({**self.fixed, id(leaf): moved}, self.root)
+        except (*REFUSED, ComplexWarning):
+            self.is_holomorphic = False
+            return None
+        if value._data.dtype.kind != "c" or value._data.shape != self.weights.shape:
+            return None
+        rise = kind.xp.where(self.weights != 0, value._data.imag * self.weights, 0.0)
+        return float(rise.sum()) / TINY
+
     # ---- where they disagree
 
     def _judged(self, fact: LeafCheck, leaf: Tensor, analytic: float, found: Quotient) -> LeafCheck:
@@ -164,7 +214,9 @@ class _Result:
         on_the_way = depending(self.steps, leaf)
         wrong = tuple(edge for number, edge in self.findings.wrong if number in on_the_way)
         if wrong:
-            return fact._replace(status="different", cause=wrong[0].cause, edges=wrong)
+            smooth = [edge for edge in wrong if not edge.cause.startswith("kink")]
+            status = "different" if smooth else "kink"
+            return fact._replace(status=status, cause=(smooth or wrong)[0].cause, edges=wrong)
         if not math.isfinite(analytic):
             poles = tuple(e for number, e in self.findings.unbounded if number in on_the_way)
             said = f"the gradient is {analytic} where the slope is {found.value:.6g}"
@@ -173,7 +225,7 @@ class _Result:
             return fact._replace(status="different", cause=said, edges=poles)
         tolerance = self.asked.tolerance.around(analytic)
         if found.is_kink(tolerance) and not self.findings.complete:
-            return fact._replace(status="different", cause=kink(found))
+            return fact._replace(status="kink", cause=kink(found))
         complete = self.findings.complete
         if complete or abs(analytic - found.value) <= 3 * found.error:
             said = "every operation on the way agrees by itself" if complete else ""
@@ -181,6 +233,15 @@ class _Result:
                 said = "step size: no step gives a stable quotient" + (said and f"; {said}")
             return fact._replace(status="unclear", cause=said)
         return fact._replace(status="different", cause="not found: each operation agrees by itself")
+
+
+def _allow_complex(steps: Sequence[Step], leaves: Sequence[Tensor]) -> bool:
+    """Operations that have a derivative for complex numbers, as far as they say so."""
+    real = all(leaf._kind.dtype.category == dtypes.FLOATING for leaf in leaves)
+    return real and all(
+        step.function is None or (isinstance(step.function, Row) and step.function.holomorphic)
+        for step in steps
+    )
 
 
 def _gradients(
@@ -203,13 +264,14 @@ def _gradients(
     return gradients, value.detach()
 
 
-def _lost(fact: LeafCheck, gradient: Any, coarse: Any, leaf: Tensor) -> LeafCheck:
-    """Whether the program's own precision is enough for this gradient."""
-    if coarse is None or leaf._kind.array_dtype.itemsize >= 8 or not gradient.size:
+def lost(fact: LeafCheck, gradient: Any, coarse: Any) -> LeafCheck:
+    """Whether the program's own precision is enough for this gradient: `coarse` is what it gives,
+    None where that is the same."""
+    precision = PRECISIONS.get(fact.dtype)
+    if coarse is None or precision is None or not gradient.size:
         return fact
     largest = float(abs(gradient).max())
     off = float(abs(coarse - gradient).max())
-    precision = {"float16": 1e-3, "bfloat16": 8e-3}.get(fact.dtype, 1.2e-7)
     if not math.isfinite(off) or off <= LOST * math.sqrt(precision) * largest + NOTHING:
         return fact
     place = int(abs(coarse - gradient).argmax())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from ....autograd import grad as autograd_grad
@@ -12,30 +11,28 @@ from ....engine.mode import state
 from ....engine.row import Row
 from ....engine.tensor import Tensor, plain
 from ....recording.facts.check import EdgeCheck
+from .operation import Operation, cause
 from .points import (
     Asked,
     all_elements,
-    compared,
-    kink,
     one_element,
-    sides_of,
     slope_along,
-    unravelled,
-    weights_of,
 )
-from .quotient import Quotient, Sides
+from .quotient import Quotient
 from .repeat import doubled, widened
 from .tape import Key, Operand, Step, operands_of
 
 MOST_STEPS = 2000  # operations that are looked at
 MOST_ELEMENTS = 32  # of one operand
 MOST_WRONG = 5  # that are told
-EXACT = 1e-6
-NEAR = 1e-3  # how far to move to see which number of the output moves
 
 
 # What these read of a matrix is one triangle, and their gradient is that of a symmetric matrix.
 SYMMETRIC = ("Cholesky", "LinalgCholesky", "LinalgEigh", "Eigh")
+
+
+# What an operation says that does not run by itself, or not in double precision.
+REFUSED = (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError)
 
 
 class Findings(NamedTuple):
@@ -60,13 +57,10 @@ def edges(steps: list[Step], root: Key | None, asked: Asked) -> Findings:
         if step.function is None or step.is_bound:
             complete = complete and step.function is None
             continue
-        places = [place for place, (_, key) in enumerate(step.outs) if key in used]
-        for place, inner, operand in operands_of(step):
-            if not operand.connected and not (step.inplace and place == 0):
-                continue
+        for part in recorded(step, used):
             try:
-                found, gap, whole = _operand(step, place, inner, operand, places, asked)
-            except (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError):
+                found, gap, whole = _looked_at(part, asked)
+            except REFUSED:
                 complete = False
                 continue
             complete = complete and whole
@@ -94,68 +88,62 @@ def depending(steps: list[Step], leaf: Tensor) -> set[int]:
     return numbers
 
 
-def _operand(
-    step: Step, place: int, inner: int | None, operand: Operand, places: list[int], asked: Asked
-) -> tuple[EdgeCheck | None, float, bool]:
+def recorded(step: Step, used: Collection[Key | None]) -> Iterator[Recorded]:
+    """The operation as a function of each operand that gradients flow to."""
+    places = [place for place, (_, key) in enumerate(step.outs) if key in used]
+    for place, inner, operand in operands_of(step):
+        if operand.connected or (step.inplace and place == 0):
+            if operand.tensor._kind.differentiable:
+                yield Recorded(step, place, inner, operand, places)
+
+
+def _looked_at(part: Recorded, asked: Asked) -> tuple[EdgeCheck | None, float, bool]:
     """The element of one operand with the largest difference, if that is too large to be none; the
     difference in terms of what is allowed; whether every element was looked at."""
-    start = doubled(operand.tensor, operand.data)
-    if not start._kind.differentiable:
+    part.run()
+    if not part.values:
         return None, 0.0, True
-    local = _Local(step, place, inner, start, places)
-    if not local.values:
-        return None, 0.0, True
-    weights = [weights_of(value) for value in local.values]
-    along = local.gradient(weights)
+    along = part.gradient(part.weights())
     sane = all(
-        bool(one.tensor._kind.xp.isfinite(one.data).all()) for _, _, one in operands_of(step)
+        bool(one.tensor._kind.xp.isfinite(one.data).all()) for _, _, one in operands_of(part.step)
     )
-    worst: tuple[float, Any, float, Quotient] | None = None
-    for element, direction, slope in _directions(step, start, along):
-        if not (sane or math.isfinite(slope)):
-            continue  # an infinity came in from elsewhere
-        gap, found = local.compared(weights, direction, slope, asked)
-        if worst is None or gap > worst[0]:
-            worst = gap, (element, direction), slope, found
-    whole = start._data.size <= MOST_ELEMENTS
-    if worst is None or (worst[0] <= 1.0 and math.isfinite(worst[2])):
+    worst = part.worst(part.directions(along), asked.tolerance, sane)
+    whole = part.start._data.size <= MOST_ELEMENTS
+    if worst is None:
         return None, 0.0, whole
-    gap, (element, direction), slope, found = worst
-    if gap > 1.0 and math.isfinite(slope) and not found.is_kink(asked.tolerance.around(slope)):
-        if abs(slope - found.value) <= 3 * found.error:
-            return None, 0.0, False  # no quotient to rely on
-    output = local.output_of(weights, direction)
-    if output is not None:  # one number of the output tells it more plainly than a weighted sum
-        alone = local.only(*output)
-        plainly = slope_along(start, local.gradient(alone), direction)
-        nearer, quotient = local.compared(alone, direction, plainly, asked)
-        if nearer > 1.0:
-            slope, found = plainly, quotient
-    told = () if element is None else unravelled(element, tuple(start.shape))
-    return _fact(step, place, inner, operand, told, slope, found, asked), gap, whole
+    if worst.is_doubtful:
+        return None, 0.0, False
+    return edge_check(part, worst.element, worst.slope, worst.found, asked), worst.gap, whole
 
 
-class _Local:
-    """One operation as a function of one of its operands; the others stay as they were."""
+class Recorded(Operation):
+    """A recorded operation, with the other operands as they were."""
 
     def __init__(
-        self, step: Step, place: int, inner: int | None, start: Tensor, places: list[int]
+        self, step: Step, place: int, inner: int | None, operand: Operand, places: list[int]
     ) -> None:
-        self.step, self.place, self.inner, self.start, self.places = (
-            step, place, inner, start, places,
-        )  # fmt: skip
-        self.given = [_constant(value) for value in step.arguments]
-        self.leaf = plain(start._data, start._kind).requires_grad_()
-        self.values = self.outputs(self.leaf)
+        self.step, self.place, self.inner, self.places = step, place, inner, places
+        self.operand = operand
+        self.start = doubled(operand.tensor, operand.data)
+        self.leaf = plain(self.start._data, self.start._kind).requires_grad_()
 
-    def outputs(self, tensor: Tensor) -> list[Tensor]:
-        """What it gives for this operand."""
-        return _outputs(
-            _called(self.step, _with(self.given, self.place, self.inner, tensor)), self.places
-        )
+    def run(self) -> None:
+        """Runs it in double precision; who looks at it expects that it may refuse."""
+        self.given = [_constant(value) for value in self.step.arguments]
+        self.values = self._run(self.leaf)
+
+    def outputs(self, operand: Tensor) -> list[Tensor]:
+        before, state.grad_enabled = state.grad_enabled, False
+        try:
+            return self._run(operand)
+        finally:
+            state.grad_enabled = before
+
+    def _run(self, operand: Tensor) -> list[Tensor]:
+        given = _with(self.given, self.place, self.inner, operand)
+        return _outputs(_called(self.step, given), self.places)
 
     def gradient(self, weights: list[Any]) -> Any:
-        """What it hands back to the operand, flat."""
         seeds = [
             plain(value._kind.xp.asarray(weight).astype(value._kind.array_dtype), value._kind)
             for weight, value in zip(weights, self.values, strict=True)
@@ -166,64 +154,31 @@ class _Local:
         xp = self.start._kind.xp
         return xp.zeros(self.start._data.size) if found is None else found._data.reshape(-1)
 
-    def moved(self, direction: Any, step_size: float) -> list[Tensor]:
-        """The outputs beside the point."""
-        data = self.start._data + step_size * direction.reshape(self.start._data.shape)
-        before, state.grad_enabled = state.grad_enabled, False
-        try:
-            return self.outputs(plain(data, self.start._kind))
-        finally:
-            state.grad_enabled = before
-
-    def compared(
-        self, weights: list[Any], direction: Any, slope: float, asked: Asked
-    ) -> tuple[float, Quotient]:
-        """A slope against the quotient of the weighted sum of the outputs."""
-
-        def sides(size: float) -> Sides:
-            ahead, behind = self.moved(direction, size), self.moved(direction, -size)
-            return sides_of(ahead, self.values, behind, weights)
-
-        return compared(sides, self.start, direction, slope, asked.tolerance)
-
-    def output_of(self, weights: list[Any], direction: Any) -> tuple[int, int] | None:
-        """The number of the output that moves most: which output, which element."""
-        best: tuple[float, int, int] | None = None
-        for number, (ahead, behind, weight) in enumerate(
-            zip(self.moved(direction, NEAR), self.moved(direction, -NEAR), weights, strict=True)
-        ):
-            apart = abs(ahead._data - behind._data) * (weight != 0)
-            if apart.size and (best is None or float(apart.max()) > best[0]):
-                best = float(apart.max()), number, int(apart.argmax())
-        return None if best is None or not math.isfinite(best[0]) else best[1:]
-
-    def only(self, number: int, element: int) -> list[Any]:
-        """Weights that let one number through."""
-        xp = self.start._kind.xp
-        alone = [xp.zeros(value._data.shape) for value in self.values]
-        alone[number].reshape(-1)[element] = 1.0
-        return alone
+    def directions(self, along: Any) -> Iterator[tuple[int | None, Any, float]]:
+        """(element, direction, the gradient along it): each alone, or all and the first few."""
+        start = self.start
+        total = int(start._data.size)
+        units: tuple[complex, ...] = (1.0, 1j) if start._kind.dtype.category > 2 else (1.0,)
+        both = is_symmetric(self.step, start)
+        finite = start._kind.xp.isfinite(start._data.reshape(-1)) & ~left_out(self.step, start)
+        for element in range(min(total, MOST_ELEMENTS)):
+            for unit in units if finite[element] else ():
+                direction = one_element(start, element, unit)
+                if both:
+                    square = direction.reshape(start._data.shape)
+                    direction = ((square + square.swapaxes(-1, -2).conj()) / 2).reshape(-1)
+                yield element, direction, slope_along(start, along, direction)
+        if total > MOST_ELEMENTS and not both and bool(finite.all()):
+            direction = all_elements(start, 0)
+            yield None, direction, slope_along(start, along, direction)
 
 
-def _directions(step: Step, start: Tensor, along: Any) -> Iterator[tuple[int | None, Any, float]]:
-    """(element, direction, the gradient along it): each alone, or all of them and the first few."""
-    total = int(start._data.size)
-    units: tuple[complex, ...] = (1.0, 1j) if start._kind.dtype.category > 2 else (1.0,)
-    both = step.name.startswith(SYMMETRIC) and start._data.ndim > 1
-    finite = start._kind.xp.isfinite(start._data.reshape(-1)) & ~_left_out(step, start)
-    for element in range(min(total, MOST_ELEMENTS)):
-        for unit in units if finite[element] else ():
-            direction = one_element(start, element, unit)
-            if both:
-                square = direction.reshape(start._data.shape)
-                direction = ((square + square.swapaxes(-1, -2).conj()) / 2).reshape(-1)
-            yield element, direction, slope_along(start, along, direction)
-    if total > MOST_ELEMENTS and not both and bool(finite.all()):
-        direction = all_elements(start, 0)
-        yield None, direction, slope_along(start, along, direction)
+def is_symmetric(step: Step, start: Tensor) -> bool:
+    """Whether it reads one half of a matrix and hands back the gradient of a symmetric one."""
+    return step.name.startswith(SYMMETRIC) and start._data.ndim > 1
 
 
-def _left_out(step: Step, start: Tensor) -> Any:
+def left_out(step: Step, start: Tensor) -> Any:
     """Elements that get no gradient by convention: the row of an embedding that pads."""
     xp = start._kind.xp
     left = xp.zeros(start._data.shape, dtype=bool)
@@ -270,41 +225,19 @@ def _outputs(result: Any, places: list[int]) -> list[Tensor]:
     return [t for t in chosen if isinstance(t, Tensor) and t._kind.differentiable]
 
 
-def _fact(
-    step: Step, place: int, inner: int | None, operand: Operand, element: tuple[int, ...],
-    analytic: float, found: Quotient, asked: Asked,
-) -> EdgeCheck:  # fmt: skip
-    where = asked.place(step.node)
-    name, _ = asked.leaf_name(operand.tensor)
+def edge_check(
+    part: Recorded, element: tuple[int, ...], slope: float, found: Quotient, asked: Asked
+) -> EdgeCheck:
+    """The fact: what is handed back to an element, what its slope is, why they may differ."""
+    step, name = part.step, asked.leaf_name(part.operand.tensor)[0]
     if not name.isidentifier():
-        name = step.argument_name(place) + ("" if inner is None else f"[{inner}]")
-    cause = _cause(step, analytic, found, asked)
+        name = step.argument_name(part.place) + ("" if part.inner is None else f"[{part.inner}]")
+    library = step.function.name if isinstance(step.function, Row) else None
+    steady = library is not None or part.is_steady()
+    why = cause(step.name, library, slope, found, asked.tolerance, steady)
+    where = asked.place(step.node)
+    fact = EdgeCheck(step.name, name, element, slope, found.value, why, "", *(None,) * 4)
     if where is None:
-        return EdgeCheck(step.name, name, element, analytic, found.value, cause, "", None, None,
-                         None, None)  # fmt: skip
-    return EdgeCheck(step.name, name, element, analytic, found.value, cause, where.text,
-                     where.line, where.column, where.end_line, where.end_column)  # fmt: skip
-
-
-def _cause(step: Step, analytic: float, found: Quotient, asked: Asked) -> str:
-    """Why the two may differ, as far as the numbers tell it."""
-    if not math.isfinite(analytic):
-        if not found.finite or found.error > abs(found.value) * 0.1:
-            return f"{step.name} has no bounded slope here"
-        if not found.value:
-            return f"{step.name} multiplies 0 by a slope without bound: {analytic}"
-        return f"the operation hands back {analytic} where its slope is {found.value:.6g}"
-    if not found.finite:
-        return "the operation has no value next to this one"
-    if found.is_kink(asked.tolerance.around(max(abs(analytic), abs(found.value)))):
-        return kink(found)
-    if found.error > 0.01 * abs(found.value) + asked.tolerance.atol:
-        return "step size: no step gives a stable quotient here"
-    if isinstance(step.function, Row):
-        return f"the derivative of {step.function.name} is not its slope here"
-    said = f"the backward of {step.name.removesuffix('Backward')} is wrong"
-    if found.value and analytic:
-        ratio = analytic / found.value
-        if abs(ratio - round(ratio, 3)) < EXACT:
-            said += f": it gives {ratio:.4g} times the derivative"
-    return said
+        return fact
+    return fact._replace(text=where.text, line=where.line, column=where.column,
+                         end_line=where.end_line, end_column=where.end_column)  # fmt: skip

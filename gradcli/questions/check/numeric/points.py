@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from ....engine.tensor import Tensor
 from .quotient import Quotient, Sides, quotient
 
+DOUBLE = 2.0**-52  # the precision that noise is counted in
+
 
 class Tolerance(NamedTuple):
     """Equal is what differs by no more than atol + rtol * the larger of the two."""
@@ -63,7 +65,8 @@ def sides_of(
     if not size:  # nothing moved: so much might have gone lost in rounding
         size = sum(float(abs(here._data)[weight != 0].sum())
                    for here, weight in zip(middle, weights, strict=True))  # fmt: skip
-    return Sides(moved, returned, size)
+    roughest = max((float(one._kind.xp.finfo(one._data.dtype).eps) for one in middle), default=0.0)
+    return Sides(moved, returned, size * max(1.0, roughest / DOUBLE))
 
 
 def one_element(tensor: Tensor, element: int, unit: complex) -> Any:

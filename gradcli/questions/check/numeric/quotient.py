@@ -39,6 +39,11 @@ class Quotient(NamedTuple):
         apart = abs(self.right - self.left)
         return apart > max(tolerance, 10 * self.noise) and apart > 0.7 * self.bend
 
+    @property
+    def is_jump(self) -> bool:
+        """The slopes on the two sides grow apart as the step shrinks."""
+        return abs(self.right - self.left) > 2 * self.bend
+
 
 class Sides(NamedTuple):
     """How far a function moves when it goes a step ahead, and behind; the size of the numbers that

@@ -7,7 +7,7 @@ too, and views share it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,6 +21,7 @@ from ....engine.tensor import Tensor, plain
 from ....numerics.random import default_generator
 from .tape import Key, Operand, Step, Tape, Unrepeatable, leaves_of, operands_of
 
+NONE: Mapping[Any, Tensor] = {}
 STRAY = 1e-3  # a value that differs so much from the recorded one was changed behind the graph
 
 
@@ -64,11 +65,14 @@ class Repetition:
                         found[id(one.tensor)] = self._cast(one, copied=True)
         return found
 
-    def run(self, leaves: dict[int, Tensor], root: Operand) -> Tensor:
-        """The result for these leaves; the random numbers are the same every time."""
+    def run(
+        self, leaves: dict[int, Tensor], root: Operand, inner: Mapping[Any, Tensor] = NONE
+    ) -> Tensor:
+        """The result for these leaves; the random numbers are the same every time. `inner` are
+        values that stand in for what operations gave."""
         for generator, mark in self.generators:
             generator.return_to(mark)
-        by_key: dict[Key, Tensor] = {}
+        by_key: dict[Key, Tensor] = dict(inner)
         by_id: dict[int, Tensor] = {}
         first = self.strays is None
         if first:
@@ -79,7 +83,7 @@ class Repetition:
             for out, (tensor, key) in zip(outs, step.outs, strict=True):
                 if tensor is not None:
                     by_id[id(tensor)] = out
-                    if key is not None:
+                    if key is not None and key not in inner:
                         by_key[key] = out
             if step.base is not None and step.base[1] is not None:
                 by_key[step.base[1]] = by_id[id(step.base[0])]
@@ -103,11 +107,15 @@ class Repetition:
         elif step.inplace:
             twin = self._twins.get(id(step.function))
             if twin is None:
-                twin = self._twins[id(step.function)] = Inplace(step.function).run
+                twin = self._twins[id(step.function)] = self.twin_of(step.function)
             result = twin(*given)
         else:
             result = step.function.run(*given)
         return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+
+    def twin_of(self, row: Row) -> Callable[..., Any]:
+        """What an operation in place runs."""
+        return Inplace(row).run
 
     # ---- arguments
 

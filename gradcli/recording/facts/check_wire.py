@@ -1,4 +1,4 @@
-"""Questions: the facts of a check as one line of JSON, and back: what a worker answers.
+"""Recording: the facts of a check as one line of JSON, and back: what a worker answers.
 
 A worker may have been taken over by the program that it ran. So nothing that it says is unpickled:
 what comes back is built from the declared types of the facts, and anything else is no answer.
@@ -11,7 +11,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from ...recording.facts.check import FileCheck
+from .check import FileCheck
 
 END = b"\n"
 

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..engine.mode import no_grad, state
-from ..engine.tensor import Tensor
-from ..operators import catalogue
-
-__all__ = [
-    "clip_grad_norm_", "clip_grad_value_", "get_total_norm", "clip_grads_with_norm_",
-    "parameters_to_vector", "vector_to_parameters",
-]  # fmt: skip
+from ...engine.mode import no_grad, state
+from ...engine.tensor import Tensor
+from ...operators import catalogue
 
 
 def _listed(tensors: Any) -> list[Any]:
@@ -29,7 +24,7 @@ def get_total_norm(
     """The norm of all tensors together: the norm of their norms."""
     tensors, norm_type = _listed(tensors), float(norm_type)
     if not tensors:
-        from ..engine.construct import tensor
+        from ...engine.construct import tensor
 
         return tensor(0.0)
     norm = catalogue.functions["linalg.vector_norm"]
@@ -68,6 +63,15 @@ def clip_grad_norm_(
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
     clip_grads_with_norm_(parameters, max_norm, total)
     return total
+
+
+def clip_grad_norm(*arguments: Any, **options: Any) -> Any:
+    state.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
+        "`torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+    )
+    return clip_grad_norm_(*arguments, **options)
 
 
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: Any = None) -> None:

@@ -1,0 +1,1 @@
+"""gate: `gradcli check` in other hands: pytest, and whoever checks programs one after the other."""

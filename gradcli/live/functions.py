@@ -1,0 +1,112 @@
+"""Live: functions of a text that is running already: for a recording they run rewritten code.
+
+A frame that runs keeps its code; the functions that it calls can be given other code, which has the
+same lines and columns. They are the program's own again when the recording ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import CodeType, FunctionType
+from typing import Any
+
+from .planting import compiled
+from .text import Text
+
+DEEPEST = 8  # functions behind functions: decorators, closures
+Place = tuple[str, int]  # the qualified name, the first line
+
+
+class Functions:
+    """The functions of a text, found from the names that a frame has."""
+
+    def __init__(self, text: Text, names: Mapping[str, Any]) -> None:
+        self.text, self.names = text, names
+        self.swapped: list[tuple[FunctionType, CodeType, CodeType]] = []
+
+    def rewrite(self, machine: Any) -> None:
+        """From here on they tell the machine's listener what they compute."""
+        found = list(self._found())
+        if not found or any(map(_is_compiled, self.names.values())):
+            return  # torch.compile reads the code of functions
+        codes = {_place(code): code for code in codes_of(compiled(self.text, machine))}
+        for function in found:
+            old, new = function.__code__, codes.get(_place(function.__code__))
+            if new is not None and _is_alike(old, new):
+                function.__code__ = new
+                self.text.told.add(new)
+                self.swapped.append((function, old, new))
+
+    def restore(self) -> None:
+        """They run what they ran before."""
+        for function, old, new in self.swapped:
+            if function.__code__ is new:
+                function.__code__ = old
+        self.swapped.clear()
+
+    def _found(self) -> Iterator[FunctionType]:
+        """Of the file of the text, those of its classes too."""
+        pending = [(value, 0) for value in self.names.values()]
+        seen: set[int] = set()
+        for value, depth in pending:
+            if not isinstance(value, (FunctionType, type, staticmethod, classmethod, property)):
+                if not _is_object(value):
+                    continue
+                value = type(value)
+            if id(value) in seen or depth > DEEPEST:
+                continue
+            seen.add(id(value))
+            pending.extend((inner, depth + 1) for inner in _inside(value, self.text.filename))
+            if isinstance(value, FunctionType) and self._is_here(value):
+                yield value
+
+    def _is_here(self, function: FunctionType) -> bool:
+        return function.__code__.co_filename == self.text.filename
+
+
+def _inside(value: Any, filename: str) -> Iterator[Any]:
+    """What a class or a wrapper holds."""
+    if isinstance(value, type):
+        for base in value.__mro__:
+            if base.__module__ == value.__module__:
+                yield from vars(base).values()
+    elif isinstance(value, FunctionType):
+        yield getattr(value, "__wrapped__", None)
+        for cell in value.__closure__ or ():
+            try:
+                yield cell.cell_contents
+            except ValueError:  # it is empty yet
+                continue
+    elif isinstance(value, property):
+        yield from (value.fget, value.fset)
+    else:
+        yield value.__func__
+
+
+def _is_object(value: Any) -> bool:
+    """Of a class of Python's kind: not of one that is built in."""
+    return isinstance(getattr(value, "__dict__", None), dict)
+
+
+def _is_compiled(value: Any) -> bool:
+    return hasattr(value, "_torchdynamo_orig_callable") or hasattr(value, "_orig_mod")
+
+
+def codes_of(code: CodeType) -> Iterator[CodeType]:
+    """The code of the functions in it."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from codes_of(constant)
+
+
+def _place(code: CodeType) -> Place:
+    return code.co_qualname, code.co_firstlineno
+
+
+def _is_alike(old: CodeType, new: CodeType) -> bool:
+    """Whether a function can run the other code in its place."""
+    return (
+        old.co_freevars == new.co_freevars
+        and old.co_varnames[: old.co_argcount] == (new.co_varnames[: new.co_argcount])
+    )

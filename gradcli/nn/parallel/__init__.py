@@ -1,0 +1,1 @@
+"""library: torch.nn.parallel: a module over several devices."""

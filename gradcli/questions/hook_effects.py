@@ -1,0 +1,73 @@
+"""Questions: what hooks changed: the gradients of the leaves with them and without, in one pass.
+
+The program runs once more, and no hook on a gradient is registered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..engine.hooks import muted
+from ..engine.run_state import as_new
+from ..pipeline.request import Ran
+from ..pipeline.run import execute
+from ..recording import collect as collecting
+from ..recording.collect import text_of
+from ..recording.facts import EffectFact
+from ..recording.passes import Pass
+from ..recording.recording import Recording
+from ..recording.sides import AnyTensor
+from ..recording.snapshot import Summary, restored
+from .graph import module_tensors
+from .shown import chosen, keep
+from .watching import Binder, Wishes, watching
+
+
+def effects(ran: Ran, one: Pass | None) -> tuple[EffectFact, ...]:
+    """Every leaf whose gradient is another one because of hooks."""
+    changed = any(run.after is not None for run in ran.recording.hooks.runs)
+    if one is None or not changed or ran.error is not None or ran.request.engine == "torch":
+        return ()
+    binder = ran.recording.find(Binder)
+    leaves = () if binder is None else tuple(binder.wrt)
+    recording = watching(Wishes(leaves=leaves), values=True)
+    keep(recording.passes, one.number)
+    with as_new():
+        muted.on = True
+        again = execute(ran.request, None, recording)
+        if again.error is not None or one.number > recording.passes.count:
+            return ()
+        without = dict(_gradients(again, chosen(recording.passes, one.number)))
+    told = dict(_gradients(ran, one))
+    return tuple(
+        EffectFact(name, without.get(name), told.get(name))
+        for name in {**told, **without}
+        if without.get(name) != told.get(name)
+    )
+
+
+def _gradients(ran: Ran, one: Pass | None) -> Iterator[tuple[str, str]]:
+    """The gradient that came to each named leaf in a pass, as PyTorch prints it."""
+    if one is None or ran.outcome is None:
+        return
+    names = _names(ran, ran.recording)
+    for identity, (_, _, gradient) in one.leaves.items():
+        value = restored(gradient)
+        if identity in names and value is not None:
+            summary = isinstance(value, Summary)
+            yield names[identity], str(value.range) if summary else text_of(value)
+
+
+def _names(ran: Ran, recording: Recording) -> dict[int, str]:
+    """Leaves by their identity: a name of its own before an element of a list."""
+    assert ran.outcome is not None
+    bindings = ran.outcome.bindings
+    named = [(name, tensor) for name, tensor in collecting.named_tensors(bindings, AnyTensor)]
+    named.sort(key=lambda pair: "[" in pair[0])
+    inner = module_tensors(recording.names.reached(bindings), recording.lines)
+    found: dict[int, str] = {}
+    for name, tensor in (*named, *((each.name, each.tensor) for each in inner)):
+        found.setdefault(id(tensor), name)
+    for each in recording.names.leaves:
+        found.setdefault(id(each.tensor), each.name)
+    return found

@@ -1,0 +1,216 @@
+"""Questions: PyTorch's graph as one of the own engine, so that paths are walked in one way.
+
+A node whose declaration and saved values are known becomes one of that declaration, where both give
+the same numbers; any other one asks PyTorch's for numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ...engine.formula import fit
+from ...engine.leaf import edge_of
+from ...engine.node import CustomNode, Node, NodeExtras, SavedOutput
+from ...engine.tensor import Tensor, from_array
+from ...recording.sides import array_of, is_end, origin_of, probed, row_of, sequence_of
+
+if TYPE_CHECKING:
+    from ..why.passes import Applied
+
+CLOSE = 1e-4  # relative to the largest number
+LARGEST = 2**63 - 1
+GONE = (
+    "what it had saved was given up or has changed since; ask before backward(), or for a pass by "
+    "its number: --pass N"
+)
+
+
+class ForeignNode(CustomNode):
+    """A node of PyTorch's, which computes by itself."""
+
+    __slots__ = ("foreign", "widths")
+
+    foreign: Any
+    widths: list[tuple[tuple[int, ...], str]]  # shape and type of each output
+
+    def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+        given = [
+            numpy.zeros(shape, dtype) if grad is None else numpy.asarray(array_of(grad))
+            for grad, (shape, dtype) in zip(grads, self.widths, strict=False)
+        ]
+        try:
+            found = probed(self.foreign, *given)
+        except RuntimeError as error:
+            raise RuntimeError(f"{self.name()}: {GONE}") from error
+        asked = [None if edge is None else value
+                 for edge, value in zip(self.edges, found, strict=False)]  # fmt: skip
+        fitted = asked if self.inputs is None else fit(self, asked)
+        return tuple(None if value is None else _carried(value, tensors) for value in fitted)
+
+    @property
+    def outputs(self) -> int:
+        return len(self.widths)
+
+
+def _carried(value: Any, tensors: bool) -> Any:
+    return from_array(value) if tensors else value
+
+
+class Translation:
+    """What stands for PyTorch's tensors and nodes; both are held, so that identities stay."""
+
+    def __init__(self, applied: Mapping[int, Applied] | None = None) -> None:
+        self.applied = applied or {}  # what a pass saw of nodes that have given up what they saved
+        self.nodes: dict[int, tuple[Any, Node]] = {}
+        self.tensors: dict[int, tuple[Any, Tensor]] = {}
+
+    def knows(self, foreign: Any) -> bool:
+        """Whether it is a leaf, or in the graph that was translated."""
+        return (
+            isinstance(foreign, Tensor)
+            or foreign.grad_fn is None
+            or id(foreign.grad_fn) in self.nodes
+        )
+
+    def tensor(self, foreign: Any) -> Tensor:
+        """The own tensor at the same place of the graph."""
+        if isinstance(foreign, Tensor):
+            return foreign
+        known = self.tensors.get(id(foreign))
+        if known is not None and known[0] is foreign and known[1].requires_grad == (
+            foreign.requires_grad
+        ):  # fmt: skip
+            return known[1]
+        made = from_array(numpy.array(array_of(foreign)))
+        if foreign.requires_grad:
+            made._requires_grad = True
+            if foreign.grad_fn is not None:  # of what a node saved, it is there already
+                made._grad_fn, made._output_nr = self.node(foreign.grad_fn), foreign.output_nr
+        self.tensors[id(foreign)] = (foreign, made)
+        return made
+
+    def node(self, root: Any) -> Node:
+        """The own node, and those behind it, the farthest first."""
+        order, seen = [root], {id(root)}
+        for node in order:
+            for edge, _ in node.next_functions:
+                if edge is not None and id(edge) not in seen:
+                    seen.add(id(edge))
+                    order.append(edge)
+        ends = [node for node in order if is_end(node)]
+        inner = sorted((node for node in order if not is_end(node)), key=sequence_of)
+        for node in (*ends, *inner):
+            if id(node) not in self.nodes:
+                self.nodes[id(node)] = (node, self._made(node))
+        return self.nodes[id(root)][1]
+
+    def _made(self, node: Any) -> Node:
+        if is_end(node):
+            end: Node = edge_of(self.tensor(node.variable))  # type: ignore[assignment]
+            return end
+        pairs = node.next_functions
+        edges = tuple(None if edge is None else self.nodes[id(edge)][1] for edge, _ in pairs)
+        numbers = tuple(number for _, number in pairs)
+        made = ForeignNode(node.name(), edges, numbers if any(numbers) else None)
+        made.foreign = node
+        made.widths = [(tuple(one.shape), str(one.dtype).removeprefix("torch."))
+                       for one in node._input_metadata]  # fmt: skip
+        made.origin = origin_of(node)
+        given = [self._width(edge, number) for edge, number in pairs]
+        if any(one is not None and one != made.widths[0] for one in given):
+            made.inputs = tuple(None if one is None else (one[0], _kind(one[1])) for one in given)
+        return self._declared(node, made, given) or made
+
+    def _declared(self, node: Any, foreign: ForeignNode, given: list[Any]) -> Node | None:
+        """A node of the declaration, where it gives the same numbers."""
+        row = row_of(node)
+        if row is None or foreign.outputs != 1 or foreign.numbers is not None:
+            return None
+        try:
+            saved = [self._saved(node, row, key, given) for key in row.saved_keys]
+        except (AttributeError, RuntimeError, TypeError, KeyError, ValueError):
+            return None  # kept in another way, or not at all
+        made = Node()
+        made.row, made.edges, made.saved = row, foreign.edges, tuple(saved)
+        made.sequence, made.origin = foreign.sequence, foreign.origin
+        made.rest = None if foreign.inputs is None else NodeExtras(foreign.inputs)
+        made.buffer = None
+        shape, dtype = foreign.widths[0]
+        probe = numpy.linspace(0.5, 1.5, max(int(numpy.prod(shape)), 1), dtype=dtype)
+        probe = probe[: int(numpy.prod(shape))].reshape(shape)
+        seen = self.applied.get(id(node))
+        if seen is None:
+            return made if _alike(made, (probe,), lambda: foreign.apply((probe,), False)) else None
+        grads = tuple(map(array_of, seen.grads))
+        results = [array_of(value) for value in seen.results]
+        if None in seen.grads:
+            return None
+        fitted = results if foreign.inputs is None else fit(foreign, results)
+        return made if _alike(made, grads, lambda: fitted) else None
+
+    def _width(self, edge: Any, number: int) -> tuple[tuple[int, ...], str] | None:
+        """Shape and type of what an edge leads to."""
+        if edge is None:
+            return None
+        about = edge.variable if is_end(edge) else edge._input_metadata[number]
+        return tuple(about.shape), str(about.dtype).removeprefix("torch.")
+
+    def _saved(self, node: Any, row: Any, key: str, given: list[Any]) -> Any:
+        """What stands under a key: a saved value, or what PyTorch knows of an input's type."""
+        name, _, about = key.rpartition("_")
+        if about not in ABOUT or hasattr(node, f"_saved_{key}"):
+            seen = self.applied.get(id(node))
+            value = getattr(node, f"_saved_{key}") if seen is None else seen.saved[key]
+            return self._kept(value, key in row.signature.outputs)
+        ordered = [p for p in row.tensors if p.name in row.differentiable]
+        if ordered and ordered[0].kind == "Tensor[]":
+            return tuple(ABOUT[about](one) for one in given)
+        return ABOUT[about](given[[p.name for p in ordered].index(name)])
+
+    def _kept(self, value: Any, is_output: bool) -> Any:
+        """A saved value: an array stands for its tensor, a number for itself."""
+        if type(value) is int and value > LARGEST:
+            return value - 2 * (LARGEST + 1)  # a negative number, which PyTorch shows as none
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        if isinstance(value, (tuple, list)):
+            return tuple(value)
+        if not is_output:
+            return self.tensor(value)
+        array = from_array(numpy.array(array_of(value)))
+        output = SavedOutput()
+        output.data, output.kind = array._data, array._kind
+        return output
+
+
+def _kind(dtype: str) -> Any:
+    return from_array(numpy.zeros((), dtype))._kind
+
+
+ABOUT: dict[str, Any] = {
+    "shape": lambda width: width[0],
+    "kind": lambda width: _kind(width[1]),
+    "dtype": lambda width: _kind(width[1]).dtype,
+}
+
+
+def _alike(one: Node, grads: tuple[Any, ...], told: Callable[[], Sequence[Any]]) -> bool:
+    """Whether a node makes of a gradient what PyTorch's does."""
+    try:
+        found, expected = one.apply(grads, False), told()
+    except Exception:  # what it needs is kept in another way
+        return False
+    return len(found) == len(expected) and all(map(_equal, found, expected))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    one, other = numpy.asarray(one), numpy.asarray(other)
+    if one.shape != other.shape:
+        return False
+    scale = float(numpy.abs(other).max(initial=0.0))
+    return bool(numpy.allclose(one, other, rtol=CLOSE, atol=CLOSE * scale, equal_nan=True))

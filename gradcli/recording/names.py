@@ -1,0 +1,132 @@
+"""Recording: what the tensors and the modules of a program were called when names were bound."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, ref
+
+from ..engine.mode import state
+from ..engine.origin import current_line, current_origin
+from ..engine.tensor import Tensor
+from .collect import NESTING, Named, tensors_in
+from .modules import attributes, is_module
+from .sides import AnyTensor, mark_of, node_of
+from .spectator import Spectator
+
+LEAVES = 100_000
+INNER = 1000  # modules and objects that only functions know
+ITEMS = 100  # of a container that is looked through
+PLAIN = frozenset({int, float, bool, str, type(None), range})
+CONTAINERS = frozenset({list, tuple, dict})
+LEAVING = frozenset({"detach", "detach_"})  # methods that take a tensor out of the graph
+
+
+class Held(NamedTuple):
+    """What a tensor was called when a name was bound to it, in a function or not, and where."""
+
+    tensor: ref[Any]
+    name: str
+    line: int | None
+    inside: bool
+    reason: str = ""  # why it does not require grad, where that is known
+
+
+class Names(Spectator):
+    """Hears of every name that a program binds."""
+
+    def __init__(self) -> None:
+        # What a node's result was called, and how many of that name there were: y#2, the second y.
+        self.nodes: WeakKeyDictionary[Any, tuple[str, int]] = WeakKeyDictionary()
+        self.counts: dict[str, int] = {}
+        self.held: dict[int, Held] = {}  # tensors without a grad_fn, by their identity
+        self.inner: dict[str, Any] = {}  # modules and objects that only functions know
+
+    def begin(self, machine: Any) -> None:
+        """The program is about to run; its inputs are bound already."""
+        for name, value in machine.globals.values.items():
+            self.bound(name, value)
+
+    def bound(self, name: str, value: Any) -> None:
+        """A global name was bound."""
+        if type(value) is not Tensor and not isinstance(value, AnyTensor):
+            self._contained(name, value, inside=False)
+            return
+        self._leaf(name, value, inside=False)
+        if value.requires_grad:
+            node = value.grad_fn
+            if node is not None:
+                count = self.counts[name] = self.counts.get(name, 0) + 1
+                self.nodes[mark_of(node)] = name, count
+
+    def bound_inside(self, scope: Any, name: str, value: Any) -> None:
+        """A name of a function was bound: what it calls a leaf or a module is remembered."""
+        if isinstance(value, AnyTensor):
+            self._leaf(name, value, inside=True)
+        elif type(value) in CONTAINERS:
+            self._contained(name, value, inside=True)
+        elif type(value) in PLAIN or name.startswith("_"):
+            return
+        elif len(self.inner) < INNER and (is_module(value) or attributes(value)):
+            self.inner.setdefault(name, value)
+
+    def _contained(self, name: str, value: Any, *, inside: bool) -> None:
+        """The tensors of a list or a dict that a name was bound to."""
+        if type(value) in CONTAINERS and len(value) <= ITEMS and not name.startswith("_"):
+            for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
+                self._leaf(path, tensor, inside=inside)
+
+    def _leaf(self, name: str, tensor: AnyTensor, *, inside: bool) -> None:
+        """Remembers what a leaf, or what may become one, was called; a global name wins."""
+        if node_of(tensor) is not None or name.startswith("_"):
+            return
+        known = self.held.get(id(tensor))
+        line = current_line()
+        if known is not None and known.tensor() is tensor:
+            if inside or not known.inside:
+                return
+            line = known.line
+        if len(self.held) < LEAVES:
+            why = "" if tensor.requires_grad else _why_not(tensor)
+            self.held[id(tensor)] = Held(ref(tensor), name, line, inside, why)
+
+    # ---- what it amounts to
+
+    def of_node(self, node: Any) -> str | None:
+        """What the result of a node was called."""
+        known = self.nodes.get(mark_of(node)) if hasattr(node, "next_functions") else None
+        return None if known is None else known[0]
+
+    def why_not(self, tensor: Any) -> str:
+        """Why a tensor that a name was bound to does not require grad; empty where nobody knows."""
+        known = self.held.get(id(tensor))
+        return known.reason if known is not None and known.tensor() is tensor else ""
+
+    @property
+    def leaves(self) -> list[Named]:
+        """Leaves by the names that they had, in the order of their first binding."""
+        found = []
+        for entry in self.held.values():
+            tensor = entry.tensor()
+            if tensor is not None and tensor.requires_grad and node_of(tensor) is None:
+                found.append(Named(entry.name, entry.line, tensor, "parameter"))
+        return found
+
+    def reached(self, bindings: Mapping[str, Any]) -> dict[str, Any]:
+        """Names at the end of the run, then those that functions had; `self` says least."""
+        inner = {name: value for name, value in self.inner.items() if name not in bindings}
+        own = {"self": inner.pop("self")} if "self" in inner else {}
+        return {**bindings, **inner, **own}
+
+
+def _why_not(tensor: AnyTensor) -> str:
+    """Why a tensor that a name is being bound to does not require grad."""
+    if not (tensor.is_floating_point() or tensor.is_complex()):
+        return "no floating numbers"
+    origin = current_origin()
+    line = current_line()
+    where = "" if line is None else f", line {line}"
+    if isinstance(origin, ast.Call) and getattr(origin.func, "attr", "") in LEAVING:
+        return f"{origin.func.attr}(){where}"  # type: ignore[attr-defined]
+    return "" if state.grad_enabled else f"inside no_grad{where}"

@@ -1,0 +1,69 @@
+"""Recording: the optimisers of a run, the tensors that each has, how often it stepped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+from weakref import ref
+
+from ..engine.origin import current_origin, line_of
+from .sides import is_parameter
+from .spectator import Spectator
+
+MOST = 10_000  # optimisers, and tensors of one
+
+
+class Optimizer:
+    """One of them; it holds its tensors itself."""
+
+    __slots__ = ("object", "origin", "held", "steps", "of_modules")
+
+    def __init__(self, optimizer: Any, origin: Any) -> None:
+        self.object, self.origin = optimizer, origin
+        self.held: dict[int, Any] = {}
+        self.steps = 0
+        self.of_modules = False
+
+    @property
+    def line(self) -> int | None:
+        """The line that made it."""
+        return line_of(self.origin)
+
+    def has(self, tensor: Any) -> bool:
+        """Whether the tensor is one of its own."""
+        known = self.held.get(id(tensor))
+        return known is not None and known() is tensor
+
+
+class Optimizers(Spectator):
+    """All of them, in the order of their making."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, Optimizer] = {}  # by identity
+
+    def optimizing(self, optimizer: Any, parameters: Sequence[Any]) -> None:
+        """An optimiser was given parameters."""
+        one = self.known.get(id(optimizer))
+        if one is None:
+            if len(self.known) >= MOST:
+                return
+            one = self.known[id(optimizer)] = Optimizer(optimizer, current_origin())
+        for parameter in islice(parameters, MOST - len(one.held)):
+            one.held[id(parameter)] = ref(parameter)
+            one.of_modules = one.of_modules or is_parameter(parameter)
+
+    def stepping(self, optimizer: Any) -> None:
+        """An optimiser is about to change them."""
+        one = self.known.get(id(optimizer))
+        if one is not None:
+            one.steps += 1
+
+    @property
+    def all(self) -> list[Optimizer]:
+        """In their order."""
+        return list(self.known.values())
+
+    def of(self, tensor: Any) -> Optimizer | None:
+        """The first one that has the tensor."""
+        return next((one for one in self.known.values() if one.has(tensor)), None)

@@ -1,0 +1,86 @@
+"""Recording: which nodes are the graph of a gradient, and which pass made them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from .passes import Pass
+from .sides import gradient_of, is_end, is_live, mark_of, node_of, sequence_of
+from .spectator import Spectator
+
+
+class Maker:
+    """A pass with create_graph. `order` is 1 for a pass over what the program computed, and one
+    more than that of the nodes it ran where these came of such a pass themselves."""
+
+    __slots__ = ("one", "order", "newest")
+
+    def __init__(self, one: Pass) -> None:
+        self.one = one
+        self.order = 1
+        self.newest: int | None = None  # of the nodes that the pass began at
+
+
+class Orders(Spectator):
+    """Hears of passes and of what is made while one runs; of all other nodes it knows nothing."""
+
+    def __init__(self) -> None:
+        self.running: list[Maker | None] = []  # None: a pass that makes no graph
+        self._makers: WeakKeyDictionary[Any, Maker] = WeakKeyDictionary()  # by a node's mark
+
+    def began(self, one: Pass) -> None:
+        """A pass begins."""
+        maker = Maker(one) if one.creates else None
+        self.running.append(maker)
+        if maker is not None and any(map(is_live, one.roots)):
+            nodes = [node_of(tensor) for tensor in (*one.roots, *one.gradients)]
+            maker.newest = max((sequence_of(node) for node in nodes if node is not None), default=0)
+
+    def over(self, one: Pass, freed: list[Any]) -> None:
+        """It has ended."""
+        self.running.pop()
+
+    def made(self, tensor: Any) -> None:
+        """Something was made, while a pass runs or not."""
+        maker = self.running[-1] if self.running else None
+        if maker is not None and tensor is not None and tensor.grad_fn is not None:
+            self._makers.setdefault(mark_of(tensor.grad_fn), maker)
+
+    def captured(self, node: Any, place: int, grad: Any) -> None:
+        """A gradient that was asked for."""
+        self._answered(grad)
+
+    def stored(self, variable: Any) -> None:
+        """A gradient was added."""
+        self._answered(gradient_of(variable))
+
+    def _answered(self, gradient: Any) -> None:
+        """A pass of PyTorch came to this gradient: nobody told of the nodes that it made."""
+        maker = self.running[-1] if self.running else None
+        if maker is None or maker.newest is None or gradient is None:
+            return
+        pending = [node_of(gradient)]
+        for node in pending:
+            if node is None or is_end(node) or sequence_of(node) <= maker.newest:
+                continue
+            if self._makers.setdefault(mark_of(node), maker) is maker:
+                pending.extend(child for child, _ in node.next_functions)
+
+    def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
+        """A node has run in the pass in progress."""
+        maker = self.running[-1] if self.running else None
+        if maker is not None and self._makers:
+            before = self._makers.get(mark_of(node))
+            if before is not None and before is not maker:
+                maker.order = max(maker.order, before.order + 1)
+
+    @property
+    def is_any(self) -> bool:
+        """Whether some pass made a graph."""
+        return bool(self._makers)
+
+    def maker(self, node: Any) -> Maker | None:
+        """The pass that made a node; None of one that the program made by itself."""
+        return self._makers.get(mark_of(node))

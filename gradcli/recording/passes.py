@@ -1,0 +1,148 @@
+"""Recording: the backward passes of a run: where each began, which one runs, which are kept.
+
+Of a pass that is kept other parts put down what they know: values, gradients, steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet, ref
+
+from ..engine.origin import current_line, current_origin
+from .facts import BackwardFact
+from .lines import Lines
+from .sides import mark_of
+from .spectator import Spectator
+
+if TYPE_CHECKING:
+    from .buffers import Buffers
+    from .steps import Walk
+
+CALLS = 1000  # backward calls
+FREED = 100_000  # nodes
+
+
+class Pass:
+    """One backward call, or one of autograd.grad. What is not kept has no roots."""
+
+    __slots__ = (
+        "number", "origin", "line", "keep", "creates", "captures", "inputs", "failed",
+        "changes", "is_kept", "roots", "gradients", "began", "seeds", "flows", "leaves", "walk",
+        "buffers",
+    )  # fmt: skip
+
+    def __init__(self, number: int, keep: bool, creates: bool, captures: bool) -> None:
+        self.number, self.origin, self.line = number, current_origin(), current_line()
+        self.keep, self.creates, self.captures = keep, creates, captures
+        self.inputs: tuple[Any, ...] | None = None  # what it is to reach alone, held weakly
+        self.failed = False
+        self.changes = 0  # of tensors in place, up to its end
+        self.is_kept = False
+        self.buffers: Buffers | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing of the graph is held any more."""
+        self.is_kept = False
+        self.roots: tuple[Any, ...] = ()
+        self.gradients: tuple[Any, ...] = ()  # that it began with
+        self.began: dict[int, Any] = {}  # the values of the roots, by identity
+        self.seeds: tuple[Any, ...] = ()  # those of the gradients
+        self.flows: dict[tuple[int, int], Any] = {}  # by a node's identity and its output
+        self.leaves: dict[int, tuple[Any, Any, Any]] = {}  # tensor, value, gradient; by identity
+        self.walk: Walk | None = None
+
+
+class Passes(Spectator):
+    """Numbers the passes. Of those in `only` it keeps the first and the last so many."""
+
+    def __init__(self, lines: Lines, others: Sequence[Spectator]) -> None:
+        self.lines = lines
+        self.others = others  # who hear that a pass begins and ends
+        self.first = self.last = 0
+        self.only: Container[int] | None = None
+        self.count = 0
+        self.kept: dict[int, Pass] = {}  # that are over, by their numbers
+        self.running: list[Pass] = []  # the one that began first comes first
+
+    def keep(self, first: int, last: int, only: Container[int] | None = None) -> None:
+        """The first and the last so many of those in `only`; left out, of all."""
+        self.first, self.last, self.only = first, last, only
+
+    def started(
+        self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
+        inputs: Sequence[Any] | None, capture: bool,
+    ) -> None:  # fmt: skip
+        """A pass begins."""
+        self.count += 1
+        now = Pass(self.count, keep, create_graph, capture)
+        now.roots, now.gradients = tuple(roots), tuple(gradients)
+        now.inputs = None if inputs is None else tuple(map(ref, inputs))
+        if (self.last or self.count <= self.first) and (
+            self.only is None or self.count in self.only
+        ):
+            now.is_kept = True
+            if not self.running:
+                self._make_room()
+        self.running.append(now)
+        for one in self.others:
+            one.began(now)
+
+    def failed(self, freed: list[Any]) -> None:
+        """A pass has ended in an error."""
+        self.running[-1].failed = True
+        self._over(freed)
+
+    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
+        """A pass has ended."""
+        self._over(freed)
+
+    def _over(self, freed: list[Any]) -> None:
+        ended = self.running.pop()
+        ended.changes = self.lines.changes
+        if ended.is_kept:
+            self._make_room()
+            self.kept[ended.number] = ended
+        for one in self.others:
+            one.over(ended, freed)
+        if not ended.is_kept:
+            ended.forget()
+
+    def _make_room(self) -> None:
+        """For one more; those in the middle are given up."""
+        while self.kept and len(self.kept) >= self.first + self.last:
+            self.kept.pop(list(self.kept)[self.first]).forget()
+
+    @property
+    def now(self) -> Pass | None:
+        """The pass that runs, if it is kept."""
+        running = self.running
+        return running[-1] if running and running[-1].is_kept else None
+
+
+class Ends(Spectator):
+    """Where passes began, and what they gave up, on which line."""
+
+    def __init__(self) -> None:
+        self.rooted: WeakSet[Any] = WeakSet()  # marks of nodes that some pass began at
+        self.backwards: list[BackwardFact] = []
+        self.freed_by: dict[int, int] = {}  # lines, by a node's identity
+
+    def began(self, one: Pass) -> None:
+        for root in one.roots:
+            if root.grad_fn is not None:
+                self.rooted.add(mark_of(root.grad_fn))
+
+    def over(self, one: Pass, freed: list[Any]) -> None:
+        if one.failed:
+            return
+        line = current_line() or 0
+        fact = BackwardFact(line, one.keep, one.creates)
+        if len(self.backwards) < CALLS:
+            self.backwards.append(fact)
+        else:
+            self.backwards[-1] = fact
+        if len(self.freed_by) < FREED:
+            for node in freed:
+                self.freed_by[id(node)] = line

@@ -1,0 +1,83 @@
+"""Recording: what is kept of a run, each kind of fact in one part.
+
+A question says before the run which parts hear of it, and reads them afterwards; a part that heard
+nothing is empty. Parts that only one question needs are its own, and found by their class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..engine.observer import Observer
+from .hook_log import HookLog
+from .ledger import Ledger
+from .lines import Lines, Modules
+from .names import Names
+from .optimizers import Optimizers
+from .orders import Orders
+from .passes import Ends, Passes
+from .spectator import Spectator, listeners, observer_of, together
+from .values import Values
+
+Part = TypeVar("Part", bound=Spectator)
+
+
+class Recording:
+    """Give it to a run."""
+
+    def __init__(self) -> None:
+        self.spectators: list[Spectator] = []  # in the order in which they hear
+        self.names = Names()
+        self.modules = Modules()
+        self.lines = Lines()
+        self.passes = Passes(self.lines, self.spectators)
+        self.ends = Ends()
+        self.values = Values(self.passes, self.modules)
+        self.hooks = HookLog(self.names, self.passes)
+        self.ledger = Ledger(self.passes)
+        self.orders = Orders()
+        self.optimizers = Optimizers()
+
+    def hears(self, *parts: Spectator) -> None:
+        """They hear of the run, each once; those who came before them hear first."""
+        self.spectators.extend(part for part in parts if part not in self.spectators)
+
+    def hears_of_graph(self) -> None:
+        """What most questions read."""
+        self.hears(self.names, self.lines, self.passes, self.ends, self.hooks, self.orders,
+                   self.ledger)  # fmt: skip
+
+    def hears_of_values(self) -> None:
+        """The values of results, and what flowed in the passes that are kept."""
+        self.hears(self.modules, self.values)
+
+    def find(self, kind: type[Part]) -> Part | None:
+        """The part of this kind, where it heard of the run."""
+        return next((one for one in self.spectators if isinstance(one, kind)), None)
+
+    # ---- what whoever runs the program asks for
+
+    def begin(self, machine: Any) -> None:
+        """The program is about to run."""
+        for one in self.spectators:
+            one.begin(machine)
+
+    @property
+    def observer(self) -> Observer | None:
+        """Who is told what the engine does."""
+        observer = observer_of(tuple(self.spectators))
+        for one in self.spectators:
+            if observer is not None:
+                observer = one.around(observer)
+        return observer
+
+    @property
+    def on_bind(self) -> Callable[[str, Any], None] | None:
+        """Who is told that a global name is bound."""
+        return together(listeners(tuple(self.spectators), "bound"))
+
+    @property
+    def on_local(self) -> Callable[[Any, str, Any], None] | None:
+        """Who is told that a name of a function is bound."""
+        return together(listeners(tuple(self.spectators), "bound_inside"))

@@ -1,0 +1,54 @@
+"""Recording: what was changed in place: which tensor, where, from which version to which."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from weakref import ref
+
+from ..engine.origin import current_line, current_origin
+from .sides import common_of, counter_of, key_of
+from .spectator import Spectator
+
+MOST = 10_000  # changes
+
+
+class Write(NamedTuple):
+    """A change; `memory` tells which tensors it changed."""
+
+    tensor: ref[Any]
+    memory: int
+    origin: Any
+    line: int | None
+    before: int
+    after: int
+
+
+class Writes(Spectator):
+    """Hears of changes in place; of very many it keeps the first ones."""
+
+    def __init__(self) -> None:
+        self.entries: list[Write] = []
+        self.count = 0
+        self._versions: dict[int, int] = {}  # by memory
+        self._kept: list[Any] = []  # memory: its identity must stay its own
+
+    def changed(self, tensor: Any) -> None:
+        """A tensor was given new values."""
+        if tensor.is_inference():
+            return
+        after = tensor._version
+        memory, counter = common_of(tensor), counter_of(tensor)
+        key = key_of(counter)
+        before = self._versions.get(key)
+        if before is None:
+            before = after - 1
+            self._kept.append(counter)
+        if after <= before:
+            return  # .data = value gives it other memory, and counts nothing
+        self.count += 1
+        if len(self.entries) < MOST:
+            self._versions[key] = after
+            self.entries.append(
+                Write(ref(tensor), key_of(memory), current_origin(), current_line(), before, after)
+            )
+            self._kept.append(memory)

@@ -1,0 +1,64 @@
+"""Render: `gradcli trace --views`: tensors that share memory, and what was changed in place."""
+
+from __future__ import annotations
+
+from ..recording.facts.views import ViewsFact
+from .folds import Folds
+from .text import BLANK, Cell, Line, Look, cell, columns, counted, one_line
+
+MOST = 40  # rows of a table; of more the ends
+
+
+def lines(fact: ViewsFact, look: Look, folds: Folds) -> list[Line]:
+    """Two tables."""
+    found = _tensors(fact, look)
+    changes = _changes(fact, look, folds)
+    return [*found, *((BLANK,) if found and changes else ()), *changes]
+
+
+def _tensors(fact: ViewsFact, look: Look) -> list[Line]:
+    heads = ("memory", "shape", "view of", "offset", "strides", "version")
+    rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
+    shared = fact.shared()
+    for one in sorted(shared, key=lambda one: one.memory):
+        also = f" (also {', '.join(one.others)})" if one.others else ""
+        rows.append((
+            cell(one.name + also, "" if one.base else "name"), cell(str(list(one.shape))),
+            cell(one.base), cell(str(one.offset)), cell(str(list(one.strides))),
+            cell("" if one.version is None else str(one.version)),
+        ))  # fmt: skip
+    left = len(fact.views) - len(shared)
+    alone = counted(left, "tensor shares", "tensors share")
+    words = f"{alone} memory with no other and never changed"
+    rest: list[Line] = [(cell(words, "dim"),)] if left else []
+    if len(rows) == 1:
+        return rest
+    giving = (((0, 12), (2, 12)),)
+    return [*columns(rows, look, giving=giving, right=frozenset({3, 5})), *rest]
+
+
+def _changes(fact: ViewsFact, look: Look, folds: Folds) -> list[Line]:
+    if not fact.writes:
+        return []
+    arrow = "→" if look.unicode else "->"
+    heads = ("changed in place", "tensor", "version", "seen by", "line")
+    rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
+    whole = folds.opens("changes") or len(fact.writes) <= MOST
+    half = len(fact.writes) if whole else MOST // 2
+    for number, one in enumerate(fact.writes):
+        if half <= number < len(fact.writes) - half:
+            if number == half:
+                left = len(fact.writes) - 2 * half
+                rows.append(folds.row("changes", counted(left, "change"), look))
+            continue
+        rows.append((
+            cell(one_line(one.source)), cell(one.name, "name"),
+            cell(f"{one.before} {arrow} {one.after}"), cell(", ".join(one.seen)),
+            cell("" if one.line is None else str(one.line), "dim"),
+        ))  # fmt: skip
+    found = columns(rows, look, giving=(((0, 16), (3, 12)), ((1, 12),)),
+                    right=frozenset({4}))  # fmt: skip
+    left = fact.changes - len(fact.writes)
+    if left:
+        found.append((cell(f"{counted(left, 'later change')} in place", "dim"),))
+    return found

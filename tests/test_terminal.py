@@ -1,0 +1,202 @@
+"""Tests of pages on a terminal: what rich draws there, and that pipes never load it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from rich.color import Color
+from test_cli import ROOT, gradcli, home  # noqa: F401
+
+from gradcli.render import terminal
+from gradcli.render.text import CODES
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+NETWORK = """\
+torch.manual_seed(0)
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first_layer = nn.Linear(3, 3)
+    def forward(self, x):
+        return torch.relu(self.first_layer(x)) * 2 + x
+encoder = Encoder()
+x = torch.randn(4, 3)
+loss = (encoder(x) ** 2).mean() + (encoder(x) * 3).sum() - torch.tensor([1., 2.]).sum()
+loss.backward()
+print("printed")
+"""
+FAILING = """\
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+if x.sum() > 1:  # a comment
+    y = x @ torch.ones(3)
+"""
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
+
+
+def _environment() -> dict[str, str]:
+    """That of a terminal: pytest's workers say their own width."""
+    own = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"}
+    env = {name: value for name, value in os.environ.items() if name not in own}
+    return env | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+
+
+def on_terminal(folder: Path, width: int, *line: str, **environment: str) -> str:
+    """What a terminal of this width is sent by a command."""
+    outer, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    env = _environment() | environment
+    command = [sys.executable, "-m", "gradcli", *line, "--quiet"]
+    seen = b""
+    with subprocess.Popen(
+        command, stdin=inner, stdout=inner, stderr=inner, cwd=folder, env=env
+    ) as process:
+        os.close(inner)
+        while True:
+            try:
+                piece = os.read(outer, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            seen += piece
+        process.wait()
+    os.close(outer)
+    return seen.decode().replace("\r\n", "\n")
+
+
+def plain(shown: str) -> list[str]:
+    return ESCAPES.sub("", shown).splitlines()
+
+
+@pytest.fixture
+def program(home: Path) -> Path:  # noqa: F811
+    (home / "net.expr").write_text(NETWORK)
+    (home / "wrong.expr").write_text(FAILING)
+    return home
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("command", ["trace", "flow", "grad"])
+def test_pages_fit_and_leaves_keep_their_names(program: Path, command: str, width: int) -> None:
+    rows = plain(on_terminal(program, width, command, "net.expr"))
+    assert all(len(row.rstrip()) <= width for row in rows)
+    shown = "\n".join(rows)
+    for name in ("encoder.first_layer.weight", "encoder.first_layer.bias"):
+        assert name in shown
+    if command == "trace":
+        assert re.search(r"^ +.*value.*grad", shown, re.M)
+
+
+def test_wide_cuts_nothing(program: Path) -> None:
+    rows = plain(on_terminal(program, 60, "trace", "net.expr", "--wide"))
+    whole = gradcli("trace", "net.expr").stdout.splitlines()
+    words = {" ".join(row.split()) for row in rows}
+    assert {" ".join(row.split()) for row in whole} <= words
+
+
+def test_a_width_of_zero_is_80(program: Path) -> None:
+    assert plain(on_terminal(program, 0, "trace", "net.expr")) == plain(
+        on_terminal(program, 80, "trace", "net.expr")
+    )
+
+
+def test_lines_lead_to_the_file(program: Path) -> None:
+    shown = on_terminal(program, 100, "trace", "net.expr")
+    assert f"{(program / 'net.expr').as_uri()}#10" in shown
+    failed = on_terminal(program, 100, "run", "wrong.expr")
+    assert f"{(program / 'wrong.expr').as_uri()}#3" in failed
+    assert "\n".join(plain(failed)).count("y = x @ torch.ones(3)") == 1
+
+
+@pytest.mark.parametrize(
+    "environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "dumb"]
+)
+def test_without_colours_nothing_is_escaped(program: Path, environment: dict[str, str]) -> None:
+    for name in ("net", "wrong"):
+        shown = on_terminal(program, 80, "trace", f"{name}.expr", **environment)
+        assert "\x1b" not in shown and shown.strip()
+    assert "\x1b" not in on_terminal(program, 80, "trace", "net.expr", "--color", "never")
+
+
+def test_a_pipe_never_loads_rich(program: Path) -> None:
+    script = (
+        "import sys; sys.argv = ['gradcli', *sys.argv[1:]]\n"
+        "from gradcli.door import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print([name for name in sys.modules if name.partition('.')[0] in ('rich', 'pygments')])"
+    )
+    for line in (["trace", "net.expr"], ["trace", "net.expr", "--color", "always"],
+                 ["why", "wrong.expr", "x"], ["run", "net.expr"]):  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", script, *line], capture_output=True, text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+        assert done.stdout.splitlines()[-1] == "[]", line
+    coloured = gradcli("trace", "net.expr", "--color", "always").stdout
+    assert ESCAPES.sub("", coloured).split() == gradcli("trace", "net.expr").stdout.split()
+
+
+@pytest.mark.parametrize("name", ["GREEN", "MAGENTA", "TEAL", "RED", "BLUE", "ORANGE"])
+def test_colours_are_readable_on_white_and_on_black(name: str) -> None:
+    """The contrast that WCAG asks of text, against both."""
+    channels = [c / 255 for c in Color.parse(getattr(terminal, name)).get_truecolor()]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    light = sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    assert 1.05 / (light + 0.05) >= 4.5 and (light + 0.05) / 0.05 >= 4.5
+
+
+def test_every_style_is_known_to_both() -> None:
+    assert set(terminal.STYLES) == set(CODES)
+
+
+def test_single_keys(program: Path) -> None:
+    """A screen with the program, the steps and the present one; keys go on and back."""
+    outer, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    env = _environment()
+    (program / "small.expr").write_text(
+        "a = torch.tensor(2., requires_grad=True)\nb = a * a\nb.backward()\n"
+    )
+    command = [sys.executable, "-m", "gradcli", "step", "small.expr", "--keys"]
+    with subprocess.Popen(
+        command, stdin=inner, stdout=inner, stderr=inner, cwd=program, env=env,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        os.close(inner)
+        try:
+            _until(outer, "requires_grad", "step 0 of 2")
+            for sent, words in (
+                (b"n", "step 1 of 2"), (b"\x1b[C", "a.grad = tensor(4.)"), (b"b", "step 1 of 2"),
+                (b":show b\r", "tensor(4., grad_fn=<MulBackward0>)"), (b"r", "step 2 of 2"),
+            ):  # fmt: skip
+                os.write(outer, sent)
+                _until(outer, words)
+            os.write(outer, b"q")
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
+    os.close(outer)
+
+
+def _until(outer: int, *words: str) -> None:
+    """Reads what the terminal is sent, until all of these words are there."""
+    seen = b""
+    while not all(word in ESCAPES.sub("", seen.decode("utf-8", "replace")) for word in words):
+        piece = os.read(outer, 65536)
+        assert piece, seen
+        seen += piece
+
+
+def test_single_keys_need_a_terminal(program: Path) -> None:
+    done = gradcli("step", "net.expr", "--keys")
+    assert done.returncode == 2 and "--keys needs a terminal" in done.stderr
