@@ -9,10 +9,12 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
 SUFFIX = ".expr"
 PICTURES = 16  # a notebook holds pictures besides its text: it may be so many times as large
+LOOKED_AT = 10_000  # names of a folder
 PATIENCE = 1.0  # seconds for somebody to open the other end of a pipe
 
 
@@ -75,9 +77,7 @@ def _from_stdin(most: int) -> Opened:
 
 
 def _only_one(most: int) -> Opened:
-    here = sorted(
-        name for name in os.listdir(".") if name.endswith(SUFFIX) and os.path.isfile(name)
-    )
+    here = sorted(name for name in _names_in(".") if name.endswith(SUFFIX) and os.path.isfile(name))
     if len(here) == 1:
         return Opened(
             here[0], here[0], _read(here[0], most), f"reading {here[0]}, the only one here"
@@ -141,9 +141,15 @@ def _first_piece(pipe: int, path: str) -> bytes:
     raise UsageError(f"{path} is a pipe that nobody writes to")
 
 
+def _names_in(folder: str) -> list[str]:
+    """What lies in a folder, as far as it is looked at."""
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in islice(entries, LOOKED_AT)]
+
+
 def _inside(folder: str) -> str:
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIX))
+        names = sorted(name for name in _names_in(folder) if name.endswith(SUFFIX))
     except OSError:
         return ""
     if not names:
@@ -157,7 +163,7 @@ def _near(path: str) -> str:
 
     folder, name = os.path.split(path)
     try:
-        names = os.listdir(folder or ".")[:10_000]
+        names = _names_in(folder or ".")
     except OSError:
         return f"there is no folder {folder} either" if folder else ""
     close = get_close_matches(name, names, 3, 0.6)

@@ -14,6 +14,9 @@ _UNITS = {
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
+LIMITED = "Limits"  # the heading of the limits in --help
+
+
 class Misuse(ValueError):
     """A value that an option does not take; the message says what it would take."""
 
@@ -54,7 +57,7 @@ class Option(NamedTuple):
     `field` is its name in the tuple that the command gets; a `default` that is a text goes through
     `parse`, as does what `variable` (of the environment) holds. `many` may be given several times,
     and `gather` turns the list into the value. `alone` is the text that its flag stands for where
-    the next word is none that `parse` takes.
+    the next word is none that `parse` takes. `most` is what a settings file may ask for.
     """
 
     field: str
@@ -71,6 +74,12 @@ class Option(NamedTuple):
     show_default: bool = False
     panel: str | None = None
     alone: str | None = None
+    most: Callable[[], int] | None = None
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether it bounds what programs take: such a one is raised by the caller alone."""
+        return self.panel == LIMITED or self.most is not None
 
     def takes(self, text: str) -> bool:
         """Whether a text is a value of it."""
@@ -140,8 +149,11 @@ def size(text: str) -> int:
 
 
 def memory_size(text: str) -> int:
-    """An amount, or the standard one."""
-    return Standard(memory.standard()) if text == "standard" else size(text)
+    """An amount, or the standard one, also with an amount that it is not to exceed."""
+    head, _, most = text.partition(":")
+    if head != "standard":
+        return size(text)
+    return Standard(min(memory.standard(), size(most)) if most else memory.standard())
 
 
 def seconds(text: str) -> float:
@@ -164,6 +176,13 @@ def count(text: str) -> int:
     if number < 0:
         raise Misuse(f"{number} is less than 0")
     return number
+
+
+def destination(text: str) -> str:
+    """Where an answer is written: a path; - is standard output, as elsewhere on a command line."""
+    if not text:
+        raise Misuse("an empty text is no path")
+    return "/dev/stdout" if text == "-" else text
 
 
 def one_pass(text: str) -> int:
@@ -269,7 +288,7 @@ def _limit(name: str, default: str, what: str, parse: Callable[[str], Any] = siz
     return Option(
         name.replace("-", "_"), (f"--{name}",), what, default, parse,
         metavar="TIME" if parse is seconds else "N", show_default=True,
-        variable="GRADCLI_" + name.replace("-", "_").upper(), panel="Limits",
+        variable="GRADCLI_" + name.replace("-", "_").upper(), panel=LIMITED,
     )  # fmt: skip
 
 
@@ -304,7 +323,8 @@ ENGINE = choice(
     "to the program as its sys.argv.",
 )  # fmt: skip
 ANSWER: tuple[Option, ...] = (
-    Option("out", ("--out", "-o"), "Write the answer to this file.", metavar="OUT"),
+    Option("out", ("--out", "-o"), "Write the answer to this file.", None, destination,
+           metavar="OUT"),
     Option("quiet", ("--quiet", "-q"), "Suppress notes and warnings; -qq also suppresses the "
            "answer (exit code only).", 0, None, counted=True),
     choice("color", "--color", of=("auto", "always", "never"), default="auto",

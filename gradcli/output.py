@@ -6,11 +6,13 @@ import errno
 import os
 import stat
 import sys
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TextIO
 
 from . import progress
+from .opening import PATIENCE
 from .render.escape import Terminal
 from .render.text import Look
 
@@ -97,9 +99,20 @@ def flush() -> None:
 
 def save(path: str, pieces: Iterable[Terminal]) -> None:
     """The answer, into a file: the old one stays until the new one is whole."""
+    number = _own_stream(path)
+    if number is not None:
+        flush()
+        with open(
+            os.dup(number), "w", encoding="utf-8", errors="backslashreplace", newline="\n"
+        ) as file:
+            file.writelines(pieces)
+        return
     if os.path.exists(path) and not os.path.isfile(path):
         # A device or a pipe is written to; putting a file in its place would destroy it.
-        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        with open(
+            path, "w", encoding="utf-8", errors="backslashreplace", newline="\n",
+            opener=_with_a_reader,
+        ) as file:  # fmt: skip
             file.writelines(pieces)
         return
     if os.path.islink(path) and not os.path.exists(path):
@@ -135,6 +148,32 @@ def _keep_mode(new: int, path: str) -> None:
         mode = os.lstat(path).st_mode
         if stat.S_ISREG(mode):
             os.fchmod(new, stat.S_IMODE(mode) & 0o777)
+
+
+def _own_stream(path: str) -> int | None:
+    """The number of a stream that is open here: what it leads to is added to, and not replaced."""
+    folder, name = os.path.split(path)
+    if folder in ("/dev/fd", "/proc/self/fd") and name.isdecimal() and len(name) < 10:
+        return int(name)
+    return {"/dev/stdout": 1, "/dev/stderr": 2}.get(path)
+
+
+def _with_a_reader(path: str, flags: int) -> int:
+    """An opener that waits for the reader of a pipe, but not for ever."""
+    flags = flags & ~os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+    ends = time.monotonic() + PATIENCE
+    while True:
+        try:
+            number = os.open(path, flags)
+        except OSError as error:
+            if error.errno != errno.ENXIO or not stat.S_ISFIFO(os.stat(path).st_mode):
+                raise
+            if time.monotonic() > ends:
+                raise OSError(errno.ENXIO, "it is a pipe that nobody reads from") from None
+            time.sleep(0.02)
+            continue
+        os.set_blocking(number, True)
+        return number
 
 
 def _without_links(path: str, flags: int) -> int:

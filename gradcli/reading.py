@@ -46,7 +46,7 @@ def with_settings(line: list[str]) -> list[str]:
     """A line of check behind the settings of the folder: of two values the last one counts."""
     if line[:1] != ["check"] or "--help" in line or "-h" in line:
         return line
-    return [line[0], *words_of(module_of(line[0]).COMMAND.every), *line[1:]]
+    return [line[0], *words_of(module_of(line[0]).COMMAND.every, line), *line[1:]]
 
 
 def with_values(line: list[str]) -> list[str]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .options import Misuse, Option
+from .options import Misuse, Option, Standard
 
 FILE, TABLE = "pyproject.toml", "[tool.gradcli]"
 LARGEST = 1 << 20
-# What writes files, or trusts programs, is for who runs the command and not for a folder to say.
+# The file comes with the programs, perhaps from a stranger. What writes files, reads other ones,
+# trusts programs or takes a GPU is for who runs the command and not for a folder to say.
 ONLY_ON_THE_LINE = frozenset(
-    {"against", "update", "review", "out", "junit", "sarif", "last-failed", "lf", "changed-since"}
-)
+    {"against", "update", "review", "out", "junit", "sarif", "last-failed", "lf", "changed-since",
+     "data", "device"}
+)  # fmt: skip
 
 
 class Unusable(Exception):
@@ -24,14 +26,20 @@ class Unusable(Exception):
         return str(self)
 
 
-def words_of(every: Iterable[Option]) -> list[str]:
-    """The settings of this folder as words of a command line that has these options."""
+def words_of(every: Iterable[Option], line: Sequence[str] = ()) -> list[str]:
+    """The settings of this folder as words of a command line that has these options.
+
+    `line` are the words that the caller gave: of a limit that they name, the file says nothing.
+    """
     found = _nearest()
     if found is None:
         return []
     path, table = found
     options = {name: option for option in every for name in _names(option)}
-    return [word for key, value in table.items() for word in _words(path, key, value, options)]
+    said = {word.partition("=")[0] for word in line}
+    return [
+        word for key, value in table.items() for word in _words(path, key, value, options, said)
+    ]
 
 
 def _nearest() -> tuple[str, dict[str, Any]] | None:
@@ -70,7 +78,9 @@ def _names(option: Option) -> Iterator[str]:
     return (flag[2:] for flag in option.flags if flag.startswith("--"))
 
 
-def _words(path: str, key: str, value: Any, options: dict[str, Option]) -> Iterator[str]:
+def _words(
+    path: str, key: str, value: Any, options: dict[str, Option], said: set[str]
+) -> Iterator[str]:
     """One setting as words; an error names the file and the key."""
     option = options.get(key)
     if option is None:
@@ -82,7 +92,10 @@ def _words(path: str, key: str, value: Any, options: dict[str, Option]) -> Itera
     if key in ONLY_ON_THE_LINE:
         raise Unusable(f"{path}: {key} in {TABLE}: --{key} is for the command line only")
     try:
-        yield from _options(f"--{key}", value, option)
+        words = list(_options(f"--{key}", value, option))
+        if option.is_limit:
+            words = [] if said.intersection(option.flags) else _lower(words, option)
+        yield from words
     except Misuse as error:
         raise Unusable(f"{path}: {key} in {TABLE}: {error}") from None
 
@@ -102,4 +115,29 @@ def _options(flag: str, value: Any, option: Option) -> Iterator[str]:
             yield from [flag] * int(one)
             continue
         option.parse(str(one))
+        if flag == "--set" and str(one).partition("=")[2].lstrip().startswith("@"):
+            raise Misuse(f"{one!r} names a file, which is for the command line only; a program "
+                         "names data beside it in a line # set:")  # fmt: skip
         yield f"{flag}={one}"
+
+
+def _lower(words: list[str], option: Option) -> list[str]:
+    """A limit of the file counts where it is lower than what the caller allows: what the
+    environment says, or else the default, and of processes no more than there are processors."""
+    assert option.parse is not None
+    (word,) = words
+    flag, _, text = word.partition("=")
+    asked = option.parse(text)
+    if option.most is not None:
+        return [f"{flag}={min(asked, option.most())}"]
+    by_caller = os.environ.get(option.variable or "")
+    try:
+        most = option.parse(by_caller or option.default)
+    except Misuse:
+        return []  # who reads the environment says what is wrong with it
+    if isinstance(most, Standard):
+        return [f"{flag}=standard:{text}"]
+    if asked > most and not by_caller:
+        raise Misuse(f"{text} is more than {option.default}; who runs the command may allow it: "
+                     f"{flag} {text}, or {option.variable}")  # fmt: skip
+    return [] if asked > most else words

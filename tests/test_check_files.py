@@ -15,6 +15,8 @@ import pytest
 from command_here import here as gradcli
 from test_check import GOOD, home, write  # noqa: F401
 
+from gradcli.diagnostics import ProgramError
+from gradcli.opening import UsageError
 from gradcli.output import put_in_place
 
 FORMS = ("text", "json", "junit", "github")
@@ -198,6 +200,25 @@ def test_whatever_lies_there_the_report_is_written(home: Path, form: str, count:
         assert words in page, words
     assert "\x1b" not in page and "\udcff" not in page
     assert "a.expr" in page or form == "github"
+
+
+def test_a_folder_without_end_is_not_walked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    from gradcli.questions.check import files
+
+    for number in range(12):
+        write(home, f"in/many/{number}.txt", "")
+    write(home, "in/few/a.expr", GOOD)
+    monkeypatch.setattr(files, "MOST_ENTRIES", 10)
+    with pytest.raises(ProgramError) as caught:
+        files.places(["in"], 1000)
+    assert caught.value.diagnostic.exit_status == 4
+    assert "in holds more than the 10 files and folders" in caught.value.diagnostic.message
+    found = files.places(["in"], 1000, ["many"])  # what is left out is not looked into
+    assert [place.name for place in found.programs] == ["in/few/a.expr"]
+    with pytest.raises(UsageError, match="leaves out every program"):
+        files.places(["in/few", "in"], 1000, ["many", "few"])
+    with pytest.raises(ProgramError):  # the folders of one call are counted together
+        files.places(["in/few"] * 11, 1000)
 
 
 @NEEDS_PIPES

@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 from test_check import GOOD, gradcli, home, write
 
+from gradcli.commands.check import COMMAND, _jobs
+from gradcli.options import Standard, memory_size
+from gradcli.settings import words_of
+
 __all__ = ["home"]
 UNUSED = GOOD + "z = tensor(1.0, requires_grad=True)\n"
 
@@ -52,7 +56,13 @@ def test_the_nearest_table_counts(home: Path, monkeypatch: pytest.MonkeyPatch) -
      ("jobs = 'many'", "jobs in [tool.gradcli]: 'many' is not a whole number"),
      ("update = true", "--update is for the command line only"),
      ("against = 'torch'", "--against is for the command line only"),
-     ("junit = 'a.expr'", "--junit is for the command line only"), ("= 3", "can't be read")],
+     ("junit = 'a.expr'", "--junit is for the command line only"),
+     ("data = '/'", "--data is for the command line only"),
+     ("set = ['x= @/a.npy']", "names a file"),
+     ("device = 'cuda'", "--device is for the command line only"),
+     ("timeout = '2m'", "2m is more than 60s; who runs the command may allow it: --timeout 2m"),
+     ("max-steps = 1e12", "or GRADCLI_MAX_STEPS"), ("max-output = '17MiB'", "more than 16MiB"),
+     ("= 3", "can't be read")],
 )  # fmt: skip
 def test_what_is_no_setting_is_an_error(home: Path, text: str, said: str) -> None:
     write(home, "a.expr", GOOD)
@@ -68,3 +78,32 @@ def test_help_is_a_command() -> None:
     assert gradcli("help", "check").stdout == gradcli("check", "--help").stdout
     done = gradcli("help", "chek")
     assert done.returncode == 2 and "check" in done.stderr
+
+
+def words(home: Path, text: str, *line: str) -> list[str]:
+    settings(home, text)
+    return words_of(COMMAND.every, line)
+
+
+def test_a_limit_of_the_file_is_never_higher_than_the_callers(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert words(home, "timeout = '2m'", "--timeout=3m") == []  # the caller's word holds
+    monkeypatch.setenv("GRADCLI_TIMEOUT", "5s")
+    assert words(home, "timeout = '30s'") == []
+    assert words(home, "timeout = '2s'") == ["--timeout=2s"]
+    monkeypatch.setenv("GRADCLI_TIMEOUT", "10m")
+    assert words(home, "timeout = '2m'") == ["--timeout=2m"]
+    monkeypatch.setenv("GRADCLI_TIMEOUT", "never")
+    assert words(home, "timeout = '2m'") == []
+
+
+def test_memory_and_processes_of_the_file_stay_within_the_machine(home: Path) -> None:
+    processors = _jobs("auto")
+    assert words(home, "jobs = 100000") == [f"--jobs={processors}"]
+    assert words(home, "jobs = 1") == ["--jobs=1"]
+    (word,) = words(home, "max-memory = '900GiB'")
+    assert memory_size(word.partition("=")[2]) == memory_size("standard")
+    (word,) = words(home, "max-memory = '1MiB'")
+    least = memory_size(word.partition("=")[2])
+    assert isinstance(least, Standard) and least == 1 << 20

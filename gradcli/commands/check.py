@@ -16,6 +16,7 @@ from ..options import (
     Shared,
     Standard,
     count,
+    destination,
     flag,
     named,
     number,
@@ -80,9 +81,13 @@ def _some_of(*known: str) -> Callable[[str], str]:
 
 
 def _jobs(text: str) -> int:
-    """A number of processes; as many as there are processors for us."""
+    """A number of processes; auto: as many as there are processors for us."""
     if text != "auto":
         return count(text)
+    return _processors()
+
+
+def _processors() -> int:
     allowed = getattr(os, "sched_getaffinity", None)
     return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
 
@@ -126,15 +131,16 @@ COMMAND = Command(
         Option("atol", ("--atol",), "Absolute tolerance of a gradient.", "1e-7", number,
                metavar="A", show_default=True),
         Option("jobs", ("--jobs", "-j"), "Check with N processes; auto: one for each processor.",
-               "1", _jobs, metavar="N|auto", show_default=True),
+               "1", _jobs, metavar="N|auto", show_default=True, most=_processors),
         Option("exclude", ("--exclude",), "Leave out programs and folders of this name or path; "
                "may be given several times.", (), many=True, metavar="GLOB"),
         flag("first", "--exitfirst", "-x", help="Stop after the first program that fails."),
         Option("durations", ("--durations",), "List the N slowest programs.", "0", count,
                metavar="N"),
-        Option("junit", ("--junit",), "Write a JUnit report too, with the times.", metavar="FILE"),
-        Option("sarif", ("--sarif",), "Write a SARIF report too, for code scanning.",
-               metavar="FILE"),
+        Option("junit", ("--junit",), "Write a JUnit report too, with the times.", None,
+               destination, metavar="FILE"),
+        Option("sarif", ("--sarif",), "Write a SARIF report too, for code scanning.", None,
+               destination, metavar="FILE"),
         flag("github", "--github", help="Write annotations for GitHub's log too."),
         flag("review", "--review", help="Ask of each new or changed answer whether to record it."),
         flag("last_failed", "--last-failed", "--lf", help="Check those that failed the last time, "
@@ -224,7 +230,7 @@ def wishes_of(common: Shared, asked: Asked, programs: int) -> Wishes:
 
     memory = common.max_memory
     if isinstance(memory, Standard):
-        memory = standard(min(asked.jobs, programs))
+        memory = min(memory, standard(min(asked.jobs, programs)))
     limits = Limits(
         common.timeout, common.max_steps, common.max_nodes, memory,
         common.max_output, common.max_source, common.max_depth,

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
 from ...deadline import deadline
 from ...defects import message_of
-from ...diagnostics import ExitStatus, LimitReached
+from ...diagnostics import Diagnostic, ExitStatus, LimitReached, ProgramError, noted
 from ...opening import SUFFIX, DeviceMissing, UsageError, is_excluded, opened
 from ...recording.facts.check import FileCheck
 from . import Wishes, check, defect
 
 MOST_LINKS = 5  # that are told one by one
+MOST_ENTRIES = 100_000  # files and folders that are looked at below the folders of one call
 
 
 class Place(NamedTuple):
@@ -42,20 +44,24 @@ def places(given: Sequence[str], most: int, exclude: Sequence[str] = ()) -> Foun
     What matches a pattern is left out: by its path, or by the name of a file or folder in it.
     """
     found: dict[str, Place] = {}
+    entries = count(1)
+    excluded = False
     notes: list[str] = []
     for path in given or (None,):
         if path is None or path == "-":
             program = opened(path, most)
             found.setdefault(program.name, Place(program.name, program.path, program.data))
         elif os.path.isdir(path):
-            folder = Folder(path)
-            for place in folder.programs or [Place(path, None, None, f"{path} {NOTHING}")]:
-                found.setdefault(place.name, place)
+            folder = Folder(path, entries, exclude)
+            if not folder.programs and not folder.has_excluded:
+                found.setdefault(path, Place(path, None, None, f"{path} {NOTHING}"))
+            found.update((p.name, p) for p in folder.programs if p.name not in found)
+            excluded |= folder.has_excluded
             notes.extend(folder.left_out())
         else:
             found.setdefault(path, Place(path, path))
     kept = [place for name, place in found.items() if not is_excluded(name, exclude)]
-    if found and not kept:
+    if not kept and (found or excluded):
         raise UsageError("--exclude leaves out every program")
     return Found(kept, tuple(notes))
 
@@ -69,12 +75,17 @@ class Folder:
     No link is followed: it may have come with the folder, and lead anywhere.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, entries: Iterator[int], exclude: Sequence[str] = ()) -> None:
         self.path = path
         self.programs: list[Place] = []
         self.links: list[str] = []
+        self.has_excluded = False
         for here, folders, files in os.walk(path, onerror=self._unread):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            if any(next(entries) > MOST_ENTRIES for _ in (*folders, *files)):
+                raise _too_many(path)
+            shown = [name for name in folders if not name.startswith(".")]
+            folders[:] = sorted(name for name in shown if not is_excluded(name, exclude))
+            self.has_excluded |= len(folders) < len(shown)
             for name in folders:
                 if os.path.islink(os.path.join(here, name)):
                     self.links.append(os.path.join(here, name))
@@ -113,6 +124,13 @@ class Folder:
             said.append(f"{link} is a link{where}, which is not followed")
         left = len(said) - MOST_LINKS
         return said if left <= 1 else [*said[:MOST_LINKS], f"... and {left} more links"]
+
+
+def _too_many(path: str) -> ProgramError:
+    message = f"{path} holds more than the {MOST_ENTRIES:,} files and folders that are looked at"
+    advice = noted("name folders further down, or leave some out with --exclude NAME")
+    status = ExitStatus.LIMIT_REACHED
+    return ProgramError(Diagnostic("LimitReached", message, notes=advice, exit_status=status))
 
 
 def _within(root: str, target: str) -> bool:
