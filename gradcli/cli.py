@@ -8,25 +8,25 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from .commands import NAMES, module_of
+from .commands import EXIT_CODES, NAMES, module_of
 from .diagnostics import bounded
-from .options import Command, Misuse, Option
+from .options import LIMITED, OUTPUT, PROGRAM, Command, Misuse, Option
 from .reading import parted, with_settings, with_values
 
-EPILOG = """\
-\b
-gradcli help COMMAND describes a command and its options.
-\b
-Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 the
-program has an error, 4 a limit was reached, 5 a device or an extra is
-missing, 70 a bug in gradcli, 130 interrupted.
-"""
+EPILOG = "gradcli help COMMAND describes a command and its options.\n\nExit codes: {}.".format(
+    ", ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
+)
 SETTINGS: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 96},
     "rich_markup_mode": None,
 }
+
+
+OTHERS = "Options"  # the heading of what has none
+# What every command shares stands below what is its own.
+LAST = {PROGRAM: 1, OUTPUT: 2, LIMITED: 3}
 
 
 class Commands(TyperGroup):
@@ -53,17 +53,27 @@ class Spelled(TyperCommand):
     """A command whose options may stand without their values; help lists them by headings."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing and args and self._awaits_value(args[-1]):
+            # The value is what a shell asks for; without it typer would forget the arguments.
+            args = args[:-1]
         return super().parse_args(ctx, with_values([self.name or "", *args])[1:])
+
+    def _awaits_value(self, word: str) -> bool:
+        return any(
+            word in parameter.opts and not (parameter.is_flag or parameter.count)
+            for parameter in self.params
+            if isinstance(parameter, TyperOption)
+        )
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             row = parameter.get_help_record(ctx)
             if row is not None:
-                plain = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                plain = "Arguments" if parameter.param_type_name == "argument" else OTHERS
                 name = getattr(parameter, "rich_help_panel", None) or plain
-                groups.setdefault(name, []).append(row)
-        for name in sorted(groups, key=lambda name: name == "Limits"):
+                groups.setdefault(OUTPUT if parameter.name == "help" else name, []).append(row)
+        for name in sorted(groups, key=lambda name: LAST.get(name, 0)):
             with formatter.section(name):
                 formatter.write_dl(groups[name])
 
@@ -139,6 +149,8 @@ def _parameter(option: Option) -> tuple[Any, Any]:
         told.update(envvar=option.variable, show_envvar=True)
     if option.panel is not None:
         told["rich_help_panel"] = option.panel
+    if option.kind or option.among:
+        told["autocompletion"] = _completer(option)
     kind: Any = bool
     if option.parse is None:
         if option.counted:
@@ -152,6 +164,16 @@ def _parameter(option: Option) -> tuple[Any, Any]:
         info = typer.Option(*option.flags, **told)
     default: Any = list(option.default or ()) if option.many else option.default
     return Annotated[kind, info], ... if option.required else default
+
+
+def _completer(option: Option) -> Callable[[typer.Context, str], list[str]]:
+    def complete(ctx: typer.Context, incomplete: str) -> list[str]:
+        from .commands.completion import values
+
+        return values(option, ctx.params, incomplete)
+
+    complete.__annotations__ = {"ctx": typer.Context, "incomplete": str}
+    return complete
 
 
 def _parser(parse: Callable[[str], Any]) -> Callable[[Any], Any]:

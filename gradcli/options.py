@@ -14,7 +14,8 @@ _UNITS = {
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
-LIMITED = "Limits"  # the heading of the limits in --help
+# The headings under which help lists what every command shares; a command's own stand above.
+PROGRAM, OUTPUT, LIMITED = "Program and inputs", "Output", "Limits"
 
 
 class Misuse(ValueError):
@@ -57,7 +58,8 @@ class Option(NamedTuple):
     `field` is its name in the tuple that the command gets; a `default` that is a text goes through
     `parse`, as does what `variable` (of the environment) holds. `many` may be given several times,
     and `gather` turns the list into the value. `alone` is the text that its flag stands for where
-    the next word is none that `parse` takes. `most` is what a settings file may ask for.
+    the next word is none that `parse` takes. `most` is what a settings file may ask for. A shell
+    completes the words of `among`, or values of a `kind` that `commands.completion` knows.
     """
 
     field: str
@@ -75,11 +77,18 @@ class Option(NamedTuple):
     panel: str | None = None
     alone: str | None = None
     most: Callable[[], int] | None = None
+    among: tuple[str, ...] = ()
+    kind: str = ""
 
     @property
     def is_limit(self) -> bool:
         """Whether it bounds what programs take: such a one is raised by the caller alone."""
         return self.panel == LIMITED or self.most is not None
+
+    @property
+    def takes_lists(self) -> bool:
+        """Whether several values may stand with commas between them."""
+        return self.gather is words or "," in (self.metavar or "")
 
     def takes(self, text: str) -> bool:
         """Whether a text is a value of it."""
@@ -253,19 +262,27 @@ def one_of(*choices: str) -> Callable[[str], str]:
     return parse
 
 
+def under(panel: str, *options: Option) -> tuple[Option, ...]:
+    """The same options under a heading of help."""
+    return tuple(option._replace(panel=panel) for option in options)
+
+
 def flag(field: str, *flags: str, help: str) -> Option:
     """On or off."""
     return Option(field, flags, help, False, None)
 
 
-def several(field: str, *flags: str, help: str, metavar: str | None = None) -> Option:
+def several(
+    field: str, *flags: str, help: str, metavar: str | None = None, kind: str = ""
+) -> Option:
     """May be given several times; the texts as they are."""
-    return Option(field, flags, help, (), many=True, metavar=metavar)
+    return Option(field, flags, help, (), many=True, metavar=metavar, kind=kind)
 
 
 def names(
-    field: str, *flags: str, help: str, metavar: str = "NAMES", among: tuple[str, ...] = ()
-) -> Option:
+    field: str, *flags: str, help: str, metavar: str = "NAMES", among: tuple[str, ...] = (),
+    kind: str = "name",
+) -> Option:  # fmt: skip
     """Names, with commas or one by one; some of these words where they are given."""
 
     def known(text: str) -> str:
@@ -274,13 +291,16 @@ def names(
         return text
 
     parse = known if among else named
-    return Option(field, flags, help, (), parse, many=True, gather=words, metavar=metavar)
+    return Option(
+        field, flags, help, (), parse, many=True, gather=words, metavar=metavar, among=among,
+        kind="" if among else kind,
+    )  # fmt: skip
 
 
 def choice(field: str, *flags: str, of: tuple[str, ...], default: str, help: str) -> Option:
     """One of some words."""
     return Option(
-        field, flags, help, default, one_of(*of), metavar="|".join(of), show_default=True
+        field, flags, help, default, one_of(*of), metavar="|".join(of), show_default=True, among=of
     )  # fmt: skip
 
 
@@ -294,35 +314,37 @@ def _limit(name: str, default: str, what: str, parse: Callable[[str], Any] = siz
 
 FILE = Option(
     "file", (), "The program; - is standard input. May be left out where the folder holds one "
-    ".expr file or something is piped in.", metavar="[FILE]",
+    ".expr file or something is piped in.", metavar="[FILE]", kind="program",
 )  # fmt: skip
 EXAMPLE = Option("example", ("--example",), "Take a program that comes with gradcli; gradcli "
-                 "examples lists them.", metavar="NAME")  # fmt: skip
+                 "examples lists them.", metavar="NAME", kind="example")  # fmt: skip
 FORMATS = ("text", "json")
+ENGINES = ("own", "torch")
+DTYPES = ("float16", "float32", "float64", "bfloat16", "half", "float", "double")
 SETTINGS: tuple[Option, ...] = (
     Option(
         "sets", ("--set", "-s"), "Give an input a value: w=2.0, x=[1.0,2.0] (floats become leaves "
         "that require grad), n=3, x=@data.npy, x=@data.npz:KEY.", (), many=True,
-        metavar="NAME=VALUE",
+        metavar="NAME=VALUE", kind="setting",
     ),
-    names("no_grad", "--no-grad", help="Inputs that do not require a gradient."),
+    names("no_grad", "--no-grad", help="Inputs that do not require a gradient.", kind="input"),
     Option("device", ("--device",), "Device for the tensors.", "cpu", metavar="cpu|cuda|cuda:N",
-           show_default=True),
+           show_default=True, among=("cpu", "cuda")),
     Option("data", ("--data",), "Folder with the files of MNIST or FashionMNIST that the program "
            "reads through torchvision: IDX, packed or not.", metavar="DIR"),
     Option(
         "dtype", ("--dtype",), "Default floating dtype, for example float64.", None,
-        one_of("float16", "float32", "float64", "bfloat16", "half", "float", "double"),
-        metavar="TYPE",
+        one_of(*DTYPES), metavar="TYPE", among=DTYPES,
     ),
 )  # fmt: skip
 ENGINE = choice(
-    "engine", "--engine", of=("own", "torch"), default="own",
+    "engine", "--engine", of=ENGINES, default="own",
     help="Engine that runs the program: gradcli's own, or Python and the PyTorch that is "
     "installed. torch trusts FILE: its code can do all that Python can. Arguments after -- go "
     "to the program as its sys.argv.",
-)  # fmt: skip
-ANSWER: tuple[Option, ...] = (
+)._replace(panel=PROGRAM)  # fmt: skip
+ANSWER: tuple[Option, ...] = under(
+    OUTPUT,
     Option("out", ("--out", "-o"), "Write the answer to this file.", None, destination,
            metavar="OUT"),
     Option("quiet", ("--quiet", "-q"), "Suppress notes and warnings; -qq also suppresses the "
@@ -358,4 +380,5 @@ def shared(
                     help="Text for people, JSON for programs.")  # fmt: skip
     engines = (ENGINE,) if engine else ()
     example = (EXAMPLE,) if FILE in arguments else ()
-    return (*arguments, *example, *SETTINGS, *engines, answer, *ANSWER, *LIMITS)
+    program = under(PROGRAM, *example, *SETTINGS)
+    return (*arguments, *program, *engines, *under(OUTPUT, answer), *ANSWER, *LIMITS)

@@ -8,8 +8,13 @@ from types import ModuleType
 # In the order in which help lists them.
 NAMES = (
     "run", "trace", "show", "grad", "paths", "why", "step", "flow", "check", "diff", "ops",
-    "examples", "schema",
+    "examples", "schema", "man",
 )  # fmt: skip
+EXIT_CODES = {
+    0: "success", 1: "a check failed", 2: "wrong usage", 3: "the program has an error",
+    4: "a limit was reached", 5: "a device or an extra is missing", 70: "a bug in gradcli",
+    130: "interrupted",
+}  # fmt: skip
 
 
 def module_of(name: str) -> ModuleType:

@@ -22,6 +22,7 @@ from ..options import (
     number,
     one_of,
     shared,
+    under,
     words,
 )
 from ..output import tell
@@ -45,26 +46,26 @@ class Asked(NamedTuple):
     """The options of check."""
 
     files: list[str]
-    update: bool
     fail_on: list[str]
     allow: list[str]
-    against: str | None
     require_record: bool
     require_gradient: bool
     no_numeric: bool
     rtol: float
     atol: float
-    jobs: int
+    repeat: int
+    against: str | None
+    update: bool
+    review: bool
     exclude: list[str]
     first: bool
+    last_failed: bool
+    changed_since: str | None
+    jobs: int
     durations: int
     junit: str | None
     sarif: str | None
     github: bool
-    review: bool
-    last_failed: bool
-    changed_since: str | None
-    repeat: int
 
 
 def _some_of(*known: str) -> Callable[[str], str]:
@@ -110,45 +111,62 @@ COMMAND = Command(
     Asked,
     (
         Option("files", (), "Programs, or folders of them; - is standard input.", (), many=True,
-               metavar="[FILE]..."),
-        flag("update", "--update", help="Record what each program prints, in FILE.out."),
-        Option("fail_on", ("--fail-on",), "Gradients that fail the check beside NaN and infinity: "
-               "none, zero (all elements), stale (added to after an update, without a reset), kink "
-               "(there is no derivative, as of abs at 0). "
-               "Named here, nan and inf fail results without a backward call too.", (),
-               _some_of(*GATES), many=True, gather=words, metavar="nan,inf,none,zero,stale,kink"),
-        Option("allow", ("--allow",), "What does not fail: nan, inf, or what --fail-on names.", (),
-               _some_of(*GATES), many=True, gather=words, metavar="nan,inf,..."),
-        Option("against", ("--against",), "Run the same checked program on PyTorch's own tensors, "
-               "and compare. Only for programs that you trust.", None, one_of("torch"),
-               metavar="torch"),
-        flag("require_record", "--require-record", help="Fail programs without a recorded answer."),
-        flag("require_gradient", "--require-gradient",
-             help="Fail programs without a checked gradient."),
-        flag("no_numeric", "--no-numeric", help="Leave out the difference quotients."),
-        Option("rtol", ("--rtol",), "Relative tolerance of a gradient.", "1e-5",
-               number, metavar="R", show_default=True),
-        Option("atol", ("--atol",), "Absolute tolerance of a gradient.", "1e-7", number,
-               metavar="A", show_default=True),
-        Option("jobs", ("--jobs", "-j"), "Check with N processes; auto: one for each processor.",
-               "1", _jobs, metavar="N|auto", show_default=True, most=_processors),
-        Option("exclude", ("--exclude",), "Leave out programs and folders of this name or path; "
-               "may be given several times.", (), many=True, metavar="GLOB"),
-        flag("first", "--exitfirst", "-x", help="Stop after the first program that fails."),
-        Option("durations", ("--durations",), "List the N slowest programs.", "0", count,
-               metavar="N"),
-        Option("junit", ("--junit",), "Write a JUnit report too, with the times.", None,
-               destination, metavar="FILE"),
-        Option("sarif", ("--sarif",), "Write a SARIF report too, for code scanning.", None,
-               destination, metavar="FILE"),
-        flag("github", "--github", help="Write annotations for GitHub's log too."),
-        flag("review", "--review", help="Ask of each new or changed answer whether to record it."),
-        flag("last_failed", "--last-failed", "--lf", help="Check those that failed the last time, "
-             "or all if none did."),
-        Option("changed_since", ("--changed-since",), "Check those that differ from a revision of "
-               "git: the program, its recorded answer, data that it names.", metavar="REV"),
-        Option("repeat", ("--repeat",), "Run each program N times, and fail it where the runs give "
-               "different bits.", "1", count, metavar="N", show_default=True),
+               metavar="[FILE]...", kind="program"),
+        *under(
+            "What fails",
+            Option("fail_on", ("--fail-on",), "Gradients that fail the check beside NaN and "
+                   "infinity: none, zero (all elements), stale (added to after an update, without "
+                   "a reset), kink (there is no derivative, as of abs at 0). Named here, nan and "
+                   "inf fail results without a backward call too.", (), _some_of(*GATES),
+                   many=True, gather=words, metavar="nan,inf,none,zero,stale,kink", among=GATES),
+            Option("allow", ("--allow",), "What does not fail: nan, inf, or what --fail-on names.",
+                   (), _some_of(*GATES), many=True, gather=words, metavar="nan,inf,...",
+                   among=GATES),
+            flag("require_record", "--require-record",
+                 help="Fail programs without a recorded answer."),
+            flag("require_gradient", "--require-gradient",
+                 help="Fail programs without a checked gradient."),
+            flag("no_numeric", "--no-numeric", help="Leave out the difference quotients."),
+            Option("rtol", ("--rtol",), "Relative tolerance of a gradient.", "1e-5",
+                   number, metavar="R", show_default=True),
+            Option("atol", ("--atol",), "Absolute tolerance of a gradient.", "1e-7", number,
+                   metavar="A", show_default=True),
+            Option("repeat", ("--repeat",), "Run each program N times, and fail it where the runs "
+                   "give different bits.", "1", count, metavar="N", show_default=True),
+            Option("against", ("--against",), "Run the same checked program on PyTorch's own "
+                   "tensors, and compare. Only for programs that you trust.", None,
+                   one_of("torch"), metavar="torch", among=("torch",)),
+        ),
+        *under(
+            "Recorded answers",
+            flag("update", "--update", help="Record what each program prints, in FILE.out."),
+            flag("review", "--review",
+                 help="Ask of each new or changed answer whether to record it."),
+        ),
+        *under(
+            "Which programs",
+            Option("exclude", ("--exclude",), "Leave out programs and folders of this name or "
+                   "path; may be given several times.", (), many=True, metavar="GLOB"),
+            flag("first", "--exitfirst", "-x", help="Stop after the first program that fails."),
+            flag("last_failed", "--last-failed", "--lf", help="Check those that failed the last "
+                 "time, or all if none did."),
+            Option("changed_since", ("--changed-since",), "Check those that differ from a revision "
+                   "of git: the program, its recorded answer, data that it names.",
+                   metavar="REV"),
+            Option("jobs", ("--jobs", "-j"), "Check with N processes; auto: one for each "
+                   "processor.", "1", _jobs, metavar="N|auto", show_default=True,
+                   most=_processors),
+        ),
+        *under(
+            "Reports",
+            Option("durations", ("--durations",), "List the N slowest programs.", "0", count,
+                   metavar="N"),
+            Option("junit", ("--junit",), "Write a JUnit report too, with the times.", None,
+                   destination, metavar="FILE"),
+            Option("sarif", ("--sarif",), "Write a SARIF report too, for code scanning.", None,
+                   destination, metavar="FILE"),
+            flag("github", "--github", help="Write annotations for GitHub's log too."),
+        ),
     ),
     shared("text", "json", "junit", "github", arguments=()),
 )  # fmt: skip

@@ -6,13 +6,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics import ExitStatus
 from ..opening import UsageError, opened
-from ..options import Command, Option, Shared, number, one_of, several, shared, words
+from ..options import (
+    DTYPES,
+    ENGINES,
+    Command,
+    Option,
+    Shared,
+    number,
+    one_of,
+    several,
+    shared,
+    words,
+)
 from .environment import Environment, guarded
 
 if TYPE_CHECKING:
     from ..pipeline.request import Request
-
-TYPES = ("float16", "float32", "float64", "bfloat16", "half", "float", "double")
 
 
 class Asked(NamedTuple):
@@ -29,12 +38,12 @@ class Asked(NamedTuple):
 
 def _types(text: str) -> list[str]:
     """float32, or float32,float64 for the one run and the other."""
-    return [one_of(*TYPES)(word) for word in words([text])]
+    return [one_of(*DTYPES)(word) for word in words([text])]
 
 
 def _engines(text: str) -> list[str]:
     """own, or own,torch for the one run and the other."""
-    return [one_of("own", "torch")(word) for word in words([text])]
+    return [one_of(*ENGINES)(word) for word in words([text])]
 
 
 COMMAND = Command(
@@ -54,15 +63,16 @@ COMMAND = Command(
     Asked,
     (
         Option("files", (), "Two programs; or one, for two runs of it.", (), many=True,
-               metavar="A [B]"),
+               metavar="A [B]", kind="program"),
         several("sets_a", "--set-a", help="Give an input a value in the first run only.",
-                metavar="NAME=VALUE"),
-        several("sets_b", "--set-b", help="In the second run only.", metavar="NAME=VALUE"),
+                metavar="NAME=VALUE", kind="setting"),
+        several("sets_b", "--set-b", help="In the second run only.", metavar="NAME=VALUE",
+                kind="setting"),
         Option("types", ("--dtype",), "Default floating dtype; two, one for each run: "
-               "float32,float64.", "", _types, metavar="TYPE[,TYPE]"),
+               "float32,float64.", "", _types, metavar="TYPE[,TYPE]", among=DTYPES),
         Option("engines", ("--engine",), "Who runs it: gradcli's own engine, or Python with the "
                "installed PyTorch, which trusts FILE; two, one for each run: own,torch.", "own",
-               _engines, metavar="ENGINE[,ENGINE]", show_default=True),
+               _engines, metavar="ENGINE[,ENGINE]", show_default=True, among=ENGINES),
         Option("rtol", ("--rtol",), "Relative tolerance of numbers.", "1e-5",
                number, metavar="R", show_default=True),
         Option("atol", ("--atol",), "Absolute tolerance of numbers.", "1e-7", number, metavar="A",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..options import ANSWER, Command, Option, choice
+from ..options import ANSWER, OUTPUT, Command, Option, choice, under
 from ..render.escape import Terminal, block
 from .environment import Environment, guarded
 from .pages import as_shared
@@ -36,9 +36,9 @@ COMMAND = Command(
     """,
     Asked,
     (
-        Option("name", (), "Print this one.", metavar="[NAME]"),
-        choice("format", "--format", "-f", of=("text", "json"), default="text",
-               help="Text for people, JSON for programs."),
+        Option("name", (), "Print this one.", metavar="[NAME]", kind="example"),
+        *under(OUTPUT, choice("format", "--format", "-f", of=("text", "json"), default="text",
+                              help="Text for people, JSON for programs.")),
         *ANSWER,
     ),
 )  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..ending import keep
-from ..options import Command, Option, Shared, flag, one_pass, shared
-from .differentiation import EXPAND
+from ..options import Command, Option, Shared, flag, one_pass, shared, under
+from .differentiation import EXPAND, GRADIENTS, SHOWN
 from .environment import Environment, guarded
 
 
@@ -33,9 +33,10 @@ COMMAND = Command(
     Asked,
     (
         Option("chosen", ("--pass",), "Show the gradients of this backward pass; 1 is the first.",
-               None, one_pass, metavar="N"),
+               None, one_pass, metavar="N", panel=GRADIENTS),
         EXPAND,
-        flag("legend", "--legend", help="Explain the columns and signs below the tables."),
+        *under(SHOWN, flag("legend", "--legend", help="Explain the columns and signs below the "
+                           "tables.")),
     ),
     shared(engine=True),
 )  # fmt: skip

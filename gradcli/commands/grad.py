@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics import ExitStatus
 from ..ending import keep
-from ..options import Command, Shared, flag, shared
+from ..options import OUTPUT, Command, Shared, flag, shared, under
 from .differentiation import GRAD_OUTPUT, GRAPH, OF, ORDER, PASS, WRT
 from .environment import Environment, guarded
 
@@ -23,14 +23,14 @@ class Asked(NamedTuple):
     wrt: list[str]
     of: list[str]
     grad_output: str | None
+    chosen: int | None
+    order: int | None
+    mode: str | None
     retain_graph: bool
     create_graph: bool
     retain_grad: list[str]
     hooks: list[str]
     all: bool
-    chosen: int | None
-    order: int | None
-    mode: str | None
     value: bool
 
 
@@ -51,17 +51,14 @@ COMMAND = Command(
         WRT,
         OF,
         GRAD_OUTPUT,
-        *GRAPH,
         PASS,
         *ORDER,
-        flag(
-            "value",
-            "--value",
-            help="Print the numbers alone: one gradient on each line, as a number or a list.",
-        ),
+        *GRAPH,
+        *under(OUTPUT, flag("value", "--value", help="Print the numbers alone: one gradient on "
+                            "each line, as a number or a list.")),
     ),
     shared(engine=True),
-)
+)  # fmt: skip
 
 
 def command(common: Shared, asked: Asked) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..opening import UsageError
-from ..options import ANSWER, Command, Option, choice, one_of, several
+from ..options import ANSWER, OUTPUT, Command, Option, choice, one_of, several, under
 from .environment import Environment, guarded
 from .pages import as_shared
 
@@ -52,13 +52,15 @@ COMMAND = Command(
     Asked,
     (
         Option("names", (), "Operators: sin, torch.sin, F.relu, add_, SinBackward0; patterns: "
-               "'log*'.", (), many=True, metavar="[NAME]..."),
+               "'log*'.", (), many=True, metavar="[NAME]...", kind="operator"),
         several("filters", "--filter", help="Only those in whose names, nodes or description the "
                 "word occurs.", metavar="WORD"),
         Option("face", ("--face",), f"Only those of one namespace: {', '.join(FACES[1:])}.", "all",
-               one_of(*FACES), metavar="FACE", show_default=True),
-        choice("format", "--format", "-f", of=("text", "json", "markdown"), default="text",
-               help="Text for people, JSON for programs, Markdown for a reference."),
+               one_of(*FACES), metavar="FACE", show_default=True, among=FACES),
+        *under(OUTPUT, choice(
+            "format", "--format", "-f", of=("text", "json", "markdown"), default="text",
+            help="Text for people, JSON for programs, Markdown for a reference.",
+        )),
         *ANSWER,
     ),
 )  # fmt: skip

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ..diagnostics import ExitStatus
 from ..ending import keep
-from ..options import Command, Misuse, Option, Shared, count, flag, shared
-from .differentiation import GRAD_OUTPUT, OF, ONE, PASS
+from ..options import Command, Misuse, Option, Shared, count, flag, shared, under
+from .differentiation import GRAD_OUTPUT, OF, ONE, PASS, SHOWN
 from .environment import Environment, guarded
 
 
@@ -17,12 +17,12 @@ class Asked(NamedTuple):
     of: list[str]
     wrt: list[str]
     grad_output: str | None
+    chosen: int | None
     edges: bool
     top: int
     symbolic: bool
     jacobian: bool
     element: tuple[int, ...] | None
-    chosen: int | None
 
 
 def _index(text: str) -> tuple[int, ...]:
@@ -51,18 +51,21 @@ COMMAND = Command(
         OF,
         ONE,
         GRAD_OUTPUT,
-        flag("edges", "--edges", help="Paths over the graph's own edges, every node; else they "
-             "run through the tensors that have a name."),
-        Option("top", ("--top",), "List N paths, those with the largest products.", "20", count,
-               metavar="N", show_default=True),
-        flag("symbolic", "--symbolic", help="The gradient as a formula in the program's names, "
-             "and the formula of every local derivative."),
-        flag("jacobian", "--jacobian", help="Tensors: the Jacobian of every edge, number by "
-             "number."),
-        Option("element", ("--element",), "Tensors: one element of the Jacobian, such as 1,0: "
-               "the index of the result's element, then that of the tensor's.", None, _index,
-               metavar="I,J"),
         PASS,
+        *under(
+            SHOWN,
+            flag("edges", "--edges", help="Paths over the graph's own edges, through every node; "
+                 "without it they run through the tensors that have a name."),
+            Option("top", ("--top",), "List the N paths with the largest products.", "20", count,
+                   metavar="N", show_default=True),
+            flag("symbolic", "--symbolic", help="The gradient as a formula in the program's names, "
+                 "and the formula of every local derivative."),
+            flag("jacobian", "--jacobian", help="For tensors: the Jacobian of every edge, number "
+                 "by number."),
+            Option("element", ("--element",), "For tensors: one element of the Jacobian, such as "
+                   "1,0: the index of the result's element, then that of the tensor's.", None,
+                   _index, metavar="I,J"),
+        ),
     ),
     shared("text", "json", "latex", "markdown", engine=True),
 )  # fmt: skip

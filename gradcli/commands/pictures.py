@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..ending import keep
-from ..options import Option, choice
+from ..options import Option, choice, under
 from .environment import Environment
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from ..render.escape import Terminal
 
 FORMATS = ("svg", "html", "dot", "mermaid", "latex")
-OPTIONS: tuple[Option, ...] = (
+OPTIONS: tuple[Option, ...] = under(
+    "Pictures",
     choice("theme", "--theme", of=("auto", "light", "dark"), default="auto",
            help="Colours of a picture; auto follows the reader's system."),
     choice("direction", "--direction", of=("down", "right"), default="down",

@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from ..opening import UsageError
-from ..options import Command, Option
+from ..options import OUTPUT, Command, Option
 from ..render.escape import Terminal, block
 from .environment import Environment, guarded
 from .pages import as_shared
@@ -33,8 +33,9 @@ COMMAND = Command(
     Asked,
     (
         Option("name", (), "A command, or the schema that a document names: trace, "
-               "gradcli.trace/1.", metavar="[NAME]"),
-        Option("out", ("--out", "-o"), "Write the schema into this file.", metavar="OUT"),
+               "gradcli.trace/1.", metavar="[NAME]", kind="schema"),
+        Option("out", ("--out", "-o"), "Write the schema into this file.", metavar="OUT",
+               panel=OUTPUT),
     ),
 )  # fmt: skip
 
@@ -43,8 +44,7 @@ def command(asked: Asked) -> int:
     """Prints one, or the names of all; its exit code."""
 
     def body(env: Environment) -> int:
-        files = sorted(name for name in os.listdir(FOLDER) if name.endswith(".json"))
-        names = {_name(file): file for file in files}
+        names = known()
         if asked.name is None:
             env.answer(block(f"{name}\n") for name in names)
         else:
@@ -57,6 +57,12 @@ def command(asked: Asked) -> int:
         return 0
 
     return guarded(as_shared(asked.out), body)
+
+
+def known() -> dict[str, str]:
+    """The file of each schema, by the name that documents give it."""
+    files = sorted(name for name in os.listdir(FOLDER) if name.endswith(".json"))
+    return {_name(file): file for file in files}
 
 
 def _name(file: str) -> str:

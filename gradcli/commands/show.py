@@ -8,10 +8,10 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import NamedTuple
 
-from ..options import Command, Option, Shared, count, flag, shared
+from ..options import OUTPUT, Command, Shared, flag, shared, under
 from ..output import put_in_place, write
 from ..render.escape import Terminal, line
-from .differentiation import DRAWN, EXPAND, FOLD, HIDE, PASS
+from .differentiation import DEPTH, DRAWN, EXPAND, FOLD, HIDE, PASS
 from .environment import Environment, guarded
 from .pictures import OPTIONS as PICTURES
 from .pictures import Wanted, drawn
@@ -46,12 +46,13 @@ COMMAND = Command(
     (
         DRAWN,
         PASS,
-        Option("depth", ("--depth",), "Draw N levels of nodes.", None, count, metavar="N"),
+        DEPTH,
         EXPAND,
         FOLD,
         HIDE,
         *PICTURES,
-        flag("no_open", "--no-open", help="Print the path of the page; open nothing."),
+        *under(OUTPUT, flag("no_open", "--no-open", help="Print the path of the page; open "
+                            "nothing.")),
     ),
     tuple(option for option in shared(engine=True) if option.field != "format"),
 )  # fmt: skip

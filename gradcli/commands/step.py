@@ -10,10 +10,10 @@ from ..deadline import deadline
 from ..diagnostics import ExitStatus
 from ..ending import keep
 from ..opening import UsageError
-from ..options import Command, Option, Shared, flag, names, one_pass, shared
+from ..options import Command, Option, Shared, flag, names, one_pass, shared, under
 from ..output import tell, write
 from ..render.escape import Terminal, block
-from .differentiation import EXPAND, GRAD_OUTPUT, GRAPH, OF
+from .differentiation import EXPAND, GRAD_OUTPUT, GRADIENTS, GRAPH, OF
 from .environment import Environment, guarded
 
 if TYPE_CHECKING:
@@ -61,14 +61,17 @@ COMMAND = Command(
         OF,
         GRAD_OUTPUT,
         Option("chosen", ("--pass",), "Which backward pass of the program, where it has several.",
-               None, one_pass, metavar="N"),
-        names("stops", "--break", help="Tell the steps of these names, nodes or numbers only; when "
-              "stepping, stop there."),
-        Option("commands", ("--commands",), "Step through it with the commands of this file, one a "
-               "line; - is standard input.", metavar="FILE"),
-        flag("plain", "--plain", help="Tell it at once, on a terminal too."),
-        flag("keys", "--keys", help="Go through it with single keys: the program, the steps and "
-             "the present one on a screen."),
+               None, one_pass, metavar="N", panel=GRADIENTS),
+        *under(
+            "Stepping",
+            names("stops", "--break", help="Show only the steps of these names, nodes or numbers; "
+                  "when stepping, stop there."),
+            Option("commands", ("--commands",), "Step with the commands of this file, one on each "
+                   "line; - is standard input.", metavar="FILE"),
+            flag("plain", "--plain", help="Print all steps at once, on a terminal too."),
+            flag("keys", "--keys", help="Step with single keys: a screen shows the program, the "
+                 "steps and the current one."),
+        ),
         EXPAND,
         *(option for option in GRAPH if option.field != "all"),
     ),

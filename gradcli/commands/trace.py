@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..ending import keep
-from ..options import Command, Option, Shared, count, flag, pass_number, shared
+from ..options import Command, Shared, flag, shared, under
 from ..output import tell
-from .differentiation import DRAWN, EXPAND, FOLD, GRAPH, HIDE, WRT
+from .differentiation import ANY_PASS, DEPTH, DRAWN, EXPAND, FOLD, GRAPH, HIDE, SHOWN, WRT
 from .environment import Environment, guarded
 from .pictures import FORMATS as PICTURE_FORMATS
 from .pictures import OPTIONS as PICTURES
@@ -22,6 +22,7 @@ class Asked(NamedTuple):
 
     of: list[str]
     wrt: list[str]
+    chosen: int | None
     retain_graph: bool
     create_graph: bool
     retain_grad: list[str]
@@ -37,7 +38,6 @@ class Asked(NamedTuple):
     profile: bool
     ledger: bool
     legend: bool
-    chosen: int | None
     theme: str
     direction: str
 
@@ -56,24 +56,26 @@ COMMAND = Command(
     (
         DRAWN,
         WRT,
+        ANY_PASS,
         *GRAPH,
-        flag("saved", "--saved",
-             help="What is saved for backward: value, version, bytes, alive or freed."),
-        Option("depth", ("--depth",), "Draw N levels of nodes.", None, count, metavar="N"),
-        EXPAND,
-        FOLD,
-        HIDE,
-        flag("views", "--views", help="Tensors that share memory: base, offset, strides, and their "
-             "versions before and after each change in place."),
-        flag("stats", "--stats", help="The graph in numbers: nodes by kind, depth, memory of saved "
-             "tensors, largest values and gradients."),
-        flag("profile", "--profile",
-             help="Time and bytes of every line, forward and backward."),
-        flag("ledger", "--ledger", help="Every entry of every gradient, and what each backward "
-             "call freed."),
-        flag("legend", "--legend", help="What the signs of the page mean."),
-        Option("chosen", ("--pass",), "Which backward pass of the program, or all of them; by "
-               "default the last.", None, pass_number, metavar="N|all"),
+        *under(
+            SHOWN,
+            flag("saved", "--saved",
+                 help="What is saved for backward: value, version, bytes, alive or freed."),
+            DEPTH,
+            EXPAND,
+            FOLD,
+            HIDE,
+            flag("views", "--views", help="Tensors that share memory: base, offset, strides, and "
+                 "their versions before and after each change in place."),
+            flag("stats", "--stats", help="The graph in numbers: nodes by kind, depth, memory of "
+                 "saved tensors, largest values and gradients."),
+            flag("profile", "--profile",
+                 help="Time and bytes of every line, forward and backward."),
+            flag("ledger", "--ledger", help="Every entry of every gradient, and what each backward "
+                 "call freed."),
+            flag("legend", "--legend", help="What the signs of the page mean."),
+        ),
         *PICTURES,
     ),
     shared("text", "json", *PICTURE_FORMATS, engine=True),

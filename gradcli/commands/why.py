@@ -36,7 +36,7 @@ COMMAND = Command(
     (
         Option("words", (), "The program (- is standard input; may be left out as elsewhere), and "
                "a tensor's name: x, x.grad[1,0], weights[0], net.0.weight.", (), many=True,
-               metavar="[FILE] NAME"),
+               metavar="[FILE] NAME", kind="word"),
         flag("no_try", "--no-try", help="Do not run the program again to try the advice."),
         flag("try_", "--try", help="With --engine torch: run a .py file again too, in a process of "
              "its own. What it writes it writes twice."),

@@ -292,7 +292,7 @@ def _program(
         scopes=MappingProxyType(checker.scopes),
         inputs=tuple(inputs),
         bindings=tuple(module.bound),
-        defaults=MappingProxyType(_defaults(source)),
+        defaults=MappingProxyType(defaults(source)),
         literals=MappingProxyType(literals.found),
         aliases=MappingProxyType(aliases),
         input_nodes=MappingProxyType(inputs),
@@ -389,7 +389,7 @@ def is_numeric_literal(node: ast.expr) -> bool:
     return type(node) is not ast.List or bool(node.elts)
 
 
-def _defaults(source: Source) -> dict[str, Default]:
+def defaults(source: Source) -> dict[str, Default]:
     """`# set: a=4.0` lines of the comment block at the top, blank lines between them allowed."""
     found: dict[str, Default] = {}
     for number, line in enumerate(source.lines, start=1):

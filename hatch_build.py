@@ -1,0 +1,25 @@
+"""What hatchling does beside packing: the wheel carries the manual pages, for `man gradcli`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class ManualPages(BuildHookInterface[Any]):
+    """They are made of the declarations of the commands, which need no other package."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        sys.path.insert(0, self.root)
+        try:
+            from gradcli.commands.man import pages
+        finally:
+            sys.path.remove(self.root)
+        folder = Path(mkdtemp(prefix="gradcli-man-"))
+        for name, text in pages().items():
+            (folder / name).write_text(text, encoding="utf-8")
+            build_data["shared_data"][str(folder / name)] = f"share/man/man1/{name}"
