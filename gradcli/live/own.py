@@ -7,8 +7,9 @@ the frame of the program has.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ..engine.mode import state
@@ -31,6 +32,12 @@ class OwnSide(Side):
 
     def transform(self) -> None:
         """Transformed functions are told like others."""
+
+    def bindings(self, names: Mapping[str, Any]) -> dict[str, Any]:
+        """What a program bound: modules, functions and classes aside."""
+        plain = (ModuleType, FunctionType, type)
+        return {name: value for name, value in names.items()
+                if not name.startswith("__") and not isinstance(value, plain)}  # fmt: skip
 
 
 class Placed(Observer):
@@ -62,8 +69,10 @@ class OwnRecorder:
         self.on_operation: Any = None
         self.on_parameter: Any = None
         self.on_pass: Any = None
-        self.on_refused: Any = None
         self.running = 0
+
+    def tells(self, listener: Any) -> None:
+        """The engine tells its listener of refused passes by the errors that they end in."""
 
     @contextmanager
     def recording(self) -> Iterator[None]:

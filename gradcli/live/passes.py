@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
@@ -339,16 +340,24 @@ class PassTeller:
                 table[number] = spy
                 yield table, number, spy, hook
 
+    def _heard(self, hook: Any, given: Any) -> Any:
+        """Calls a hook so that it is heard when it sets .grad: within a call of PyTorch no mode
+        is on."""
+        with self.recorder.mode():
+            return hook(*given)
+
     def _spy(self, kind: str, node: Any, hook: Any, number: int) -> Any:
         """A hook around a hook. What a tensor's goes on with is the gradient that it was given."""
         observer, side = self.recorder.observer, self.recorder.side
         off, of_module = side.hands_off, kind.startswith("module")
 
+        called = self._heard if kind == "post accumulate" else _plainly
+
         def spy(*given: Any) -> Any:
             owner, value = (given[0], given[1]) if of_module else (node, given[0])
             with off():
                 observer.hooking(kind, owner, hook, number, value)
-            found = hook(*given)
+            found = called(hook, given)
             after = value if found is None and kind in KINDS.values() else found
             with off():
                 observer.hooked(kind, owner, hook, number, value, after)
@@ -359,5 +368,5 @@ class PassTeller:
         return spy
 
 
-def _plainly(function: Any, args: Any, kwargs: Any) -> Any:
+def _plainly(function: Any, args: Any, kwargs: Any = MappingProxyType({})) -> Any:
     return function(*args, **kwargs)

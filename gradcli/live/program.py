@@ -148,6 +148,7 @@ class LiveMachine(Told):
         self.random = random_state(self.recorder.torch)
         try:
             code = compiled(self.text, self)
+            self.text.is_told = True
         except SyntaxError as wrong:
             span = Span(wrong.lineno or 1, wrong.offset or 1, wrong.lineno or 1,
                         (wrong.offset or 1) + 1)  # fmt: skip
@@ -191,11 +192,7 @@ class LiveMachine(Told):
 
     def outcome(self, error: Diagnostic | None) -> Outcome:
         """The names that it bound, modules and functions aside."""
-        bindings = {
-            name: value for name, value in self.globals.values.items()
-            if name not in self.hidden and not name.startswith("__")
-            and not isinstance(value, (types.ModuleType, types.FunctionType, type))
-        }  # fmt: skip
+        bindings = self.side.bindings(self.globals.values, self.hidden)
         nodes = {name: node for name, node in self.globals.nodes.items() if name in bindings}
         return Outcome(self.program, bindings, {}, [], error, 0, nodes, self)  # type: ignore[arg-type]
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from ..diagnostics import Enough
 from ..engine.mode import state
 from ..engine.observer import Observer
 from .causes import Change
@@ -63,6 +64,13 @@ class Recorder:
         self.on_parameter: Any = None  # told of each that a module is given
         self.on_pass: Any = None  # told of the frame that a pass is called from
         self.on_refused: Any = None  # told of a pass that could not begin
+        self.on_switched: Any = None  # told of each tensor whose requires_grad was set
+        self.on_cut: Any = None  # asked whether operands came of a value, and not by the graph
+
+    def tells(self, listener: Any) -> None:
+        """A listener hears of expressions: of what only the recorder hears as well."""
+        self.on_refused, self.on_switched = listener.refused_pass, listener.switched
+        self.on_cut = listener.has_cut
 
     # ------------------------------------------------------------ on and off
 
@@ -77,10 +85,11 @@ class Recorder:
             stack.enter_context(self._hooks_of_modules())
             stack.enter_context(self._functions())
             stack.enter_context(self._optimizers())
-            stack.enter_context(self._mode())
+            stack.enter_context(self.mode())
             yield
 
-    def _mode(self) -> Any:
+    def mode(self) -> Any:
+        """What hears of each operation within it."""
         heard = self._heard
 
         class Mode(self.torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
@@ -210,7 +219,7 @@ class Recorder:
         if name == "__get__" and getattr(function.__self__, "__name__", "") in QUIET:
             return function(*args, **kwargs)
         if self.passes.running:
-            return function(*args, **kwargs)
+            return self._within_pass(name, function, args, kwargs)
         if self.side.transform() is not None:
             return self._transformed(function, args, kwargs)
         spot = self.stand(sys._getframe(2))
@@ -222,16 +231,51 @@ class Recorder:
             return self._backward(spot, function, args, kwargs)
         result = spot.call(function, args, kwargs)
         state.origin = spot.node or state.origin
+        try:
+            self._done(spot, function, args, kwargs, result, before)
+        except Enough:
+            raise
+        except Exception as error:  # our defect: the program goes on
+            self.defects.append(error)
+        return result
+
+    def _done(
+        self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any,
+        before: Sequence[tuple[Any, int]],
+    ) -> None:  # fmt: skip
+        """Tells of an operation: what it changed, what it made."""
+        name = getattr(function, "__name__", "")
         for tensor, version in before:
             if not tensor.is_inference() and tensor._version != version:
                 self._changed(tensor)
         self._made(result)
-        if self.on_operation is not None and not spot.is_told and name not in SHAPES:
+        if self.on_switched is not None and (
+            name == "requires_grad_" or function == self.setters["requires_grad"]
+        ):
+            self.on_switched(state.origin, args[0], args[0].requires_grad)
+        if self.on_operation is not None and self._is_untold(spot, name, args):
             with self.side.hands_off():
                 self.on_operation(spot.node, args, kwargs, result)
         if name.startswith("register_") and name.endswith("hook"):
             self.passes.registered(name, args, result)
-        return result
+
+    def _is_untold(self, spot: Any, name: str, args: tuple[Any, ...]) -> bool:
+        """Whether nobody else tells of an operation: where the program's code tells of itself,
+        that is one of a library which goes on with what has left the graph."""
+        if name in SHAPES:
+            return False
+        return not spot.is_told or (self.on_cut is not None and self.on_cut(args))
+
+    def _within_pass(
+        self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Of what hooks of the program do only that is told which sets a gradient."""
+        if name in ("__set__", "__delete__"):
+            before = state.origin
+            self.stand(sys._getframe(3))
+            self._setting(function, args)
+            state.origin = before
+        return function(*args, **kwargs)
 
     def _backward(
         self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -35,7 +35,25 @@ class Told:
     def listen(self, listener: Any) -> None:
         """From here on every expression is told."""
         self.listener = listener
-        self.recorder.on_refused = listener.refused_pass
+        self.recorder.tells(listener)
+        self.recorder.on_operation = self.operation
+
+    def operation(self, node: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """A call of PyTorch that no rewritten code tells of: its operands and what it gave."""
+        if node is not None:
+            heard(self.listener, node, (*args, *kwargs.values()), result)
+
+
+def heard(listener: Any, node: ast.AST, operands: tuple[Any, ...], result: Any) -> None:
+    """An expression is told as a whole, with what it was computed from."""
+    listener.begin()
+    listener.enter()
+    for value in operands:
+        listener.given(value)
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+        listener.written(node, operands[0], operands[-1])
+    listener.leave(node, result)
+    listener.drop()
 
 
 def planted_call(name: str, place: ast.AST, *arguments: ast.expr) -> ast.Call:

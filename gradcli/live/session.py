@@ -28,6 +28,7 @@ from .places import makers
 from .planting import compiled
 from .program import Globals, live_program, parsed
 from .recorder import NOWHERE, Recorder
+from .rewrite import heard
 from .side import TorchSide
 from .text import Text
 
@@ -79,7 +80,7 @@ class Session:
     def listen(self, listener: Any) -> None:
         """From here on it is told what came of what."""
         self.listener = listener
-        self.recorder.on_refused = listener.refused_pass
+        self.recorder.tells(listener)
 
     def evaluate(self, text: str, name: str = "<option>") -> Any:
         """The value of one more expression in the program's names."""
@@ -117,6 +118,7 @@ class Session:
             self.globals.values = _values(self.frame)
             if not self.is_whole:
                 self._rebound()
+                self._made_within(self.frame.f_lineno)
         self.frame = None
         if error is not None:
             error.__traceback__ = without(error.__traceback__, self.text)
@@ -132,11 +134,7 @@ class Session:
 
     def outcome(self) -> Outcome:
         """The names of the frame, those of its module behind them."""
-        bindings = {
-            name: value for name, value in self.globals.values.items()
-            if not name.startswith("__")
-            and not isinstance(value, (types.ModuleType, types.FunctionType, type))
-        }  # fmt: skip
+        bindings = self.side.bindings(self.globals.values)
         nodes = {name: self.targets.last[name] for name in bindings if name in self.targets.last}
         return Outcome(self.program, bindings, {}, [], None, 0, nodes, self)  # type: ignore[arg-type]
 
@@ -153,10 +151,20 @@ class Session:
             module for root in values.values() for _, module in named_modules(root)
         )
 
+    def _made_within(self, line: int) -> None:
+        """Leaves that nobody told of, such as those of a copied module: where the text has them."""
+        blocks = (part for part in ast.walk(self.text.tree) if isinstance(part, ast.With))
+        ends = (part.end_lineno or line for part in blocks if part.lineno == line)
+        if self.listener is not None:
+            for value, place in makers(
+                self.text.tree, self.globals.values, max(ends, default=line) + 1
+            ):
+                self.listener.made_somewhere(place, value)
+
     def _registered(self, parameter: Any) -> None:
         """A module is made, and was given this parameter."""
         if isinstance(state.origin, ast.AST):
-            self.listener.made_before(state.origin, parameter)
+            self.listener.made_before(state.origin, parameter, is_set=False)
 
     def _passing(self, frame: FrameType) -> None:
         """A pass begins: what do the functions that call it hold?"""
@@ -172,16 +180,8 @@ class Session:
 
     def _operation(self, node: Any, args: Any, kwargs: Any, result: Any) -> None:
         """A call of PyTorch, or of what writes to a tensor, with its parts and what it gave."""
-        listener = self.listener
-        if listener is not None and node is not None:
-            listener.begin()
-            listener.enter()
-            for value in (*args, *kwargs.values()):
-                listener.given(value)
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                listener.written(node, args[0], args[-1])
-            listener.leave(node, result)
-            listener.drop()
+        if self.listener is not None and node is not None:
+            heard(self.listener, node, (*args, *kwargs.values()), result)
         target = self.targets.of.get(id(node))
         if target is not None and isinstance(result, self.side.tensor):
             self._bound(target, result)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cache
 from math import isfinite
+from types import FunctionType, ModuleType
 from typing import Any
 from weakref import ref
 
@@ -323,14 +324,35 @@ class TorchSide(Live):
                     large.settle()
 
     def attributes(self, value: Any) -> Mapping[str, Any]:  # type: ignore[override]
-        """What an object of a class of the program holds."""
+        """What an object of a class of the program holds, and the tensors of such a class."""
+        if isinstance(value, type):
+            return self._of_class(value)
         kind = type(value)
-        if kind.__module__ not in self.homes or isinstance(value, (type, self.torch.nn.Module)):
+        if kind.__module__ not in self.homes or isinstance(value, self.torch.nn.Module):
             return {}
         if any(base.__module__.startswith("gradcli.") for base in kind.__mro__):
             return {}  # of an interpreted program
         held = getattr(value, "__dict__", None)
         return held if isinstance(held, dict) else {}
+
+    def _of_class(self, kind: type) -> dict[str, Any]:
+        if kind.__module__ not in self.homes:
+            return {}
+        held = (self.tensor, self.torch.nn.Module)
+        return {name: part for name, part in vars(kind).items() if isinstance(part, held)}
+
+    def bindings(self, names: Mapping[str, Any], hidden: Container[str] = ()) -> dict[str, Any]:
+        """What a program bound: modules of Python and functions aside, and classes without
+        tensors."""
+        return {
+            name: value for name, value in names.items()
+            if name not in hidden and not name.startswith("__")
+            and not isinstance(value, (ModuleType, FunctionType))
+            and not (isinstance(value, type) and not self.attributes(value))
+        }  # fmt: skip
+
+    def has_method(self, module: Any, word: str) -> bool:  # type: ignore[override]
+        return hasattr(type(module), word) or word in vars(module)
 
     def is_of_program(self, module: Any) -> bool:  # type: ignore[override]
         """Whether a module's class is the program's own: it has lines of its own."""

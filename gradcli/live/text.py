@@ -41,6 +41,7 @@ class Text:
         self._index: dict[tuple[int, int, int, int], ast.AST] | None = None
         self._codes: dict[CodeType, dict[int, Spot]] = {}
         self.told: set[CodeType] = set()  # what runs rewritten
+        self.is_told = False  # all of it does
 
     def frame(self, start: FrameType | None) -> FrameType | None:
         """The innermost frame of the text, from this one outwards."""
@@ -71,7 +72,7 @@ class Text:
         spot = known.get(frame.f_lasti)
         if spot is None:
             node = self.node_at(frame.f_code, frame.f_lasti)
-            told = frame.f_code in self.told
+            told = self.is_told or frame.f_code in self.told
             spot = known[frame.f_lasti] = Spot(node, self._caller(frame), is_told=told)
         return spot
 

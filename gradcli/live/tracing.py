@@ -75,6 +75,12 @@ class Tracer(Rewriter):
             return node
         return planted_call("loaded", node, ast.Constant(self.number(node)), node)
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        for part in node.body:
+            if isinstance(part, (ast.Assign, ast.AnnAssign)) and part.value is not None:
+                part.value = self.visit(part.value)
+        return super().visit_ClassDef(node)
+
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
         return node  # places in it are those of the whole text
 

@@ -55,7 +55,7 @@ class Names(Spectator):
             return
         self._leaf(name, value, inside=False)
         if value.requires_grad:
-            node = value.grad_fn
+            node = node_of(value)
             if node is not None:
                 count = self.counts[name] = self.counts.get(name, 0) + 1
                 self.nodes[mark_of(node)] = name, count

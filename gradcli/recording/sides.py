@@ -200,6 +200,7 @@ class Live(Side):
     is_made: Callable[[Any], bool]
     attributes: Callable[[Any], Mapping[str, Any]]
     is_of_program: Callable[[Any], bool]
+    has_method: Callable[[Any, str], bool]
 
 
 OWN = Side()
@@ -234,6 +235,12 @@ def side_of_node(node: Any) -> Side:
     """The side of a node."""
     live = sides.live
     return OWN if live is None or isinstance(node, Node) else live
+
+
+def has_method(module: Any, word: str) -> bool:
+    """Whether a module's class has a method; of an interpreted class that is taken for granted."""
+    live = sides.live
+    return live is None or not live.is_made(module) or live.has_method(module, word)
 
 
 def is_live(tensor: Any) -> bool:

@@ -92,7 +92,7 @@ class Case:
 
     @cached_property
     def marks(self) -> list[Mark]:
-        return [mark for mark in self.flow.marks if mark.tensor() is self.tensor]
+        return [mark for mark in self.flow.marks.all if mark.tensor() is self.tensor]
 
     @cached_property
     def made(self) -> Step | None:

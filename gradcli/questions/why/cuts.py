@@ -14,8 +14,8 @@ from .smooth import soft_place
 from .values import Step, name_of
 
 COPIES = frozenset(
-    "tensor Tensor FloatTensor DoubleTensor HalfTensor asarray new_tensor Parameter from_numpy "
-    "deepcopy scalar_tensor array".split()
+    "tensor as_tensor Tensor FloatTensor DoubleTensor HalfTensor asarray new_tensor Parameter "
+    "from_numpy deepcopy scalar_tensor array".split()
 )
 ITEMS = frozenset("item tolist numpy float int round complex bool".split())
 DERIVATIVES = frozenset("grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd".split())

@@ -44,6 +44,8 @@ def _switched_off(case: Case) -> Finding | None:
     """A parameter requires grad when it is made: somebody has turned it off since."""
     if case.tensor.requires_grad or not is_parameter(case.tensor):
         return None
+    if case.made is not None and not case.made.tracked:
+        return None  # it was made so
     assert case.ran.outcome is not None
     statement = case.statement(case.ran.outcome.nodes.get(case.name))
     if statement is not None and "requires_grad" in case.whole(statement):

@@ -20,7 +20,7 @@ from ...engine.wrapped import Wrapped
 from ...language.names import Scope
 from ...language.tracing import Listener
 from ...language.values import Lazy
-from ...recording.modules import attributes, is_module, named_parameters
+from ...recording.modules import is_module, named_parameters
 from ...recording.sides import (
     OWN,
     AnyTensor,
@@ -33,15 +33,15 @@ from ...recording.sides import (
     numbers_of,
     word_of,
 )  # fmt: skip
+from .marks import Marks
 from .values import (
-    MARKS,
     NUMBERS,
     Known,
-    Mark,
     Sources,
     Step,
     Value,
     callee,
+    is_asked_into,
     is_shape,
     items,
     name_of,
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 2_000_000
 WALKED = 100_000  # nodes between a value and those it came of
-CONTAINERS = frozenset({list, tuple, dict})
 LAZY = (Lazy, GeneratorType, map, zip, filter, enumerate)
 HELD = (float, Wrapped, numpy.ndarray, numpy.floating)  # known again by their identity
 KEPT = 64  # tensors that one name was bound to
@@ -64,7 +63,7 @@ class Flow(Listener):
     __slots__ = (
         "values", "steps", "known", "nodes", "floats", "stack", "shadow", "last", "withs",
         "switch", "enabled", "pending", "marks", "bindings", "locals", "bound_inside", "aliases",
-        "passes", "last_return", "refused", "inner", "grad_enabled",
+        "passes", "last_return", "refused", "inner", "grad_enabled", "unset",
     )  # fmt: skip
     passes: Passes
 
@@ -82,7 +81,8 @@ class Flow(Listener):
         self.enabled = True
         self.grad_enabled: Callable[[], bool] = OWN.grad_enabled
         self.pending: list[AnyTensor] = []
-        self.marks: list[Mark] = []
+        self.marks = Marks(self)
+        self.unset: dict[int, int] = {}  # leaves without numbers yet, and the steps that made them
         self.bindings: dict[str, list[tuple[int, ast.AST, AnyTensor]]] = {}
         self.locals: dict[str, AnyTensor] = {}
         self.bound_inside: dict[str, deque[tuple[int, ast.AST, bool]]] = {}  # whether a leaf
@@ -111,7 +111,7 @@ class Flow(Listener):
             if is_tensor(value):
                 child = self.value_of(value)
         if type(node) is ast.Call:
-            self._mark(node, value, children)
+            self.marks.called(node, value, children)
         self.last = (value, child)
         if self.stack and self.stack[-1] is not None:
             self.stack[-1].append(child)
@@ -127,6 +127,21 @@ class Flow(Listener):
     def refused_pass(self, node: ast.AST, root: AnyTensor, *, shaped: bool) -> None:
         """A call could not begin its pass: its root requires no grad, or is no scalar."""
         self.passes.refuse(node, root, shaped)
+
+    def switched(self, node: Any, tensor: AnyTensor, on: bool) -> None:
+        """requires_grad was set, by whatever words."""
+        if isinstance(node, ast.AST):
+            self.marks.note("requires_grad_", node, tensor, on=on)
+
+    def has_cut(self, operands: Iterable[Any]) -> bool:
+        """Whether one of them was computed, and does not require grad."""
+        for tensor in operands:
+            known = None if type(tensor) in NUMBERS else self.known.get(id(tensor))
+            if known is not None and known.tensor() is tensor and not tensor.requires_grad:
+                step = self.values[known.value].step
+                if step is not None and (self.steps[step].dead or self.steps[step].live):
+                    return True
+        return False
 
     def fail(self, node: ast.AST, error: BaseException) -> None:
         self.stack.pop()
@@ -188,21 +203,38 @@ class Flow(Listener):
                 is_leaf = value.requires_grad and node_of(value) is None
                 held_inside = self.bound_inside.setdefault(name, deque(maxlen=KEPT))
                 held_inside.append((number, node, is_leaf))
-        elif scope is not None and _is_asked_into(value):
+        elif scope is not None and is_asked_into(value):
             self.inner[name] = value
 
     def holds(self, name: str, value: Any) -> None:
         if is_tensor(value):
             self.locals[name] = value
-        elif _is_asked_into(value):
+        elif is_asked_into(value):
             self.inner[name] = value
             self.locals.pop(name, None)
 
-    def made_before(self, node: ast.AST, value: Any) -> None:
+    def made_before(self, node: ast.AST, value: Any, *, is_set: bool = True) -> None:
+        """A leaf that nobody told of; `is_set` is False where its numbers are still to come."""
         if not is_tensor(value) or hasattr(type(value), "materialize"):
             return  # a lazy module's parameter is nothing yet
         if value.is_leaf and not self._is_known(value):
-            self._made(node, value, ())
+            number = self._made(node, value, ())
+            step = self.values[number].step
+            if not is_set and step is not None:
+                self.unset[number] = step
+                self.steps[step] = self.steps[step]._replace(bad=0)
+
+    def made_somewhere(self, node: ast.AST, value: Any) -> None:
+        """A leaf that was met in the run, and that nobody told of when it was made."""
+        known = self.known.get(id(value))
+        if known is None or known.tensor() is not value:
+            self.made_before(node, value)
+        elif value.is_leaf and self.values[known.value].step is None:
+            self.values[known.value] = self.values[known.value]._replace(step=len(self.steps))
+            self.steps.append(
+                Step(node, known.value, (), (), word_of(value), value.requires_grad,
+                     None, True, bad(value))
+            )  # fmt: skip
 
     def inside(self) -> dict[str, Any]:
         """What the names in functions held last."""
@@ -212,7 +244,7 @@ class Flow(Listener):
         if self.passes.running:
             return
         if type(node) is ast.Attribute and node.attr == "requires_grad" and is_tensor(owner):
-            self._note("requires_grad_", node, owner, bool(value))
+            self.marks.note("requires_grad_", node, owner, on=bool(value))
         self._changed(node, [self.child_of(value)])
 
     def replaced(self, node: ast.AST, old: Any, operand: Any, new: Any) -> None:
@@ -307,7 +339,11 @@ class Flow(Listener):
                         found[value] = None
                         continue
                 if is_end(edge):
-                    found[self.value_of(edge.variable)] = None
+                    number = self.value_of(edge.variable)
+                    found[number] = None
+                    if number in self.unset:
+                        step = self.unset.pop(number)
+                        self.steps[step] = self.steps[step]._replace(bad=bad(edge.variable))
                 elif id(edge) not in seen and len(pending) < WALKED:
                     seen.add(id(edge))
                     pending.append(edge)
@@ -351,13 +387,20 @@ class Flow(Listener):
             return value
         if is_module(value):
             if type(node) is ast.Call:
-                for _, parameter in named_parameters(value):
+                for name, parameter in named_parameters(value):
                     if not self._is_known(parameter):
-                        self._made(node, parameter, ())
+                        self._made(node, parameter, self._copied(name, parameter, children))
             return value
         if kind in LAZY and type(node) is ast.Call:
             return Sources(self.flat(children))
         return None  # what a generator expression gives is told by whoever asks it
+
+    def _copied(self, name: str, parameter: AnyTensor, parts: list[Any]) -> Iterator[int]:
+        """What a parameter of a copied module is a copy of."""
+        for part in filter(is_module, parts):
+            source = dict(named_parameters(part)).get(name)
+            if source is not None and source.shape == parameter.shape:
+                yield self.value_of(source)
 
     def _is_known(self, tensor: AnyTensor) -> bool:
         known = self.known.get(id(tensor))
@@ -417,7 +460,7 @@ class Flow(Listener):
                         if found is not None:
                             yield found
 
-    # ------------------------------------------------------------ changes in place, marks
+    # ------------------------------------------------------------ changes in place
 
     def changed(self, tensor: AnyTensor) -> None:
         """The engine gave a tensor new values; the expression that did is in progress."""
@@ -455,30 +498,3 @@ class Flow(Listener):
                 source = self.values[step.dead[0]].tensor
                 if source is not None:
                     self.aliases[id(tensor)] = (ref(tensor), source)
-
-    def _mark(self, node: ast.Call, value: Any, children: list[Any]) -> None:
-        word = name_of(node)
-        if word not in MARKS:
-            return
-        owner = children[0] if children else None
-        on = not any(type(a) is ast.Constant and a.value is False for a in
-                     (*node.args, *(k.value for k in node.keywords)))  # fmt: skip
-        if is_module(owner):
-            for _, parameter in named_parameters(owner):
-                self._note(word, node, parameter, parameter.requires_grad)
-        elif is_tensor(value):
-            self._note(word, node, value, value.requires_grad)
-        elif type(owner) is int and self.values[owner].tensor is not None:
-            tensor = self.values[owner].tensor()
-            if tensor is not None:
-                self._note(word, node, tensor, on)
-
-    def _note(self, kind: str, node: ast.AST, tensor: AnyTensor, on: bool) -> None:
-        if len(self.marks) < MOST_STEPS:
-            mark = Mark(kind, node, ref(tensor), on, self.passes.numbers.count, len(self.steps))
-            self.marks.append(mark)
-
-
-def _is_asked_into(value: Any) -> bool:
-    """Whether a question may name something in it."""
-    return type(value) in CONTAINERS or is_module(value) or bool(attributes(value))

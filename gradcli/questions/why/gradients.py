@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from ...recording.sides import (
     outputs_of,
     run_again,
     saved_under,
+    users_class,
 )
 from .case import Case
 from .passes import Applied, Hooked, Pass
@@ -137,3 +139,24 @@ def chosen_before(share: Share, grad: Any, chosen: Any) -> Any:
     places = moved[moved != 0].astype(int) - 1
     found[places[places < grad.size]] = True
     return found.reshape(grad.shape)
+
+
+def returned_of(case: Case, applied: Applied, place: int) -> tuple[ast.AST | None, Any]:
+    """Where a user's backward returned the gradient of an input: the statement, and in it the
+    expression."""
+    returned = applied.returned or _last_statement(case, applied.node)
+    value: Any = returned.value if isinstance(returned, ast.Return) else None
+    if isinstance(value, ast.Tuple) and place < len(value.elts):
+        value = value.elts[place]
+    return returned, value
+
+
+def _last_statement(case: Case, node: Any) -> ast.stmt | None:
+    """The end of a user's backward: its only return, or where one is missing."""
+    owner = users_class(node)
+    for part in ast.walk(ast.Module(list(case.program.body), [])):
+        if isinstance(part, ast.ClassDef) and part.name == owner:
+            for inner in part.body:
+                if isinstance(inner, ast.FunctionDef) and inner.name == "backward":
+                    return inner.body[-1]
+    return None

@@ -19,6 +19,7 @@ from .case import Case, Finding, Remark, Trial
 from .cuts import DERIVATIVES, by_strength, cut_finding, cuts, further, verdict_of
 from .edits import advised, call_on, first, replace, then, without
 from .flow import MOST_STEPS
+from .gradients import returned_of
 from .passes import Applied, Pass
 from .values import Mark, Step, name_of
 
@@ -52,6 +53,9 @@ def leaf_finding(case: Case) -> Finding:
 def uncalled(case: Case) -> Finding:
     """Nothing went back through the graph."""
     name = case.name
+    asked = _asked(case)
+    if asked:
+        return captured_finding(case, asked[-1].node)
     finding = Finding("backward-not-called", case.none("backward was never called."))
     if case.passes.shapeless:
         return _shapeless(case, *case.passes.shapeless[-1])
@@ -80,6 +84,11 @@ def uncalled(case: Case) -> Finding:
     edit = (type(span)(span.end_line, span.end_column, span.end_line, span.end_column), f"\n{text}")
     finding.trials.append(Trial(text, (edit,)))
     return finding
+
+
+def _asked(case: Case) -> list[Step]:
+    """Calls that were given the tensor and answer derivatives: torch.func.grad(f)(x)."""
+    return [s for s in case.users.get(case.value, ()) if name_of(s.node) in DERIVATIVES]
 
 
 def _shapeless(case: Case, call: Any, root: int) -> Finding:
@@ -202,16 +211,13 @@ def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
     sentence = case.none(f"{node} passed no gradient to it.")
     finding = Finding("function-returned-none", sentence)
     origin = origin_of(applied.node)
-    returned = applied.returned or _last_statement(case, applied.node)
+    returned, value = returned_of(case, applied, place)
     if returned is None:
         if case.is_here(origin):
             finding.causes.append(Remark(origin, "passes no gradient on"))
         return finding
     owner = users_class(applied.node)
     finding.sentence = case.none(f"{owner}.backward returned None for it.")
-    value: Any = getattr(returned, "value", None) if isinstance(returned, ast.Return) else None
-    if isinstance(value, ast.Tuple) and place < len(value.elts):
-        value = value.elts[place]
     finding.causes.append(Remark(value or returned, "no gradient is returned here"))
     if case.is_here(origin):
         finding.others.append(Remark(origin, f"{name} goes through here"))
@@ -244,17 +250,6 @@ def _last_name(statement: ast.AST, given: str) -> str | None:
     return ", ".join(ast.unparse(name) for name in names)
 
 
-def _last_statement(case: Case, node: Any) -> ast.stmt | None:
-    """The end of a user's backward: its only return, or where one is missing."""
-    owner = users_class(node)
-    for part in ast.walk(ast.Module(list(case.program.body), [])):
-        if isinstance(part, ast.ClassDef) and part.name == owner:
-            for inner in part.body:
-                if isinstance(inner, ast.FunctionDef) and inner.name == "backward":
-                    return inner.body[-1]
-    return None
-
-
 def _incoming(case: Case, node: ast.AST) -> str | None:
     """What a user's backward calls the gradient that it is given."""
     for part in case.ancestors(node):
@@ -283,7 +278,7 @@ def _apart(case: Case) -> Finding:
     late = _required_late(case)
     if late is not None:
         return late
-    asked = [s for s in case.users.get(case.value, ()) if name_of(s.node) in DERIVATIVES]
+    asked = _asked(case)
     if asked:
         return captured_finding(case, asked[-1].node)
     found = cuts(case, [case.value], roots)

@@ -18,6 +18,7 @@ from ...recording.sides import (
     array_of,
     bad,
     gradient_of,
+    is_tensor,
     node_of,
     saved_by,
     users_class,
@@ -57,6 +58,14 @@ class Hooked(NamedTuple):
     hook: Any
     before: Any
     after: Any
+
+
+class _Given(NamedTuple):
+    """What a hook was given, which it may change in place."""
+
+    tensor: Any
+    version: int
+    copy: Any
 
 
 class Entry(NamedTuple):
@@ -100,6 +109,7 @@ class Passes(Spectator):
     __slots__ = (
         "flow", "passes", "numbers", "running", "entries", "registered_at", "first_bad", "refusals",
         "saved", "shapeless", "bytes", "optimizers", "started_with",
+        "given",
     )  # fmt: skip
 
     def __init__(self, flow: Flow, recording: Recording) -> None:
@@ -116,6 +126,7 @@ class Passes(Spectator):
         self.optimizers = recording.optimizers
         self.started_with: dict[int, Any] = {}  # values at the first gradient, where some optimize
         self.bytes = 0
+        self.given: list[_Given] = []  # to the hook that is running
 
     def refuse(self, node: ast.AST, root: AnyTensor, shaped: bool) -> None:
         """A call that would have begun a pass, had its root required grad, or been a scalar."""
@@ -188,8 +199,20 @@ class Passes(Spectator):
             self.bytes -= one.bytes
             one.applied = None
 
+    def hooking(self, kind: str, node: Any, hook: Any, number: int, value: Any) -> None:
+        given = value if isinstance(value, tuple) else (value,)
+        given = () if kind == "post accumulate" else given  # that one is given the leaf
+        self.given = [_Given(one, one._version, one.detach().clone()) for one in given
+                      if is_tensor(one) and one.numel() <= SMALL]  # fmt: skip
+
     def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
         current = self.passes[-1]
+        changed = {id(one.tensor): one.copy for one in self.given
+                   if one.tensor._version != one.version}  # fmt: skip
+        if isinstance(before, tuple):
+            before = tuple(changed.get(id(one), one) for one in before)
+        else:
+            before = changed.get(id(before), before)
         if len(current.hooks) < ENTRIES:
             origin = self.registered_at.get(number)
             last = current.hooks[-1] if current.hooks else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from ..cure import Edit
@@ -38,25 +39,60 @@ def _cast(case: Case, made: Step) -> Step | None:
 
 def _before(case: Case) -> tuple[Any, list[Any]] | None:
     """(what bound the name to a leaf, the statements that have rebound it since)."""
-    held = case.flow.bindings.get(case.name.partition("[")[0], [])
-    if case.name.isidentifier():
-        place = next((i for i, one in enumerate(held) if one[2] is case.tensor), None)
-        inside = _before_inside(case)
-        if place is None or inside is not None:
-            return inside
-        behind = case.behind([case.value])
-        for number, node, tensor in reversed(held[:place]):
-            if number in behind and tensor.requires_grad and tensor.grad_fn is None:
-                later = held[held.index((number, node, tensor)) + 1 : place + 1]
-                return node, list({id(one[1]): _statement(case, one[1]) for one in later}.values())
-        return None
+    if not case.name.isidentifier():
+        return _before_here(case)
+    held = case.flow.bindings.get(case.name, [])
+    place = next((i for i, one in enumerate(held) if one[2] is case.tensor), None)
+    inside = _before_inside(case)
+    if inside is not None:
+        return inside
+    behind = case.behind([case.value])
+    for number, node, tensor in reversed(held[: place or 0]):
+        if number in behind and tensor.requires_grad and tensor.grad_fn is None:
+            later = held[held.index((number, node, tensor)) + 1 : (place or 0) + 1]
+            return node, list({id(one[1]): _statement(case, one[1]) for one in later}.values())
+    return None if place else _before_here(case)
+
+
+def _before_here(case: Case) -> tuple[Any, list[Any]] | None:
+    """The same of an attribute or an item, whose bindings nobody keeps: by the statement alone."""
     made = case.made
     statement = None if made is None else case.statement(made.node)
-    if isinstance(statement, ast.Assign):
-        target, value = case.whole(statement.targets[0]), case.whole(statement.value)
-        if target == case.name and target in value:
-            return None, [statement]
+    for target, value in _bound(statement):
+        text, last = case.whole(target), case.name.rpartition(".")[2]
+        is_attribute = isinstance(target, ast.Attribute) and target.attr == last != case.name
+        if text == case.name or is_attribute:
+            read = [part for part in ast.walk(value) if isinstance(part, type(target))]
+            if any(case.whole(part) == text for part in read) and _of_lost_leaf(case, value):
+                return None, [statement]
     return None
+
+
+def _bound(statement: Any) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets of an assignment, with what each is given: a, b = 1, 2."""
+    if isinstance(statement, ast.Assign):
+        target, value = statement.targets[0], statement.value
+        if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
+            if len(target.elts) == len(value.elts):
+                yield from zip(target.elts, value.elts, strict=True)
+                return
+        yield target, value
+
+
+def _of_lost_leaf(case: Case, value: ast.expr) -> bool:
+    """Whether an expression computed the tensor of a leaf that has no name any more."""
+    within = {id(part) for part in ast.walk(value)}
+    pending = [case.value]
+    for one in pending:
+        step = case.step_of(one)
+        if step is not None and step.live:
+            pending += step.live if id(step.node) in within else ()
+        elif case.flow.values[one].required:
+            reference = case.flow.values[one].tensor
+            leaf = None if reference is None else reference()
+            if leaf is None or id(leaf) not in case.names:
+                return True
+    return False
 
 
 def _before_inside(case: Case) -> tuple[Any, list[Any]] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from ...recording.optimizers import Optimizer
 from ...recording.sides import is_parameter
 from .case import Case, Finding, Remark
@@ -14,10 +16,22 @@ def not_stepped_finding(case: Case) -> Finding | None:
         return None
     if case.passes.is_updated(tensor) or any(one.steps and one.has(tensor) for one in made):
         return None
-    if not is_parameter(tensor) and any(one.of_modules for one in made):
-        return None  # an input of a network, which nobody means to train
+    if not is_parameter(tensor) and any(one.of_modules for one in made) and _is_input(case):
+        return None
     resting = [one for one in made if one.has(tensor)]
     return _resting(case, resting[-1]) if resting else _left_out(case, made)
+
+
+def _is_input(case: Case) -> bool:
+    """Whether modules are called with it: nobody means to train what a network is given."""
+    for step in case.users.get(case.value, ()):
+        references = [case.flow.values[source].tensor for source in step.live]
+        tensors = [None if reference is None else reference() for reference in references]
+        if isinstance(step.node, ast.Call) and any(
+            t is not None and is_parameter(t) for t in tensors
+        ):
+            return True
+    return False
 
 
 def _resting(case: Case, one: Optimizer) -> Finding:

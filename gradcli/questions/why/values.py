@@ -6,8 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ...recording.modules import attributes, is_module
+from ...recording.sides import has_method
+
 FLATTENED = 256  # elements of a container that are looked at
 NESTING = 4
+CONTAINERS = frozenset({list, tuple, dict})
 # What is read off a tensor without its values: a flow of shapes, not of numbers.
 SHAPES = frozenset(
     "shape dtype device ndim requires_grad is_leaf grad_fn grad retains_grad _version layout "
@@ -79,7 +83,14 @@ def callee(node: ast.Call, owner: Any) -> Any:
     inner = owner._modules.get(function.attr)
     if inner is not None:
         return inner
+    if function.attr == "deepcopy" or not has_method(owner, function.attr):
+        return owner  # an operand of a function: copy.deepcopy(net), helpers.features(net, x)
     return owner if function.attr in ("forward", "__call__", *MARKS) else None
+
+
+def is_asked_into(value: Any) -> bool:
+    """Whether a question may name something in it."""
+    return type(value) in CONTAINERS or is_module(value) or bool(attributes(value))
 
 
 def name_of(node: ast.AST) -> str:

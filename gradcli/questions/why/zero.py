@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from ...recording.hook_log import name_of_hook
-from ...recording.sides import array_of, changed_at, origin_of, row_of
+from ...recording.sides import array_of, changed_at, origin_of, row_of, users_class
 from .case import Case, Finding, Remark
 from .declared import acts_of, zero_of
 from .gradients import (
@@ -18,6 +18,7 @@ from .gradients import (
     is_zero,
     kind_of,
     node_name,
+    returned_of,
     saved_value,
 )
 from .passes import Hooked, Pass
@@ -268,6 +269,8 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
     finding = Finding(verdict, _sentence(case, REASONS[verdict].format(place=place)))
     for share in same[:6]:
         node = share.applied.node
+        if verdict == "zero-factor" and users_class(node) and _returned(case, finding, share):
+            continue
         if case.is_here(origin_of(node)) and not any(
             r.node is origin_of(node) for r in finding.causes
         ):
@@ -275,6 +278,19 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
             finding.causes.append(Remark(origin, label))
     finding.trials += zero_trials(case, verdict, origin, same[0])
     return finding
+
+
+def _returned(case: Case, finding: Finding, share: Share) -> bool:
+    """Says that the backward of a user's function gave zeros; whether its text is known."""
+    node = share.applied.node
+    returned, value = returned_of(case, share.applied, share.place)
+    if returned is None:
+        return False
+    finding.sentence = _sentence(case, f"{users_class(node)}.backward returned zeros for it")
+    finding.causes.append(Remark(value or returned, "zeros are returned here"))
+    if case.is_here(origin_of(node)):
+        finding.others.append(Remark(origin_of(node), f"{case.name} goes through here"))
+    return True
 
 
 def _place(case: Case, share: Share) -> str:
