@@ -36,7 +36,9 @@ def load() -> list[Any]:
     path = "torch.testing._internal.common_methods_invocations"
     entries = list(importlib.import_module(path).op_db)
     # The import forbids the whole process to set a switch of torch.backends; programs set some.
-    vars(torch.backends)["__allow_nonbracketed_mutation_flag"] = True
+    switches = torch.backends.disable_global_flags.__globals__
+    assert "__allow_nonbracketed_mutation_flag" in switches
+    switches["__allow_nonbracketed_mutation_flag"] = True
     return entries
 
 
