@@ -28,8 +28,11 @@ def __getattr__(name: str) -> Any:
     from .namespace import resolve
 
     value = resolve(name)
+    from .signatures import describe_methods, described
+
+    describe_methods()
     if hasattr(value, "as_function"):
-        value = value.as_function()
+        value = described(value.as_function(), value)
     globals()[name] = value
     return value
 

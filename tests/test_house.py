@@ -18,7 +18,18 @@ OWN = "gradcli."
 # The rooms from the top down: a room imports itself and what stands below it. What is not listed
 # is the ground, which everybody stands on.
 ORDER = (
-    ("__init__", "__main__", "door", "cli", "reading", "inspect", "gate", "testing"),
+    (
+        "__init__",
+        "__main__",
+        "door",
+        "cli",
+        "reading",
+        "inspect",
+        "gate",
+        "testing",
+        "signatures",
+        "stubs",
+    ),
     ("commands",),
     ("questions",),
     ("pipeline",),
@@ -36,7 +47,7 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # The floors of the engine from the bottom up: a file imports its own floor and those below, late
 # imports included. What stands on a higher floor than its class is attached by `assembly`.
 FLOORS = {
-    "schema": "run_state dtypes errors size settable returns limits causes carriers mode origin "
+    "schema": "class_name run_state dtypes errors size settable returns limits causes carriers mode origin "
     "signature wrapped overloads call_errors row catalogue operator declaration_index",
     "memory": "device library layout repr cuda",
     "graph": "observer hooks node leaf ready handing reduced",

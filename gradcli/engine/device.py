@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from .carriers import CARRIERS
+from .class_name import Named
 from .dtypes import OF_ARRAY
 from .errors import AcceleratorError
 from .errors import DeviceMissing as DeviceMissing
@@ -17,7 +18,7 @@ from .signature import COERCIONS
 numpy.seterr(all="ignore")
 
 
-class Device:
+class Device(metaclass=Named, called="torch.device"):
     """torch.device: a kind of device and, for one of several, its number."""
 
     __slots__ = ("type", "index")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from .class_name import Named
 from .run_state import run_state
 
 BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 
 
-class DType:
+class DType(metaclass=Named, called="torch.dtype"):
     """One of PyTorch's element types.
 
     `numpy` names the array type that carries the values. The types of reduced precision, float16

@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from .class_name import Named
 
-class Size(tuple[int, ...]):
+
+class Size(tuple[int, ...], metaclass=Named, called="torch.Size"):
     __slots__ = ()
 
     def __repr__(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from .carriers import CARRIERS, TRANSFORMS
+from .class_name import Named
 from .device import Device
 from .dtypes import FLOATING, DType
 from .layout import element_strides, lies_in_format
@@ -58,7 +59,7 @@ class AutogradMeta:
         self.mark: list[bool] | None = None  # see `mark_of`
 
 
-class Tensor(Values):
+class Tensor(Values, metaclass=Named, called="torch.Tensor"):
     """PyTorch's tensor. `assembly` adds the operators, and the methods that are only named here."""
 
     __slots__ = (

@@ -59,7 +59,10 @@ def _host_name(value: Any) -> str | None:
         return value.name().split("::")[-1]
     if isinstance(value, Tensor):
         return "Tensor"
-    return {Device: "torch.device", DType: "torch.dtype", Size: "torch.Size"}.get(type(value))
+    return _HOST_NAMES.get(type(value))
+
+
+_HOST_NAMES: dict[type, str] = {Device: "torch.device", DType: "torch.dtype", Size: "torch.Size"}
 
 
 def _caller(value: Any) -> Callable[..., Any] | None:

@@ -220,7 +220,8 @@ class _InstanceNorm(_RunningNorm):
         given = input if batched else input.unsqueeze(0)
         out = functional.instance_norm(
             given, self.running_mean, self.running_var, self.weight, self.bias,
-            self.training or not self.track_running_stats, self.momentum, self.eps,
+            self.training or not self.track_running_stats,
+            self.momentum, self.eps,  # type: ignore[arg-type]  # None is refused by the operator
         )  # fmt: skip
         return out if batched else out.squeeze(0)
 
