@@ -188,7 +188,6 @@ def _members(kind: type, known: set[str]) -> Iterator[str]:
 
 
 SPECIAL = {"__init__", "__call__", "__enter__", "__exit__", "__len__", "__iter__"}
-SIGNS = "add sub mul truediv pow floordiv mod and or xor lshift rshift".split()
 
 
 def _tensor(results: Results) -> Iterator[str]:
@@ -198,7 +197,7 @@ def _tensor(results: Results) -> Iterator[str]:
     yield "    ndim: _int\n    requires_grad: _bool\n    is_leaf: _bool\n    retains_grad: _bool"
     yield "    grad: Tensor | None\n    data: Tensor\n    grad_fn: Any"
     yield f"    def __init__(self, {REST}) -> None: ..."
-    for name in SIGNS:
+    for name in "add sub mul truediv pow floordiv mod and or xor lshift rshift".split():
         for word in (name, f"r{name}"):
             yield f"    def __{word}__(self, other: _Tensor | _Number) -> Tensor: ..."
     yield "    def __matmul__(self, other: _Tensor) -> Tensor: ..."

@@ -47,8 +47,8 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # The floors of the engine from the bottom up: a file imports its own floor and those below, late
 # imports included. What stands on a higher floor than its class is attached by `assembly`.
 FLOORS = {
-    "schema": "class_name run_state dtypes errors size settable returns limits causes carriers mode origin "
-    "signature wrapped overloads call_errors row catalogue operator declaration_index",
+    "schema": "class_name run_state dtypes errors size settable returns limits causes carriers "
+    "mode origin signature wrapped overloads call_errors row catalogue operator declaration_index",
     "memory": "device library layout repr cuda",
     "graph": "observer hooks node leaf ready handing reduced",
     "tensor": "tensor_type values tensor kept overlap saved resize views construct data_errors "
@@ -232,7 +232,7 @@ NAMED_IN_TABLES = {
     # Words of types, of Python, of the language and of layers, that operators are called by too.
     "engine/dtypes": 9, "engine/leaf": 6, "language/builtins/homes": 7,
     "language/builtins/iteration": 5, "language/builtins/types": 7, "language/grammar": 8,
-    "options": 8, "language/standard/callables": 14, "language/standard/declared": 9,
+    "options": 8, "stubs": 7, "language/standard/callables": 14, "language/standard/declared": 9,
     "namespace": 13, "questions/why/cuts": 7,
     "questions/why/rebound": 11, "questions/check/numeric/tape": 5, "nn/init": 10,
     # Read before any declaration is: the language's names and what it computes before a run.
