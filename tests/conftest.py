@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from collections.abc import Iterator
@@ -88,6 +89,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 _written = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def left_alone() -> Iterator[None]:
+    """What stays from earlier modules is not looked through again by each full collection."""
+    gc.collect()
+    gc.freeze()
+    yield
 
 
 @pytest.fixture(autouse=True)

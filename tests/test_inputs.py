@@ -392,17 +392,17 @@ def test_any_byte_but_zero_is_true(tmp_path: Path, name: str) -> None:
 
 def test_reading_takes_no_more_than_the_data(tmp_path: Path) -> None:
     """What a compressed file claims and does not hold is never there; nothing is held twice."""
-    size = 50_000_000
+    size = 10_000_000
     (tmp_path / "a.idx.gz").write_bytes(gzip.compress(idx((size,), bytes(size)), 1))
     (tmp_path / "b.idx.gz").write_bytes(gzip.compress(idx((8 * size,), bytes(2 * size)), 1))
     numpy.save(tmp_path / "c.npy", numpy.zeros(size, numpy.uint8))
-    (tmp_path / "d.csv").write_bytes(b"12\n" * 2_000_000)
+    (tmp_path / "d.csv").write_bytes(b"12\n" * 400_000)
     for name, most in (("a.idx.gz", 1.2), ("c.npy", 1.2), ("d.csv", 1.0)):
         tracemalloc.start()
         read(str(tmp_path / name))
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert peak < most * size, name
+        assert peak < most * size + 4_000_000, name  # and one piece on its way
     with pytest.raises(InputError, match="ends early"):
         read(str(tmp_path / "b.idx.gz"))
 

@@ -16,7 +16,7 @@ from gradcli.progress import ERASE
 LONG = """\
 x = torch.tensor(1.0, requires_grad=True)
 total = 0
-while total < 4_000_000:
+while total < 2_500_000:
     total += 1
 y = x * 2
 print("done")

@@ -206,15 +206,15 @@ def test_a_chain_without_a_pattern_shows_its_ends() -> None:
     assert len(page.splitlines()) < 100
 
 
-def test_a_million_nodes_in_time() -> None:
-    report = chain(500_000)
+def test_many_nodes_in_time() -> None:
+    report = chain(100_000)
     start = time.process_time()
     page = trace.text(report, PLAIN)
-    assert "× 499,999" in page
-    assert time.process_time() - start < 30
+    assert "× 99,999" in page
+    assert time.process_time() - start < 10
     start = time.process_time()
     size = sum(map(len, render_json.trace(report)))
-    assert size > 50_000_000
+    assert size > 10_000_000
     assert time.process_time() - start < 30
 
 

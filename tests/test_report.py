@@ -260,17 +260,17 @@ def test_both_libraries_tell_the_same(seed: int) -> None:
     )
 
 
-def test_a_chain_of_a_million_nodes() -> None:
+def test_a_chain_of_many_nodes() -> None:
     """Collected and freed without recursion, in time."""
     x = gradcli.tensor(1.0, requires_grad=True)
     y = x
-    for _ in range(1_000_000):
+    for _ in range(200_000):
         y = y * x
     start = time.process_time()
     found = collected(gradcli, {"x": x, "y": y}, texts=True)
-    assert len(found.nodes) == 1_000_001
-    assert saved.freed(found, gradcli.Tensor) == (0, 1_000_000)
-    assert time.process_time() - start < 60
+    assert len(found.nodes) == 200_001
+    assert saved.freed(found, gradcli.Tensor) == (0, 200_000)
+    assert time.process_time() - start < 20
     del found, y
     gc.collect()
 

@@ -34,12 +34,13 @@ class _Disk:
 class Content:
     """What a file holds: text, or one value that torch.save put there."""
 
-    __slots__ = ("pieces", "saved", "size")
+    __slots__ = ("length", "pieces", "saved", "size")
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.saved: Any = None
-        self.size = 0
+        self.length = 0  # in characters
+        self.size = 0  # in bytes
 
     @property
     def text(self) -> str:
@@ -49,7 +50,24 @@ class Content:
 
     def put(self, text: str) -> None:
         session.budget.charge_bytes(len(text) * width_of(text))
+        self._add(text)
+
+    def replace(self, at: int, text: str) -> None:
+        """Overwrites the characters from `at` on."""
+        before, after = self.text[:at], self.text[at + len(text) :]
+        self.cut(0)
+        self._add(before)
+        self.put(text + after)
+
+    def cut(self, at: int) -> None:
+        """Keeps the first `at` characters."""
+        kept = self.text[:at]
+        self.pieces, self.length, self.size = [], 0, 0
+        self._add(kept)
+
+    def _add(self, text: str) -> None:
         self.pieces.append(text)
+        self.length += len(text)
         self.size += len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
@@ -163,7 +181,7 @@ class MemoryFile:
     def __init__(self, content: Content, name: str, mode: str) -> None:
         self.content, self.name, self.mode = content, name, mode
         self.closed = False
-        self._at = len(content.text) if "a" in mode else 0
+        self._at = content.length if "a" in mode else 0
 
     def _look(self, word: str, modes: str) -> None:
         if self.closed:
@@ -200,13 +218,10 @@ class MemoryFile:
         self._look("writable", "wax+")
         if type(s) is not str:
             raise TypeError(f"write() argument must be str, not {type_name(s)}")
-        held = self.content
-        if self._at < len(held.text):
-            before, after = held.text[: self._at], held.text[self._at + len(s) :]
-            held.pieces, held.size = [before], len(before)
-            held.put(s + after)
+        if self._at < self.content.length:
+            self.content.replace(self._at, s)
         else:
-            held.put(s)
+            self.content.put(s)
         self._at += len(s)
         return len(s)
 
@@ -215,17 +230,15 @@ class MemoryFile:
             self.write(line)
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        start = (0, self._at, len(self.content.text))[whence]
-        self._at = max(0, min(start + offset, len(self.content.text)))
+        start = (0, self._at, self.content.length)[whence]
+        self._at = max(0, min(start + offset, self.content.length))
         return self._at
 
     def tell(self) -> int:
         return self._at
 
     def truncate(self) -> int:
-        held = self.content
-        held.pieces = [held.text[: self._at]]
-        held.size = self._at
+        self.content.cut(self._at)
         return self._at
 
     def getvalue(self) -> str:
