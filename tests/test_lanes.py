@@ -165,3 +165,15 @@ def test_programs(kind: str) -> None:
     fast = run()
     with general_ways():
         assert run() == fast
+
+
+def test_attributes_of_nodes_cost_no_other_attribute() -> None:
+    """A class with `__getattr__` is read slower by CPython, so `_saved_*` are properties; a node
+    shows those of its own operation alone."""
+    x = gradcli.ones(1, requires_grad=True)
+    y = (x * x).exp()
+    node = y.grad_fn
+    assert not hasattr(type(node), "__getattr__")
+    assert [name for name in dir(node) if name.startswith("_saved_")] == ["_saved_result"]
+    assert node._saved_result.item() == y.item()
+    assert not hasattr(node, "_saved_self")

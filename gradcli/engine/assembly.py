@@ -17,7 +17,7 @@ from .hooks import register_post_accumulate_hook, register_tensor_hook, retain_g
 from .node import Node
 from .reduced import ReducedNode
 from .row import Factory, Inplace, Row
-from .saved import kept, kept_result, unknown_attribute
+from .saved import kept, kept_result
 from .tensor import Tensor
 from .text import text_of
 from .views import refresh
@@ -64,7 +64,6 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
     (Tensor, "untyped_storage", _untyped_storage),
     (Tensor, "_refresh", refresh),
     (Tensor, "_kept", kept_result),
-    (Node, "__getattr__", unknown_attribute),
     (Node, "kept", kept),
     (Node, "apply", formula.apply),
     (ReducedNode, "apply", formula.apply_reduced),

@@ -27,6 +27,7 @@ from .node import Node, SavedOutput, SharedOutput, UnimplementedNode, inputs_of
 from .promotion import meet, one_device, shape_error
 from .results import finish, guard, infer, make_view, refused, tracked_by_base, versions_of, watch
 from .row import Row
+from .saved import show_saved
 from .tensor import Tensor, formed
 
 
@@ -98,6 +99,7 @@ def compiled(
     file = f"<gradcli {name} of {row.signature.name}.{row.signature.overload or 'default'}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     exec(compile(text, file, "exec"), names)
+    show_saved(row.saved_names)
     result: Callable[..., Any] = names[name]
     return result
 

@@ -26,6 +26,7 @@ from .layout import element_strides, is_dense, relaid
 from .leaf import check_leaf, edge_of
 from .mode import state
 from .node import AccumulateGrad, CustomNode, Node
+from .observer import Applied, Arrived
 from .ready import Ready
 from .reshaped import all_fitted, fitted, is_kept
 from .saved import look_through
@@ -63,6 +64,8 @@ class Walk:
         self.freed: list[Node] = []
         self.ready = Ready()
         self.mark = Freed(state.origin)
+        self.arrived: list[Arrived] = []  # who is told of nodes, see `Observer.of_nodes`
+        self.applied: list[Applied] = []
 
     def run(self, roots: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Any]:
         starts = [self._start(root) for root in roots]
@@ -87,21 +90,72 @@ class Walk:
             if only or self.executes(node):
                 self._receive(node, root._output_nr, value)
                 self._delivered(node)
-        take, ready = self.ready.take, self.ready.heap
+        if state.observer is not None:
+            self.arrived, self.applied = state.observer.of_nodes()
+        self._run_ready()
+        if self.inputs is not None and not self.capture:
+            return []
+        return self.results
+
+    def _run_ready(self) -> None:
+        """Runs nodes until none is left, those of which nothing else is asked without a detour."""
+        take, ready, buffers, mark = self.ready.take, self.ready.heap, self.buffers, self.mark
+        plain = self.needed is None and not self.tensors
+        keep, watched = self.keep, state.observer is not None
         while ready:
             node = take() if len(ready) > 1 else ready.pop()
             try:
                 if node.__class__ is AccumulateGrad:
                     self._accumulate(node)
-                else:
+                    continue
+                grad = buffers.get(node)
+                if (
+                    node.rest is not None or grad is None or grad.__class__ is list or not plain
+                    or node.__class__ is not Node or state.anomaly or state.reshaped
+                ):  # fmt: skip
                     self._execute(node)
+                    continue
+                del buffers[node]
+                grads = (grad,)
+                for tell in self.arrived:
+                    tell(node, grads)
+                state.origin, row = node.origin, node.row
+                results = row.backward(node, grad)
+                for tell_of_it in self.applied:
+                    tell_of_it(node, grads, results)
+                if not keep and (saved := node.saved).__class__ is not Freed:
+                    if watched:
+                        self.freed.append(node)
+                    places = row.freeing
+                    if places and (places[0] < 0 or row.frees(saved)):
+                        node.saved = mark
+                self._hand_on(node, results)
             except BaseException:
                 if state.anomaly:
                     tell_of(node)
                 raise
-        if self.inputs is not None and not self.capture:
-            return []
-        return self.results
+
+    def _hand_on(self, node: Node, results: Sequence[Any]) -> None:
+        """The same as `_pass_on` for nodes of one output that lead to the first outputs of others,
+        in a pass over all of them."""
+        pending, heap, buffers = self.pending, self.ready.heap, self.buffers
+        for edge, value in zip(node.edges, results, strict=True):
+            if edge is not None:
+                left = pending[edge] = pending[edge] - 1
+                if value is not None:
+                    held = buffers.get(edge)
+                    kind = edge.__class__
+                    if held.__class__ is not list and (
+                        kind is AccumulateGrad or (kind is Node and edge.row.output_count == 1)
+                    ):
+                        buffers[edge] = value if held is None else held + value
+                    else:
+                        self._receive(edge, 0, value)
+                if not left:
+                    if heap:
+                        self.ready.put(edge)
+                    else:
+                        heap.append(edge)
 
     def executes(self, node: Node) -> bool:
         """Does this pass have anything to do at a node?"""
@@ -184,8 +238,8 @@ class Walk:
             self._captures(node, grads)
         if hooks is not None:
             grads = call_tensor_hooks(node, grads, self.tensors)
-        if state.observer is not None:
-            state.observer.arrived(node, grads)
+        for tell in self.arrived:
+            tell(node, grads)
         if hooks is not None:
             retain(node, grads, self.tensors)
         if not runs:
@@ -207,12 +261,12 @@ class Walk:
                 results = node.apply(grads, self.tensors)
         if hooks is not None and hooks.post:
             results = call_post_hooks(node, results, grads, self.tensors)
+        for tell_of_it in self.applied:
+            tell_of_it(node, grads, results)
         if not self.keep and not node.freed:
             if state.observer is not None:
                 self.freed.append(node)
             node.release(self.mark)
-        if state.observer is not None:
-            state.observer.applied(node, grads, results)
         if state.anomaly and state.anomaly_check_nan:
             check_nan(node, results, grads, saved)
         self._pass_on(node, results)

@@ -6,6 +6,7 @@ import functools
 import itertools
 import warnings
 from collections.abc import Callable
+from operator import attrgetter
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -65,14 +66,12 @@ class State:
         self.sweeping = False  # an ordinary pass is under way
         self.next_handle = itertools.count(1).__next__  # the numbers of registered hooks
 
-    @property
-    def observer(self) -> Any:
-        return self._observer
-
-    @observer.setter
-    def observer(self, value: Any) -> None:
+    def _observe(self, value: Any) -> None:
         self._observer = value
         self._look()
+
+    # Read at every node of a pass, so by C.
+    observer: Any = property(attrgetter("_observer"), _observe)
 
     @property
     def recorder(self) -> Any:

@@ -199,7 +199,7 @@ class Node:
     rest: NodeExtras | None
     buffer: Any
 
-    # See `assembly`: what it keeps, and its work; `_saved_*` too.
+    # See `assembly`: what it keeps, and its work. `_saved_*`: see `saved.show_saved`.
     kept: Callable[[], tuple[tuple[str, Any], ...]]
     apply: Callable[[tuple[Any, ...], bool], tuple[Any, ...]]
 
@@ -217,14 +217,13 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        if self.numbers is None:
-            found = [(node, 0) for node in self.edges]
-        else:
-            found = [
-                (node, 0 if node is None else number)
-                for node, number in zip(self.edges, self.numbers, strict=True)
-            ]
-        return tuple(found)
+        rest = self.rest
+        if rest is None or rest.numbers is None:
+            return tuple([(node, 0) for node in self.edges])
+        return tuple(
+            (node, 0 if node is None else number)
+            for node, number in zip(self.edges, rest.numbers, strict=True)
+        )
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -253,7 +252,8 @@ class Node:
         return self.row.saved_names
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *(f"_saved_{name}" for name in self.saved_names())})
+        own = (name for name in object.__dir__(self) if not name.startswith(("_saved_", "_raw_")))
+        return sorted({*own, *(f"_saved_{name}" for name in self.saved_names())})
 
     @property
     def freed(self) -> bool:
@@ -262,7 +262,7 @@ class Node:
     @property
     def saves_output(self) -> bool:
         """Does it keep its only output?"""
-        return self.row.output_count == 1 and self.row.signature.outputs[0] in self.row.saved_keys
+        return self.row.saves_output
 
     def release(self, mark: Freed) -> None:
         """Frees what was saved; a row that saves no tensor has nothing to free."""

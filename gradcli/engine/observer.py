@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+Arrived: TypeAlias = Callable[[Any, tuple[Any, ...]], None]
+Applied: TypeAlias = Callable[[Any, tuple[Any, ...], Sequence[Any]], None]
 
 
 class Observer:
@@ -80,6 +83,22 @@ class Observer:
 
     def failed(self, freed: list[Any]) -> None:
         """The pass has ended in an error."""
+
+    # ---- who wants to be told
+
+    def of_nodes(self) -> tuple[list[Arrived], list[Applied]]:
+        """Whom the pass that has just begun tells of its nodes: `arrived` and `applied`, or what
+        stands for them in this pass."""
+        arrived: Any = self.arrived
+        applied: Any = self.applied
+        plain = Observer.arrived, Observer.applied
+        return (
+            [] if getattr(arrived, "__func__", None) is plain[0] else [arrived],
+            [] if getattr(applied, "__func__", None) is plain[1] else [applied],
+        )
+
+
+EVENTS = tuple(name for name in vars(Observer) if not name.startswith("_") and name != "of_nodes")
 
 
 def memory_of(array: Any) -> Any:

@@ -117,9 +117,10 @@ def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any
             if out is not None:
                 out._need_array()  # what is packed shares its memory
         pack_node(node)
-    if state.observer is not None:
+    observer = state.observer
+    if observer is not None:
         for out in outs:
-            state.observer.made(out)
+            observer.made(out)
     if state.recorder is not None:
         state.recorder.operation(node, outs, arguments, before)
 

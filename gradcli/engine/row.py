@@ -211,6 +211,11 @@ class Row(Declaration):
         tensors = {p.name for p in self.tensors} | set(self.signature.outputs)
         return any(key in tensors for key in self.saved_keys)
 
+    @cached_property
+    def saves_output(self) -> bool:
+        """Does a node keep its only output?"""
+        return self.output_count == 1 and self.signature.outputs[0] in self.saved_keys
+
     def served_by(self, key: str) -> str | None:
         """The input whose gradient alone needs a saved tensor: without an edge there it stays
         None. PyTorch asks no more than one edge, and none of lists and of backward functions."""

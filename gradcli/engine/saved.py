@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from .carriers import CARRIERS
@@ -240,17 +241,23 @@ def _restored(node: Node, value: SavedOutput) -> Tensor:
 
 def kept(node: Node) -> tuple[tuple[str, Any], ...]:
     """(name, array) for every tensor that is kept for backward; what hooks packed is not."""
-    if isinstance(node.saved, Freed) or not node.saved:
+    saved: Any = node.saved
+    if not saved or saved.__class__ is Freed:
         return ()
-    if node.saves_output:
+    row = node.row
+    if row.saves_output:
         saved_output(node)
+        saved = node.saved
     found: list[tuple[str, Any]] = []
-    for name, value in zip(node.row.saved_keys, node.saved, strict=True):
-        for item in value if value.__class__ is list else (value,):
-            if item.__class__ is Tensor:
-                found.append((name, item._data))
-            elif isinstance(item, SavedOutput):
-                found.append((name, item.data))
+    for name, value in zip(row.saved_keys, saved, strict=True):
+        if value.__class__ is Tensor:
+            found.append((name, value._data))
+        elif value is not None:
+            for item in value if value.__class__ is list else (value,):
+                if item.__class__ is Tensor:
+                    found.append((name, item._data))
+                elif isinstance(item, SavedOutput):
+                    found.append((name, item.data))
     return tuple(found)
 
 
@@ -380,13 +387,15 @@ def kept_array(value: Any) -> Any:
     return value.data if isinstance(value, SavedOutput) else getattr(value, "_data", None)
 
 
-def unknown_attribute(node: Node, name: str) -> Any:
-    """What a node answers where Python finds nothing."""
-    if name.startswith("_saved_"):
-        return attribute(node, name.removeprefix("_saved_"))
-    if name.startswith("_raw_saved_"):
-        return raw(node, name.removeprefix("_raw_saved_"))
-    raise AttributeError(f"'{node.name()}' object has no attribute '{name}'")
+def show_saved(names: Sequence[str]) -> None:
+    """Gives nodes the attributes `_saved_*` and `_raw_saved_*` of these names.
+
+    As properties, and not by `__getattr__`: CPython reads no slot of a class that has one as fast.
+    """
+    for name in names:
+        if not hasattr(Node, f"_saved_{name}"):
+            setattr(Node, f"_saved_{name}", property(partial(attribute, name=name)))
+            setattr(Node, f"_raw_saved_{name}", property(partial(raw, name=name)))
 
 
 def attribute(node: Node, name: str) -> Any:

@@ -13,12 +13,10 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..engine.mode import state
-from ..engine.observer import Observer
+from ..engine.observer import EVENTS, Observer
 from ..engine.tensor import Tensor
 from ..recording.sides import Side
 from .text import Text
-
-EVENTS = tuple(name for name in vars(Observer) if not name.startswith("_"))
 
 
 class OwnSide(Side):

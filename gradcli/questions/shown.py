@@ -72,7 +72,7 @@ def root_nodes(one: Pass | None) -> tuple[tuple[Any, int], ...]:
 
 def roots_of(one: Pass, found: Collected, names: Callable[[Any], str | None]) -> list[RootFact]:
     """The roots of a pass, by the names that they have or had."""
-    numbers = {id(node): number for number, node in enumerate(found.alive)}
+    numbers = found.numbers
     by_place = {
         (fact.node, fact.output_nr): at
         for at, fact in reversed(list(enumerate(found.tensors)))
@@ -114,9 +114,9 @@ def flows(
 ) -> tuple[FlowFact, ...]:  # fmt: skip
     """What was computed at each node, and what flowed into it in the pass; leaves too, by
     the names that they had: `leaves` has them by identity."""
-    numbers = {id(node): number for number, node in enumerate(found.alive)}
+    numbers = found.numbers
     facts = []
-    for entry in (*recording.values.first, *recording.values.last):
+    for entry in (*recording.values.first.values(), *recording.values.last.values()):
         number = numbers.get(id(entry.node))
         if number is None:
             continue
@@ -128,18 +128,20 @@ def flows(
             value.value, grad.value, module=modules(entry.module),
         ))  # fmt: skip
     if one is not None:
-        facts.extend(_leaves(recording.lines, one, leaves_of(found), leaves, full))
-        facts.extend(_unreached(found, {fact.node for fact in facts}, leaves, full))
+        ends = leaves_of(found)
+        facts.extend(_leaves(recording.lines, one, ends, leaves, full))
+        facts.extend(_unreached(found, ends, {fact.node for fact in facts}, leaves, full))
     return tuple(facts)
 
 
 def _unreached(
-    found: Collected, known: set[int], leaves: Mapping[int, Named], full: bool
-) -> Iterator[FlowFact]:
+    found: Collected, ends: Mapping[int, int], known: set[int], leaves: Mapping[int, Named],
+    full: bool,
+) -> Iterator[FlowFact]:  # fmt: skip
     """Leaves of the graph to which the pass brought nothing, with the values that they have."""
-    for number, node in enumerate(found.alive):
-        variable = getattr(node, "variable", None)
-        if variable is not None and number not in known:
+    for number in ends.values():
+        if number not in known:
+            variable = found.alive[number].variable
             value = told(restored(snapshot(variable)), full=full)
             yield FlowFact(number, 0, value.shape, value.text, None, value.range, value=value.value,
                            **_called(leaves.get(id(variable))))  # fmt: skip

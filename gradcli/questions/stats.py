@@ -109,10 +109,10 @@ def _depth(nodes: tuple[NodeFact, ...], inside: list[int]) -> int:
 
 def _values(ran: Ran, found: Collected, inside: list[int]) -> list[LargeFact]:
     """The results with the largest numbers; those with NaN or infinity first."""
-    by_node = ran.recording.values.by_node
+    values = ran.recording.values
     rows = []
     for number in inside:
-        entry = by_node.get((id(found.alive[number]), 0))
+        entry = values.find(found.alive[number], 0)
         if entry is not None and found.nodes[number].next:
             rows.append(_row(found.nodes[number], entry.value))
     return _top(rows)

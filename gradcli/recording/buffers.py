@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy
 
 from ..engine.origin import line_of
 from .facts.ledger import BufferFact, PassFact
-from .sides import kept_by, key_of, memory, origin_of, size_of
+from .sides import OWN, key_of, memory, side_of, size_of
 
 if TYPE_CHECKING:
     from .passes import Pass
@@ -43,17 +45,23 @@ class Heaps:
                 origin = None
             heap = self.heaps.setdefault(id(origin), _Heap(origin))
         heap.nodes += 1
+        names, seen, size = heap.names, self.seen, 0
         for name, array in kept:
-            if len(heap.names) < NAMES:
-                heap.names.setdefault(name)
+            if name not in names and len(names) < NAMES:
+                names[name] = None
+            if isinstance(array, numpy.generic):  # a number on its own
+                if id(array) not in seen:
+                    seen.add(id(array))
+                    size += array.nbytes
+                continue
             held = memory(array)
             held = array if held is None else held
             key = key_of(held)
-            if key not in self.seen:
-                self.seen.add(key)
-                size = size_of(held, array)
-                heap.bytes += size
-                self.bytes += size
+            if key not in seen:
+                seen.add(key)
+                size += size_of(held, array)
+        heap.bytes += size
+        self.bytes += size
 
     def facts(self) -> tuple[BufferFact, ...]:
         """By line, the first line first."""
@@ -76,28 +84,20 @@ class Buffers:
         self.heaps = Heaps()
         self.nodes = 0
         self.is_freed = False
-        self._kept: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def kept_names(self) -> tuple[str, ...]:
-        """What the node that is about to run has saved."""
-        return tuple(name for name, _ in self._kept)
+        side = side_of(over.roots[0]) if over.roots else OWN
+        self._kept_by, self._origin_of = side.kept, side.origin
 
     @property
     def saving(self) -> int:
         """How many of the nodes that ran had saved tensors."""
         return sum(heap.nodes for heap in self.heaps.heaps.values())
 
-    def arrived(self, node: Any) -> None:
-        """A node is about to run: what it saved is still there."""
-        self._kept = kept_by(node)
-
-    def applied(self, node: Any) -> None:
-        """It has run."""
+    def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
+        """A node has run: what it saved is still there."""
         self.nodes += 1
-        if self._kept:
-            self.heaps.put(origin_of(node), self._kept)
-            self._kept = ()
+        kept = self._kept_by(node)
+        if kept:
+            self.heaps.put(self._origin_of(node), kept)
 
     def fact(self) -> PassFact:
         """The pass, by what it gave up."""

@@ -12,6 +12,7 @@ from itertools import islice
 from math import hypot
 from typing import Any, NamedTuple
 
+from ..engine.node import Node
 from .facts import FEW, ConstantFact, Nested, NodeFact, Place, Spread, TensorFact
 from .modules import attributes, is_module, named_buffers, named_parameters
 
@@ -43,6 +44,7 @@ class Collected(NamedTuple):
     nodes: tuple[NodeFact, ...]
     held: list[Any]
     alive: list[Any]
+    numbers: Mapping[int, int]  # of the nodes, by their identity
 
 
 def tensors_in(name: str, value: Any, kind: type, depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -80,12 +82,13 @@ def named_tensors(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str
 class Graph:
     """Numbers the nodes that tensors lead to. Holds them, so that an identity stays one."""
 
-    __slots__ = ("ids", "alive", "next", "leaves")
+    __slots__ = ("ids", "alive", "next", "firsts", "leaves")
 
     def __init__(self) -> None:
         self.ids: dict[int, int] = {}
         self.alive: list[Any] = []
         self.next: list[tuple[tuple[int, int] | None, ...]] = []
+        self.firsts: list[tuple[int, int]] = []  # of each node its first output, as edges name it
         self.leaves: dict[int, int] = {}
 
     def add(self, root: Any) -> int | None:
@@ -98,13 +101,19 @@ class Graph:
             return known
         first = ids[id(root)] = len(alive)
         alive.append(root)
-        self.next.append(())
-        stack = [(root, first)]
+        following, firsts = self.next, self.firsts
+        following.append(())
+        firsts.append((first, 0))
+        stack = [first]
         while stack:
-            node, number = stack.pop()
+            number = stack.pop()
+            node = alive[number]
+            plain = node.__class__ is Node and (node.rest is None or node.rest.numbers is None)
             edges: list[tuple[int, int] | None] = []
-            fresh = []
-            for child, output_nr in node.next_functions:
+            known_before = len(alive)
+            # Of most nodes of ours the edges lead to first outputs: no pairs have to be made.
+            for pair in node.edges if plain else node.next_functions:
+                child, output_nr = (pair, 0) if plain else pair
                 if child is None:
                     edges.append(None)
                     continue
@@ -112,15 +121,14 @@ class Graph:
                 if at is None:
                     at = ids[id(child)] = len(alive)
                     alive.append(child)
-                    self.next.append(())
-                    fresh.append((child, at))
-                edges.append((at, output_nr))
+                    following.append(())
+                    firsts.append((at, 0))
+                edges.append((at, output_nr) if output_nr else firsts[at])
             if edges:
-                self.next[number] = tuple(edges)
+                following[number] = tuple(edges)
+                stack.extend(range(len(alive) - 1, known_before - 1, -1))
             elif hasattr(node, "variable"):
                 self.leaves[id(node.variable)] = number
-            fresh.reverse()
-            stack.extend(fresh)
         return first
 
 
@@ -221,7 +229,7 @@ def collect(
         else fact
         for fact, tensor in zip(facts, held, strict=True)
     )
-    return Collected(tensors, _node_facts(graph, place), held, graph.alive)
+    return Collected(tensors, _node_facts(graph, place), held, graph.alive, graph.ids)
 
 
 def _tensor_fact(
@@ -257,12 +265,11 @@ def _tensor_fact(
 def _node_facts(graph: Graph, place: Places | None) -> tuple[NodeFact, ...]:
     short: dict[str, str] = {}
     facts = []
-    for number, node in enumerate(graph.alive):
+    for node, number, edges in zip(graph.alive, graph.ids.values(), graph.next, strict=True):
         raw = node.name()
         name = short.get(raw)
         if name is None:
             name = short[raw] = short_name(node)
-        edges = graph.next[number]
         where = place(node) if place is not None and edges else None
         facts.append(NodeFact(number, name, edges, where))
     return tuple(facts)

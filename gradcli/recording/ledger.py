@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
 
+from ..engine.observer import Applied, Arrived
 from ..engine.origin import current_line
 from .buffers import Buffers
 from .collect import numbers, text_of
@@ -109,17 +110,15 @@ class Ledger(Spectator):
         """A pass begins."""
         one.buffers = Buffers(one)
 
-    def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
-        """A node is about to run."""
+    def of_nodes(self) -> tuple[list[Arrived], list[Applied]]:
         now = self._now
-        if now is not None:
-            now.arrived(node)
+        return [], [] if now is None else [now.applied]
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
-        """A node has run."""
+        """A node has run, and has not given up yet what it saved."""
         now = self._now
         if now is not None:
-            now.applied(node)
+            now.applied(node, grads, results)
 
     @property
     def _now(self) -> Buffers | None:

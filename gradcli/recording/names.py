@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 from ..engine.mode import state
 from ..engine.origin import current_line, current_origin
@@ -16,6 +16,7 @@ from .sides import AnyTensor, mark_of, node_of
 from .spectator import Spectator
 
 LEAVES = 100_000
+PRUNED = 100_000  # nodes whose names are held before those that are gone are dropped
 INNER = 1000  # modules and objects that only functions know
 ITEMS = 100  # of a container that is looked through
 PLAIN = frozenset({int, float, bool, str, type(None), range})
@@ -38,7 +39,9 @@ class Names(Spectator):
 
     def __init__(self) -> None:
         # What a node's result was called, and how many of that name there were: y#2, the second y.
-        self.nodes: WeakKeyDictionary[Any, tuple[str, int]] = WeakKeyDictionary()
+        # By identity; nodes that are gone are dropped when there are `most`.
+        self.nodes: dict[int, tuple[ref[Any], str, int]] = {}
+        self.most = PRUNED
         self.counts: dict[str, int] = {}
         self.held: dict[int, Held] = {}  # tensors without a grad_fn, by their identity
         self.inner: dict[str, Any] = {}  # modules and objects that only functions know
@@ -53,12 +56,19 @@ class Names(Spectator):
         if type(value) is not Tensor and not isinstance(value, AnyTensor):
             self._contained(name, value, inside=False)
             return
-        self._leaf(name, value, inside=False)
-        if value.requires_grad:
-            node = node_of(value)
-            if node is not None:
-                count = self.counts[name] = self.counts.get(name, 0) + 1
-                self.nodes[mark_of(node)] = name, count
+        if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
+            mark = value._grad_fn  # what most lines bind
+        else:
+            self._leaf(name, value, inside=False)
+            node = node_of(value) if value.requires_grad else None
+            if node is None:
+                return
+            mark = mark_of(node)
+        count = self.counts[name] = self.counts.get(name, 0) + 1
+        self.nodes[id(mark)] = ref(mark), name, count
+        if len(self.nodes) > self.most:
+            self.nodes = {key: held for key, held in self.nodes.items() if held[0]() is not None}
+            self.most = max(PRUNED, 2 * len(self.nodes))
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function was bound: what it calls a leaf or a module is remembered."""
@@ -93,9 +103,15 @@ class Names(Spectator):
 
     # ---- what it amounts to
 
+    def called(self, node: Any) -> tuple[str, int] | None:
+        """What the result of a node was called, and the how many-th of that name it was."""
+        mark = mark_of(node)
+        known = self.nodes.get(id(mark))
+        return known[1:] if known is not None and known[0]() is mark else None
+
     def of_node(self, node: Any) -> str | None:
         """What the result of a node was called."""
-        known = self.nodes.get(mark_of(node)) if hasattr(node, "next_functions") else None
+        known = self.called(node) if hasattr(node, "next_functions") else None
         return None if known is None else known[0]
 
     def why_not(self, tensor: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..engine.observer import Applied, Arrived
 from .passes import Pass
 from .sides import gradient_of, is_end, is_live, mark_of, node_of, sequence_of
 from .spectator import Spectator
@@ -75,6 +76,10 @@ class Orders(Spectator):
             before = self._makers.get(mark_of(node))
             if before is not None and before is not maker:
                 maker.order = max(maker.order, before.order + 1)
+
+    def of_nodes(self) -> tuple[list[Arrived], list[Applied]]:
+        """A pass that makes no graph has nothing to tell."""
+        return [], [self.applied] if self.running and self.running[-1] is not None else []
 
     @property
     def is_any(self) -> bool:

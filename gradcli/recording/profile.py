@@ -10,11 +10,11 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
-from ..engine.observer import Observer
+from ..engine.observer import EVENTS, Observer
 from ..engine.origin import line_of
 from .facts.profile import LineFact, ProfileFact
 from .sides import origin_of
-from .spectator import EVENTS, Spectator
+from .spectator import Spectator
 
 FORWARD, BACKWARD = 0, 1
 SCALAR = 4  # bytes of a gradient that the engine holds as a number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..engine.observer import Observer
+from ..engine.observer import EVENTS, Applied, Arrived, Observer
 
 if TYPE_CHECKING:
     from .passes import Pass
@@ -43,17 +43,24 @@ class Spectator(Observer):
         return None
 
 
-EVENTS = tuple(name for name in vars(Observer) if not name.startswith("_"))
-
-
 class Several(Observer):
     """An observer for the engine that tells several spectators."""
 
     def __init__(self, spectators: tuple[Spectator, ...]) -> None:
+        self.spectators = spectators
         for event in EVENTS:
             told = listeners(spectators, event)
             if told:
                 setattr(self, event, together(told))
+
+    def of_nodes(self) -> tuple[list[Arrived], list[Applied]]:
+        arrived: list[Arrived] = []
+        applied: list[Applied] = []
+        for one in self.spectators:
+            before, after = one.of_nodes()
+            arrived += before
+            applied += after
+        return arrived, applied
 
 
 def listeners(spectators: tuple[Spectator, ...], event: str) -> list[Callable[..., Any]]:
@@ -78,9 +85,13 @@ def together(told: list[Callable[..., Any]]) -> Callable[..., Any] | None:
 
 
 def _both(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., None]:
-    def tell(*facts: Any) -> None:
-        first(*facts)
-        second(*facts)
+    def tell(fact: Any, *facts: Any) -> None:
+        if facts:
+            first(fact, *facts)
+            second(fact, *facts)
+        else:
+            first(fact)
+            second(fact)
 
     return tell
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .hook_log import HookLog
 from .passes import Pass, Passes
-from .sides import edge_of
+from .sides import edge_of, kept_by
 from .spectator import Spectator
 
 ROOM = 256 * 2**20  # bytes of gradients that are held; of later ones only the shape is
@@ -141,7 +141,7 @@ class Steps(Spectator):
         step.grads = tuple(map(self._held, grads))
         step.locals = self.local(node, grads)
         if walk.over.buffers is not None:
-            step.kept = walk.over.buffers.kept_names
+            step.kept = tuple(name for name, _ in kept_by(node))
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         walk = self.walk

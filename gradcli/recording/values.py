@@ -6,10 +6,11 @@ long chain and folds what lies between.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
+from ..engine.observer import Applied, Arrived
 from .lines import Modules
 from .passes import Pass, Passes
 from .snapshot import snapshot
@@ -18,14 +19,16 @@ from .spectator import Spectator
 ENDS = 1000  # results that are held at each end
 
 
-class Entry:
+class Entry(NamedTuple):
     """A result that entered the graph: as it was then, and the module that made it."""
 
-    __slots__ = ("node", "output_nr", "value", "module")
+    node: Any
+    output_nr: int
+    value: Any
+    module: Any
 
-    def __init__(self, node: Any, output_nr: int, value: Any, module: Any) -> None:
-        self.node, self.output_nr = node, output_nr
-        self.value, self.module = value, module
+
+Entries: TypeAlias = "OrderedDict[tuple[int, int], Entry]"  # by a node's identity and the output
 
 
 class Values(Spectator):
@@ -36,27 +39,31 @@ class Values(Spectator):
         # What is kept of gradients.
         self.of_flow: Callable[[Any], Any] = snapshot
         self.of_leaf: Callable[[Any], Any] = snapshot
-        self.first: list[Entry] = []
-        self.last: deque[Entry] = deque()
-        self.by_node: dict[tuple[int, int], Entry] = {}
+        self.first: Entries = OrderedDict()
+        self.last: Entries = OrderedDict()
 
     def made(self, tensor: Any) -> None:
         """A result that has a grad_fn was made."""
         if tensor is None:
             return
         node, output_nr = tensor.grad_fn, tensor.output_nr
-        if node is None or (id(node), output_nr) in self.by_node:
+        key, first, last = (id(node), output_nr), self.first, self.last
+        if node is None or key in first or key in last:
             return
         running = self.modules.running
-        entry = Entry(node, output_nr, snapshot(tensor), running[-1] if running else None)
-        if len(self.first) < ENDS:
-            self.first.append(entry)
-        else:
-            self.last.append(entry)
-            if len(self.last) > ENDS:
-                gone = self.last.popleft()
-                self.by_node.pop((id(gone.node), gone.output_nr), None)
-        self.by_node[id(node), output_nr] = entry
+        module = running[-1] if running else None
+        entry = tuple.__new__(Entry, (node, output_nr, snapshot(tensor), module))
+        if len(first) < ENDS:
+            first[key] = entry
+            return
+        last[key] = entry
+        if len(last) > ENDS:
+            last.popitem(last=False)
+
+    def find(self, node: Any, output_nr: int) -> Entry | None:
+        """What is held of an output."""
+        key = id(node), output_nr
+        return self.first.get(key) or self.last.get(key)
 
     def began(self, one: Pass) -> None:
         """A pass begins."""
@@ -70,8 +77,21 @@ class Values(Spectator):
         if now is None:
             return
         for output_nr, grad in enumerate(grads):
-            if grad is not None and (id(node), output_nr) in self.by_node:
+            if grad is not None and self.find(node, output_nr) is not None:
                 now.flows[id(node), output_nr] = self.of_flow(grad)
+
+    def of_nodes(self) -> tuple[list[Arrived], list[Applied]]:
+        """What flows is kept of a pass that is kept."""
+        if self.passes.now is None:
+            return [], []
+        first, last = self.first, self.last
+
+        def arrived(node: Any, grads: tuple[Any, ...]) -> None:
+            key = id(node), 0
+            if key in first or key in last or len(grads) > 1:
+                self.arrived(node, grads)
+
+        return [arrived], []
 
     def accumulated(self, variable: Any, grad: Any) -> None:
         """A tensor is about to be given a gradient."""

@@ -40,7 +40,24 @@ class Graph:
 
     def _heights(self) -> list[int]:
         """The longest way down to an end of the graph, for each node."""
-        height = [-1] * len(self.next)
+        # Most nodes are numbered before what they lead to, but for the ends, which many share.
+        height = [-1 if any(edges) else 0 for edges in self.next]
+        for node in range(len(height) - 1, -1, -1):
+            most = -1
+            for edge in self.next[node]:
+                if edge is not None:
+                    below = height[edge[0]]
+                    if below < 0:
+                        break
+                    if below > most:
+                        most = below
+            else:
+                height[node] = 1 + most
+        self._fill(height)
+        return height
+
+    def _fill(self, height: list[int]) -> None:
+        """The heights that are still unknown."""
         for root in range(len(self.next)):
             if height[root] >= 0:
                 continue
@@ -57,7 +74,6 @@ class Graph:
                 else:
                     height[node] = 1 + max((height[child] for child in below), default=-1)
                     stack.pop()
-        return height
 
     def kind_of(self, node: int) -> tuple[str, str]:
         """What makes two nodes look alike: their name, and the words that made them."""

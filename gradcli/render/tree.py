@@ -216,19 +216,19 @@ class Drawing:
         """The nodes of the line: reserved, so that branches refer to them."""
         steps: list[_Step] = []
         graph, node, output_nr = self.graph, task.node, task.output_nr
+        following, height, drawn, reserved = graph.next, graph.height, self.drawn, self.reserved
         most = None if self.depth is None else max(1, self.depth - task.depth + 1)
         while most is None or len(steps) < most:
-            self.reserved.add(node)
+            reserved.add(node)
             best, deepest = -1, 0
-            for i, edge in enumerate(graph.next[node]):
-                if edge is None or edge[0] in self.drawn or edge[0] in self.reserved:
-                    continue
-                if graph.height[edge[0]] > deepest:
-                    best, deepest = i, graph.height[edge[0]]
+            for i, edge in enumerate(following[node]):
+                if edge is not None and height[edge[0]] > deepest:
+                    if edge[0] not in drawn and edge[0] not in reserved:
+                        best, deepest = i, height[edge[0]]
             steps.append(_Step(node, output_nr, best))
             if best < 0:
                 return steps
-            edge = graph.next[node][best]
+            edge = following[node][best]
             assert edge is not None
             node, output_nr = edge
         steps[-1] = steps[-1]._replace(onward=-1)
@@ -250,11 +250,13 @@ class Drawing:
             return [Repeat(i, 1, 1) for i in range(len(steps))]
         interned: dict[tuple[object, ...], int] = {}
         tokens = []
+        following, kind_of, looks = self.graph.next, self.graph.kind_of, self._looks
         for node, _, onward in steps:
-            sides = tuple(
-                self._looks(edge) for i, edge in enumerate(self.graph.next[node]) if i != onward
-            )
-            key = (self.graph.kind_of(node), onward, sides)
+            edges = following[node]
+            sides: tuple[object, ...] = ()
+            if len(edges) > 1 or onward < 0:
+                sides = tuple([looks(edge) for i, edge in enumerate(edges) if i != onward])
+            key = (kind_of(node), onward, sides)
             tokens.append(interned.setdefault(key, len(interned)))
         units: list[Repeat] = []
         at = 0

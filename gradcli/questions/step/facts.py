@@ -20,7 +20,7 @@ from ...recording.facts.steps import (
     WalkFact,
 )
 from ...recording.operands import reader
-from ...recording.sides import AnyTensor, edges_of, mark_of, origin_of, row_of
+from ...recording.sides import AnyTensor, edges_of, origin_of, row_of
 from ...recording.snapshot import as_tensor
 from ...recording.steps import Dropped, Local, Step, Walk
 from ..graph import module_names, places
@@ -39,7 +39,7 @@ class Namer:
         assert ran.program is not None and ran.outcome is not None
         self.values, self.source = ran.outcome.bindings, ran.program.source
         self.modules = module_names(self.values)
-        self.nodes = recording.names.nodes
+        self.called = recording.names.called
         self.counts = recording.names.counts
         self.tensor_names = tensor_names
         self.place_of = places(ran.program)
@@ -53,7 +53,7 @@ class Namer:
         if variable is not None:
             name = self.tensor_names(variable)[0]
             return "a leaf" if name == NAMELESS else name
-        bound = self.nodes.get(mark_of(node))
+        bound = self.called(node)
         if bound is not None:
             name, number = bound
             return f"{name}#{number}" if self.counts[name] > 1 else name

@@ -27,7 +27,7 @@ from ..escape import Terminal
 from .derivatives import derivatives
 from .edges import numbers
 from .ledger import ledger_row
-from .orders import holder, making
+from .orders import FORWARD, holder, making
 from .profile import profile
 from .stats import stats
 from .views import views
@@ -50,15 +50,8 @@ _encode = json.JSONEncoder(allow_nan=False, default=_pair, check_circular=False)
 
 def trace(report: Report) -> Iterator[Terminal]:
     """The document of `gradcli trace`, in pieces."""
-    from .detail import constants, frames, node_detail
+    from .detail import constants, frames
 
-    detail, made = node_detail(report), making(report)
-    flows: dict[int, list[FlowFact]] = {}
-    for flow in report.flows:
-        flows.setdefault(flow.node, []).append(flow)
-    saved: dict[int, list[SavedFact]] = {}
-    for fact in report.saved:
-        saved.setdefault(fact.node, []).append(fact)
     yield from document({
         "schema": TRACE,
         "file": report.file,
@@ -67,11 +60,7 @@ def trace(report: Report) -> Iterator[Terminal]:
         "pass": None if report.shown is None else report.shown._asdict(),
         "passes": map(pass_row, report.passes),
         "tensors": map(_tensor, report.tensors),
-        "nodes": (
-            {**_node(node, flows.get(node.id), saved.get(node.id)), **made(node.id),
-             **detail(node.id)}
-            for node in report.nodes
-        ),
+        "nodes": _nodes(report),
         "frames": frames(report),
         "constants": constants(report),
         "backward": [_backward(report, i) for i in range(len(report.backwards))],
@@ -130,12 +119,13 @@ def document(fields: dict[str, Any]) -> Iterator[Terminal]:
     yield Terminal("}\n")
 
 
-def _rows(rows: Iterable[dict[str, Any]]) -> Iterator[Terminal]:
+def _rows(rows: Iterable[dict[str, Any] | str]) -> Iterator[Terminal]:
+    """A list of dictionaries, or of texts that stand for one each."""
     yield Terminal("[")
     between = "\n  "
     batch: list[str] = []
     for row in rows:
-        batch.append(between + encoded(row))
+        batch.append(between + (row if isinstance(row, str) else encoded(row)))
         between = ",\n  "
         if len(batch) == BATCH:
             yield Terminal("".join(batch))
@@ -188,6 +178,36 @@ def _tensor(fact: TensorFact) -> dict[str, Any]:
     if fact.grad_fn is not None:
         row["output_nr"] = fact.output_nr
     return row
+
+
+def _nodes(report: Report) -> Iterator[str]:
+    """The rows of all nodes. Of most of them nothing is told but where they were made: nodes of
+    one place have all of that in common but their number and their edges."""
+    from .detail import node_detail
+
+    detail, made = node_detail(report), making(report)
+    flows: dict[int, list[FlowFact]] = {}
+    for flow in report.flows:
+        flows.setdefault(flow.node, []).append(flow)
+    saved: dict[int, list[SavedFact]] = {}
+    for fact in report.saved:
+        saved.setdefault(fact.node, []).append(fact)
+    alike: dict[tuple[int, str], tuple[str, str]] = {}
+    for node in report.nodes:
+        number, name, edges, place = node
+        order = made(number)
+        if report.detail is None and order is FORWARD and not (number in flows or number in saved):
+            key = id(place), name
+            if key not in alike:
+                rest = {**_node(node, None, None), **order}
+                del rest["id"], rest["name"], rest["next"]
+                alike[key] = f', "name": {encoded(name)}, "next": [', f"], {encoded(rest)[1:]}"
+            before, after = alike[key]
+            ways = ["null" if edge is None else f"[{edge[0]}, {edge[1]}]" for edge in edges]
+            yield f'{{"id": {number}{before}{", ".join(ways)}{after}'
+        else:
+            row = {**_node(node, flows.get(number), saved.get(number)), **order, **detail(number)}
+            yield encoded(row)
 
 
 def _node(
