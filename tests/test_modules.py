@@ -13,6 +13,7 @@ from test_cli import gradcli as command
 from test_language import level, ran, refused
 from test_pasted import pasted
 
+from gradcli.diagnostics import ProgramError
 from gradcli.engine.run_state import as_new
 from gradcli.language.budget import Budget
 from gradcli.language.interpreter import run
@@ -59,7 +60,7 @@ def listed() -> str:
 
 @pytest.mark.parametrize("name", INSTEAD)
 def test_a_refused_module_names_what_there_is_instead(name: str) -> None:
-    diagnostic = refused(f"import {name}.inner as inner")
+    diagnostic = refused(f"import {name}.inner as inner\ninner")
     assert (diagnostic.type, diagnostic.message) == (
         "ModuleNotFoundError", f"No module named '{name}'"
     )  # fmt: skip
@@ -193,6 +194,66 @@ def test_files_exist_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         "False .gz ('a', 'b')",
     ]
     assert list(tmp_path.iterdir()) == []
+
+
+STORED = """
+import csv, pickle
+import numpy as np
+a = np.arange(6.0).reshape(2, 3)
+np.save("x", a)
+np.savez("y", a, b=a[0])
+np.savetxt("t.csv", a, delimiter=",", fmt="%.1f", header="a,b,c")
+z = np.load("y.npz")
+print(np.load("x.npy").sum(), sorted(z.keys()), z["b"], open("t.csv").read().split())
+print(np.loadtxt("t.csv", delimiter=",", dtype=np.float32)[1])
+print(np.genfromtxt("t.csv", delimiter=",").T[0])
+wrongs = [lambda: np.loadtxt("none.csv"), lambda: np.load("none.npy")]
+for wrong in wrongs + [lambda: np.savetxt("t", a, "%99999f")]:
+    try:
+        wrong()
+    except (OSError, ValueError) as error:
+        print(error)
+with open("p", "wb") as f:
+    pickle.dump({"a": torch.ones(2)}, f)
+    pickle.dump([1, 2], f)
+with open("p", "rb") as f:
+    print(pickle.load(f), pickle.load(f))
+with open("c.csv", "w") as f:
+    csv.writer(f).writerows([["a", "b"], [1, None], ["x,y", 2.5]])
+print(list(csv.reader(open("c.csv"))), [row["b"] for row in csv.DictReader(open("c.csv"))])
+"""
+
+
+def test_arrays_and_rows_are_stored_in_memory() -> None:
+    out, outcome = ran(STORED)
+    assert outcome.error is None, outcome.error
+    assert out.splitlines() == [
+        "15.0 ['arr_0', 'b'] [0. 1. 2.] ['#', 'a,b,c', '0.0,1.0,2.0', '3.0,4.0,5.0']",
+        "[3. 4. 5.]",
+        "[0. 3.]",
+        "none.csv not found.",
+        "[Errno 2] No such file or directory: 'none.npy'",
+        "invalid fmt: '%99999f'",
+        "{'a': tensor([1., 1.])} [1, 2]",
+        "[['a', 'b'], ['1', ''], ['x,y', '2.5']] ['', '2.5']",
+    ]
+
+
+def test_an_import_that_nothing_uses_is_left_out() -> None:
+    imports = "import pandas as pd\nfrom torchvision import models, transforms\nimport torch.hub\n"
+    source = Source(imports)
+    program = parse(source)
+    assert source.notes == ("imported and never used, so left out: pandas, torchvision",)
+    assert run(program, {}, write=lambda text: None).error is None
+    for text in ("import pandas as pd\npd.DataFrame()", "import numpyy"):
+        with pytest.raises(ProgramError, match="No module named"):
+            parse(Source(text))
+
+
+def test_a_class_in_one_line() -> None:
+    text = "A = type('A', (), {'x': 3, 'f': lambda self: self.x + 1})\n"
+    assert ran(f"{text}print(A().f(), A, type(A()) is A)")[0] == "4 <class '__main__.A'> True\n"
+    assert ran("type('A', (), {'__del__': print})")[1].error is not None
 
 
 def test_a_second_run_finds_nothing_of_the_first() -> None:

@@ -25,8 +25,10 @@ from .classes import (
     construct,
     is_instance,
     kind_of,
+    make_class,
 )  # fmt: skip
 from .formatting import texts
+from .grammar import is_foreign
 from .operations import iterate, type_handlers, type_name
 from .session import session
 from .values import ErrorValue, Instance, Lazy, Type
@@ -193,3 +195,22 @@ types_room.custom_isinstance.append(_is_instance)
 types_room.custom_bases.append(
     lambda kind: (kind.order, kind.native) if type(kind) is ClassValue else None
 )
+
+
+def _made_or_asked(*args: Any) -> Any:
+    """type(value), or type(name, bases, table), which is a class statement in one line."""
+    if len(args) != 3:
+        return types_room.type_call(*args)
+    name, bases, table = args
+    if type(name) is not str or type(bases) is not tuple or type(table) is not dict:
+        raise TypeError("type() takes a name, a tuple of bases and a dictionary")
+    for word in table:
+        if type(word) is not str:
+            raise TypeError("__prepare__() must return a mapping of names")
+        if is_foreign(word):
+            raise AttributeError(f"the name {word!r} is not part of the language")
+    session.budget.charge(len(table) + 1)
+    return make_class(name, name, bases, dict(table), None)
+
+
+types_room.CONSTRUCT["type"] = _made_or_asked

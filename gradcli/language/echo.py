@@ -138,13 +138,20 @@ class Page:
 
 def echo(value: Any) -> None:
     """Writes what a notebook shows of a cell's last value; nothing for None."""
-    if value is None:
+    if value is None or _is_silent(value):
         return
     page = Page()
     _show(value, page, ())
     text = page.whole() + "\n"
     session.budget.charge_output(text)
     session.write(text)
+
+
+def _is_silent(value: Any) -> bool:
+    """Something of a module that draws, which a person would see as a picture."""
+    if type(value) is list or type(value) is tuple:
+        return bool(value) and all(_is_silent(item) for item in value[:MOST])
+    return hasattr(type(value), "SILENT")
 
 
 def _show(value: Any, page: Page, around: tuple[int, ...]) -> None:

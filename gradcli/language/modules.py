@@ -27,13 +27,17 @@ def _module(home: str, names: str) -> Module:
     return Module(home, lambda: frozenset(names.split()))
 
 
+# Functions of NumPy for files, which exist in memory here.
+ARRAY_FILES = frozenset("load save savez savez_compressed loadtxt savetxt genfromtxt".split())
+
+
 def _numpy(space: str = "") -> Module:
     """numpy, or a module below it: the table of arrays lists the names."""
 
     def listed() -> frozenset[str]:
         from ..arrays.table import names_in
 
-        return names_in(space)
+        return names_in(space) if space else names_in(space) | ARRAY_FILES
 
     return Module("standard.arrays", listed)
 
@@ -98,6 +102,8 @@ MODULES: dict[str, Module] = {
     "json": _module("standard.words", "dumps loads dump load JSONDecodeError"),
     "pprint": _module("standard.words", "pprint pp pformat"),
     "textwrap": _module("standard.words", "dedent fill wrap shorten"),
+    "pickle": _module("standard.stored", "dump load UnpicklingError"),
+    "csv": _module("standard.stored", "reader writer DictReader"),
     "time": _module(
         "standard.clock",
         "time perf_counter monotonic process_time time_ns perf_counter_ns sleep strftime "
@@ -198,7 +204,6 @@ INSTEAD: dict[str, str] = {
     "skimage": "--set x=@image.npy, which reads an array",
     "imageio": "--set x=@image.npy, which reads an array",
     "h5py": "--set x=@data.npz:key, which reads an array",
-    "pickle": "torch.save and torch.load, which keep values for one run",
     "scipy": "torch.special and torch.linalg",
     "transformers": "the layers of torch.nn",
     "timm": "the layers of torch.nn",
@@ -226,10 +231,17 @@ INSTEAD: dict[str, str] = {
 }  # fmt: skip
 
 
-# Functions of NumPy that read and write files, which a program doesn't reach.
-FILES = frozenset(
-    "load save savez savez_compressed loadtxt savetxt genfromtxt fromfile memmap tofile".split()
+# Modules that are often imported and seldom needed; nothing stands in their place.
+ELSEWHERE = frozenset(
+    "torchvision torchinfo torchsummary einops datasets build_vocab tensorflow_datasets zipfile "
+    "tarfile gzip struct hashlib uuid tempfile signal queue traceback inspect types "
+    "unittest pytest mlxtend wandb optuna ray visdom nltk spacy torch.distributed torch.hub "
+    "torch.multiprocessing torch.onnx torch.utils.model_zoo torch.utils.benchmark torch.profiler "
+    "torch.quantization torch.nn.parallel torch.autograd.profiler torch.fx".split()
 )
+
+# Functions of NumPy that read and write files by their bytes, which a program doesn't reach.
+FILES = frozenset("fromfile memmap tofile".split())
 
 
 def refused_name(home: str, name: str) -> str | None:
@@ -240,6 +252,14 @@ def refused_name(home: str, name: str) -> str | None:
         "help: use --set x=@table.csv (or @data.npy, @data.npz:key), which reads an array, or run "
         "the file by real Python with --engine torch, which trusts it"
     )
+
+
+def is_elsewhere(home: str, name: str) -> bool:
+    """Is it a module that real Python finds where it is installed, or a name of torchvision's?"""
+    root = home.partition(".")[0]
+    if root == "torch":
+        return home in ELSEWHERE or f"{home}.{name}" in ELSEWHERE
+    return root in INSTEAD or root in ELSEWHERE
 
 
 def refusal(name: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from ..memory import collector_held
 from . import names
 from .checking import checker_of
 from .checking.checker import Checker
-from .checking.imports import late_futures
+from .checking.imports import late_futures, without_unused
 from .names import Scope
 from .notebook import mark_echoes
 from .parser import Held, endless_fstring, parsed
@@ -167,6 +167,9 @@ def _read(
     if refused is not None:
         raise refused
     late_futures(checker, body)
+    left = ", ".join(without_unused(checker, body))
+    if left:
+        source.notes = (*source.notes, f"imported and never used, so left out: {left}")
     return body, checker, literals
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ..engine.mode import no_grad, state
@@ -11,6 +12,8 @@ __all__ = [
     "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_",
     "normal_", "ones_", "orthogonal_", "sparse_", "trunc_normal_", "uniform_", "xavier_normal_",
     "xavier_uniform_", "zeros_",
+    "uniform", "normal", "constant", "eye", "dirac", "xavier_uniform", "xavier_normal",
+    "kaiming_uniform", "kaiming_normal", "orthogonal", "sparse",
 ]  # fmt: skip
 
 _LINEAR = (
@@ -226,3 +229,24 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
             order = catalogue.functions["randperm"](rows)
             tensor[order[:zeros], column] = 0
     return tensor
+
+
+def _older(new: Callable[..., Any]) -> Callable[..., Any]:
+    """The name without an underscore, which warns and does the same."""
+    name = new.__name__
+
+    def initialise(*args: Any, **kwargs: Any) -> Any:
+        state.warn(
+            f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.",
+            FutureWarning,
+        )
+        return new(*args, **kwargs)
+
+    initialise.__name__ = initialise.__qualname__ = name[:-1]
+    return initialise
+
+
+uniform, normal, constant = _older(uniform_), _older(normal_), _older(constant_)
+eye, dirac, sparse, orthogonal = (_older(new) for new in (eye_, dirac_, sparse_, orthogonal_))
+xavier_uniform, xavier_normal = _older(xavier_uniform_), _older(xavier_normal_)
+kaiming_uniform, kaiming_normal = _older(kaiming_uniform_), _older(kaiming_normal_)

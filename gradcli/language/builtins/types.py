@@ -202,10 +202,8 @@ def is_subclass(kind: Any, other: Any) -> bool:
 
 
 def type_call(*args: Any) -> Any:
-    if len(args) not in (1, 3):
+    if len(args) != 1:
         raise TypeError("type() takes 1 or 3 arguments")
-    if len(args) == 3:
-        raise TypeError("type() takes 1 argument here: classes are made by the class statement")
     return type_of(args[0])
 
 

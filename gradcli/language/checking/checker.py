@@ -34,6 +34,8 @@ class Checker:
         self.augmented_only: set[str] = set()  # global names that only `+=` and the like bind
         self.doubtful: list[ast.AST] = []  # what Python's compiler may warn of
         self.futures: list[ast.ImportFrom] = []
+        # Imports of what is not here: an error only where the program reads the name.
+        self.absent: list[tuple[Any, ast.alias, str, ProgramError]] = []
         self.loops = 0  # loops around the current statement, within its function
         self.perhaps_used: dict[str, ast.AST] = {}  # global names where code may never run
         self.perhaps_called: dict[str, ast.AST] = {}

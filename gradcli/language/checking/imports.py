@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from itertools import takewhile
+from typing import Any
 
 from ...diagnostics import ProgramError
 from .. import modules, names
@@ -28,8 +29,13 @@ def import_(checker: Checker, node: ast.Import, scope: Scope, depth: int) -> Non
     _, spaces = names.known_paths()
     for alias in node.names:
         if alias.name not in spaces and checker.is_certain(scope):
-            raise refuse_import(checker, node, alias.name)
-        if alias.asname is not None:
+            bound = alias.asname or alias.name.partition(".")[0]
+            if bound == "torch" and modules.is_elsewhere(alias.name, ""):
+                alias.name = bound  # torch itself is here; what is not fails where it is used
+                imported(checker, bound, bound, node, scope)
+                continue
+            put_off(checker, node, alias, bound, refuse_import(checker, node, alias.name))
+        elif alias.asname is not None:
             imported(checker, alias.asname, alias.name, node, scope)
         else:
             root = alias.name.partition(".")[0]
@@ -65,9 +71,12 @@ def import_from(checker: Checker, node: ast.ImportFrom, scope: Scope, depth: int
     if node.level:
         words = "attempted relative import with no known parent package"
         raise checker.refuse(node, words, type="ImportError")
-    if home not in spaces and certain:
-        raise refuse_import(checker, node, home)
     starred = any(alias.name == "*" for alias in node.names)
+    if home not in spaces and certain:
+        error = refuse_import(checker, node, home)
+        for alias in node.names:
+            put_off(checker, node, alias, alias.asname or alias.name, error)
+        return
     if starred and home == "torch":
         return  # the flat names are there already, and Python's builtins win
     listed = [ast.alias(name) for name in sorted(names.members(home))] if starred else node.names
@@ -76,16 +85,44 @@ def import_from(checker: Checker, node: ast.ImportFrom, scope: Scope, depth: int
         if certain and path not in values and path not in spaces:
             near = names.suggest_member(home, alias.name)
             notes = (f"help: did you mean {near}?",) if near else ()
-            raise checker.refuse(
+            error = checker.refuse(
                 node, f"cannot import name '{alias.name}' from '{home}'", *notes,
                 type="ImportError",
             )  # fmt: skip
+            put_off(checker, node, alias, alias.asname or alias.name, error)
+            continue
         imported(checker, alias.asname or alias.name, path, node, scope)
 
 
 def refuse_import(checker: Checker, node: ast.AST, name: str) -> ProgramError:
     message, advice = modules.refusal(name)
     return checker.refuse(node, message, advice, type="ModuleNotFoundError")
+
+
+def _home(node: Any, alias: ast.alias) -> str:
+    return (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
+
+
+def put_off(checker: Checker, node: Any, alias: ast.alias, bound: str, error: ProgramError) -> None:
+    """A module that real Python would find may be missing, as long as nothing uses it."""
+    home = _home(node, alias)
+    if alias.name == "*" or not modules.is_elsewhere(home, alias.name):
+        raise error
+    checker.absent.append((node, alias, bound, error))
+
+
+def without_unused(checker: Checker, body: list[ast.stmt]) -> dict[str, None]:
+    """Take imports out that nothing reads, and say whose they were; the others are refused."""
+    if not checker.absent:
+        return {}
+    read = {node.id for part in body for node in ast.walk(part) if isinstance(node, ast.Name)}
+    left: dict[str, None] = {}
+    for node, alias, bound, error in checker.absent:
+        if bound in read:
+            raise error
+        node.names.remove(alias)
+        left[_home(node, alias)] = None
+    return left
 
 
 HANDLERS: dict[type[ast.AST], Handler] = {ast.Import: import_, ast.ImportFrom: import_from}

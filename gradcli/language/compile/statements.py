@@ -283,6 +283,8 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
     def import_from(self, node: ast.ImportFrom, scope: Scope) -> Closure | None:
         if node.module == "__future__":
             return None
+        if not node.names:
+            return None  # nothing used them
         home = node.module or ""
         stores: list[Imported] = [
             (self.store(alias.asname or alias.name, scope, node), home, alias.name, True)

@@ -12,6 +12,7 @@ from ..adoption import adopting
 from ..builtins.types import CONSTRUCTIBLE, OF_PYTHON, custom_isinstance, host_type
 from ..libraries import NUMBERS
 from ..members import members_of_type
+from ..modules import ARRAY_FILES
 from ..modules import MODULES as TABLE
 from ..values import Builtin, Type
 
@@ -64,6 +65,10 @@ class _Names:
         return iter(TABLE[self.home].names)
 
     def __getitem__(self, name: str) -> Any:
+        if self.home == "numpy" and name in ARRAY_FILES:
+            from .stored import ARRAYS
+
+            return ARRAYS[name]
         return numpy_value(f"{self.home}.{name}".removeprefix("numpy."))
 
 

@@ -26,6 +26,7 @@ class Drawing:
     """Something of a module that draws: a module, a function, a figure, axes, a line."""
 
     PUBLIC = ()
+    SILENT = True  # no cell shows it
     __slots__ = ("name", "shape", "__weakref__")
 
     def __init__(self, name: str, shape: tuple[int, ...] | None = None) -> None:

@@ -51,13 +51,19 @@ def _stored(value: Any, seen: dict[int, Any]) -> Any:
     return value
 
 
-def _save(obj: Any, f: Any, *more: Any, **options: Any) -> None:
-    foreign = next(_untrusted(obj, 0, code=True), None)
+def kept_copy(value: Any) -> Any:
+    """What a file keeps of a value; a function inside another is none of it."""
+    foreign = next(_untrusted(value, 0, code=True), None)
     if type(foreign) is Function:
         name = foreign.code.qualified
         raise AttributeError(f"Can't get local object '{name}'")
+    return deeply_copied(_stored(value, {}))
+
+
+def _save(obj: Any, f: Any, *more: Any, **options: Any) -> None:
+    copied = kept_copy(obj)
     content = _content(f, True)
-    content.saved = deeply_copied(_stored(obj, {}))
+    content.saved = copied
     content.size = _size(content.saved)
 
 
