@@ -250,6 +250,16 @@ def test_an_import_that_nothing_uses_is_left_out() -> None:
             parse(Source(text))
 
 
+def test_what_needs_more_than_a_program_has_can_be_named() -> None:
+    out, outcome = ran(
+        "import torch.distributed as dist\nfrom torch.hub import load_state_dict_from_url\n"
+        "from importlib.metadata import version\n"
+        "print(dist.is_initialized(), version('torch'))\ndist.get_rank()"
+    )
+    assert out == "False 2.13.0\n" and outcome.error is not None
+    assert outcome.error.message.startswith("torch.distributed.get_rank needs other processes")
+
+
 def test_a_class_in_one_line() -> None:
     text = "A = type('A', (), {'x': 3, 'f': lambda self: self.x + 1})\n"
     assert ran(f"{text}print(A().f(), A, type(A()) is A)")[0] == "4 <class '__main__.A'> True\n"

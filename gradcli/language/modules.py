@@ -141,6 +141,19 @@ MODULES: dict[str, Module] = {
     "getpass": _module("standard.system", "getuser"),
     # Of PyTorch itself, what only a program has: a library could not keep it in memory.
     "torch": _module("standard.saved", "save load"),
+    # What needs a network or other processes can be named, and refuses when it is called.
+    "torch.distributed": _module(
+        "standard.elsewhere",
+        "is_available is_initialized is_nccl_available is_gloo_available is_mpi_available "
+        "is_torchelastic_launched init_process_group destroy_process_group barrier all_reduce "
+        "all_gather broadcast reduce scatter gather send recv new_group get_rank get_world_size",
+    ),
+    "torch.multiprocessing": _module("standard.elsewhere", "spawn Process Pool Queue"),
+    "torch.hub": _module(
+        "standard.elsewhere", "load list help load_state_dict_from_url download_url_to_file"
+    ),
+    "torch.utils.model_zoo": _module("standard.elsewhere", "load_url"),
+    "importlib.metadata": _module("standard.elsewhere", "version PackageNotFoundError"),
     # For annotations, which are not evaluated; outside of them they are values without use.
     "typing": _module(
         "standard.declared",
@@ -235,9 +248,9 @@ INSTEAD: dict[str, str] = {
 ELSEWHERE = frozenset(
     "torchvision torchinfo torchsummary einops datasets build_vocab tensorflow_datasets zipfile "
     "tarfile gzip struct hashlib uuid tempfile signal queue traceback inspect types "
-    "unittest pytest mlxtend wandb optuna ray visdom nltk spacy torch.distributed torch.hub "
-    "torch.multiprocessing torch.onnx torch.utils.model_zoo torch.utils.benchmark torch.profiler "
-    "torch.quantization torch.nn.parallel torch.autograd.profiler torch.fx".split()
+    "unittest pytest mlxtend wandb optuna ray visdom nltk spacy torch.onnx "
+    "torch.utils.benchmark torch.profiler torch.quantization torch.nn.parallel "
+    "torch.autograd.profiler torch.fx".split()
 )
 
 # Functions of NumPy that read and write files by their bytes, which a program doesn't reach.
