@@ -59,6 +59,8 @@ PLACES: dict[str, str] = {
     "random.initial_seed": _RANDOM + "initial_seed",
     "random.get_rng_state": _RANDOM + "get_rng_state",
     "random.set_rng_state": _RANDOM + "set_rng_state",
+    "binomial": "gradcli.distributions.drawing:binomial",
+    "poisson": "gradcli.distributions.drawing:poisson",
     "random.fork_rng": _RANDOM + "fork_rng",
     "is_tensor": "gradcli.namespace:is_tensor",
     "is_floating_point": "gradcli.namespace:is_floating_point",
@@ -204,13 +206,13 @@ SPACES = frozenset(
 
 
 NN_MODULE = re.compile(r"nn\.modules\.[a-z]+")  # where PyTorch keeps its layers
+# Where it keeps its distributions: a file for each.
+DISTRIBUTION = re.compile(r"distributions\.(?!kl_divergence)[a-z]\w*")
 # Deeper paths that PyTorch keeps classes at -> the package that publishes the same names.
 DEEPER = {
     "nn.parameter": "nn", "nn.modules": "nn", "autograd.variable": "autograd",
     "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils",
     "nn.utils.convert_parameters": "nn.utils",
-    **{f"distributions.{module}": "distributions" for module in (
-        "distribution categorical kl").split()},
     **{f"optim.{module}": "optim" for module in (
         "adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rprop "
         "sgd").split()},
@@ -221,6 +223,8 @@ DEEPER = {
 
 def _package(space: str) -> str:
     """The package that publishes what stands below a deeper path; the path itself where it does."""
+    if DISTRIBUTION.fullmatch(space):
+        return "distributions"
     return "nn" if space.startswith("nn.modules.") else DEEPER.get(space, space)
 
 
@@ -291,6 +295,7 @@ def is_space(name: str) -> bool:
         name in SPACES
         or name in DEEPER
         or NN_MODULE.fullmatch(name) is not None
+        or DISTRIBUTION.fullmatch(name) is not None
         or any(path.startswith(below) for known in (PLACES, catalogue.functions) for path in known)
     )
 

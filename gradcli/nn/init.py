@@ -12,9 +12,10 @@ __all__ = [
     "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_",
     "normal_", "ones_", "orthogonal_", "sparse_", "trunc_normal_", "uniform_", "xavier_normal_",
     "xavier_uniform_", "zeros_",
-    "uniform", "normal", "constant", "eye", "dirac", "xavier_uniform", "xavier_normal",
-    "kaiming_uniform", "kaiming_normal", "orthogonal", "sparse",
 ]  # fmt: skip
+# The names without an underscore are older than these three.
+_YOUNG = ("ones_", "trunc_normal_", "zeros_")
+__all__ += [name[:-1] for name in __all__ if name.endswith("_") and name not in _YOUNG]
 
 _LINEAR = (
     "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",

@@ -1,0 +1,94 @@
+"""Distributions: gamma, Dirichlet, Poisson and binomial numbers, one for each parameter.
+
+They are computed on the CPU, in the order of the elements, and know no gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from ..engine.dtypes import FLOATING, float64
+from ..engine.tensor import Tensor, from_array
+from ..numerics import gamma_binomial
+from ..numerics.random import Generator, default_generator
+
+
+def _sources(generator: Generator | None) -> tuple[Generator, Callable[[], float]]:
+    source = default_generator if generator is None else generator
+    return source, lambda: float(source.fractions(1, float64)[0])
+
+
+def _array(value: Any) -> Any:
+    return numpy.asarray(value.detach().cpu().numpy(), order="C")
+
+
+def _tensor(values: list[float], like: Any) -> Any:
+    array = numpy.array(values, numpy.float64).reshape(tuple(like.shape))
+    made: Any = from_array(array)
+    return made.to(like.dtype).to(like.device)
+
+
+def poisson(input: Any, generator: Generator | None = None) -> Any:
+    """torch.poisson"""
+    _check("poisson", "input", 1, input)
+    source, _ = _sources(generator)
+    made: Any = from_array(source.poisson(_array(input), input.dtype))
+    return made.to(input.device)
+
+
+def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
+    """torch.binomial"""
+    _check("binomial", "count", 1, count)
+    _check("binomial", "prob", 2, prob)
+    _, uniform = _sources(generator)
+    counts, chances = numpy.broadcast_arrays(_array(count), _array(prob))
+    pairs = zip(counts.ravel(), chances.ravel(), strict=True)
+    drawn = [gamma_binomial.binomial(n, p, uniform) for n, p in pairs]
+    return _tensor(drawn, count.new_empty(counts.shape))
+
+
+def gamma(concentration: Any) -> Any:
+    """torch._standard_gamma: never zero."""
+    source, uniform = _sources(None)
+    smallest = float(numpy.finfo(_array(concentration).dtype).tiny)
+    values = _array(concentration).ravel()
+    drawn = [
+        max(smallest, gamma_binomial.gamma(alpha, uniform, lambda: _normal(source)))
+        for alpha in values
+    ]
+    return _tensor(drawn, concentration)
+
+
+def dirichlet(concentration: Any) -> Any:
+    """torch._sample_dirichlet: gamma numbers of double precision, divided by their sum."""
+    source, uniform = _sources(None)
+    array = _array(concentration)
+    smallest = float(numpy.finfo(array.dtype).tiny)
+    drawn = [
+        max(smallest, gamma_binomial.gamma(alpha, uniform, lambda: _normal(source)))
+        for alpha in array.astype(numpy.float64).ravel()
+    ]
+    gammas = numpy.array(drawn).reshape(array.shape)
+    largest = numpy.nextafter(array.dtype.type(1), array.dtype.type(0))
+    shares = (gammas / gammas.sum(-1, keepdims=True)).astype(array.dtype)
+    made: Any = from_array(numpy.clip(shares, smallest, largest))
+    return made.to(concentration.device)
+
+
+def _normal(source: Generator) -> float:
+    return float(source.spread_gaussians(1, 0.0, 1.0)[0])
+
+
+def _check(name: str, argument: str, place: int, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"{name}(): argument '{argument}' (position {place}) must be Tensor, "
+            f"not {type(value).__name__}"
+        )
+    if value.dtype.category != FLOATING:
+        raise ValueError(
+            f"{name} only supports floating-point dtypes for {argument}, got: {value.dtype.word}"
+        )

@@ -1,0 +1,250 @@
+"""Distributions: what is made of gamma numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from ..engine.limits import finfo
+from ..engine.mode import is_grad_enabled
+from . import drawing
+from .distribution import (
+    EACH_POSITIVE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    REAL,
+    SIMPLEX,
+    UNIT,
+    Constraint,
+    Distribution,
+    run,
+    together,
+)  # fmt: skip
+
+
+def _plain(concentration: Any) -> Any:
+    """A number is drawn without its derivative by the concentration."""
+    if concentration.requires_grad and is_grad_enabled():
+        raise NotImplementedError(
+            "the derivative of a gamma number by its concentration is not there: use sample()"
+        )
+    return concentration.detach()
+
+
+class Gamma(Distribution):
+    PUBLIC: tuple[str, ...] = ("concentration", "rate")
+    torch_name = "torch.distributions.gamma.Gamma"
+    has_rsample = True
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
+        self.concentration, self.rate = together(concentration, rate)
+        self._settle(self.concentration.size(), validate_args)
+
+    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+        yield "concentration", self.concentration, POSITIVE
+        yield "rate", self.rate, POSITIVE
+
+    def _support(self) -> Constraint:
+        return NOT_NEGATIVE
+
+    @property
+    def mean(self) -> Any:
+        return self.concentration / self.rate
+
+    @property
+    def mode(self) -> Any:
+        return ((self.concentration - 1) / self.rate).clamp(min=0)
+
+    @property
+    def variance(self) -> Any:
+        return self.concentration / self.rate.pow(2)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._shape(sample_shape)
+        drawn = drawing.gamma(_plain(self.concentration).expand(shape))
+        value = drawn / self.rate.expand(shape)
+        value.detach().clamp_(min=finfo(value.dtype).tiny)
+        return value
+
+    def log_prob(self, value: Any) -> Any:
+        self._check(value)
+        alpha, rate = self.concentration, self.rate
+        return alpha.xlogy(rate) + (alpha - 1).xlogy(value) - rate * value - alpha.lgamma()
+
+    def entropy(self) -> Any:
+        alpha = self.concentration
+        return alpha - self.rate.log() + alpha.lgamma() + (1.0 - alpha) * alpha.digamma()
+
+
+class Chi2(Gamma):
+    PUBLIC: tuple[str, ...] = ("df",)
+    torch_name = "torch.distributions.chi2.Chi2"
+
+    def __init__(self, df: Any, validate_args: bool | None = None) -> None:
+        super().__init__(0.5 * df, 0.5, validate_args)
+
+    def _listed(self) -> Iterator[tuple[str, Any]]:
+        return iter(())
+
+    @property
+    def df(self) -> Any:
+        return self.concentration * 2
+
+
+class Dirichlet(Distribution):
+    PUBLIC: tuple[str, ...] = ("concentration",)
+    torch_name = "torch.distributions.dirichlet.Dirichlet"
+    has_rsample = True
+
+    def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
+        if concentration.ndim < 1:
+            raise ValueError("`concentration` parameter must be at least one-dimensional.")
+        self.concentration = concentration
+        self._settle(concentration.shape[:-1], validate_args, concentration.shape[-1:])
+
+    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+        yield "concentration", self.concentration, EACH_POSITIVE
+
+    def _support(self) -> Constraint:
+        return SIMPLEX
+
+    @property
+    def mean(self) -> Any:
+        return self.concentration / self.concentration.sum(-1, True)
+
+    @property
+    def mode(self) -> Any:
+        above = (self.concentration - 1).clamp(min=0.0)
+        mode = above / above.sum(-1, True)
+        mask = (self.concentration < 1).all(dim=-1)
+        if bool(mask.any()):
+            hot = run("nn.functional.one_hot", mode[mask].argmax(dim=-1), above.shape[-1])
+            mode[mask] = hot.to(mode)
+        return mode
+
+    @property
+    def variance(self) -> Any:
+        alpha, whole = self.concentration, self.concentration.sum(-1, True)
+        return alpha * (whole - alpha) / (whole.pow(2) * (whole + 1))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return drawing.dirichlet(_plain(self.concentration).expand(self._shape(sample_shape)))
+
+    def log_prob(self, value: Any) -> Any:
+        self._check(value)
+        alpha = self.concentration
+        return (alpha - 1.0).xlogy(value).sum(-1) + alpha.sum(-1).lgamma() - alpha.lgamma().sum(-1)
+
+    def entropy(self) -> Any:
+        alpha, whole = self.concentration, self.concentration.sum(-1)
+        rest = ((alpha - 1.0) * alpha.digamma()).sum(-1)
+        ways = alpha.lgamma().sum(-1) - whole.lgamma()
+        return ways - (alpha.size(-1) - whole) * whole.digamma() - rest
+
+
+class Beta(Distribution):
+    PUBLIC: tuple[str, ...] = ("concentration1", "concentration0")
+    torch_name = "torch.distributions.beta.Beta"
+    has_rsample = True
+
+    def __init__(
+        self, concentration1: Any, concentration0: Any, validate_args: bool | None = None
+    ) -> None:
+        both = together(concentration1, concentration0)
+        self._dirichlet = Dirichlet(run("stack", both, -1), validate_args)
+        self._settle(self._dirichlet.batch_shape, validate_args)
+
+    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+        yield "concentration1", self.concentration1, POSITIVE
+        yield "concentration0", self.concentration0, POSITIVE
+
+    def _listed(self) -> Iterator[tuple[str, Any]]:
+        return iter(())
+
+    def _support(self) -> Constraint:
+        return UNIT
+
+    @property
+    def concentration1(self) -> Any:
+        return self._dirichlet.concentration[..., 0]
+
+    @property
+    def concentration0(self) -> Any:
+        return self._dirichlet.concentration[..., 1]
+
+    @property
+    def mean(self) -> Any:
+        return self.concentration1 / (self.concentration1 + self.concentration0)
+
+    @property
+    def mode(self) -> Any:
+        return self._dirichlet.mode[..., 0]
+
+    @property
+    def variance(self) -> Any:
+        total = self.concentration1 + self.concentration0
+        return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return self._dirichlet.rsample(sample_shape).select(-1, 0)
+
+    def log_prob(self, value: Any) -> Any:
+        self._check(value)
+        return self._dirichlet.log_prob(run("stack", [value, 1.0 - value], -1))
+
+    def entropy(self) -> Any:
+        return self._dirichlet.entropy()
+
+
+class StudentT(Distribution):
+    PUBLIC: tuple[str, ...] = ("df", "loc", "scale")
+    torch_name = "torch.distributions.studentT.StudentT"
+    has_rsample = True
+
+    def __init__(
+        self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None
+    ) -> None:
+        self.df, self.loc, self.scale = together(df, loc, scale)
+        self._chi2 = Chi2(self.df)
+        self._settle(self.df.size(), validate_args)
+
+    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+        yield "df", self.df, POSITIVE
+        yield "loc", self.loc, REAL
+        yield "scale", self.scale, POSITIVE
+
+    @property
+    def mean(self) -> Any:
+        return run("where", self.df > 1, self.loc, math.nan)
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        wide = self.scale.pow(2) * self.df / (self.df - 2)
+        found = run("where", self.df > 2, wide, math.inf)
+        return run("where", self.df > 1, found, math.nan)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._shape(sample_shape)
+        like = {"dtype": self.df.dtype, "device": self.df.device}
+        drawn = run("normal", run("zeros", shape, **like), run("ones", shape, **like))
+        return self.loc + self.scale * (
+            drawn * run("rsqrt", self._chi2.rsample(sample_shape) / self.df)
+        )
+
+    def log_prob(self, value: Any) -> Any:
+        self._check(value)
+        y = (value - self.loc) / self.scale
+        z = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi)
+        z = z + (0.5 * self.df).lgamma() - (0.5 * (self.df + 1.0)).lgamma()
+        return -0.5 * (self.df + 1.0) * run("log1p", y**2.0 / self.df) - z
+
+    def entropy(self) -> Any:
+        half, more = 0.5 * self.df, 0.5 * (self.df + 1)
+        ways = half.lgamma() + math.lgamma(0.5) - more.lgamma()
+        slope = 0.5 * (self.df + 1) * (more.digamma() - half.digamma())
+        return self.scale.log() + slope + 0.5 * self.df.log() + ways

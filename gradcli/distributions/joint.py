@@ -1,0 +1,184 @@
+"""Distributions: over vectors: the multivariate normal, and independent parts taken together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from .distribution import REALS, Constraint, Distribution, run
+
+_POSITIVE_DEFINITE = Constraint(
+    "PositiveDefinite()",
+    lambda x: (
+        x.isclose(x.mT, atol=1e-6).all(-2).all(-1)
+        & run("linalg.cholesky_ex", x.detach()).info.eq(0)
+    ),
+)
+_LOWER = Constraint(
+    "LowerCholesky()",
+    lambda x: (x.tril() == x).all(-1).all(-1) & (x.diagonal(dim1=-2, dim2=-1) > 0).all(-1),
+)
+
+
+class MultivariateNormal(Distribution):
+    PUBLIC: tuple[str, ...] = ("loc", "covariance_matrix", "precision_matrix", "scale_tril")
+    torch_name = "torch.distributions.multivariate_normal.MultivariateNormal"
+    has_rsample = True
+
+    def __init__(
+        self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None,
+        scale_tril: Any = None, validate_args: bool | None = None,
+    ) -> None:  # fmt: skip
+        if loc.ndim < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        given = {
+            "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix,
+            "scale_tril": scale_tril,
+        }  # fmt: skip
+        given = {name: matrix for name, matrix in given.items() if matrix is not None}
+        if len(given) != 1:
+            raise ValueError(
+                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
+                "specified."
+            )
+        ((self._name, matrix),) = given.items()
+        if matrix.ndim < 2:
+            word = "scale_tril matrix" if scale_tril is not None else self._name
+            raise ValueError(
+                f"{word} must be at least two-dimensional, with optional leading batch dimensions"
+            )
+        row = run("broadcast_tensors", matrix[..., 0], loc)[0]
+        batch = row.shape[:-1]
+        self._matrix = matrix.expand((*batch, -1, -1))
+        self.loc = loc.expand((*batch, -1))
+        self._settle(batch, validate_args, self.loc.shape[-1:])
+        self._tril = _lower(self._name, matrix)
+
+    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+        yield "loc", self.loc, REALS
+        yield self._name, self._matrix, _LOWER if self._name == "scale_tril" else _POSITIVE_DEFINITE
+
+    def _support(self) -> Constraint:
+        return REALS
+
+    def _whole(self, matrix: Any) -> Any:
+        return matrix.expand((*self.batch_shape, *self.event_shape, *self.event_shape))
+
+    @cached_property
+    def scale_tril(self) -> Any:
+        return self._matrix if self._name == "scale_tril" else self._whole(self._tril)
+
+    @cached_property
+    def covariance_matrix(self) -> Any:
+        if self._name == "covariance_matrix":
+            return self._matrix
+        return self._whole(self._tril @ self._tril.mT)
+
+    @cached_property
+    def precision_matrix(self) -> Any:
+        if self._name == "precision_matrix":
+            return self._matrix
+        return self._whole(run("cholesky_inverse", self._tril))
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    mode = mean
+
+    @property
+    def variance(self) -> Any:
+        shape = (*self.batch_shape, *self.event_shape)
+        return self._tril.pow(2).sum(-1).expand(shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._shape(sample_shape)
+        like = {"dtype": self.loc.dtype, "device": self.loc.device}
+        drawn = run("normal", run("zeros", shape, **like), run("ones", shape, **like))
+        return self.loc + (self._tril @ drawn.unsqueeze(-1)).squeeze(-1)
+
+    def _half_log_det(self) -> Any:
+        return self._tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+    def log_prob(self, value: Any) -> Any:
+        self._check(value)
+        away = (value - self.loc).unsqueeze(-1)
+        solved = run("linalg.solve_triangular", self._tril, away, upper=False)
+        distance = solved.pow(2).sum((-2, -1))
+        known = self.event_shape[0] * math.log(2 * math.pi)
+        return -0.5 * (known + distance) - self._half_log_det()
+
+    def entropy(self) -> Any:
+        known = 0.5 * self.event_shape[0] * (1.0 + math.log(2 * math.pi))
+        found = known + self._half_log_det()
+        return found.expand(self.batch_shape) if len(self.batch_shape) else found
+
+
+def _lower(name: str, matrix: Any) -> Any:
+    """The lower triangular L with L @ L.mT the covariance."""
+    if name == "scale_tril":
+        return matrix
+    if name == "covariance_matrix":
+        return run("linalg.cholesky", matrix)
+    flipped = run("linalg.cholesky", run("flip", matrix, (-2, -1)))
+    inverse = run("flip", flipped, (-2, -1)).mT
+    unit = run("eye", matrix.shape[-1], dtype=matrix.dtype, device=matrix.device)
+    return run("linalg.solve_triangular", inverse, unit, upper=False)
+
+
+class Independent(Distribution):
+    PUBLIC: tuple[str, ...] = ("base_dist", "reinterpreted_batch_ndims")
+    torch_name = "torch.distributions.independent.Independent"
+
+    def __init__(
+        self, base_distribution: Any, reinterpreted_batch_ndims: int,
+        validate_args: bool | None = None,
+    ) -> None:  # fmt: skip
+        whole = base_distribution.batch_shape
+        if reinterpreted_batch_ndims > len(whole):
+            raise ValueError(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
+                f"actual {reinterpreted_batch_ndims} vs {len(whole)}"
+            )
+        self.base_dist, self.reinterpreted_batch_ndims = (
+            base_distribution, reinterpreted_batch_ndims,
+        )  # fmt: skip
+        cut = len(whole) - reinterpreted_batch_ndims
+        self.has_rsample = base_distribution.has_rsample
+        self._settle(whole[:cut], validate_args, (*whole[cut:], *base_distribution.event_shape))
+
+    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+        return iter(())
+
+    def _together(self, value: Any) -> Any:
+        count = self.reinterpreted_batch_ndims
+        return value.sum(tuple(range(-count, 0))) if count else value
+
+    @property
+    def mean(self) -> Any:
+        return self.base_dist.mean
+
+    @property
+    def mode(self) -> Any:
+        return self.base_dist.mode
+
+    @property
+    def variance(self) -> Any:
+        return self.base_dist.variance
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return self.base_dist.rsample(sample_shape)
+
+    def log_prob(self, value: Any) -> Any:
+        return self._together(self.base_dist.log_prob(value))
+
+    def entropy(self) -> Any:
+        return self._together(self.base_dist.entropy())
+
+    def __repr__(self) -> str:
+        return f"Independent({self.base_dist!r}, {self.reinterpreted_batch_ndims})"
