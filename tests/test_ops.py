@@ -17,6 +17,7 @@ from gradcli.questions.ops.detail import detail
 from gradcli.questions.ops.rows import matching, named, near, operators
 from gradcli.recording.facts.operators import CatalogueFact
 from gradcli.render import ops as page
+from gradcli.render import ops_pages
 from gradcli.render.json.ops import ops as document
 from gradcli.render.text import Look
 
@@ -199,9 +200,13 @@ def test_page() -> None:
 
 
 def test_reference_is_current() -> None:
-    """docs/operators.md: `gradcli ops --format markdown -o docs/operators.md` makes it."""
+    """docs/operators/: `gradcli ops --format markdown -o docs/operators` makes its pages."""
     facts = detail(CatalogueFact(tuple(matching([], None)), True), examples=False)
-    current = "".join(page.markdown(facts))
-    assert (ROOT / "docs/operators.md").read_text("utf-8") == current, (
-        "run: gradcli ops --format markdown -o docs/operators.md"
-    )
+    pages = ops_pages.pages(facts)
+    folder = ROOT / "docs/operators"
+    assert sorted(pages) == sorted(path.name for path in folder.iterdir())
+    assert {fact.group for fact in facts.operators} == set(ops_pages.GROUPS)
+    for name, pieces in pages.items():
+        assert (folder / name).read_text("utf-8") == "".join(pieces), (
+            "run: gradcli ops --format markdown -o docs/operators"
+        )

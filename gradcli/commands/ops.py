@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..opening import UsageError
 from ..options import ANSWER, OUTPUT, Command, Option, choice, one_of, several, under
+from ..output import save
 from .environment import Environment, guarded
 from .pages import as_shared
 
@@ -59,7 +61,8 @@ COMMAND = Command(
                one_of(*FACES), metavar="FACE", show_default=True, among=FACES),
         *under(OUTPUT, choice(
             "format", "--format", "-f", of=("text", "json", "markdown"), default="text",
-            help="Text for people, JSON for programs, Markdown for a reference.",
+            help="Text for people, JSON for programs, Markdown for a reference: one page, or "
+            "where --out is a folder a page for each group.",
         )),
         *ANSWER,
     ),
@@ -75,13 +78,20 @@ def command(asked: Asked) -> int:
             from ..render.json.ops import ops
 
             env.answer(ops(facts))
+        elif asked.format == "markdown":
+            from ..render import ops_pages as reference
+
+            if asked.out is not None and os.path.isdir(asked.out):
+                for name, pieces in reference.pages(facts).items():
+                    save(os.path.join(asked.out, name), pieces)
+                return 0
+            env.answer(reference.markdown(facts))
         else:
             from ..render import ops as page
 
             at_terminal = sys.stdout.isatty() and asked.out is None
             look = env.look if at_terminal else env.look._replace(width=WIDE)
-            markdown = asked.format == "markdown"
-            env.answer(page.markdown(facts) if markdown else page.text(facts, look))
+            env.answer(page.text(facts, look))
         env.save()
         return 0
 

@@ -273,6 +273,7 @@ class Catalogue:
         self.methods: dict[str, Function] = {}
         self.properties: dict[str, Function] = {}
         self.rows = Rows()
+        self.rooms: dict[str, str] = {}  # the file in which a row is declared, once it was read
         # (face, name, key, file) of everything declared, while `rooms` wants to know it.
         self.notes: list[tuple[str, str, str, str]] | None = None
 
@@ -330,6 +331,7 @@ class Catalogue:
         if dict.__contains__(self.rows, key):
             raise ValueError(f"{key} is declared twice")
         self.rows[key] = overload
+        self.rooms[key] = _room()
         self._note("rows", key, overload)
 
     def _note(self, face: str, name: str, overload: Any) -> None:

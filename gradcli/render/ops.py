@@ -127,7 +127,7 @@ def _told(overload: OverloadFact) -> Iterator[tuple[str, str]]:
     yield "grad_fn", _grad_fn(overload)
     parts = overload.conduct.parts
     if parts:
-        yield "made of", ", ".join(_counted([f"{name} ({node})" if name else node
+        yield "made of", ", ".join(counted_words([f"{name} ({node})" if name else node
                                              for name, node in parts]))  # fmt: skip
     if overload.saved:
         yield "saves", ", ".join(overload.saved)
@@ -155,7 +155,7 @@ def _grad_fn(overload: OverloadFact) -> str:
     return overload.grad_fn or "none: its result requires no grad"
 
 
-def _counted(words: Sequence[str]) -> Iterator[str]:
+def counted_words(words: Sequence[str]) -> Iterator[str]:
     """Equal neighbours once, with their number."""
     at = 0
     while at < len(words):
@@ -239,69 +239,3 @@ def _parts(value: str, room: int) -> list[str]:
 
 
 # ---- the reference
-
-
-def markdown(facts: CatalogueFact) -> Iterator[Terminal]:
-    """The page for the repository: a table for each face, then all edges."""
-    from .escape import line
-
-    yield Terminal(
-        "# Operators\n\nMade by `gradcli ops --format markdown` from the declarations in "
-        "`gradcli/operators/`.\nThe gradient of an argument is what backward adds for it; `grad` "
-        "is the gradient that\ncomes in, `result` what the operator gave. Numbers in formulas that "
-        "have no name are those of\nthe declaration's first sample. `gradcli ops NAME` shows the "
-        "same with types, memory and\nexamples. What functions do at ties, at zeros and at the "
-        "bounds of their domains stands\n[at the end](#at-the-edges).\n"
-    )
-    face = ""
-    for fact in facts.operators:
-        if fact.face != face:
-            face = fact.face
-            yield Terminal(
-                f"\n## {HEADINGS[face]}\n\n| signature | grad_fn | saved | gradients | |\n"
-                "| --- | --- | --- | --- | --- |\n"
-            )
-        for overload in fact.overloads:
-            row = " | ".join(_cells(overload))
-            yield Terminal(line(f"| {row} |") + "\n")
-    edges = dict.fromkeys(e for f in facts.operators for o in f.overloads for e in o.edges)
-    if edges:
-        yield Terminal("\n## At the edges\n\nThe gradient is that of the sum of the result, for "
-                       "each `tensor(...)` of the call.\n\n| call | gives | gradients |\n"
-                       "| --- | --- | --- |\n")  # fmt: skip
-    for edge in edges:
-        row = " | ".join((_code(edge.call), edge.result, "; ".join(edge.gradients)))
-        yield Terminal(line(f"| {row} |") + "\n")
-
-
-def _cells(overload: OverloadFact) -> Iterator[str]:
-    yield _code(overload.signature)
-    words = {"composed": "composed", "creation": ""}
-    made = ", ".join(_counted(overload.made_of))
-    node = made or words.get(overload.kind, overload.grad_fn)
-    yield node + (f", in place {overload.inplace}" if overload.inplace else "")
-    yield ", ".join(overload.saved)
-    yield "<br>".join(f"{', '.join(d.inputs)}: {_shown(d.formula)}" for d in overload.derivatives)
-    yield "<br>".join(_described(overload))
-
-
-def _described(overload: OverloadFact) -> Iterator[str]:
-    """What it is, what it computes, and what is unusual about it."""
-    yield overload.doc.replace("|", "\\|")
-    if overload.computes:
-        yield _code(overload.computes)
-    conduct = overload.conduct
-    if set(conduct.memory) - {"new"}:
-        yield f"Memory: {' or '.join(MEMORY[word] for word in conduct.memory)}."
-    if conduct.orders in ("first", "none"):
-        yield f"Derivatives: {ORDERS[conduct.orders]}."
-
-
-def _shown(formula: str) -> str:
-    if not formula:
-        return "own kernel"
-    return _code(formula) if len(formula) <= READABLE else f"{len(formula):,} characters"
-
-
-def _code(text: str) -> str:
-    return f"`{text}`".replace("|", "\\|")

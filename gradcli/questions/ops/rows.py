@@ -83,7 +83,9 @@ def _operator(spelled: Sequence[tuple[str, str]], own: Sequence[Any]) -> Operato
     calls = [WRITTEN[where] + word for where, word in spelled if where != "hidden"]
     plain = face in ("torch", "method", "hidden")
     shown = name if plain else WRITTEN[face].removeprefix("torch.") + name
-    return OperatorFact(shown, face, tuple(dict.fromkeys(calls)), tuple(map(_overload, own)))
+    overloads = tuple(map(_overload, own))
+    group = catalogue.rooms.get(overloads[0].key, "").partition(".")[0]
+    return OperatorFact(shown, face, tuple(dict.fromkeys(calls)), overloads, group)
 
 
 def _overload(row: Any) -> OverloadFact:

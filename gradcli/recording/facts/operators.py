@@ -76,6 +76,7 @@ class OperatorFact(NamedTuple):
     face: str
     calls: tuple[str, ...]
     overloads: tuple[OverloadFact, ...]
+    group: str = ""  # the folder of its declaration: elementwise, reduce, linalg
 
     @property
     def doc(self) -> str:
