@@ -48,6 +48,7 @@ class PassTeller:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.running = 0
+        self.leaf: Any = recorder.torch._C._functions.AccumulateGrad
         self.is_light = False  # one hook for each node is enough: nobody asks before it runs
         self.keep_graph = self.create_graph = False  # options of the command line
         self.freed: list[Any] = []
@@ -169,7 +170,7 @@ class PassTeller:
         return pending
 
     def _hooked(self, node: Any) -> Iterator[Any]:
-        if hasattr(node, "variable"):
+        if type(node) is self.leaf:
             yield from self._leaf_hooks(node)
         else:
             self.recorder.label(node, self.recorder.elsewhere)
@@ -307,8 +308,10 @@ class PassTeller:
         """Hooks of leaves that were there before the recording."""
         known = {one.number for one in self.hooks}
         for node in nodes:
-            leaf = getattr(node, "variable", None)
-            for kind, name in TABLES if leaf is not None else ():
+            if type(node) is not self.leaf:
+                continue
+            leaf = node.variable
+            for kind, name in TABLES:
                 table = getattr(leaf, name)
                 for number in table or ():
                     if number not in known:

@@ -253,18 +253,18 @@ class Recorder:
             name == "requires_grad_" or function == self.setters["requires_grad"]
         ):
             self.on_switched(state.origin, args[0], args[0].requires_grad)
-        if self.on_operation is not None and self._is_untold(spot, name, args):
+        if self.on_operation is not None and self._is_untold(spot, name, args, result):
             with self.side.hands_off():
                 self.on_operation(spot.node, args, kwargs, result)
         if name.startswith("register_") and name.endswith("hook"):
             self.passes.registered(name, args, result)
 
-    def _is_untold(self, spot: Any, name: str, args: tuple[Any, ...]) -> bool:
+    def _is_untold(self, spot: Any, name: str, args: tuple[Any, ...], result: Any) -> bool:
         """Whether nobody else tells of an operation: where the program's code tells of itself,
         that is one of a library which goes on with what has left the graph."""
         if name in SHAPES:
             return False
-        return not spot.is_told or (self.on_cut is not None and self.on_cut(args))
+        return not spot.is_told or (self.on_cut is not None and self.on_cut(args, result))
 
     def _within_pass(
         self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -352,14 +352,17 @@ class Recorder:
         self._mark(root.metadata, origin, packed=packed)
         for node in pending:
             for child, _ in node.next_functions:
-                if child is None or hasattr(child, "variable"):
+                if child is None:
                     continue
                 about = child.metadata
-                if KEY not in about or about[KEY].origin is None:
+                mark = about.get(KEY)
+                if (mark is None or mark.origin is None) and not hasattr(child, "variable"):
                     self._mark(about, origin, packed=packed)
                     pending.append(child)
         return True
 
     def _mark(self, about: dict[str, Any], origin: Any, *, packed: bool) -> None:
-        mark = about.setdefault(KEY, Mark(None))
+        mark = about.get(KEY)
+        if mark is None:
+            mark = about[KEY] = Mark(None)
         mark.origin, mark.is_packed = origin or NOWHERE, packed

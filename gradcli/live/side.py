@@ -91,6 +91,7 @@ class TorchSide(Live):
         self.holding: dict[type, tuple[tuple[str, str], ...]] = {}
         self.about_to_run: tuple[Any, tuple[tuple[str, Any], ...]] = (None, ())
         self.larges: dict[int, list[ref[Large]]] = {}  # by the address of their memory
+        self.unsorted: list[ref[Large]] = []  # those that nobody has asked for since
         self.room: deque[tuple[int, ref[Large]]] = deque()
         self.bytes = 0
 
@@ -166,10 +167,11 @@ class TorchSide(Live):
 
     def array(self, value: Any) -> Any:
         with self.hands_off():
-            tensor = value.detach()
+            tensor = value.detach() if value.requires_grad else value
             if tensor.layout is not self.torch.strided:
                 tensor = tensor.to_dense()
-            tensor = tensor.cpu().resolve_conj().resolve_neg()
+            if tensor.is_conj() or tensor.is_neg() or not tensor.is_cpu:
+                tensor = tensor.cpu().resolve_conj().resolve_neg()
             if tensor.dtype in (self.torch.bfloat16, self.torch.float16):
                 tensor = tensor.float()
             return tensor.numpy()
@@ -301,7 +303,7 @@ class TorchSide(Live):
     def _held(self, tensor: Any) -> Large:
         large = Large(tensor)
         known = ref(large)
-        self.larges.setdefault(tensor.untyped_storage().data_ptr(), []).append(known)
+        self.unsorted.append(known)
         self.room.append((tensor.nbytes, known))
         self.bytes += tensor.nbytes
         while self.bytes > ROOM:
@@ -310,13 +312,26 @@ class TorchSide(Live):
             gone = old()
             if gone is not None:
                 gone.settle()
+        if len(self.unsorted) > MOST:
+            self._sort()
+        return large
+
+    def _sort(self) -> None:
+        """Most of what is held is gone before anything changes: its memory is asked for late."""
+        fresh, self.unsorted = self.unsorted, []
+        for known in fresh:
+            large = known()
+            if large is not None and large.tensor is not None:
+                address = large.tensor.untyped_storage().data_ptr()
+                self.larges.setdefault(address, []).append(known)
         if len(self.larges) > MOST:
             self.larges = {at: alive for at, held in self.larges.items()
                            if (alive := [one for one in held if one() is not None])}  # fmt: skip
-        return large
 
     def about_to_change(self, tensor: Any) -> None:
         """Large tensors that were kept as they are, and share this memory, are summed up now."""
+        if self.unsorted:
+            self._sort()
         if self.larges and tensor.layout is self.torch.strided:
             for known in self.larges.pop(tensor.untyped_storage().data_ptr(), ()):
                 large = known()

@@ -39,7 +39,8 @@ class Text:
     def __init__(self, source: Source, tree: ast.Module, filename: str) -> None:
         self.source, self.tree, self.filename = source, tree, filename
         self._index: dict[tuple[int, int, int, int], ast.AST] | None = None
-        self._codes: dict[CodeType, dict[int, Spot]] = {}
+        # By identity, for the hash of a code is made of all its constants.
+        self._codes: dict[int, tuple[CodeType, dict[int, Spot]]] = {}
         self.told: set[CodeType] = set()  # what runs rewritten
         self.is_told = False  # all of it does
 
@@ -66,14 +67,15 @@ class Text:
         frame = self.frame(start)
         if frame is None:
             return NOWHERE
-        known = self._codes.get(frame.f_code)
+        code = frame.f_code
+        known = self._codes.get(id(code))
         if known is None:
-            known = self._codes[frame.f_code] = {}
-        spot = known.get(frame.f_lasti)
+            known = self._codes[id(code)] = code, {}
+        spot = known[1].get(frame.f_lasti)
         if spot is None:
-            node = self.node_at(frame.f_code, frame.f_lasti)
-            told = self.is_told or frame.f_code in self.told
-            spot = known[frame.f_lasti] = Spot(node, self._caller(frame), is_told=told)
+            node = self.node_at(code, frame.f_lasti)
+            told = self.is_told or code in self.told
+            spot = known[1][frame.f_lasti] = Spot(node, self._caller(frame), is_told=told)
         return spot
 
     def _caller(self, frame: FrameType) -> Callable[..., Any]:

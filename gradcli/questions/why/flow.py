@@ -10,16 +10,15 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy
 
+from ...engine.mode import state
 from ...engine.wrapped import Wrapped
 from ...language.names import Scope
 from ...language.tracing import Listener
-from ...language.values import Lazy
 from ...recording.modules import is_module, named_parameters
 from ...recording.sides import (
     OWN,
@@ -35,6 +34,7 @@ from ...recording.sides import (
 )  # fmt: skip
 from .marks import Marks
 from .values import (
+    LAZY,
     NUMBERS,
     Known,
     Sources,
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 2_000_000
 WALKED = 100_000  # nodes between a value and those it came of
-LAZY = (Lazy, GeneratorType, map, zip, filter, enumerate)
 HELD = (float, Wrapped, numpy.ndarray, numpy.floating)  # known again by their identity
 KEPT = 64  # tensors that one name was bound to
 
@@ -133,15 +132,14 @@ class Flow(Listener):
         if isinstance(node, ast.AST):
             self.marks.note("requires_grad_", node, tensor, on=on)
 
-    def has_cut(self, operands: Iterable[Any]) -> bool:
-        """Whether one of them was computed, and does not require grad."""
-        for tensor in operands:
-            known = None if type(tensor) in NUMBERS else self.known.get(id(tensor))
-            if known is not None and known.tensor() is tensor and not tensor.requires_grad:
-                step = self.values[known.value].step
-                if step is not None and (self.steps[step].dead or self.steps[step].live):
-                    return True
-        return False
+    def has_cut(self, operands: Iterable[Any], result: Any) -> bool:
+        """Whether an operation lost the graph, or goes on with something that had lost it."""
+        tensors = [one for one in operands if is_tensor(one)]
+        if is_tensor(result) and not result.requires_grad and any(t.requires_grad for t in tensors):
+            return True
+        known = [self.known[id(t)] for t in tensors if not t.requires_grad and self._is_known(t)]
+        places = [self.values[one.value].step for one in known]
+        return any(at is not None and self.steps[at].dead + self.steps[at].live for at in places)
 
     def fail(self, node: ast.AST, error: BaseException) -> None:
         self.stack.pop()
@@ -291,6 +289,8 @@ class Flow(Listener):
             origin = getattr(node, "origin", None)
             if node is not None and isinstance(origin, ast.AST):
                 return self._made(origin, tensor, [known.value])
+            if node is None and known.node is not None and isinstance(state.origin, ast.AST):
+                return self._made(state.origin, tensor, [known.value])  # detach_()
         return self._made(None, tensor, [])
 
     def _made(self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int]) -> int:
@@ -442,7 +442,7 @@ class Flow(Listener):
                 self._number(node, item, sources)
 
     def flat(self, children: Iterable[Any]) -> Iterator[int]:
-        """The numbers of the values in an expression's parts."""
+        """The numbers of the values in the parts of an expression."""
         for child in children:
             if type(child) is int:
                 yield child

@@ -69,7 +69,10 @@ class _Given(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What happened to a tensor's .grad: "add", "clear" or "assign"."""
+    """What happened to a tensor's .grad: "add", "clear" or "assign".
+
+    A large gradient is not copied: `alive` tells whether it had any other number than 0.
+    """
 
     kind: str
     tensor: Any
@@ -77,6 +80,7 @@ class Entry(NamedTuple):
     number: int
     grad: Any
     bad: int
+    alive: bool = True
 
 
 class Pass:
@@ -237,7 +241,8 @@ class Passes(Spectator):
         origin = self.passes[-1].origin if kind == "add" and self.passes else state.origin
         copy = grad.detach().clone() if grad is not None and grad.numel() <= SMALL else None
         number = self.passes[-1].number if self.passes else -1
-        held.append(Entry(kind, ref(tensor), origin, number, copy, wrong))
+        alive = grad is not None and (copy is not None or bool(array_of(grad).any()))
+        held.append(Entry(kind, ref(tensor), origin, number, copy, wrong, alive))
         if wrong and self.first_bad is None and self.passes:
             self.first_bad = self.passes[-1]
         if len(held) > ENTRIES:

@@ -59,11 +59,11 @@ def _before_here(case: Case) -> tuple[Any, list[Any]] | None:
     made = case.made
     statement = None if made is None else case.statement(made.node)
     for target, value in _bound(statement):
-        text, last = case.whole(target), case.name.rpartition(".")[2]
+        text, last = ast.unparse(target), case.name.rpartition(".")[2]
         is_attribute = isinstance(target, ast.Attribute) and target.attr == last != case.name
         if text == case.name or is_attribute:
             read = [part for part in ast.walk(value) if isinstance(part, type(target))]
-            if any(case.whole(part) == text for part in read) and _of_lost_leaf(case, value):
+            if any(ast.unparse(part) == text for part in read) and _of_lost_leaf(case, value):
                 return None, [statement]
     return None
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from types import GeneratorType
 from typing import Any, NamedTuple
 
+from ...language.values import Lazy
 from ...recording.modules import attributes, is_module
 from ...recording.sides import has_method
 
@@ -21,6 +23,7 @@ SHAPES = frozenset(
     "retain_grad backward itemsize nbytes output_nr zero_grad is_tensor".split()
 )
 MARKS = frozenset({"requires_grad_", "retain_grad", "detach_"})
+LAZY = (Lazy, GeneratorType, map, zip, filter, enumerate)
 NUMBERS = frozenset({int, bool, str, complex})
 
 

@@ -98,9 +98,10 @@ def _sentence(case: Case, why: str) -> str:
 def _was_there(case: Case, added: list[Any]) -> bool:
     """Whether what was added makes a gradient other than the 0 that is there now."""
     total: Any = None
+    if any(entry.grad is None for entry in added):
+        alive = any(entry.alive for entry in added)
+        return alive and case.element is None and _changed_by(case, added) is not None
     for entry in added:
-        if entry.grad is None:
-            return False
         value = array_of(entry.grad)
         if entry.kind == "assign" and is_zero(value, case.element):
             continue  # x.grad *= 0 and its like
@@ -108,22 +109,28 @@ def _was_there(case: Case, added: list[Any]) -> bool:
     return total is not None and not is_zero(total, case.element)
 
 
-def _zeroed(case: Case, added: list[Any]) -> Finding:
-    """x.grad.zero_(), zero_grad(set_to_none=False), a hook after the gradient was stored."""
+def _changed_by(case: Case, added: list[Any]) -> Any:
+    """What has changed the gradient since it was stored; None where nobody told of it."""
     gradient = case.gradient
     assert gradient is not None
+    if added[-1].kind == "assign":
+        return added[-1].origin
+    origin = changed_at(gradient)
+    if origin is None or name_of(origin) == "backward":
+        made = case.step_of(case.flow.value_of(gradient))
+        return None if made is None else made.node
+    return origin
+
+
+def _zeroed(case: Case, added: list[Any]) -> Finding:
+    """x.grad.zero_(), zero_grad(set_to_none=False), a hook after the gradient was stored."""
     late = next(
         (hooked for one in case.passes.passes for hooked in reversed(one.hooks)
          if hooked.before is case.tensor and case.is_here(hooked.origin)), None,
     )  # fmt: skip
     if late is not None:
         return _hook_finding(case, late)
-    origin = changed_at(gradient)
-    if added[-1].kind == "assign":
-        origin = added[-1].origin
-    made = case.step_of(case.flow.value_of(gradient))
-    if made is not None and (origin is None or name_of(origin) == "backward"):
-        origin = made.node
+    origin = _changed_by(case, added)
     if not case.is_here(origin):
         origin = added[-1].origin
     finding = Finding("cleared", _sentence(case, f"line {case.line(origin)} set it to 0"))
