@@ -108,3 +108,94 @@ def test_a_cell_that_is_none(cell: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("amount", ["1e99TB", "99999999999999999999"])
 def test_more_memory_than_any_machine_has(amount: str) -> None:
     assert gradcli("run", "-", "--max-memory", amount, stdin="print(1)\n").stdout == "1\n"
+
+
+# What PyTorch's and Python's own messages call a value.
+CALLED = {
+    "torch.device('cpu')": "torch.device", "torch.float32": "torch.dtype",
+    "torch.ones(2).shape": "torch.Size", "torch.strided": "torch.layout",
+    "torch.contiguous_format": "torch.memory_format", "torch.Generator()": "torch._C.Generator",
+    "torch.ones(2).untyped_storage()": "torch.storage.UntypedStorage",
+    "x.sin().grad_fn": "SinBackward0", "Own.apply(x).grad_fn": "OwnBackward",
+    "np.float32(1).dtype": "numpy.dtype", "np.random.default_rng(0)":
+    "numpy.random._generator.Generator",
+}  # fmt: skip
+OWN = """
+import numpy as np
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, v): return v * 2
+    @staticmethod
+    def backward(ctx, g): return g
+x = torch.ones(2, requires_grad=True)
+v = {value}
+for ask in (lambda: torch.sin(v), lambda: [1][v], lambda: -v):
+    try:
+        ask()
+    except TypeError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("value", CALLED)
+def test_messages_call_a_value_as_pytorch_does(value: str) -> None:
+    out, error = outcome_of(OWN.replace("{value}", value))
+    assert error is None and out.splitlines() == [
+        f"sin(): argument 'input' (position 1) must be Tensor, not {CALLED[value]}",
+        f"list indices must be integers or slices, not {CALLED[value]}",
+        f"bad operand type for unary -: '{CALLED[value]}'",
+    ]
+
+
+def test_arguments_that_do_not_fit_are_told_by_public_names() -> None:
+    out, error = outcome_of("""
+import numpy as np
+for call in (lambda: torch.no_grad()(1, 2), lambda: np.float32(1, nosuch=1),
+             lambda: np.int64(1).item(z=1), lambda: torch.device("cpu", 1, 2),
+             lambda: nn.ReLU(1, 2, 3), lambda: nn.ReLU().extra_repr(1),
+             lambda: torch.Generator().manual_seed()):
+    try:
+        print(call())
+    except TypeError as error:
+        print(error)
+""")
+    assert error is None and out.splitlines() == [
+        "_DecoratorContextManager.__call__() takes 2 positional arguments but 3 were given",
+        "numpy.float32.__new__() got an unexpected keyword argument 'nosuch'",
+        "numpy.int64.item() got an unexpected keyword argument 'z'",
+        "torch.device.__init__() takes from 2 to 3 positional arguments but 4 were given",
+        "ReLU.__init__() takes from 1 to 2 positional arguments but 4 were given",
+        "ReLU.extra_repr() takes 1 positional argument but 2 were given",
+        "torch._C.Generator.manual_seed() missing 1 required positional argument: 'seed'",
+    ]
+
+
+FORMATS = {
+    "f'{datetime.now():%H:%M}'": "00:00", "'{:%Y}'.format(datetime.now())": "2026",
+    "format(date.today(), '%d')": "01", "f'{Colour.RED:>12}'": "  Colour.RED",
+    "f'{Count.ONE:03d}'": "001", "f'{Count.ONE:>3}'": "  1",
+}  # fmt: skip
+HOSTILE_FORMATS = {
+    "f'{datetime.now():%99999999999Y}'": 4, "f'{Colour.RED:>999999999999}'": 4,
+    "f'{Count.ONE:999999999999999999999d}'": 4, "f'{datetime.now():%9Y}'": 3,
+    "format(date.today(), '%Y' * 501)": 3, "f'{Colour.RED:d}'": 3, "f'{timedelta(1):>9}'": 3,
+}  # fmt: skip
+START = """
+import enum
+from datetime import date, datetime, timedelta
+class Colour(enum.Enum):
+    RED = 1
+class Count(enum.IntEnum):
+    ONE = 1
+"""
+
+
+@pytest.mark.parametrize("text", FORMATS)
+def test_formats_of_moments_and_members(text: str) -> None:
+    assert outcome_of(f"{START}print({text})") == (FORMATS[text] + "\n", None)
+
+
+@pytest.mark.parametrize("text", HOSTILE_FORMATS)
+def test_formats_that_ask_for_too_much(text: str) -> None:
+    out, error = outcome_of(f"{START}print({text})")
+    assert out == "" and error is not None and error.exit_status == HOSTILE_FORMATS[text]

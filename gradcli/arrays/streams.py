@@ -104,6 +104,9 @@ class Generator(Stream):
         return "Generator(PCG64)"
 
 
+Generator.__name__ = "numpy.random._generator.Generator"  # in Python's own messages
+
+
 def _generator(source: Any) -> Any:
     made = object.__new__(Generator)
     made.source = source

@@ -170,7 +170,7 @@ def _name(value: Any) -> str:
 
 def element_type(value: Any) -> numpy.dtype[Any]:
     """A dtype as a program names it; objects, records and dates are none."""
-    if value.__class__.__name__ == "DType":  # one of torch's
+    if value.__class__.__name__ == "torch.dtype":  # one of torch's
         raise TypeError(f"Cannot interpret '{value!r}' as a data type")
     found = value if isinstance(value, str) else host(value)
     if isinstance(found, list | tuple) or (isinstance(found, str) and "," in found[:LETTERS]):

@@ -115,7 +115,7 @@ class disable_saved_tensors_hooks:
         _forbidden.messages.pop()
 
 
-class _Copies:
+class _AllowMutationOnSavedContext:
     """What one allow_mutation_on_saved_tensors has kept."""
 
     PUBLIC = ("clear",)
@@ -146,11 +146,11 @@ class allow_mutation_on_saved_tensors:
 
     _active = False
 
-    def __enter__(self) -> _Copies:
+    def __enter__(self) -> _AllowMutationOnSavedContext:
         if allow_mutation_on_saved_tensors._active:
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
         allow_mutation_on_saved_tensors._active = True
-        self._copies = _Copies()
+        self._copies = _AllowMutationOnSavedContext()
         self._hooks = saved_tensors_hooks(self._copies.pack, self._copies.unpack)
         self._hooks.__enter__()
         return self._copies

@@ -298,8 +298,6 @@ def type_word(value: Any) -> str:
         return "NoneType"
     if isinstance(value, DType):
         return "torch.dtype"
-    if type(value).__name__ == "MemoryFormat":
-        return "torch.memory_format"
     return getattr(value, "type_name", None) or type(value).__name__
 
 

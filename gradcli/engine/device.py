@@ -66,6 +66,9 @@ class Device(metaclass=Named, called="torch.device"):
         return hash((self.type, self.index))
 
 
+Device.__name__ = "torch.device"  # in Python's own messages
+
+
 cpu = Device("cpu")
 
 

@@ -56,6 +56,9 @@ class DType(metaclass=Named, called="torch.dtype"):
         return self.name not in ("bool", "uint8")
 
 
+DType.__name__ = "torch.dtype"  # in Python's own messages
+
+
 _C_WORDS = {
     "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
     "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float",

@@ -133,7 +133,7 @@ def _modes() -> tuple[bool, bool, bool]:
     return state.grad_enabled, state.inference, state.wished
 
 
-class _Mode:
+class _DecoratorContextManager:
     """A switch that works as a context manager and as a decorator, like PyTorch's."""
 
     __slots__ = ("_before",)
@@ -164,11 +164,11 @@ class _Mode:
 
         return run  # type: ignore[return-value]
 
-    def _again(self) -> _Mode:
+    def _again(self) -> _DecoratorContextManager:
         return type(self)()
 
 
-class no_grad(_Mode):
+class no_grad(_DecoratorContextManager):
     """Results made inside require no gradient."""
 
     __slots__ = ()
@@ -196,7 +196,7 @@ class enable_grad(no_grad):
         _switch(True)
 
 
-class set_grad_enabled(_Mode):
+class set_grad_enabled(_DecoratorContextManager):
     """Switches at once, and back at the end of a with statement."""
 
     __slots__ = ("mode",)
@@ -220,11 +220,11 @@ class set_grad_enabled(_Mode):
     def _set(self) -> None:
         _switch(self.mode)
 
-    def _again(self) -> _Mode:
+    def _again(self) -> _DecoratorContextManager:
         return set_grad_enabled(self.mode)
 
 
-class inference_mode(_Mode):
+class inference_mode(_DecoratorContextManager):
     """no_grad whose tensors can never enter a graph."""
 
     __slots__ = ("mode",)
@@ -237,11 +237,11 @@ class inference_mode(_Mode):
         state.inference = self.mode
         _switch(not self.mode)
 
-    def _again(self) -> _Mode:
+    def _again(self) -> _DecoratorContextManager:
         return inference_mode(self.mode)
 
 
-class detect_anomaly(_Mode):
+class detect_anomaly(_DecoratorContextManager):
     """torch.autograd.detect_anomaly: the backward pass checks for NaN."""
 
     __slots__ = ("mode", "check_nan", "_anomaly")
@@ -267,7 +267,7 @@ class detect_anomaly(_Mode):
     ) -> None:
         state.switch_anomaly(*self._anomaly.pop())
 
-    def _again(self) -> _Mode:
+    def _again(self) -> _DecoratorContextManager:
         return detect_anomaly(self.check_nan)
 
 
@@ -277,7 +277,7 @@ class set_detect_anomaly(detect_anomaly):
     __slots__ = ()
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        _Mode.__init__(self)
+        _DecoratorContextManager.__init__(self)
         self.mode = as_bool(mode, "set_anomaly_enabled", "enabled", 1)
         self.check_nan = as_bool(check_nan, "set_anomaly_enabled", "check_nan", 2)
         self._anomaly = [(state.anomaly, state.anomaly_check_nan)]
@@ -286,7 +286,7 @@ class set_detect_anomaly(detect_anomaly):
     def __enter__(self) -> None:
         state.switch_anomaly(self.mode, self.check_nan)
 
-    def _again(self) -> _Mode:
+    def _again(self) -> _DecoratorContextManager:
         return set_detect_anomaly(self.mode, self.check_nan)
 
 

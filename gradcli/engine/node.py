@@ -212,6 +212,11 @@ class Node:
     def name(self) -> str:
         return self.row.node
 
+    @property
+    def type_name(self) -> str:
+        """As errors of arguments name its type."""
+        return self.name().split("::")[-1]
+
     def __repr__(self) -> str:
         return f"<{self.home}{self.name().split('::')[-1]} object at {hex(id(self))}>"
 

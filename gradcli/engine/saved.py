@@ -315,6 +315,7 @@ class SavedTensor:
 
     __slots__ = ("_node", "_place")
     PUBLIC = ("register_hooks",)
+    torch_name = "torch._C._autograd.SavedTensor"
     home = "torch._C._autograd."
 
     def __init__(self, node: Node, place: int) -> None:

@@ -330,9 +330,9 @@ COERCIONS: dict[str, Callable[[Any], tuple[bool, Any]]] = {
     "float[]": _floats,
     "bool[]": lambda value: (isinstance(value, tuple | list), value),
     "str": lambda value: (isinstance(value, str), value),
-    "MemoryFormat": lambda value: (type(value).__name__ == "MemoryFormat", value),
+    "MemoryFormat": lambda value: (type(value).__name__ == "torch.memory_format", value),
     "ScalarType": _dtype,
-    "Generator": lambda value: (type(value).__name__ == "Generator", value),
+    "Generator": lambda value: (type(value).__name__ == "torch._C.Generator", value),
     "Layout": lambda value: (True, value),
     "any": lambda value: (True, value),
 }

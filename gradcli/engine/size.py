@@ -36,3 +36,6 @@ class Size(tuple[int, ...], metaclass=Named, called="torch.Size"):
 
     def __radd__(self, other: Any) -> Any:
         return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
+
+
+Size.__name__ = "torch.Size"  # in Python's own messages

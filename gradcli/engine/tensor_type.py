@@ -121,9 +121,13 @@ class Layout:
     """torch.strided, the only layout there is here."""
 
     __slots__ = ()
+    torch_name = "torch.layout"
 
     def __repr__(self) -> str:
         return "torch.strided"
+
+
+Layout.__name__ = "torch.layout"  # in Python's own messages
 
 
 strided = Layout()
@@ -133,12 +137,16 @@ class MemoryFormat:
     """An order of a tensor's elements in memory: torch.channels_last and its like."""
 
     __slots__ = ("name",)
+    torch_name = "torch.memory_format"
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
+
+
+MemoryFormat.__name__ = "torch.memory_format"  # in Python's own messages
 
 
 contiguous_format = MemoryFormat("contiguous_format")

@@ -72,6 +72,9 @@ class UntypedStorage:
         return f"{rows}[{self.torch_name}({self._head()}) of size {self.size()}]"
 
 
+UntypedStorage.__name__ = "torch.storage.UntypedStorage"  # in Python's own messages
+
+
 class TypedStorage(UntypedStorage):
     PUBLIC = ("dtype", "untyped")
     torch_name = "torch.storage.TypedStorage"

@@ -242,6 +242,8 @@ NESTED: dict[type, tuple[str, str, str]] = {
 
 # ---------------------------------------------------------------- format specs
 
+# How a type of another room answers to a format that is not empty.
+SPECS: dict[type, Callable[[Any, str], str]] = {}
 _SCALARS = frozenset({int, float, bool, str, complex})
 
 
@@ -253,6 +255,8 @@ def formatted(value: Any, spec: str) -> str:
         return text(value) if special is None else text(special(spec))
     if len(spec) > SHORT:
         _charge_widths(spec)
+    if kind in SPECS:
+        return SPECS[kind](value, spec)
     if kind in _SCALARS or kind in TENSORS or kind in NUMBERS:
         if kind is int or kind is str:
             _charge_digits(value)

@@ -58,7 +58,7 @@ def _host_name(value: Any) -> str | None:
     if isinstance(value, Node):
         return value.name().split("::")[-1]
     if isinstance(value, Tensor):
-        return "Tensor"
+        return "Parameter" if value.is_parameter else "Tensor"
     return _HOST_NAMES.get(type(value))
 
 

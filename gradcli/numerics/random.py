@@ -43,7 +43,6 @@ class Generator(Twister):
         "manual_seed", "seed", "initial_seed", "get_state", "set_state", "clone_state", "device",
     )  # fmt: skip
     torch_name = "torch._C.Generator"
-    home = "torch._C."
 
     def clone_state(self) -> Generator:
         """Another generator that goes on from here as this one does."""
@@ -298,6 +297,9 @@ class Generator(Twister):
         sums /= sums[-1]
         sums[-1] = 1
         return numpy.searchsorted(sums.astype(numpy.float64), self.fractions(samples, float64))
+
+
+Generator.__name__ = "torch._C.Generator"  # in Python's own messages
 
 
 def rounded(values: Any, dtype: DType) -> Any:

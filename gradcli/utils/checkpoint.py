@@ -81,6 +81,7 @@ class _Nothing(nullcontext[None]):
     """A with statement that changes nothing."""
 
     PUBLIC: tuple[str, ...] = ()
+    torch_name = "contextlib.nullcontext"
 
 
 def noop_context_fn() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:

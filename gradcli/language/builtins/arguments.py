@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import re
+from inspect import getattr_static
 from types import FunctionType
 from typing import Any
 
@@ -37,18 +38,29 @@ def _copied(function: FunctionType) -> FunctionType:
     return made
 
 
-# Classes below the public ones that PyTorch has too, under the same names.
-PYTORCHS = ("_BatchNorm.", "_InstanceNorm.")
+# Classes below the public ones that PyTorch has too, under the same names, and those of ours that
+# no program knows.
+PYTORCHS = ("_BatchNorm.", "_InstanceNorm.", "_DecoratorContextManager.__call__")
+OURS = ("_", "Configured.", "Number.", "WrappedNumber.", "ArrayType.", "Twister.")
 
 
-def name_inherited(kind: Any) -> None:
-    """What a class has of one that nobody knows tells its errors of arguments by this class."""
-    for word in ("__init__", "forward"):
-        function = getattr(kind, word, None)
-        if type(function) is FunctionType and function.__qualname__.startswith("_"):
-            if not function.__qualname__.startswith(PYTORCHS):
+def name_inherited(kind: Any, published: set[str]) -> None:
+    """What a class has of one that nobody knows tells its errors of arguments by this class, as
+    does what was written under another name of it."""
+    for word in sorted({"__init__", "__new__", "__call__", "forward", *published}):
+        function = getattr_static(kind, word, None)
+        if word == "__new__" and type(function) is staticmethod:
+            function = function.__func__
+        if type(function) is not FunctionType or function.__qualname__.startswith(
+            (MARK, *PYTORCHS)
+        ):
+            continue
+        own = word in kind.__dict__ and "." in function.__qualname__
+        if own or function.__qualname__.startswith(OURS):
+            called = f"{kind.__name__}.{word}"
+            if function.__qualname__ != called:
                 made = _copied(function)
-                made.__qualname__ = f"{kind.__name__}.{word}"
+                made.__qualname__ = called
                 setattr(kind, word, made)
 
 

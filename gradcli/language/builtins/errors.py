@@ -66,7 +66,12 @@ def _published(said: Any) -> Any:
 
 
 _OPERANDS = re.compile(r"(.*?(?:: |instances of ))'([\w.]+)' and '([\w.]+)'")
-
+# One value whose class has another name for each function or operator.
+_ONE = re.compile(
+    r"(.* indices must be integers or slices, not |bad operand type for [^:]+: '|'|"
+    r"must be [\w ]+, not )"
+    r"(Node|FunctionNode|FunctionCtx)('?.*)"
+)
 _JOINED = re.compile(r'(can only concatenate \w+ \(not )"(\w+)"(\) to \w+)')
 
 
@@ -75,10 +80,13 @@ def operands_named(error: TypeError) -> Any:
     message, trace = error.args[0], error.__traceback__
     if trace is None or type(message) is not str:
         return message
-    match = _OPERANDS.fullmatch(message) or _JOINED.fullmatch(message)
+    match = _OPERANDS.fullmatch(message) or _JOINED.fullmatch(message) or _ONE.fullmatch(message)
     while trace.tb_next is not None:
         trace = trace.tb_next
     here = trace.tb_frame.f_locals
+    if match is not None and match.re is _ONE:
+        one = next((v for v in here.values() if type(v).__name__ == match[2]), None)
+        return message if one is None else f"{match[1]}{type_name(one)}{match[3]}"
     if match is None or "a" not in here or "b" not in here:
         return message
     a, b = here["a"], here["b"]

@@ -12,7 +12,7 @@ from ...engine.node import Node
 from ...engine.size import Size
 from ...engine.tensor import Tensor
 from ..adoption import FAMILIES, VALUES, adopt, adopting
-from ..libraries import libraries, publishes
+from ..libraries import libraries, published, publishes
 from ..operations import VIEWS, type_name
 from ..session import session
 from ..values import (
@@ -75,8 +75,8 @@ def host_type(kind: type) -> Type:
     known = OF_PYTHON.get(kind) or OF_LIBRARY.get(kind)
     if known is None:
         module, name = PRINTED.get(kind) or _printed(kind)
-        if publishes(kind):
-            name_inherited(kind)
+        if kind.__module__.startswith("gradcli."):
+            name_inherited(kind, published(kind))
         known = OF_LIBRARY[kind] = Type(name, kind, _library_constructor(kind), module)
     return known
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from ...engine.run_state import run_state
 from ..attributes import STATICS
+from ..formatting import SPECS
 from ..operations import type_name
 from .published import classes, functions
 
@@ -184,6 +185,7 @@ STATICS.update({
     ("datetime", "now"): _now, ("datetime", "today"): _now, ("datetime", "utcnow"): _now,
     ("date", "today"): _today,
 })  # fmt: skip
+SPECS.update({kind: lambda moment, spec: moment.strftime(spec) for kind in (date, datetime)})
 MODULES = {
     "time": {
         **functions({

@@ -8,7 +8,7 @@ from typing import Any
 from ..attributes import MISSING, get_attribute, set_attribute
 from ..calls import call
 from ..classes import EMPTY_BASES, ClassMethod, ClassValue, Property, StaticMethod
-from ..formatting import quoted
+from ..formatting import formatted, quoted, text
 from ..instances import add_special
 from ..modules import MODULES as TABLE
 from ..operations import COMPARE, check_key, equal, type_handlers, type_name
@@ -286,6 +286,9 @@ def _enumeration(kind: ClassValue) -> ClassValue:
     for name, value in list(kind.table.items()):
         if name.startswith("_") or kept(value):
             continue
+        session.budget.charge(len(found) + 1)
+        if type(value) is auto and type(last) is not int:
+            raise TypeError("unable to increment non-numeric values")
         last = value = last + 1 if type(value) is auto else value
         same = next((one for one in found.values() if equal(one.table["value"], value)), None)
         if same is None:
@@ -294,7 +297,7 @@ def _enumeration(kind: ClassValue) -> ClassValue:
             same.table.update({"name": name, "value": value, "_name_": name, "_value_": value})
         found[name] = kind.table[name] = same
     kind.table[MEMBERS] = found
-    for word, method in (("__repr__", _enum_repr), ("__str__", _enum_str), *_NUMERIC.items()):
+    for word, method in (*_ENUM_TEXTS.items(), *_NUMERIC.items()):
         numeric = word in _NUMERIC
         if kind.find(word) is MISSING and (not numeric or INT_ENUM in _all_bases(kind)):
             kind.table[word] = Builtin(word, method)
@@ -313,9 +316,24 @@ def _enum_repr(member: Any) -> str:
 
 
 def _enum_str(member: Any) -> str:
-    if INT_ENUM in _all_bases(member.kind):
-        return str(member.table["value"])
+    if _is_number(member):
+        return text(member.table["value"])
     return f"{member.kind.name}.{member.table['name']}"
+
+
+def _is_number(member: Any) -> bool:
+    return INT_ENUM in _all_bases(member.kind)
+
+
+def _enum_format(member: Any, spec: str) -> str:
+    return formatted(_plain(member) if _is_number(member) else text(member), spec)
+
+
+_ENUM_TEXTS: dict[str, Callable[..., Any]] = {
+    "__repr__": _enum_repr,
+    "__str__": _enum_str,
+    "__format__": _enum_format,
+}
 
 
 def _plain(value: Any) -> Any:
