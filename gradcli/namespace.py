@@ -195,13 +195,15 @@ LEGACY = ("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long", "Bo
 # Packages whose public names are listed by the package itself.
 PACKAGES = {
     space: f"gradcli.{space}"
-    for space in "nn nn.init nn.utils optim optim.lr_scheduler func distributions".split()
+    for space in (
+        "nn nn.init nn.utils optim optim.lr_scheduler optim.swa_utils func distributions"
+    ).split()
 }
 SPACES = frozenset(
-    "nn nn.functional nn.init nn.utils optim optim.lr_scheduler autograd autograd.function "
-    "autograd.graph autograd.grad_mode utils random linalg special fft signal signal.windows cuda "
-    "accelerator backends backends.mps backends.cudnn backends.cuda backends.cuda.matmul "
-    "backends.mkldnn version func distributions jit".split()
+    "nn nn.functional nn.init nn.utils optim optim.lr_scheduler optim.swa_utils autograd "
+    "autograd.function autograd.graph autograd.grad_mode utils random linalg special fft signal "
+    "signal.windows cuda accelerator backends backends.mps backends.cudnn backends.cuda "
+    "backends.cuda.matmul backends.mkldnn version func distributions jit".split()
 ) | frozenset(LISTED)
 
 

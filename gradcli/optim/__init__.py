@@ -12,4 +12,4 @@ _PLACES = {
     "rprop": "Rprop ASGD",
     "lbfgs": "LBFGS",
 }
-__all__, __getattr__ = lazy(__name__, _PLACES, ("lr_scheduler",))
+__all__, __getattr__ = lazy(__name__, _PLACES, ("lr_scheduler", "swa_utils"))

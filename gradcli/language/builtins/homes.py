@@ -38,6 +38,8 @@ def home_of(room: str, name: str) -> str:
         own = next((home for start, home in STARTS.items() if name.startswith(start)), None)
         return f"torch.nn.modules.{OWN.get(name) or own or ROOMS.get(inner, inner)}"
     if package == "optim":
+        if inner == "swa_utils":
+            return "torch.optim.swa_utils"
         if inner in SCHEDULES:
             return "torch.optim.lr_scheduler"
         return f"torch.optim.{'optimizer' if inner == 'optimizer' else name.lower()}"
