@@ -80,10 +80,10 @@ def process_seconds(command: list[str]) -> dict[str, float]:
     return {"clock": end - start, "processor": used}
 
 
-def command_for(library: str, path: Path, verb: str = "run") -> list[str]:
+def command_for(library: str, path: Path, verb: str = "run", *more: str) -> list[str]:
     if library == "torch":
         return [sys.executable, str(path)]
-    return [sys.executable, "-m", "gradcli", verb, str(path)]
+    return [sys.executable, "-m", "gradcli", verb, str(path), *more]
 
 
 def inside_seconds(who: str, row: str, size: int) -> dict[str, float]:
@@ -199,20 +199,26 @@ def amount(size: float) -> str:
 
 # ---- growth
 
-GROWTH: dict[str, tuple[Callable[[int], str], str, int, int, str]] = {
-    "W2prog": (programs.loop, "run", 16_000, 7, "steps of a loop"),
-    "W6": (programs.straight_line, "run", 6_250, 5, "statements"),
-    "trace": (programs.loop, "trace", 8_000, 7, "steps of a loop, drawn"),
+# A text, the command and what stands behind the file, the first size, how many sizes, what grows.
+GROWTH: dict[str, tuple[Callable[[int], str], tuple[str, ...], int, int, str]] = {
+    "W2prog": (programs.loop, ("run",), 16_000, 7, "steps of a loop"),
+    "W6": (programs.straight_line, ("run",), 6_250, 5, "statements"),
+    "trace": (programs.loop, ("trace",), 8_000, 7, "steps of a loop, drawn"),
+    "json": (programs.loop, ("trace", "--format=json"), 8_000, 7, "the same as JSON"),
+    "why": (programs.loop, ("why", "a"), 8_000, 7, "steps of a loop, asked why"),
+    "paths": (programs.loop, ("paths", "--of=y", "--wrt=a"), 8_000, 7, "steps, paths added up"),
+    "check": (programs.loop, ("check",), 8_000, 7, "steps of a loop, checked"),
 }  # fmt: skip
 
 
-def growth(turns_each: int) -> Iterator[str]:
+def growth(turns_each: int, only: list[str]) -> Iterator[str]:
     """Each size twice the one before; what remains when the start is taken off must double."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "program.py"
-        for name, (text, verb, first, steps, what) in GROWTH.items():
+        for name in only or GROWTH:
+            text, words, first, steps, what = GROWTH[name]
             path.write_text(text(1), encoding="utf-8")
-            command = command_for("gradcli", path, verb)
+            command = command_for("gradcli", path, *words)
             start = min(process_seconds(command)["processor"] for _ in range(turns_each + 1))
             yield f"{name}: {what}; the start alone takes {duration(start)}"
             before = None
@@ -228,7 +234,7 @@ def growth(turns_each: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", default=",".join(ROWS), help="rows, with commas between them")
+    parser.add_argument("--only", default="", help="rows, with commas between them")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="one turn, smallest sizes")
     parser.add_argument("--growth", action="store_true", help="how the cost grows with the size")
@@ -238,9 +244,11 @@ def main() -> None:
         who, row, size = chosen.measure
         print(json.dumps(measure(who, row, int(size))))
         return
-    lines = growth(chosen.turns) if chosen.growth else table(
-        chosen.only.split(","), 1 if chosen.quick else chosen.turns, chosen.quick
+    only = chosen.only.split(",") if chosen.only else []
+    lines = growth(chosen.turns, only) if chosen.growth else table(
+        only or list(ROWS), 1 if chosen.quick else chosen.turns, chosen.quick
     )  # fmt: skip
+    print(f"load of the machine: {os.getloadavg()[0]:.1f}")
     for line in lines:
         print(line, flush=True)
 

@@ -6,10 +6,12 @@ from functools import partial
 from math import prod
 from typing import Any
 
+import numpy
 import pytest
 from oracle import oracle, question
 
 import gradcli
+from gradcli.operators.index.adding import add_rows
 
 PROGRAMS = {
     "gelu": "F.gelu(x)",
@@ -124,3 +126,19 @@ def test_products_are_added_up_in_pytorchs_order(name: str, double: bool) -> Non
         pytest.skip("PyTorch's products are added up in another order on this processor")
     text = PRODUCTS[name]
     assert bits(gradcli, text, 1.0, double) == oracle.ask("bits", text, 1.0, double)
+
+
+@pytest.mark.parametrize(
+    ("count", "named", "width"), [(7, 50, 3), (2, 300, 4), (90, 64, 5), (3, 0, 2)]
+)
+def test_rows_named_several_times_are_added_in_their_order(
+    count: int, named: int, width: int
+) -> None:
+    """Turn by turn, or by NumPy's add.at where one row is named very often: the same bits."""
+    draw = numpy.random.RandomState(count)
+    places, rows = draw.randint(0, count, named), draw.standard_normal((named, width))
+    one = numpy.zeros((count, width), "float32")
+    other = one.copy()
+    numpy.add.at(one, places, rows.astype("float32"))
+    add_rows(numpy, other, places, rows.astype("float32"))
+    assert one.tobytes() == other.tobytes()

@@ -27,6 +27,14 @@ def precise(function: Body, *arrays: Any) -> Any:
     return function(*arrays)
 
 
+def _alike(one: Any, other: Any) -> bool:
+    """Two arrays of one type, shape and layout."""
+    return (
+        one.__class__ is other.__class__ and one.dtype == other.dtype
+        and one.shape == other.shape and one.strides == other.strides
+    )  # fmt: skip
+
+
 def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
     """x * factor + offset, rounded once where somebody reads the number.
 
@@ -36,7 +44,11 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
     """
     xp = ARRAYS.get(x.__class__)
     if xp is None or x.size > SMALL or x.dtype.char != "f":
-        return x * factor + offset
+        product = x * factor
+        if xp is not None and x.size > SMALL and _alike(product, offset):
+            product += offset  # no third array of that size
+            return product
+        return product + offset
     kind = x.dtype.type
     if factor.__class__ is float:
         factor = kind(factor)

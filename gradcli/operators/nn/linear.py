@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import catalogue, composite, operator
+from ..index.adding import add_rows
 
 
 def _linear(input: Any, weight: Any, bias: Any) -> Any:
@@ -124,8 +125,10 @@ def _check_embedding(
 def _embedding(
     xp: Any, weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
 ) -> Any:
-    if bool(((indices < 0) | (indices >= weight.shape[0])).any()):
+    if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= weight.shape[0]):
         raise IndexError("index out of range in self")
+    if weight.flags.c_contiguous:  # else it would be copied
+        return weight.take(indices, 0)
     return weight[indices]
 
 
@@ -138,7 +141,9 @@ def _embedding_backward(
     if scale:
         counts = xp.bincount(places, minlength=num_weights)
         rows = rows / counts[places][:, None].astype(grad.dtype)
-    xp.add.at(result, places, xp.where((places == padding_idx)[:, None], 0, rows))
+    if padding_idx >= 0:
+        rows = xp.where((places == padding_idx)[:, None], 0, rows)
+    add_rows(xp, result, places, rows)
     return result
 
 
