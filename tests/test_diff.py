@@ -92,6 +92,25 @@ def test_detached(home: Path) -> None:
     assert {"node"} <= {kind for kind, _ in told(doc)}
 
 
+RANDOM = """\
+torch.manual_seed(3)
+net = nn.Linear(3, 20)
+x = torch.randn(2, 3)
+u = torch.rand(5)
+n = torch.randn(17)
+b = torch.bernoulli(u)
+d = F.dropout(n, 0.5)
+p = torch.randperm(6)
+e = torch.empty(4).exponential_()
+"""
+
+
+def test_two_types_draw_the_same_random_numbers(home: Path) -> None:
+    (home / "r.expr").write_text(RANDOM)
+    doc = document("r.expr", "--dtype", "float32,float64", "--rtol", "1e-5")
+    assert doc["equal"], doc["differences"]
+
+
 def test_flags_and_types(home: Path) -> None:
     doc = against(home, "x = torch.tensor([1.0, 2.0, 3.0])",
                   "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)")  # fmt: skip

@@ -35,6 +35,24 @@ _C_NAMES = {
 _WIDE_SPAN = 1 << 28
 
 
+class Draws:
+    """How random numbers are drawn: `single` draws doubles as PyTorch draws floats, so that runs
+    of one program in two types get the same numbers."""
+
+    __slots__ = ("single",)
+
+    def __init__(self) -> None:
+        self.single = False
+
+
+draws = run_state(Draws())
+
+
+def _drawn(dtype: DType) -> DType:
+    """The type that numbers are drawn in: halves take single precision."""
+    return float64 if dtype is float64 and not draws.single else float32
+
+
 class Generator(Twister):
     """torch.Generator; the default seed is PyTorch's, so a fresh one gives PyTorch's numbers."""
 
@@ -81,7 +99,7 @@ class Generator(Twister):
                 f"but found from={low:g} > to={high:g}"
             )
         # The half types are drawn in float32; what rounds up to the bound becomes the other one.
-        kind = float64 if dtype is float64 else float32
+        kind = _drawn(dtype)
         values = self.fractions(math.prod(size), kind)
         start, stop = numpy.array([low, high]).astype(kind.numpy)
         if (low, high) != (0.0, 1.0):
@@ -123,8 +141,8 @@ class Generator(Twister):
         return rounded(values, dtype).reshape(size)
 
     def _normal_blocks(self, count: int, dtype: DType, mean: float, std: float) -> Any:
-        kind = float64 if dtype is float64 else float32
-        transform = transform_double if dtype is float64 else transform_single
+        kind = _drawn(dtype)
+        transform = transform_double if kind is float64 else transform_single
         mean, std = numpy.array([mean, std]).astype(kind.numpy).tolist()
         whole = count - count % 16
         # The half types draw block by block; the others fill everything first, so that the
@@ -217,7 +235,7 @@ class Generator(Twister):
                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error "
                 "message be improved?  If so, please report an enhancement request to PyTorch.)"
             )
-        kind = float64 if p_dtype is float64 else float32
+        kind = _drawn(p_dtype)
         uniforms = self.fractions(p.size, kind).reshape(p.shape)
         return (uniforms < p).astype(dtype.numpy)
 

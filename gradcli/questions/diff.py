@@ -9,6 +9,7 @@ from ..diagnostics import Diagnostic
 from ..ending import keep
 from ..engine.run_state import as_new
 from ..language.interpreter import Outcome
+from ..numerics.random import draws
 from ..numerics.twister import DEFAULT_SEED
 from ..pipeline.live import seed_torch
 from ..pipeline.request import Ran, Request
@@ -30,10 +31,11 @@ def compared(
 ) -> tuple[DiffReport | None, Ran]:
     """The comparison, and the run that decides about an error; no comparison where one of the two
     could not start or ran into a limit."""
-    first, report_a, steps_a = _run(a)
+    single = a.dtype != b.dtype
+    first, report_a, steps_a = _run(a, single)
     if _stopped(first):
         return None, first
-    second, report_b, steps_b = _run(b)
+    second, report_b, steps_b = _run(b, single)
     if _stopped(second):
         return None, second
     comparison = Comparison(report_a, report_b, tolerance)
@@ -52,9 +54,11 @@ def compared(
     return DiffReport(sides[0], sides[1], found, first_of_all, comparison.same()), first
 
 
-def _run(request: Request) -> tuple[Ran, Report, tuple[StepFact, ...]]:
+def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, ...]]:
+    """`single`: random numbers are drawn in single precision, whatever type they get."""
     trail = Trail()
     with as_new():
+        draws.single = single
         if request.engine == "own":
             with recording(trail):
                 ran = recorded(request, None)
