@@ -267,3 +267,19 @@ def test_the_legend(home: Path) -> None:  # noqa: F811
     page = here("flow", "train.expr", "--legend").stdout
     for head in ("largest change", "first → last", "zeros", "unchanged", "update"):
         assert page.count(head) >= 2
+
+
+def test_a_change_from_zero_has_no_ratio(home: Path) -> None:  # noqa: F811
+    """What began at 0 is named only where nothing else changed; nothing is infinite."""
+    text = (
+        "w = torch.zeros(1, requires_grad=True)\nv = torch.ones(1, requires_grad=True)\n"
+        "for i in range(2):\n    loss = ((w + v - 2) ** 2).sum()\n    loss.backward()\n"
+        "    with torch.no_grad():\n        {}\n"
+    )
+    (home / "alone.expr").write_text(text.format("w -= 0.1 * w.grad"))
+    (home / "both.expr").write_text(text.format("for p in (w, v): p -= 0.1 * p.grad"))
+    assert "w from 0" in here("flow", "alone.expr").stdout
+    both = here("flow", "both.expr").stdout
+    assert "v 0.2" in both and "inf" not in both
+    one = here("flow", "alone.expr", "--pass", "1").stdout
+    assert "from 0" in one and "inf" not in one

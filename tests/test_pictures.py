@@ -315,3 +315,11 @@ def test_latex_has_the_same_coordinates(name: str, tmp_path: Path) -> None:
         done = subprocess.run([latex, "-interaction=nonstopmode", "-halt-on-error", "picture.tex"],
                               cwd=tmp_path, capture_output=True, timeout=120)  # fmt: skip
         assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+@pytest.mark.parametrize("table", ["--views", "--stats", "--saved", "--legend"])
+def test_a_table_is_no_picture(table: str, tmp_path: Path) -> None:
+    (tmp_path / "p.expr").write_text("x = torch.ones((), requires_grad=True)\n(x * 2).backward()\n")
+    done = here("trace", str(tmp_path / "p.expr"), table, "--format", "svg")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{table} has no place in a picture: use --format text" in done.stderr

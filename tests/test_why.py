@@ -344,3 +344,22 @@ def test_ordinary_runs_load_nothing_of_it(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("cut", "cure"),
+    [
+        ("y = (x * 2 + 1).detach()", "y = x * 2 + 1"),
+        ("y = 3 - (x * 2).detach()", "y = 3 - (x * 2)"),
+        ("y = torch.detach(x * 2)", "y = x * 2"),
+        ("y = (x).data * 2", "y = x * 2"),
+        ("y = torch.round(x)", "let the gradient pass: x + (torch.round(x) - x).detach()"),
+    ],
+)
+def test_a_cure_has_no_brackets_to_spare(cut: str, cure: str) -> None:
+    text = (
+        f"x = torch.tensor([0.4, 2.0], requires_grad=True)\n{cut}\n"
+        "loss = (y * torch.ones(2, requires_grad=True)).sum()\nloss.backward()\n"
+    )
+    trial = ask(text, "x")[1].trial
+    assert trial is not None and trial.advice == cure

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..ending import keep
+from ..opening import UsageError
 from ..options import Command, Shared, flag, shared, under
 from ..output import tell
 from .differentiation import ANY_PASS, DEPTH, DRAWN, EXPAND, FOLD, GRAPH, HIDE, SHOWN, WRT
@@ -96,6 +97,7 @@ def command(common: Shared, asked: Asked) -> int:
 
         wishes = Wishes(tuple(asked.hooks), tuple(asked.retain_grad))
         if common.format in PICTURE_FORMATS:
+            _no_tables(asked, common.format)
             wanted = Wanted(asked.fold, asked.expand, asked.depth, asked.theme, asked.direction,
                             tuple(asked.hide))  # fmt: skip
             ran = drawn(request, env, wishes, tuple(asked.of), asked.chosen, wanted,
@@ -137,6 +139,16 @@ def command(common: Shared, asked: Asked) -> int:
         return env.finish(ran)
 
     return guarded(common, body)
+
+
+def _no_tables(asked: Asked, format: str) -> None:
+    """Refuses what only a text or a document can say."""
+    for field in ("views", "stats", "saved", "profile", "ledger", "legend"):
+        if getattr(asked, field):
+            others = "text" if field == "legend" else "text or json"
+            raise UsageError(
+                f"--{field} has no place in a picture: use --format {others}, not {format}"
+            )
 
 
 def _warn_of_stale(report: Report, env: Environment) -> None:

@@ -29,7 +29,7 @@ class Row:
         self.largest: Track | None = None
         self.largest_norm = 0.0
         self.changed: Track | None = None
-        self.change = 0.0
+        self.change: float | None = None
 
     @property
     def norm(self) -> float:
@@ -42,10 +42,14 @@ class Row:
         if self.largest is None or norm > self.largest_norm or norm != norm:
             self.largest, self.largest_norm = track, norm
 
-    def moved(self, track: Track, change: float) -> None:
-        """A leaf has changed since."""
-        if change > self.change or (change != change and self.change == self.change):
+    def moved(self, track: Track, change: float | None) -> None:
+        """A leaf has changed since; a change without a ratio counts where no other does."""
+        if self.changed is None or (change is not None and self._is_larger(change)):
             self.changed, self.change = track, change
+
+    def _is_larger(self, change: float) -> bool:
+        known = self.change
+        return known is None or change > known or (change != change and known == known)
 
 
 class Blocked:
@@ -128,17 +132,18 @@ class Track:
         elif changed:
             self.mixed, self.stale_line = True, row.one.line
 
-    def look(self, tensor: Any) -> float:
-        """How far it has moved since the last look, against its size."""
+    def look(self, tensor: Any) -> float | None:
+        """How far it has moved since the last look, against its size; None where it had none."""
         if not self.known:
             return 0.0
         ratio = 0.0 if self.before is None else moved(self.before, tensor)
-        if ratio:
+        if ratio != 0:
             self.updates += 1
-            self.ratios += ratio if ratio < inf else 0.0
-            self.measured += ratio < inf
+            if ratio is not None and ratio < inf:
+                self.ratios += ratio
+                self.measured += 1
             self.stale += self.mixed
-        if ratio or self.before is None:
+        if ratio != 0 or self.before is None:
             self.before = copy_of(tensor)
         if self.start is None:
             self.start = self.before

@@ -70,7 +70,7 @@ class GradientFlow(Spectator):
         self.made_in: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.one: dict[int, tuple[Measure, float]] = {}  # of the pass that is wanted, by the track
         self.one_row: Row | None = None
-        self.one_changes: dict[int, float] = {}
+        self.one_changes: dict[int, float | None] = {}
 
     # ---- names
 
@@ -158,7 +158,7 @@ class GradientFlow(Spectator):
     def _look(self, track: Track, tensor: Any) -> bool:
         """Notes whether a leaf has changed since the last look."""
         ratio = track.look(tensor)
-        if ratio and track.last_row is not None:
+        if ratio != 0 and track.last_row is not None:
             track.last_row.moved(track, ratio)
             if track.last_row is self.one_row:
                 self.one_changes[id(track)] = ratio

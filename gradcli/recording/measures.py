@@ -6,7 +6,7 @@ methods of an array too.
 
 from __future__ import annotations
 
-from math import inf, nan, sqrt
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
 from ..engine.tensor import Tensor
@@ -74,17 +74,17 @@ def copy_of(tensor: Any) -> Any:
     return array.copy() if hasattr(array, "__setitem__") else array
 
 
-def moved(before: Any, tensor: Any) -> float:
-    """norm(change) / norm(before); against zeros any change is infinite."""
+def moved(before: Any, tensor: Any) -> float | None:
+    """norm(change) / norm(before); None for a change from zeros, or from another shape."""
     now = array_of(tensor)
     if now.shape != before.shape:
-        return nan
+        return None
     change = norm_of(now.astype("float64") - before) if now.dtype.kind != "c" else norm_of(
         now - before)  # fmt: skip
     if not change:
         return 0.0
     size = norm_of(before)
-    return change / size if size else inf
+    return change / size if size else None
 
 
 def unchanged(before: Any, tensor: Any) -> int:

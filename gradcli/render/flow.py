@@ -41,7 +41,8 @@ LEGEND = (
     "loss              the value of what the pass began at, where it is a single number",
     "|grad|            the norm of all gradients that came to leaves in the pass",
     "largest gradient  the leaf whose gradient had the largest norm, and the norm",
-    "largest change    the leaf that changed most before the next pass: norm(change) / norm(value)",
+    "largest change    the leaf that changed most before the next pass: norm(change) / "
+    "norm(value), or `from 0`",
     "curve             norms from the first pass to the last on a scale of powers of ten; the "
     "lowest and the highest bar are the least and the largest of this row, 0 is below all, ! is "
     "NaN or infinite",
@@ -138,12 +139,14 @@ def _pass_row(fact: FlowPass) -> tuple[Cell, ...]:
         cell("-" if fact.loss is None else _number(fact.loss)),
         cell(_number(fact.norm) + mark, "" if fact.norm < inf else "mark"),
         cell(_named(fact.largest, fact.largest_norm)),
-        cell(_named(fact.changed, fact.change)),
+        cell(_named(fact.changed, fact.change, "from 0")),
     )
 
 
-def _named(name: str | None, number: float | None) -> str:
-    return "-" if name is None or number is None else f"{name} {_number(number)}"
+def _named(name: str | None, number: float | None, other: str = "") -> str:
+    if name is None:
+        return "-"
+    return f"{name} {other if number is None else _number(number)}"
 
 
 # ---------------------------------------------------------------- leaves
@@ -297,7 +300,7 @@ def _gradient_row(fact: FlowGradient) -> tuple[Cell, ...]:
         cell(_number(fact.largest)),
         cell(_share(fact.zeros)),
         cell(_number(fact.weight)),
-        cell("-" if not fact.change else _number(fact.change)),
+        cell("-" if not fact.changed else "from 0" if not fact.change else _number(fact.change)),
     )
 
 

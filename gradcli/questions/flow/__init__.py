@@ -72,6 +72,7 @@ def _one_pass(training: Training, report: FlowReport, number: int) -> FlowReport
             gradients.append(FlowGradient(
                 leaf.name, leaf.line, leaf.shape, measure.norm, measure.largest, share,
                 measure.bad, weight, flow.one_changes.get(id(leaf.track)),
+                id(leaf.track) in flow.one_changes,
             ))  # fmt: skip
     return report._replace(
         total=count, one=None if row is None else _pass(row, training),

@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.operator import Domain
 from .case import Case, Trial
 from .declared import domain_of
-from .edits import advised, replace
+from .edits import advised, operand, replace
 from .values import name_of
 
 SMALL = "1e-6"
@@ -103,24 +103,23 @@ def dangerous(origin: Any) -> ast.expr | None:
 
 def bounded(case: Case, origin: Any) -> list[Trial]:
     """The operand kept away from where the operation is not finite."""
-    operand = dangerous(origin)
-    if operand is None or not case.is_here(operand):
+    part = dangerous(origin)
+    if part is None or not case.is_here(part):
         return []
     domain = _domain(origin)
     if domain is None:
         return []
-    edits = [replace(case, operand, _within(case.whole(operand), operand, domain))]
+    edits = [replace(case, part, _within(case.whole(part), domain))]
     return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
 
 
-def _within(text: str, operand: ast.expr, domain: Domain) -> str:
+def _within(text: str, domain: Domain) -> str:
     """An operand moved off 0, or held within bounds."""
     if domain.nonzero:
         return f"({text} + {SMALL})"
     low = "" if domain.low is None else f"{domain.low:g} + {SMALL}" if domain.low else SMALL
     if domain.high is None:
-        simple = isinstance(operand, (ast.Name, ast.Call, ast.Attribute, ast.Subscript))
-        return f"{text if simple else f'({text})'}.clamp(min={low})"
+        return f"{operand(text)}.clamp(min={low})"
     if domain.low is None:
-        return f"({text}).clamp(max={domain.high})"
-    return f"({text}).clamp({low}, {domain.high:g} - {SMALL})"
+        return f"{operand(text)}.clamp(max={domain.high})"
+    return f"{operand(text)}.clamp({low}, {domain.high:g} - {SMALL})"

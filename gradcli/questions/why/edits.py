@@ -11,6 +11,10 @@ from ..cure import Edit, edited
 from .case import Case
 from .declared import makes
 
+# What needs no brackets anywhere, what needs none as a whole value, and where that is.
+ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Constant)
+WHOLES = (*ATOMS, ast.BinOp, ast.UnaryOp, ast.Compare)
+VALUES = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Call, ast.keyword)
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Delete)
 
 
@@ -33,9 +37,15 @@ def wrap(case: Case, node: Any, before: str, after: str) -> list[Edit]:
     return [insert_before(case, node, before), insert_after(case, node, after)]
 
 
+def operand(text: str) -> str:
+    """The text of an expression as what stands in front of a dot or behind a minus."""
+    node = ast.parse(f"({text})", mode="eval").body
+    return text if isinstance(node, ATOMS) and not isinstance(node, ast.Constant) else f"({text})"
+
+
 def call_on(case: Case, node: ast.AST, text: str) -> list[Edit]:
     """A method called on an expression, with brackets where it needs them."""
-    if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.List)):
+    if isinstance(node, ATOMS) and not isinstance(node, ast.Constant):
         return [insert_after(case, node, text)]
     return wrap(case, node, "(", f"){text}")
 
@@ -64,16 +74,27 @@ def without(case: Case, statement: ast.stmt | None) -> list[Edit]:
 def without_call(case: Case, node: Any) -> list[Edit]:
     """x for x.detach() and torch.detach(x), x for x.data."""
     if isinstance(node, ast.Attribute):
-        return [_from_dot(case, node, node)]
+        return _from_dot(case, node, node)
     if not isinstance(node, ast.Call):
         return []
     function = node.func
     if len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
         if not isinstance(function, ast.Attribute) or _is_space(function.value):
-            return [replace(case, node, f"({case.whole(node.args[0])})")]
+            text = case.whole(node.args[0])
+            bare = _is_bare(case, node.args[0], node)
+            return [replace(case, node, text if bare else f"({text})")]
     if isinstance(function, ast.Attribute) and not _is_space(function.value):
-        return [_from_dot(case, function, node)]
+        return _from_dot(case, function, node)
     return []
+
+
+def _is_bare(case: Case, inner: ast.expr, node: ast.AST) -> bool:
+    """Whether an expression needs no brackets in the place of a node."""
+    if isinstance(inner, ATOMS):
+        return True
+    span = case.span(inner)
+    free = isinstance(case.parents.get(id(node)), VALUES)
+    return free and isinstance(inner, WHOLES) and span.line == span.end_line
 
 
 def _is_space(node: ast.AST) -> bool:
@@ -82,14 +103,25 @@ def _is_space(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id in ("torch", "F", "nn", "math", "np")
 
 
-def _from_dot(case: Case, attribute: ast.Attribute, node: ast.AST) -> Edit:
-    """Removes what begins at the dot of an attribute and ends with a node."""
+def _from_dot(case: Case, attribute: ast.Attribute, node: ast.AST) -> list[Edit]:
+    """Removes what begins at the dot of an attribute and ends with a node, and the brackets that
+    stood around the rest for the dot's sake."""
     end, whole = case.span(attribute), case.span(node)
     text = case.source.line(end.end_line)
     start = end.end_column - len(attribute.attr)
     while start > 1 and text[start - 2 : start - 1] != ".":
         start -= 1
-    return Span(end.end_line, max(start - 1, 1), whole.end_line, whole.end_column), ""
+    start = max(start - 1, 1)
+    edits: list[Edit] = []
+    inner = case.span(attribute.value)
+    left, right = case.source.line(inner.line), text[inner.end_column - 1 : start - 1]
+    opened = left[: inner.column - 1].endswith("(")
+    if opened and right == ")" and inner.end_line == end.end_line and (
+        _is_bare(case, attribute.value, node)
+    ):  # fmt: skip
+        edits.append((Span(inner.line, inner.column - 1, inner.line, inner.column), ""))
+        start -= 1
+    return [*edits, (Span(end.end_line, start, whole.end_line, whole.end_column), "")]
 
 
 def with_keyword(case: Case, node: ast.Call, name: str, text: str) -> list[Edit]:

@@ -8,7 +8,7 @@ from typing import Any
 from ..cure import Edit
 from .case import Case, Trial
 from .declared import declarations, filled
-from .edits import advised, replace, with_keyword
+from .edits import advised, operand, replace, with_keyword
 from .values import Step, name_of
 
 SPACES = ("torch", "F", "nn")
@@ -50,7 +50,7 @@ def soft_place(case: Case, step: Step) -> list[Edit]:
     values = case.whole(given[0])
     along = "-1" if dim is None else case.whole(dim)
     if dim is None and not _one_dimension(case, step):
-        values = f"({values}).flatten()"
+        values = f"{operand(values)}.flatten()"
     weights = filled(template, {"self": values, "dim": along})
     outer = case.parents.get(id(node))
     if isinstance(outer, ast.Subscript) and outer.slice is node:
@@ -113,7 +113,7 @@ def relative(case: Case, word: str, given: list[ast.expr]) -> str:
         texts = {p.name: case.whole(part) for p, part in zip(parameters, given, strict=True)}
         if "dim" in template and "dim" not in texts:  # over all elements
             template = template.replace("(self)", "self")
-            texts = {"self": f"({texts['self']}).flatten()", "dim": "0"}
+            texts = {"self": f"{operand(texts['self'])}.flatten()", "dim": "0"}
         return filled(template, texts)
     return ""
 

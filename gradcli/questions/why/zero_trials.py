@@ -7,7 +7,7 @@ from typing import Any
 
 from ..cure import Edit
 from .case import Case, Trial
-from .edits import advised, replace, without, wrap
+from .edits import advised, operand, replace, without, wrap
 from .gradients import Share
 from .smooth import relative, shared_out
 from .values import name_of
@@ -34,7 +34,7 @@ def _straight(case: Case, origin: Any) -> list[Trial]:
     if inner is None:
         return []
     text, own = case.whole(inner), case.whole(origin)
-    through = f"({text} + ({own} - ({text})).detach())"
+    through = f"({text} + ({own} - {operand(text)}).detach())"
     edits = [replace(case, origin, through)]
     return [Trial(f"let the gradient pass: {through[1:-1]}", tuple(edits), "nonzero")]
 

@@ -56,7 +56,8 @@ class FlowLeaf(NamedTuple):
 
 
 class FlowGradient(NamedTuple):
-    """What came to one leaf in the pass that was asked for; `change` as in a FlowPass."""
+    """What came to one leaf in the pass that was asked for; `change` as in a FlowPass: None with
+    `changed` where it was 0 before, so that there is no ratio."""
 
     name: str
     line: int | None
@@ -67,6 +68,7 @@ class FlowGradient(NamedTuple):
     bad: int
     weight: float
     change: float | None = None
+    changed: bool = False
 
 
 class VerdictFact(NamedTuple):
