@@ -215,3 +215,17 @@ def test_without_scripts_the_picture_stands_there(tab: Browser, folder: Path) ->
         assert len(shown) == 1 + len(ALL["transformer"].splitlines())
     finally:
         tab.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_steps_in_the_page_are_whole(tmp_path: Path) -> None:
+    """No name and no number is cut; what is larger than a few numbers is told by its range."""
+    name = "a_name_that_is_longer_than_a_column_has_room_for"
+    (tmp_path / "p.expr").write_text(
+        f"{name} = torch.arange(12.0).reshape(3, 4).requires_grad_()\n"
+        f"loss = (torch.ones(2, 3) @ {name}).tanh().sum()\nloss.backward()\n"
+    )
+    here("trace", str(tmp_path / "p.expr"), "--format", "html", "-o", str(tmp_path / "p.html"))
+    page = (tmp_path / "p.html").read_text("utf-8")
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    texts = "\n".join(step["text"] for step in data["passes"][0]["steps"])
+    assert "…" not in texts and f"{name}  " in texts and "(3, 4) from " in texts

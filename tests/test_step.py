@@ -664,3 +664,12 @@ def _until(terminal: int, words: str) -> str:
             seen += os.read(terminal, 65536).decode("utf-8", "replace")
     assert words in seen, seen
     return seen
+
+
+def test_what_an_edge_leads_to_keeps_its_distance(tmp_path: Path) -> None:
+    """However long its name is where nothing is cut."""
+    name = "a_name_that_is_longer_than_a_column"
+    made = f"{name} = torch.ones(2, 3, requires_grad=True)"
+    program = tmp_path / "p.expr"
+    program.write_text(f"{made}\n(torch.ones(3, 2) @ {name}).sum().backward()\n")
+    assert f"{name}  local " in gradcli("step", str(program)).stdout

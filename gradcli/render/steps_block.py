@@ -4,13 +4,15 @@ goes."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 
 from ..recording.facts import EventFact
 from ..recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
-from .steps_values import beside, is_small, lines_of
+from .steps_values import SMALL, beside, is_small, lines_of
 from .text import Cell, Line, Look, bare, cell, one_line, pad, width_of
 
 LABEL = 10  # columns of `incoming` and its like
+TARGET = 16  # of what an edge leads to, on a terminal
 WORDS = 37
 NODE = 26
 SUMMED, COUNTED = 6, 1000  # gradients of a sum that are written, that are told apart by steps
@@ -19,10 +21,15 @@ _BEFORE = frozenset({"tensor", "node pre", "module pre"})
 
 
 class Blocks:
-    """Draws the steps of one pass. `whole`: tensors are written out however large they are."""
+    """Draws the steps of one pass. Tensors of up to so many elements are written out; `whole`:
+    however large they are."""
 
-    def __init__(self, walk: WalkFact, look: Look, *, whole: bool = False) -> None:
+    def __init__(
+        self, walk: WalkFact, look: Look, *, whole: bool = False, most: int = SMALL
+    ) -> None:
         self.walk, self.look, self.whole = walk, look, whole
+        self.few = min(most, SMALL)
+        self.most = inf if whole else self.few
         self.digits = max(2, len(f"{len(walk.steps):,}"))
         self.indent = " " * (self.digits + 3)
         self.times = "·" if look.unicode else "*"
@@ -37,7 +44,7 @@ class Blocks:
         if step.used is not None:
             for value in step.used:
                 if value is not None:
-                    found.extend(self._labelled("goes on", lines_of(value, whole=self.whole)))
+                    found.extend(self._labelled("goes on", lines_of(value, self.most)))
         if step.retained:
             name = step.name
             found.extend(self._labelled("retained", [f"{name}.grad keeps it: retain_grad()"]))
@@ -103,12 +110,12 @@ class Blocks:
 
     def _sum(self, name: str, value: ValueFact, parts: Sequence[PartFact]) -> Iterator[Line]:
         """What came, as the sum of what several steps handed on."""
-        total = lines_of(value, whole=self.whole)
+        total = lines_of(value, self.most)
         if len(parts) < 2:
             yield from self._labelled("incoming", self._after(name, total))
             return
         shown = min(len(parts), SUMMED)
-        blocks = [lines_of(part.value) for part in parts[:shown]]
+        blocks = [lines_of(part.value, self.few) for part in parts[:shown]]
         steps = [f"{part.step:,}" for part in parts[:COUNTED]]
         signed = [("" if i == 0 else "+", block) for i, block in enumerate(blocks)]
         if shown < len(parts):
@@ -141,7 +148,7 @@ class Blocks:
         given = self._given(step)
         plain = [edge for edge in edges if self._is_short(edge, given)]
         names = [self._to(edge) for edge in edges]
-        label = min(18, max([LABEL, *(width_of(name) + 2 for name in names)]))
+        label = max([LABEL, *(width_of(name) + 2 for name in names)])
         rows = {id(edge): self._short(edge, given) for edge in plain}
         widths = [max((width_of(row[i]) for row in rows.values()), default=0) for i in (0, 1)]
         for edge, name in zip(edges, names, strict=True):
@@ -159,7 +166,7 @@ class Blocks:
         return grads[0] if len(grads) == 1 == len(step.grads) else None
 
     def _to(self, edge: EdgeFact) -> str:
-        return self.look.fit(cell(one_line(edge.name)).text, 16)
+        return self.look.fit(cell(one_line(edge.name)).text, TARGET)
 
     def _is_short(self, edge: EdgeFact, given: ValueFact | None) -> bool:
         """One line says it."""
@@ -167,21 +174,24 @@ class Blocks:
             return True
         values = [edge.product, given, edge.local.value if edge.local is not None else None]
         known = [value for value in values if value is not None]
-        return all(len(lines_of(value)) == 1 and len(lines_of(value)[0]) <= 12 for value in known)
+        return all(
+            len(lines_of(value, self.few)) == 1 and len(lines_of(value, self.few)[0]) <= 12
+            for value in known
+        )
 
     def _short(self, edge: EdgeFact, given: ValueFact | None) -> tuple[str, str]:
         """`local 20` and `product -1 · 20 = -20`."""
         if edge.product is None:
             return "", ""
-        product = lines_of(edge.product)[0]
+        product = lines_of(edge.product, self.few)[0]
         local = edge.local
         if local is None or local.value is None:
             return (f"local: {local.words}" if local is not None else ""), f"product {product}"
-        number = lines_of(local.value)[0]
+        number = lines_of(local.value, self.few)[0]
         said = f"local {local.text} = {number}" if local.text else f"local {number}"
         if given is None:
             return said, f"product {product}"
-        told = f"product {lines_of(given)[0]} {self.times} {number} = {product}"
+        told = f"product {lines_of(given, self.few)[0]} {self.times} {number} = {product}"
         if local.words:
             told = f"product {product}, {local.words}"
         return said, told
@@ -228,12 +238,12 @@ class Blocks:
         local = edge.local
         if local is None or local.value is None or given is None or edge.product is None:
             return None
-        if not (is_small(given) or self.whole):
+        if not (is_small(given, self.most)):
             return None
         blocks = [
-            ("", lines_of(given, whole=self.whole)),
-            (self.times, lines_of(local.value, whole=self.whole)),
-            (self.arrow if local.words else "=", lines_of(edge.product, whole=self.whole)),
+            ("", lines_of(given, self.most)),
+            (self.times, lines_of(local.value, self.most)),
+            (self.arrow if local.words else "=", lines_of(edge.product, self.most)),
         ]
         rows = beside(blocks, room)
         if rows is None:
@@ -249,7 +259,7 @@ class Blocks:
         assert edge.product is not None
         local, rows = edge.local, []
         if local is not None:
-            values = [] if local.value is None else lines_of(local.value, whole=self.whole)
+            values = [] if local.value is None else lines_of(local.value, self.most)
             if local.text:
                 values = self._after(f"{local.text} =", values)
             if local.kind == "elementwise":
@@ -257,7 +267,7 @@ class Blocks:
             elif local.words:
                 values.append(local.words)
             rows += self._after(pad("local", 8), values) if values else []
-        rows += self._after(pad("product", 8), lines_of(edge.product, whole=self.whole))
+        rows += self._after(pad("product", 8), lines_of(edge.product, self.most))
         return [(row, "") for row in rows]
 
     def _then(self, edge: EdgeFact) -> tuple[str, str]:
@@ -287,14 +297,18 @@ class Blocks:
         if step.before is None or value is None:
             yield from self._labelled("stored", self._printed(name, step.after))
             return
-        blocks = [("", lines_of(step.before)), ("+", lines_of(value)), ("=", lines_of(step.after))]
-        rows = beside(blocks, self.room - width_of(name) - 3) or lines_of(step.after)
+        blocks = [
+            ("", lines_of(step.before, self.few)),
+            ("+", lines_of(value, self.few)),
+            ("=", lines_of(step.after, self.few)),
+        ]
+        rows = beside(blocks, self.room - width_of(name) - 3) or lines_of(step.after, self.few)
         yield from self._labelled("added", self._after(f"{name} =", rows))
 
     def _printed(self, name: str, value: ValueFact) -> list[str]:
         """As print(name) would have it."""
-        if value.text is None or not (self.whole or is_small(value)):
-            return [f"{name} = {lines_of(value)[0]}"]
+        if value.text is None or not (is_small(value, self.most)):
+            return [f"{name} = {lines_of(value, self.few)[0]}"]
         rows = value.text.split("\n")
         if max(map(width_of, rows)) + width_of(name) + 3 > self.room:
             return [f"{name} =", *(f"  {row}" for row in rows)]

@@ -12,17 +12,19 @@ TALL = 8  # lines of a tensor that is written out
 _NUMBER = re.compile(r"tensor\((.*?)(?:, (?:dtype|device)=.*)?\)", re.DOTALL)
 
 
-def is_small(value: ValueFact) -> bool:
+def is_small(value: ValueFact, most: float = SMALL) -> bool:
     """Whether it is written out rather than told by its size."""
     count = 1
     for size in value.shape:
         count *= size
-    return value.text is not None and count <= SMALL and value.text.count("\n") < TALL
+    if value.text is None or count > most:
+        return False
+    return most > SMALL or value.text.count("\n") < TALL
 
 
-def lines_of(value: ValueFact, *, whole: bool = False) -> list[str]:
+def lines_of(value: ValueFact, most: float = SMALL) -> list[str]:
     """PyTorch's text without `tensor(...)` around it; a large one by its shape and range."""
-    if value.text is None or not (whole or is_small(value)):
+    if value.text is None or not is_small(value, most):
         return [size_of(value)]
     if value.is_number:
         match = _NUMBER.fullmatch(value.text)

@@ -6,6 +6,9 @@ import ast
 from typing import Any
 
 from ...engine.causes import Cause
+from ...engine.tensor import Tensor
+from ...recording.nearest import furthest
+from ...recording.sides import origin_of
 from ..constants import reasons
 from ..explained import ENCLOSED, Explanation, replaced, suffixed, with_argument
 from ..places import Places
@@ -102,12 +105,24 @@ def unused(out: Explanation, cause: Cause) -> None:
     after = _made_after(out, tensor)
     if name is not None:
         made_here(out, name, after or f"{name} is made here")
+    if after is None:
+        _came_as_far(out, shown, tensor)
     call = out.place if isinstance(out.place, ast.Call) else None
     given = {word.arg for word in call.keywords} if call is not None else set()
     edits = None
     if call is not None and not given & {"allow_unused", None} and len(call.args) < 6:
         edits = with_argument(places, call, "allow_unused=True")
     out.advise(f"allow_unused=True, which gives None for {shown}", edits)
+
+
+def _came_as_far(out: Explanation, shown: str, tensor: Any) -> None:
+    """A label on the last named tensor that was computed from it."""
+    held = {**out.places.values, **out.places.local}
+    named = [(name, value) for name, value in held.items() if value.__class__ is Tensor]
+    place = furthest(tensor, [value for _, value in named])
+    if place is not None:
+        name, last = named[place]
+        out.put(origin_of(last.grad_fn), f"{shown} came as far as {name}")
 
 
 def _made_after(out: Explanation, tensor: Any) -> str | None:

@@ -12,9 +12,10 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, NamedTuple
 
-from ...recording.facts import Report
+from ...recording.facts import FEW, Report
 from ...recording.facts.steps import WalkFact
 from ..escape import Terminal, block
 from ..steps_block import Blocks
@@ -28,9 +29,9 @@ from .svg import escaped
 HERE = Path(__file__).parent
 TOLD_AT_EACH_END = 30  # steps of a long pass
 MOST_TOLD = 120
-LOOK = Look(False, True, 52)
+LOOK = Look(False, True, 52, whole=True)
 NUMBERS = 700  # characters of a tensor
-ALL_NUMBERS = 50_000  # of all of them
+ALL_NUMBERS = 20_000  # of all of them
 MOST_SOURCE = 5000  # lines of a program
 EMPTY = "Choose a box to read all its numbers."
 
@@ -217,11 +218,11 @@ def _steps(walk: WalkFact, shown: set[int]) -> Iterator[dict[str, Any]]:
         ends = {*range(TOLD_AT_EACH_END), *range(count - TOLD_AT_EACH_END, count)}
         drawn = [place for node, place in walk.places().items() if node in shown]
         places = ends | set(sorted(drawn)[: MOST_TOLD - 2 * TOLD_AT_EACH_END])
-    blocks = Blocks(walk, LOOK)
+    blocks = Blocks(walk, LOOK, most=FEW)
     before = -1
     for place in sorted(places):
         step = walk.steps[place]
-        text = paint(blocks.lines(step), LOOK).rstrip("\n")
+        text = dedent(paint(blocks.lines(step), LOOK)).strip()
         if place > before + 1:
             text = f"{counted(place - before - 1, 'step')} not told\n\n{text}"
         before = place

@@ -1,0 +1,49 @@
+"""Recording: how far a tensor came on its way to a result that does not use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .sides import node_of, sequence_of
+
+MOST = 100_000  # nodes that are looked at
+
+
+def furthest(tensor: Any, others: Sequence[Any]) -> int | None:
+    """The place of the tensor that was made last among those that were computed from this one."""
+    own = node_of(tensor)
+    nodes = [node_of(other) for other in others]
+    alive, users = _users(node for node in nodes if node is not None)
+    pending = [
+        node for node in alive
+        if node is own or (own is None and getattr(node, "variable", None) is tensor)
+    ]  # fmt: skip
+    seen = set(map(id, pending))
+    for node in pending:
+        for user in users.get(id(node), ()):
+            if id(user) not in seen:
+                seen.add(id(user))
+                pending.append(user)
+    reached = [
+        (sequence_of(node), -place)  # of several names of one tensor the first
+        for place, node in enumerate(nodes)
+        if node is not None and id(node) in seen and node is not own
+    ]
+    return -max(reached)[1] if reached else None
+
+
+def _users(roots: Iterable[Any]) -> tuple[list[Any], dict[int, list[Any]]]:
+    """The nodes behind some roots, and for each, by its identity, those that use it."""
+    alive = list({id(root): root for root in roots}.values())
+    known = set(map(id, alive))
+    users: dict[int, list[Any]] = {}
+    for node in alive:
+        for child, _ in node.next_functions:
+            if child is None:
+                continue
+            users.setdefault(id(child), []).append(node)
+            if id(child) not in known and len(known) < MOST:
+                known.add(id(child))
+                alive.append(child)
+    return alive, users
