@@ -222,7 +222,7 @@ def test_steps_in_the_page_are_whole(tmp_path: Path) -> None:
     name = "a_name_that_is_longer_than_a_column_has_room_for"
     (tmp_path / "p.expr").write_text(
         f"{name} = torch.arange(12.0).reshape(3, 4).requires_grad_()\n"
-        f"loss = (torch.ones(2, 3) @ {name}).tanh().sum()\nloss.backward()\n"
+        f"loss = (torch.ones(2, 3) @ {name} / 50).tanh().sum()\nloss.backward()\n"
     )
     here("trace", str(tmp_path / "p.expr"), "--format", "html", "-o", str(tmp_path / "p.html"))
     page = (tmp_path / "p.html").read_text("utf-8")
