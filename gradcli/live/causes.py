@@ -37,7 +37,7 @@ def causes_of(error: Exception, recorder: Recorder, nodes: list[Any]) -> list[Ca
     elif FREED in message:
         freed = (recorder.side.mark(node) for node in nodes if not hasattr(node, "variable"))
         origin = next((mark.freed_at for mark in freed if mark.is_freed), None)
-        found = [(origin, "this call gave up what the graph had saved")]
+        found = [(origin, "this call freed what the graph had saved")]
     else:
         return []
     return [cause for cause in found if cause is not None and isinstance(cause[0], ast.AST)]

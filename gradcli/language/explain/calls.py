@@ -79,7 +79,7 @@ def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
         if not tensor.requires_grad:
             out.put(node, f"None: {code} does not require grad")
         elif not tensor.is_leaf and not tensor.retains_grad:
-            out.put(node, f"None: {code} is no leaf")
+            out.put(node, f"None: {code} is not a leaf")
             out.advise(f"{code}.retain_grad() before backward")
         else:
             out.put(node, f"None: no backward call has stored a gradient in {code}")

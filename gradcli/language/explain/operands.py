@@ -313,7 +313,7 @@ def _flag(out: Explanation) -> None:
         node = called[1][0]
     tensor = None if node is None else held(out, node)
     if isinstance(tensor, Tensor) and tensor.grad_fn is not None:
-        out.primary = f"{node_words(out.places, tensor.grad_fn)} made it: it is no leaf"
+        out.primary = f"{node_words(out.places, tensor.grad_fn)} computed it: it is not a leaf"
 
 
 _SPECIAL: dict[str, Callable[[Explanation], None]] = {

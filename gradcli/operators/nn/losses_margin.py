@@ -210,7 +210,7 @@ composite(
     "-> Tensor",
     _triplet_with_distance,
     where="functional",
-    doc="triplet_margin_loss under a distance of one's own.",
+    doc="triplet_margin_loss with a distance function of the caller's.",
     samples=("F.triplet_margin_with_distance_loss(x, y, p)",),
 )
 
