@@ -31,11 +31,6 @@ from gradcli.render.text import Look
 pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
 FAULTS = sections(Path(__file__).parent / "programs" / "live_faults.txt")
 START = "with inspect.record() as run:\n"
-# Python's own work in a frame that is running already is not seen: that is said.
-UNEXPLAINED = {
-    "item | a | the sum of losses is a number, and what it is multiplied by too",
-}
-
 Found = tuple[str, set[int]]
 
 
@@ -99,10 +94,7 @@ def test_a_recording_of_what_a_script_does(title: str, text: str, tmp_path: Path
         answer = run.why(name)
         found = answer.verdict, set(answer.lines)
     found = found[0], {line - (line > cut) for line in found[1]}
-    if title in UNEXPLAINED:
-        assert found[0] == "unexplained" and found[1] <= marked(text, "#!")
-    else:
-        check(title, text, found)
+    check(title, text, found)
 
 
 PAGE = (Path(__file__).parent.parent / "docs" / "live.md").read_text("utf-8")
@@ -126,3 +118,18 @@ def test_there_are_ten_of_them() -> None:
 
 def is_definition(part: ast.stmt) -> bool:
     return isinstance(part, (ast.ClassDef, ast.FunctionDef, ast.Import, ast.ImportFrom))
+
+
+def test_a_number_that_goes_nowhere_is_no_reason(tmp_path: Path) -> None:
+    """Of a running frame only the text says where a number goes: here into a name that is bound
+    again before it is used."""
+    file = tmp_path / "p.py"
+    file.write_text(
+        "import torch\n" + START + "    a, b = torch.ones(2, 2, requires_grad=True).unbind()\n"
+        "    a, b = a.detach().requires_grad_(), b.detach().requires_grad_()\n"
+        "    k = a.sum().item()\n    k = 3.0\n    (b * k).sum().backward()\n"
+    )
+    space: dict[str, Any] = {"__name__": "__main__", "inspect": inspect}
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    answer = space["run"].why("a")
+    assert (answer.verdict, answer.lines) == ("unexplained", (5,))

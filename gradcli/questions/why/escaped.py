@@ -6,6 +6,9 @@ import ast
 
 from ...recording.sides import is_parameter
 from .case import Case, Finding, Remark
+from .cuts import COPIES, by_strength, cut_finding, cuts
+from .leaf import goal
+from .reading import goes_into
 from .values import name_of
 
 GUESSED = frozenset({"unused", "not-requires-grad"})
@@ -29,6 +32,14 @@ def _number(case: Case) -> Finding | None:
     ]  # fmt: skip
     if not left or not case.is_here(left[-1].node):
         return None
+    ends = [one.origin for one in case.passes.passes if case.is_here(one.origin)]
+    seen = [step.out for step in left if case.is_here(step.node)
+            and any(goes_into(case, step.node, end) for end in ends)]  # fmt: skip
+    found = [step._replace(kind="tensor") if name_of(step.node) in COPIES else step
+             for step in cuts(case, [case.value], seen)]  # fmt: skip
+    if found:
+        begin = case.none(f"on the way into {goal(case)}, ")
+        return cut_finding(case, by_strength(found)[0], begin)
     places = list({id(step.node): step.node for step in left if case.is_here(step.node)}.values())
     line = case.line(places[-1])
     sentence = case.none(

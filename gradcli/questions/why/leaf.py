@@ -283,7 +283,7 @@ def _apart(case: Case) -> Finding:
         return captured_finding(case, asked[-1].node)
     found = cuts(case, [case.value], roots)
     if found:
-        begin = case.none(f"on the way into {_goal(case)}, ")
+        begin = case.none(f"on the way into {goal(case)}, ")
         first_one, *others = [
             cut_finding(case, group, begin, further(case, group, [case.value], roots))
             for group in by_strength(found)
@@ -300,7 +300,7 @@ def _apart(case: Case) -> Finding:
     return _unused(case)
 
 
-def _goal(case: Case) -> str:
+def goal(case: Case) -> str:
     """What the last pass went back from, or would have."""
     if case.passes.passes:
         return _root_name(case, case.passes.passes[-1])
