@@ -11,6 +11,7 @@ from programs_under import sections
 from test_cli import gradcli
 
 from gradcli.diagnostics import Diagnostic, ExitStatus, ProgramError
+from gradcli.language.budget import Budget
 from gradcli.language.interpreter import run
 from gradcli.language.program import parse
 from gradcli.language.source import Source
@@ -199,3 +200,41 @@ def test_formats_of_moments_and_members(text: str) -> None:
 def test_formats_that_ask_for_too_much(text: str) -> None:
     out, error = outcome_of(f"{START}print({text})")
     assert out == "" and error is not None and error.exit_status == HOSTILE_FORMATS[text]
+
+
+HOSTILE = sections(Path(__file__).parent / "programs" / "hostile.txt")
+
+
+@pytest.mark.parametrize("title", HOSTILE)
+def test_whatever_it_wants_it_ends_as_documented(title: str) -> None:
+    """Each title begins with the exit code; no limit that is met here depends on the clock."""
+    expected = int(title.partition(" ")[0])
+    budget = Budget(max_memory=64 << 20, max_steps=3_000_000)
+    try:
+        error = run(parse(Source(HOSTILE[title])), {}, budget=budget, write=lambda words: None).error
+    except ProgramError as refused:
+        error = refused.diagnostic
+    assert (0 if error is None else error.exit_status) == expected
+    if error is not None:
+        assert not re.search(r"gradcli|0x7|'_meta'|InternalError", error.message)
+        assert len(error.bounded().message) < 4000
+
+
+INVALID = """
+g = torch.Generator()
+state = g.get_state()
+state[{start}:{end}] = torch.tensor({bytes}, dtype=torch.uint8)
+g.set_state(state)
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "new"),
+    [(8, [0, 0, 0, 0]), (8, [255] * 4), (8, [113, 2, 0, 0]), (12, [0] * 4), (16, [113, 2]),
+     (16, [0, 202, 154, 59])],
+)  # fmt: skip
+def test_a_state_that_leads_out_of_the_words_is_invalid(start: int, new: list[int]) -> None:
+    """NumPy would read memory of the process there, or end it."""
+    text = INVALID.format(start=start, end=start + len(new), bytes=new)
+    _, error = outcome_of(text)
+    assert error is not None and error.message == "Invalid mt19937 state"

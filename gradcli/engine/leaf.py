@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from .errors import name_of
 from .mode import state
 from .node import AccumulateGrad, Node, Storage
 
@@ -21,8 +22,15 @@ NON_LEAF_GRAD = (
 
 
 def gradient_of(tensor: Tensor) -> Any:
-    """Its .grad, without the warning that a tensor in the middle of a graph gives."""
-    return None if tensor._meta is None else tensor._meta.grad
+    """Its .grad, without the warning that a tensor in the middle of a graph gives.
+
+    A program may have put something else among the parameters of an optimizer.
+    """
+    try:
+        meta = tensor._meta
+    except AttributeError:
+        raise AttributeError(f"'{name_of(tensor)}' object has no attribute 'grad'") from None
+    return None if meta is None else meta.grad
 
 
 def reset_gradient(tensor: Tensor, set_to_none: bool) -> None:

@@ -101,14 +101,16 @@ class Twister:
                 f"Expected a CPUGeneratorImplState of size {_STATE.size} "
                 f"but found the input RNG state size to be {array.size}"
             )
-        seed, left, _, following, *rest = _STATE.unpack(array.tobytes())
+        seed, left, seeded, following, *rest = _STATE.unpack(array.tobytes())
+        if not (seeded and 0 < left <= _WORDS and following <= _WORDS):
+            raise RuntimeError("Invalid mt19937 state")  # NumPy would read beyond the words
         words, (_, cached, _, valid, _, _) = rest[:_WORDS], rest[_WORDS:]
         self._seed, self._fresh = seed, following == 0
         self._cached_normal = cached if valid else None
         self._source().state = {
             "bit_generator": "MT19937",
             "state": {
-                "key": numpy.array(words, numpy.uint32),
+                "key": numpy.array(words, numpy.uint64).astype(numpy.uint32),
                 "pos": _WORDS if left == 1 else following,
             },
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ...engine.leaf import gradient_of as _grad
 from ...engine.mode import no_grad, state
 from ...engine.tensor import Tensor
 from ...operators import catalogue
@@ -12,10 +13,6 @@ from ...operators import catalogue
 
 def _listed(tensors: Any) -> list[Any]:
     return [tensors] if isinstance(tensors, Tensor) else state.taken(tensors)
-
-
-def _grad(parameter: Any) -> Any:
-    return None if parameter._meta is None else parameter._meta.grad
 
 
 def get_total_norm(

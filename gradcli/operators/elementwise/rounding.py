@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+from sys import float_info
 from typing import Any
 
 from ...engine.operator import Reduced, catalogue, composite, operator
@@ -79,6 +81,12 @@ round_ = operator(
     samples=("torch.round(x)", "x.round()"),
 )
 
+
+def _ten_to(power: int) -> float:
+    """A power of ten, infinite where no float is as large."""
+    return 10.0**power if power <= float_info.max_10_exp else inf
+
+
 round_decimals = operator(
     "round.decimals(Tensor self, *, int decimals) -> Tensor",
     node="RoundBackward1",
@@ -86,9 +94,9 @@ round_decimals = operator(
     refuse={w: f"\"round_cpu\" not implemented for '{w}'" for w in (*INTEGERS, "Bool")}
     | real_only("round_cpu"),
     forward=lambda xp, self, decimals: (
-        xp.rint(self * 10.0**decimals) / 10.0**decimals
+        xp.rint(self * _ten_to(decimals)) / _ten_to(decimals)
         if decimals >= 0
-        else xp.rint(self / 10.0**-decimals) * 10.0**-decimals
+        else xp.rint(self / _ten_to(-decimals)) * _ten_to(-decimals)
     ),
     self=lambda grad: zeros_as(grad),
     zero="flat",

@@ -210,6 +210,19 @@ def _fold(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
             f"but got input.size(1)={input.shape[-2]} and kernel_size=({kernel[0]}, {kernel[1]})."
         )
+    rows, columns = counts = [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, d, p, s in zip(size, *settings, strict=True)
+    ]
+    if min(counts) > 0 and input.shape[-1] != rows * columns:
+        given = zip(("output_size", "kernel_size", "dilation", "padding", "stride"),
+                    (size, *settings), strict=True)  # fmt: skip
+        told = ", ".join(f"{name}=({pair[0]}, {pair[1]})" for name, pair in given)
+        raise RuntimeError(
+            f"Given {told}, expected size of input's dimension 2 to match the calculated number of "
+            f"sliding blocks {rows} * {columns} = {rows * columns}, but got "
+            f"input.size(2)={input.shape[-1]}."
+        )
     return col2im.run(input, size, *settings)
 
 

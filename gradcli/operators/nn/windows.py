@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,7 +51,10 @@ def scatter(
     """
     ndim = len(stride)
     count, kernel = values.shape[-2 * ndim : -ndim], values.shape[-ndim:]
-    out = xp.zeros((*values.shape[: -2 * ndim], *shape), dtype=values.dtype)
+    sizes = [*values.shape[: -2 * ndim], *shape]
+    if math.prod(map(int, sizes)) * values.dtype.itemsize >= 1 << 63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={sizes}")
+    out = xp.zeros(sizes, dtype=values.dtype)
     places = list(xp.ndindex(*kernel))
     for place in reversed(places) if by_window else places:
         target = tuple(
