@@ -211,7 +211,8 @@ def test_whatever_it_wants_it_ends_as_documented(title: str) -> None:
     expected = int(title.partition(" ")[0])
     budget = Budget(max_memory=64 << 20, max_steps=3_000_000)
     try:
-        error = run(parse(Source(HOSTILE[title])), {}, budget=budget, write=lambda words: None).error
+        program = parse(Source(HOSTILE[title]))
+        error = run(program, {}, budget=budget, write=lambda words: None).error
     except ProgramError as refused:
         error = refused.diagnostic
     assert (0 if error is None else error.exit_status) == expected
