@@ -12,35 +12,21 @@ from .distribution import Distribution, run
 from .gammas import Beta, Dirichlet, Gamma
 from .joint import Independent, MultivariateNormal
 
-FORMULAS: dict[type, Callable[[Any, Any], Any]] = {}
 
-
-def _of(*kinds: type) -> Callable[[Callable[[Any, Any], Any]], Callable[[Any, Any], Any]]:
-    def note(formula: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        FORMULAS.update(dict.fromkeys(kinds, formula))
-        return formula
-
-    return note
-
-
-@_of(Normal)
 def _normal(p: Any, q: Any) -> Any:
     ratio = (p.scale / q.scale).pow(2)
     return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
 
 
-@_of(Cauchy)
 def _cauchy(p: Any, q: Any) -> Any:
     spread = ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log()
     return spread - (4 * p.scale * q.scale).log()
 
 
-@_of(LogNormal, HalfNormal)
 def _by_base(p: Any, q: Any) -> Any:
     return _normal(p.base_dist, q.base_dist)
 
 
-@_of(Categorical)
 def _categorical(p: Any, q: Any) -> Any:
     parts = p.probs * (p.logits - q.logits)
     parts[(q.probs == 0).expand_as(parts)] = math.inf
@@ -48,12 +34,10 @@ def _categorical(p: Any, q: Any) -> Any:
     return parts.sum(-1)
 
 
-@_of(OneHotCategorical)
 def _one_hot(p: Any, q: Any) -> Any:
     return _categorical(p._categorical, q._categorical)
 
 
-@_of(Bernoulli)
 def _bernoulli(p: Any, q: Any) -> Any:
     softplus = "nn.functional.softplus"
     first = p.probs * (run(softplus, -q.logits) - run(softplus, -p.logits))
@@ -65,7 +49,6 @@ def _bernoulli(p: Any, q: Any) -> Any:
     return first + second
 
 
-@_of(Binomial)
 def _binomial(p: Any, q: Any) -> Any:
     if bool((p.total_count < q.total_count).any()):
         raise NotImplementedError(
@@ -77,37 +60,31 @@ def _binomial(p: Any, q: Any) -> Any:
     return kl
 
 
-@_of(Geometric)
 def _geometric(p: Any, q: Any) -> Any:
     return -p.entropy() - run("log1p", -q.probs) / p.probs - q.logits
 
 
-@_of(Poisson)
 def _poisson(p: Any, q: Any) -> Any:
     return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
 
 
-@_of(Exponential)
 def _exponential(p: Any, q: Any) -> Any:
     ratio = q.rate / p.rate
     return -ratio.log() + ratio - 1
 
 
-@_of(Laplace)
 def _laplace(p: Any, q: Any) -> Any:
     ratio = p.scale / q.scale
     away = (p.loc - q.loc).abs()
     return -ratio.log() + away / q.scale + ratio * run("exp", -away / p.scale) - 1
 
 
-@_of(Uniform)
 def _uniform(p: Any, q: Any) -> Any:
     result = ((q.high - q.low) / (p.high - p.low)).log()
     result[(q.low > p.low) | (q.high < p.high)] = math.inf
     return result
 
 
-@_of(Gamma)
 def _gamma(p: Any, q: Any) -> Any:
     t1 = q.concentration * (p.rate / q.rate).log()
     t2 = q.concentration.lgamma() - p.concentration.lgamma()
@@ -115,7 +92,6 @@ def _gamma(p: Any, q: Any) -> Any:
     return t1 + t2 + t3 + (q.rate - p.rate) * (p.concentration / p.rate)
 
 
-@_of(Beta)
 def _beta(p: Any, q: Any) -> Any:
     p1, p0, q1, q0 = p.concentration1, p.concentration0, q.concentration1, q.concentration0
     whole, other = p1 + p0, q1 + q0
@@ -125,7 +101,6 @@ def _beta(p: Any, q: Any) -> Any:
     return t1 - t2 + t3 + t4 + (other - whole) * whole.digamma()
 
 
-@_of(Dirichlet)
 def _dirichlet(p: Any, q: Any) -> Any:
     whole, other = p.concentration.sum(-1), q.concentration.sum(-1)
     t1 = whole.lgamma() - other.lgamma()
@@ -135,7 +110,6 @@ def _dirichlet(p: Any, q: Any) -> Any:
     return t1 - t2 + (t3 * t4).sum(-1)
 
 
-@_of(MultivariateNormal)
 def _joint_normal(p: Any, q: Any) -> Any:
     if p.event_shape != q.event_shape:
         raise ValueError(
@@ -149,11 +123,32 @@ def _joint_normal(p: Any, q: Any) -> Any:
     return half + 0.5 * (spread + away - p.event_shape[0])
 
 
-@_of(Independent)
 def _independent(p: Any, q: Any) -> Any:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError
     return p._together(kl_divergence(p.base_dist, q.base_dist))
+
+
+FORMULAS: dict[type, Callable[[Any, Any], Any]] = {
+    Normal: _normal,
+    Cauchy: _cauchy,
+    LogNormal: _by_base,
+    HalfNormal: _by_base,
+    Categorical: _categorical,
+    OneHotCategorical: _one_hot,
+    Bernoulli: _bernoulli,
+    Binomial: _binomial,
+    Geometric: _geometric,
+    Poisson: _poisson,
+    Exponential: _exponential,
+    Laplace: _laplace,
+    Uniform: _uniform,
+    Gamma: _gamma,
+    Beta: _beta,
+    Dirichlet: _dirichlet,
+    MultivariateNormal: _joint_normal,
+    Independent: _independent,
+}
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Any:

@@ -64,7 +64,7 @@ class State:
         self.hooked = False  # a hook was registered, or a gradient retained, ever
         self.reshaped = False  # a leaf of a graph took another shape in place, ever
         self.sweeping = False  # an ordinary pass is under way
-        self.next_handle = itertools.count(1).__next__  # the numbers of registered hooks
+        self.next_handle = itertools.count().__next__  # the numbers of registered hooks
 
     def _observe(self, value: Any) -> None:
         self._observer = value

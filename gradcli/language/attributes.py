@@ -8,6 +8,7 @@ the names that a class publishes in TAKES.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -90,12 +91,19 @@ def get_attribute(value: Any, name: str) -> Any:
     return _universal(value, name)
 
 
+# What programs look at to see which hooks a module has: a copy, by the numbers of the handles.
+HOOKS = frozenset({"_forward_pre_hooks", "_forward_hooks"})
+
+
 def part_of(value: Any, name: str) -> Any:
     """A parameter, buffer or module that a module of nn has registered, or computes of them."""
     own = value.__dict__
     for table in PARTS:
         if name in (own.get(table) or ()):
             return own[table][name]
+    if name in HOOKS:
+        registered = own[name].items()
+        return adopt(OrderedDict((number, entry[0]) for number, entry in registered))
     computed = derived(value, name)
     return MISSING if computed is None else adopt(computed)
 

@@ -148,7 +148,9 @@ MODULES: dict[str, Module] = {
         "is_torchelastic_launched init_process_group destroy_process_group barrier all_reduce "
         "all_gather broadcast reduce scatter gather send recv new_group get_rank get_world_size",
     ),
-    "torch.multiprocessing": _module("standard.elsewhere", "spawn Process Pool Queue"),
+    "torch.multiprocessing": _module(
+        "standard.elsewhere", "spawn Process Pool Queue set_start_method"
+    ),
     "torch.hub": _module(
         "standard.elsewhere", "load list help load_state_dict_from_url download_url_to_file"
     ),

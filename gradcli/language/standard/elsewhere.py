@@ -56,9 +56,10 @@ MODULES: dict[str, Any] = {
             _PROCESSES,
         ),
     },
-    "torch.multiprocessing": _refusals(
-        "torch.multiprocessing", "spawn Process Pool Queue", _PROCESSES
-    ),
+    "torch.multiprocessing": {
+        **functions({"set_start_method": lambda method, force=False: None}),
+        **_refusals("torch.multiprocessing", "spawn Process Pool Queue", _PROCESSES),
+    },
     "torch.hub": _refusals(
         "torch.hub", "load list help load_state_dict_from_url download_url_to_file", _NETWORK
     ),

@@ -26,9 +26,20 @@ def _run(name: str, *arguments: Any, **options: Any) -> Any:
 class BasePruningMethod:
     """Puts mask * original under the parameter's name before each call of the module."""
 
-    PUBLIC: tuple[str, ...] = ("PRUNING_TYPE", "compute_mask", "apply_mask", "prune", "remove")
+    PUBLIC: tuple[str, ...] = (
+        "PRUNING_TYPE",
+        "compute_mask",
+        "apply_mask",
+        "prune",
+        "remove",
+        "_tensor_name",
+    )
     PRUNING_TYPE = "unstructured"
     name: str | None = None
+
+    @property
+    def _tensor_name(self) -> str | None:
+        return self.name
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         raise NotImplementedError
