@@ -34,7 +34,7 @@ from gradcli.nn.module import TABLES as PARTS
 from gradcli.nn.module import Module
 
 HOUSE = Path(gradcli.__file__).parent
-PACKAGES = ("nn", "optim", "utils", "autograd", "func", "arrays")
+PACKAGES = ("nn", "optim", "utils", "autograd", "func", "arrays", "distributions")
 
 
 def test_nothing_else_can_be_reached() -> None:
