@@ -210,6 +210,7 @@ DRAWING = frozenset(
 )
 # The same below torch.
 DRAWING_BELOW = ("torch.utils.tensorboard",)
+OUTSIDE = "nothing that leaves the program"
 # What a program can have in the place of a module that it can't, by the module's first word.
 INSTEAD: dict[str, str] = {
     "sklearn": "torch (random_split of torch.utils.data, and means and deviations of tensors)",
@@ -238,8 +239,8 @@ INSTEAD: dict[str, str] = {
     "multiprocessing": "a plain loop",
     "concurrent": "a plain loop",
     "asyncio": "a plain loop",
-    "subprocess": "nothing that leaves the program",
-    "socket": "nothing that leaves the program",
+    "subprocess": OUTSIDE,
+    "socket": OUTSIDE,
     "requests": "--set x=@data.npz:key for data in files",
     "urllib": "--set x=@data.npz:key for data in files",
     "wget": "--set x=@data.npz:key for data in files",
@@ -274,7 +275,7 @@ def is_elsewhere(home: str, name: str) -> bool:
     root = home.partition(".")[0]
     if root == "torch":
         return home in ELSEWHERE or f"{home}.{name}" in ELSEWHERE
-    return root in INSTEAD or root in ELSEWHERE
+    return root in ELSEWHERE or INSTEAD.get(root, OUTSIDE) != OUTSIDE
 
 
 def refusal(name: str) -> tuple[str, str]:
