@@ -78,6 +78,8 @@ def is_array(value: Any) -> bool:
 
 def from_dlpack(source: Any) -> Tensor:
     """torch.from_dlpack: shares the memory of another library's array."""
+    if not hasattr(source, "__dlpack_device__"):
+        raise TypeError("from_dlpack takes a tensor, or an array of another library")
     on_gpu = source.__dlpack_device__()[0] == CUDA_OF_DLPACK
     return from_array((array_module(Device("cuda")) if on_gpu else numpy).from_dlpack(source))
 
