@@ -99,7 +99,7 @@ def flush() -> None:
 
 def save(path: str, pieces: Iterable[Terminal]) -> None:
     """The answer, into a file: the old one stays until the new one is whole."""
-    number = _own_stream(path)
+    number = open_stream(path)
     if number is not None:
         flush()
         with open(
@@ -150,7 +150,7 @@ def _keep_mode(new: int, path: str) -> None:
             os.fchmod(new, stat.S_IMODE(mode) & 0o777)
 
 
-def _own_stream(path: str) -> int | None:
+def open_stream(path: str) -> int | None:
     """The number of a stream that is open here: what it leads to is added to, and not replaced."""
     folder, name = os.path.split(path)
     if folder in ("/dev/fd", "/proc/self/fd") and name.isdecimal() and len(name) < 10:

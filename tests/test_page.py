@@ -91,6 +91,8 @@ def test_show_prints_the_path(folder: Path) -> None:
     out = folder / "elsewhere.html"
     assert gradcli("show", str(program), "--no-open", "-o", str(out), **cache).returncode == 0
     assert out.read_text("utf-8").endswith("</html>\n")
+    done = gradcli("show", str(program), "-o", "-", **cache)
+    assert done.stdout.endswith("</html>\n") and done.stderr == ""
 
 
 # ---------------------------------------------------------------- driven

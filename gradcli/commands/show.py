@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from ..options import OUTPUT, Command, Shared, flag, shared, under
-from ..output import put_in_place, write
+from ..output import open_stream, put_in_place, write
 from ..render.escape import Terminal, line
 from .differentiation import DEPTH, DRAWN, EXPAND, FOLD, HIDE, PASS
 from .environment import Environment, guarded
@@ -74,7 +74,7 @@ def command(common: Shared, asked: Asked) -> int:
         if common.out is None:
             put_in_place(path, pieces)
         status = env.finish(ran)
-        if common.quiet < 2:
+        if common.quiet < 2 and open_stream(path) is None:  # who takes the page there opens it
             write([Terminal(line(path) + "\n")])
             if not asked.no_open and not _opened(path) and not common.quiet:
                 env.note("no browser could be opened here: open this file in one")

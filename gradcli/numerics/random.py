@@ -31,6 +31,7 @@ _C_NAMES = {
     "int32": "int", "int64": "long", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
     "float32": "float", "float64": "double",
 }  # fmt: skip
+PIECE = 1 << 18  # numbers that are drawn at a time
 # From this span on an integer takes two words.
 _WIDE_SPAN = 1 << 28
 
@@ -100,11 +101,14 @@ class Generator(Twister):
             )
         # The half types are drawn in float32; what rounds up to the bound becomes the other one.
         kind = _drawn(dtype)
-        values = self.fractions(math.prod(size), kind)
         start, stop = numpy.array([low, high]).astype(kind.numpy)
-        if (low, high) != (0.0, 1.0):
-            fused = fused_double if kind is float64 else fused_single
-            values = fused(values, stop - start, start)
+        fused = fused_double if kind is float64 else fused_single
+        values = numpy.empty(math.prod(size), kind.numpy)
+        for first in range(0, values.size, PIECE):  # doubles on the way, so not all at once
+            piece = self.fractions(min(PIECE, values.size - first), kind)
+            if (low, high) != (0.0, 1.0):
+                piece = fused(piece, stop - start, start)
+            values[first : first + PIECE] = piece
         if kind is not dtype:
             start, stop = rounded(numpy.array([start, stop]), dtype)
             values = rounded(values, dtype)
