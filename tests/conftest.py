@@ -15,6 +15,9 @@ from oracle import oracle
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
+# Hundreds of tests start a process, and each would compile the whole package.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # What failed last is remembered in the user's cache; tests have one of their own.
 os.environ["XDG_CACHE_HOME"] = str(Path(tempfile.gettempdir()) / "gradcli-tests")
 
