@@ -25,26 +25,29 @@ class Unwritable(Exception):
 
 
 @question
-def misuses(library: Any) -> dict[str, list[Any]]:
-    """For each entry the calls that must fail, by the function's name, and how they end."""
+def misuses_of(library: Any, name: str) -> list[Any]:
+    """The calls of an entry that must fail, by the function's name, and how they end."""
+    entry = _entries().get(name)
+    function = None if entry is None else named(library, entry.op)
+    if entry is None or function is None or entry.error_inputs_func is None:
+        return []
+    found = []
+    library.manual_seed(0)
+    for error in entry.error_inputs("cpu"):
+        sample = error.sample_input
+        try:
+            call = written([sample.input, list(sample.args), sample.kwargs])
+        except Unwritable:
+            continue
+        found.append([function, call, ended(entry.op, sample.input, sample.args, sample.kwargs)])
+    return found
+
+
+@functools.cache
+def _entries() -> dict[str, Any]:
     import op_database
 
-    found: dict[str, list[Any]] = {}
-    for entry in op_database.load():
-        function = named(library, entry.op)
-        if function is None or entry.error_inputs_func is None:
-            continue
-        library.manual_seed(0)
-        for error in entry.error_inputs("cpu"):
-            sample = error.sample_input
-            try:
-                call = written([sample.input, list(sample.args), sample.kwargs])
-            except Unwritable:
-                continue
-            found.setdefault(op_database.identity(entry), []).append(
-                [function, call, ended(entry.op, sample.input, sample.args, sample.kwargs)]
-            )
-    return found
+    return {op_database.identity(entry): entry for entry in op_database.load()}
 
 
 def named(library: Any, function: Any) -> str | None:

@@ -97,7 +97,7 @@ def declared() -> Iterator[None]:
         ("y = torch.ramp(x).sum()\ny.backward()", "x.grad[1]", "dead-relu",
          "y = F.softplus(x).sum()"),
         ("y = torch.top(x) * 2\ny.backward()", "x.grad[1]", "masked",
-         "a share for all: y = torch.logsumexp((x).flatten(), 0) * 2"),
+         "a share for all: y = torch.logsumexp(x.flatten(), 0) * 2"),
         ("z = x * 0\ny = torch.length(z)\ny.backward()", "x", "nan-born-backward",
          "y = torch.length((z + 1e-6))"),
     ],

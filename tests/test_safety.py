@@ -117,8 +117,6 @@ class A(int): pass
 ----
 class A(torch.Tensor): pass
 ----
-type("A", (), {})
-----
 type(torch.float32)("O")
 ----
 torch.dtype("O")

@@ -72,9 +72,6 @@ class UntypedStorage:
         return f"{rows}[{self.torch_name}({self._head()}) of size {self.size()}]"
 
 
-UntypedStorage.__name__ = "torch.storage.UntypedStorage"  # in Python's own messages
-
-
 class TypedStorage(UntypedStorage):
     PUBLIC = ("dtype", "untyped")
     torch_name = "torch.storage.TypedStorage"
@@ -105,3 +102,7 @@ def storage_of(tensor: Tensor) -> TypedStorage:
     order = sorted(range(array.ndim), key=lambda place: -array.strides[place])
     flat = array.transpose(order).reshape(-1)
     return TypedStorage(flat, whole)
+
+
+for _kind in (UntypedStorage, TypedStorage):
+    _kind.__name__ = _kind.torch_name  # in Python's own messages

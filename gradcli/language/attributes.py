@@ -56,7 +56,7 @@ def missing(value: Any, name: str, message: str | None = None) -> MissingAttribu
 
 def _no_attribute(value: Any, name: str) -> str:
     if type(value) is Type:
-        return f"type object '{value.name}' has no attribute '{name}'"
+        return f"type object '{value.in_messages}' has no attribute '{name}'"
     if type(value) is Namespace:
         return f"module '{value.path}' has no attribute '{name}'"
     owner = value.name().split("::")[-1] if isinstance(value, Node) else type_name(value)

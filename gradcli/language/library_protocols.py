@@ -31,7 +31,7 @@ def _iterate(value: Any) -> Iterator[Any] | None:
 
 def _subscripted(value: Type, inner: Any) -> Any:
     if value.name not in GENERIC:
-        raise TypeError(f"type '{value.name}' is not subscriptable")
+        raise TypeError(f"type '{value.in_messages}' is not subscriptable")
     return Annotation(value.name)  # list[int], for annotations
 
 
@@ -59,10 +59,10 @@ def _host_name(value: Any) -> str | None:
         return value.name().split("::")[-1]
     if isinstance(value, Tensor):
         return "Parameter" if value.is_parameter else "Tensor"
-    return _HOST_NAMES.get(type(value))
+    return HOST_NAMES.get(type(value))
 
 
-_HOST_NAMES: dict[type, str] = {Device: "torch.device", DType: "torch.dtype", Size: "torch.Size"}
+HOST_NAMES: dict[type, str] = {Device: "torch.device", DType: "torch.dtype", Size: "torch.Size"}
 
 
 def _caller(value: Any) -> Callable[..., Any] | None:

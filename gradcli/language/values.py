@@ -238,6 +238,12 @@ class Type:
     def text(self) -> str:
         return f"<class '{self.module}.{self.name}'>" if self.module else f"<class '{self.name}'>"
 
+    @property
+    def in_messages(self) -> str:
+        """The name in Python's errors: whole for a class that PyTorch wrote in C."""
+        written = getattr(self.host, "__name__", "")
+        return written if "." in written else self.name
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _counted(self.construct, args, kwargs)
 

@@ -172,7 +172,7 @@ def parts(
     if isinstance(value, kind) or value is None or type(value) in (bool, int, float, str, complex):
         yield name, value
     elif depth < 3 and isinstance(value, (list, tuple)):
-        yield name, [type(value).__name__ if type(value).__name__ != "Size" else "Size", len(value)]
+        yield name, [type(value).__name__.removeprefix("torch."), len(value)]
         for place, item in enumerate(value):
             yield from parts(f"{name}[{place}]", item, kind, module, depth + 1)
     elif depth < 3 and isinstance(value, dict):

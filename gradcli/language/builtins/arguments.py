@@ -35,6 +35,8 @@ def _copied(function: FunctionType) -> FunctionType:
         function.__closure__,
     )  # fmt: skip
     made.__kwdefaults__ = function.__kwdefaults__
+    made.__annotations__ = function.__annotations__
+    made.__dict__.update(function.__dict__)
     return made
 
 
@@ -42,6 +44,7 @@ def _copied(function: FunctionType) -> FunctionType:
 # no program knows.
 PYTORCHS = ("_BatchNorm.", "_InstanceNorm.", "_DecoratorContextManager.__call__")
 OURS = ("_", "Configured.", "Number.", "WrappedNumber.", "ArrayType.", "Twister.")
+INHERITED = "inherited"  # the mark of a copy that was named for a class
 
 
 def name_inherited(kind: Any, published: set[str]) -> None:
@@ -56,11 +59,15 @@ def name_inherited(kind: Any, published: set[str]) -> None:
         ):
             continue
         own = word in kind.__dict__ and "." in function.__qualname__
-        if own or function.__qualname__.startswith(OURS):
+        # Named for a class above before: whichever is asked for first, each has its own name.
+        ours = function.__qualname__.startswith(OURS) or INHERITED in function.__dict__
+        if own or ours:
             called = f"{kind.__name__}.{word}"
             if function.__qualname__ != called:
                 made = _copied(function)
                 made.__qualname__ = called
+                if ours:
+                    made.__dict__[INHERITED] = True
                 setattr(kind, word, made)
 
 

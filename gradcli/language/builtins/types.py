@@ -102,7 +102,7 @@ NEVER: frozenset[type] = frozenset({DType, Node})
 def _library_constructor(kind: type) -> Callable[..., Any]:
     def construct(*args: Any, **kwargs: Any) -> Any:
         if kind not in CONSTRUCTIBLE and not publishes(kind):
-            raise TypeError(f"cannot create '{host_type(kind).name}' instances")
+            raise TypeError(f"cannot create '{host_type(kind).in_messages}' instances")
         return adopt(kind(*args, **kwargs))
 
     return construct

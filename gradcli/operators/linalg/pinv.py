@@ -283,7 +283,10 @@ lstsq = composite(
     _lstsq,
     where="linalg",
     doc="The least-squares solution of a linear system.",
-    samples=("torch.linalg.lstsq(a, b)[0]", "torch.linalg.lstsq(x.t(), a[:, :1]).solution"),
+    samples=(
+        "torch.linalg.lstsq(a, b)[0]",
+        "torch.linalg.lstsq(x.t().double(), a[:, :1].double()).solution",
+    ),
 )
 
 # ---- the matrix exponential

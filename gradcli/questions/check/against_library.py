@@ -16,7 +16,7 @@ from ... import namespace
 from ...engine import typed_storage
 from ...engine.tensor import METHODS, PROPERTIES
 from ...engine.wrapped import WITH_NUMPY, unwrapped
-from ...language import classes, instances
+from ...language import classes, instances, library_protocols
 from ...language.adoption import KNOWN, adopt, adopting
 from ...language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, missing
 from ...language.calls import call
@@ -248,6 +248,7 @@ def _know_classes(torch: Any) -> None:
     PUBLISHED[torch.Generator] = frozenset(published(namespace.resolve("Generator")))
     for name in ("TypedStorage", "UntypedStorage"):
         kind = getattr(torch.storage, name)
+        library_protocols.HOST_NAMES[kind] = f"torch.storage.{name}"
         PUBLISHED[kind] = frozenset(published(getattr(typed_storage, name)))
         TABLES[kind] = _storage(kind)
     # A warning of the process, not of the program: PyTorch gives it to the first one only.
