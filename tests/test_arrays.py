@@ -170,7 +170,7 @@ np.add.at(np.zeros(1), np.broadcast_to(0, 10**12), 1)
 def test_what_takes_too_much_is_stopped_before_it_begins(line: str) -> None:
     body = "".join(f"    {statement.strip()}\n" for statement in line.split(";;"))
     text = f"{FIRST}a = np.zeros(3)\ntry:\n{body}except Exception as error:\n    print(error)\n"
-    budget = Budget(max_steps=1_000_000, timeout=30.0, max_memory=1 << 29)
+    budget = Budget(max_steps=100_000, timeout=30.0, max_memory=1 << 29)
     asked = state.reserve, state.charge
     state.reserve, state.charge = budget.charge_bytes, budget.charge
     tracemalloc.start()
