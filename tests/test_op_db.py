@@ -33,7 +33,7 @@ DOMAIN: dict[str, list[str]] = json.loads(
     (Path(__file__).parent / "op_db_domain.json").read_text("utf-8")
 )
 ASKED = os.environ.get("GRADCLI_OP_DB", "")
-FEW = {"float32": 2, "float64": 1}
+FEW = {"float32": 3, "float64": 2}
 FIRST = 64  # of which the few are taken: some entries make a thousand
 HALVES = ("float16", "bfloat16")  # by default half of the entries run a sample of one of them
 TYPES = ("float32", "float64", "int64", "int32", "uint8", "bool", *HALVES)
