@@ -20,9 +20,10 @@ from .distribution import (
 )
 
 
-class Normal(Distribution):
+class _Placed(Distribution):
+    """By a place and a scale."""
+
     PUBLIC: tuple[str, ...] = ("loc", "scale", "cdf", "icdf")
-    torch_name = "torch.distributions.normal.Normal"
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
@@ -34,10 +35,16 @@ class Normal(Distribution):
         yield "scale", self.scale, POSITIVE
 
     @property
-    def mean(self) -> Any:
+    def mode(self) -> Any:
         return self.loc
 
-    mode = mean
+
+class Normal(_Placed):
+    torch_name = "torch.distributions.normal.Normal"
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
 
     @property
     def stddev(self) -> Any:
@@ -187,25 +194,6 @@ class Exponential(Distribution):
 
     def entropy(self) -> Any:
         return 1.0 - self.rate.log()
-
-
-class _Placed(Distribution):
-    """By a place and a scale."""
-
-    PUBLIC: tuple[str, ...] = ("loc", "scale", "cdf", "icdf")
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = together(loc, scale)
-        self._settle(self.loc.size(), validate_args)
-
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
-        yield "loc", self.loc, REAL
-        yield "scale", self.scale, POSITIVE
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
 
 class Laplace(_Placed):
