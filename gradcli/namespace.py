@@ -10,6 +10,7 @@ import re
 from importlib import import_module
 from typing import Any
 
+from .engine.class_name import name_in_messages
 from .engine.run_state import run_state
 
 _ENGINE = "gradcli.engine."
@@ -400,7 +401,7 @@ def numel(input: Any) -> int:
 
 
 def typename(value: Any) -> str:
-    return value.type() if is_tensor(value) else type(value).__name__
+    return value.type() if is_tensor(value) else name_in_messages(type(value))
 
 
 def broadcast_shapes(*shapes: Any) -> Any:

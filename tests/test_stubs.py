@@ -113,4 +113,10 @@ def test_classes_are_called_as_pytorch_calls_them() -> None:
     assert str(type(x)) == "<class 'torch.Tensor'>" and str(torch.Size) == "<class 'torch.Size'>"
     assert str(type(x.dtype)) == "<class 'torch.dtype'>"
     assert str(type(x.device)) == "<class 'torch.device'>"
+    parts = (x, x.shape, x.dtype, x.device, x.layout, torch.finfo(x.dtype))
+    assert [type(part).__name__ for part in parts] == [
+        "Tensor", "Size", "dtype", "device", "layout", "finfo",
+    ]  # fmt: skip
+    with pytest.raises(TypeError, match=r"operand type\(s\) for -: 'torch.Size' and 'int'"):
+        x.shape - 1  # type: ignore[operator]
     assert torch.__version__ == metadata.version("gradcli")  # it is one module under two names

@@ -17,7 +17,7 @@ class finfo:
     """np.finfo(dtype): the limits of a type of floating numbers."""
 
     __slots__ = ("_of",)
-    torch_name = "numpy.finfo"
+    _torch_name = "numpy.finfo"
     PUBLIC = ("bits", "dtype", "eps", "epsneg", "max", "min", "resolution", "smallest_normal",
               "smallest_subnormal", "tiny", "precision")  # fmt: skip
 
@@ -47,7 +47,7 @@ class iinfo:
     """np.iinfo(dtype): the limits of a type of integers."""
 
     __slots__ = ("_of",)
-    torch_name = "numpy.iinfo"
+    _torch_name = "numpy.iinfo"
     PUBLIC = ("bits", "dtype", "max", "min")
 
     def __init__(self, dtype: Any) -> None:
@@ -104,7 +104,7 @@ def _wished(every: Any, kinds: dict[str, Any]) -> dict[str, str]:
 class Errstate:
     """np.errstate(divide="ignore"): settings that hold within a `with`."""
 
-    torch_name = "numpy.errstate"
+    _torch_name = "numpy.errstate"
     PUBLIC: tuple[str, ...] = ()
 
     def __init__(self, *, all: Any = None, **kinds: Any) -> None:

@@ -85,7 +85,7 @@ def get_printoptions() -> dict[str, Any]:
 class Printing:
     """np.printoptions(...): options that hold within a `with`."""
 
-    torch_name = "numpy.printoptions"
+    _torch_name = "numpy.printoptions"
     PUBLIC: tuple[str, ...] = ()
 
     def __init__(self, precision: Any = None, threshold: Any = None, **others: Any) -> None:

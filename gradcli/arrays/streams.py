@@ -59,7 +59,7 @@ class RandomState(Stream):
     """numpy.random.RandomState"""
 
     __slots__ = ()
-    torch_name = "numpy.random.RandomState"
+    _torch_name = "numpy.random.RandomState"
 
     def __init__(self, seed: Any = None) -> None:
         self.source = numpy.random.RandomState(_seed(seed))
@@ -90,7 +90,7 @@ class Generator(Stream):
     """numpy.random.Generator"""
 
     __slots__ = ()
-    torch_name = "numpy.random.Generator"
+    _torch_name = "numpy.random.Generator"
 
     def __init__(self, seed: Any = None) -> None:
         self.source = numpy.random.default_rng(_seed(seed))

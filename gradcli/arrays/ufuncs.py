@@ -21,7 +21,7 @@ class Ufunc:
     """numpy.ufunc"""
 
     __slots__ = ("call", "name", "own")
-    torch_name = "numpy.ufunc"
+    _torch_name = "numpy.ufunc"
     PUBLIC: tuple[str, ...] = ("at", "nin", "nout")
 
     def __init__(self, name: str) -> None:

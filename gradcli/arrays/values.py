@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from ..engine.dtypes import DType
+from ..engine.errors import type_name
 from ..engine.mode import state
 from ..engine.tensor import Tensor
 from ..engine.wrapped import WITH_NUMPY, Wrapped, WrappedNumber
@@ -28,7 +30,7 @@ class Array(Wrapped):
     """numpy.ndarray; its operators and methods are attached by `operators` and `methods`."""
 
     __slots__ = ()
-    torch_name = "numpy.ndarray"
+    _torch_name = "numpy.ndarray"
     PUBLIC: tuple[str, ...] = ()
 
 
@@ -36,7 +38,7 @@ class ArrayType(Wrapped):
     """numpy.dtype: the type of an array's elements."""
 
     __slots__ = ()
-    torch_name = "numpy.dtype"
+    _torch_name = "numpy.dtype"
     PUBLIC = ("name", "kind", "char", "str", "itemsize", "type", "num", "byteorder")
 
     def __new__(cls, dtype: Any) -> Any:
@@ -71,7 +73,7 @@ class Number(WrappedNumber):
     """numpy.generic, below which there is a class for each of NumPy's types of numbers."""
 
     __slots__ = ()
-    torch_name = "numpy.generic"
+    _torch_name = "numpy.generic"
     PUBLIC: tuple[str, ...] = ()
     of: type = numpy.generic
 
@@ -103,7 +105,12 @@ def number_class(kind: type) -> type:
 def _number_class(kind: type) -> type:
     bases = tuple(number_class(base) for base in kind.__bases__ if issubclass(base, numpy.generic))
     name = f"numpy.{kind.__name__}"
-    body: dict[str, Any] = {"__slots__": (), "of": kind, "torch_name": name, "__module__": __name__}
+    body: dict[str, Any] = {
+        "__slots__": (),
+        "of": kind,
+        "_torch_name": name,
+        "__module__": __name__,
+    }
     if issubclass(kind, float | complex):
         body["is_python"] = True
     if issubclass(kind, numpy.integer):
@@ -161,16 +168,12 @@ def _class(value: Any) -> Any:
         return kind.of
     if isinstance(value, slice):
         return slice(*[host(part) for part in (value.start, value.stop, value.step)])
-    raise TypeError(f"numpy arrays hold numbers here, not objects such as '{_name(value)}'")
-
-
-def _name(value: Any) -> str:
-    return getattr(value, "type_name", None) or type(value).__name__
+    raise TypeError(f"numpy arrays hold numbers here, not objects such as '{type_name(value)}'")
 
 
 def element_type(value: Any) -> numpy.dtype[Any]:
     """A dtype as a program names it; objects, records and dates are none."""
-    if value.__class__.__name__ == "torch.dtype":  # one of torch's
+    if isinstance(value, DType):
         raise TypeError(f"Cannot interpret '{value!r}' as a data type")
     found = value if isinstance(value, str) else host(value)
     if isinstance(found, list | tuple) or (isinstance(found, str) and "," in found[:LETTERS]):
@@ -196,13 +199,13 @@ def check_type(dtype: numpy.dtype[Any]) -> None:
 class LinAlgError(ValueError):
     """numpy.linalg.LinAlgError"""
 
-    torch_name = "numpy.linalg.LinAlgError"
+    _torch_name = "numpy.linalg.LinAlgError"
 
 
 class AxisError(ValueError, IndexError):
     """numpy.exceptions.AxisError"""
 
-    torch_name = "numpy.exceptions.AxisError"
+    _torch_name = "numpy.exceptions.AxisError"
 
 
 class EigResult(NamedTuple):

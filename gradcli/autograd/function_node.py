@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine.catalogue import catalogue
 from ..engine.causes import Freed
-from ..engine.hook_calls import type_name
+from ..engine.errors import type_name
 from ..engine.mode import state
 from ..engine.node import CustomNode
 from ..engine.saved import freed, keep, kept_array, taken

@@ -19,7 +19,7 @@ __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 class GradcheckError(RuntimeError):
     """A derivative that finite differences contradict."""
 
-    torch_name = "torch.autograd.gradcheck.GradcheckError"
+    _torch_name = "torch.autograd.gradcheck.GradcheckError"
 
 
 class Settings(NamedTuple):

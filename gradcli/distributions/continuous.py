@@ -40,7 +40,7 @@ class _Placed(Distribution):
 
 
 class Normal(_Placed):
-    torch_name = "torch.distributions.normal.Normal"
+    _torch_name = "torch.distributions.normal.Normal"
 
     @property
     def mean(self) -> Any:
@@ -86,7 +86,7 @@ class Normal(_Placed):
 
 class Uniform(Distribution):
     PUBLIC: tuple[str, ...] = ("low", "high", "cdf", "icdf")
-    torch_name = "torch.distributions.uniform.Uniform"
+    _torch_name = "torch.distributions.uniform.Uniform"
     has_rsample = True
 
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
@@ -149,7 +149,7 @@ def _like(value: Any, shape: Any) -> Any:
 
 class Exponential(Distribution):
     PUBLIC: tuple[str, ...] = ("rate", "cdf", "icdf")
-    torch_name = "torch.distributions.exponential.Exponential"
+    _torch_name = "torch.distributions.exponential.Exponential"
     has_rsample = True
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
@@ -197,7 +197,7 @@ class Exponential(Distribution):
 
 
 class Laplace(_Placed):
-    torch_name = "torch.distributions.laplace.Laplace"
+    _torch_name = "torch.distributions.laplace.Laplace"
 
     @property
     def mean(self) -> Any:
@@ -234,7 +234,7 @@ class Laplace(_Placed):
 
 
 class Cauchy(_Placed):
-    torch_name = "torch.distributions.cauchy.Cauchy"
+    _torch_name = "torch.distributions.cauchy.Cauchy"
 
     def _filled(self, value: float) -> Any:
         like = {"dtype": self.loc.dtype, "device": self.loc.device}
@@ -269,7 +269,7 @@ class Cauchy(_Placed):
 
 class LogNormal(Distribution):
     PUBLIC: tuple[str, ...] = ("loc", "scale", "base_dist", "cdf", "icdf")
-    torch_name = "torch.distributions.log_normal.LogNormal"
+    _torch_name = "torch.distributions.log_normal.LogNormal"
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
@@ -323,7 +323,7 @@ class LogNormal(Distribution):
 
 class HalfNormal(Distribution):
     PUBLIC: tuple[str, ...] = ("scale", "base_dist", "cdf", "icdf")
-    torch_name = "torch.distributions.half_normal.HalfNormal"
+    _torch_name = "torch.distributions.half_normal.HalfNormal"
     has_rsample = True
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:

@@ -60,7 +60,7 @@ class _Chances(Distribution):
 
 
 class Bernoulli(_Chances):
-    torch_name = "torch.distributions.bernoulli.Bernoulli"
+    _torch_name = "torch.distributions.bernoulli.Bernoulli"
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -122,7 +122,7 @@ def _entropy_of(logits: Any, value: Any) -> Any:
 
 
 class Categorical(_Chances):
-    torch_name = "torch.distributions.categorical.Categorical"
+    _torch_name = "torch.distributions.categorical.Categorical"
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -183,7 +183,7 @@ class Categorical(_Chances):
 
 class OneHotCategorical(Distribution):
     PUBLIC: tuple[str, ...] = ("probs", "logits")
-    torch_name = "torch.distributions.one_hot_categorical.OneHotCategorical"
+    _torch_name = "torch.distributions.one_hot_categorical.OneHotCategorical"
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -235,7 +235,7 @@ class OneHotCategorical(Distribution):
 
 
 class Geometric(Bernoulli):
-    torch_name = "torch.distributions.geometric.Geometric"
+    _torch_name = "torch.distributions.geometric.Geometric"
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -283,7 +283,7 @@ class Geometric(Bernoulli):
 
 class Poisson(Distribution):
     PUBLIC: tuple[str, ...] = ("rate",)
-    torch_name = "torch.distributions.poisson.Poisson"
+    _torch_name = "torch.distributions.poisson.Poisson"
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
         (self.rate,) = together(rate)
@@ -316,7 +316,7 @@ class Poisson(Distribution):
 
 class Binomial(Bernoulli):
     PUBLIC: tuple[str, ...] = ("total_count", "enumerate_support")
-    torch_name = "torch.distributions.binomial.Binomial"
+    _torch_name = "torch.distributions.binomial.Binomial"
 
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None,
@@ -388,7 +388,7 @@ class Binomial(Bernoulli):
 
 class Multinomial(Distribution):
     PUBLIC: tuple[str, ...] = ("total_count", "probs", "logits")
-    torch_name = "torch.distributions.multinomial.Multinomial"
+    _torch_name = "torch.distributions.multinomial.Multinomial"
 
     def __init__(
         self, total_count: int = 1, probs: Any = None, logits: Any = None,

@@ -34,7 +34,7 @@ def _plain(concentration: Any) -> Any:
 
 class Gamma(Distribution):
     PUBLIC: tuple[str, ...] = ("concentration", "rate")
-    torch_name = "torch.distributions.gamma.Gamma"
+    _torch_name = "torch.distributions.gamma.Gamma"
     has_rsample = True
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
@@ -79,7 +79,7 @@ class Gamma(Distribution):
 
 class Chi2(Gamma):
     PUBLIC: tuple[str, ...] = ("df",)
-    torch_name = "torch.distributions.chi2.Chi2"
+    _torch_name = "torch.distributions.chi2.Chi2"
 
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args)
@@ -94,7 +94,7 @@ class Chi2(Gamma):
 
 class Dirichlet(Distribution):
     PUBLIC: tuple[str, ...] = ("concentration",)
-    torch_name = "torch.distributions.dirichlet.Dirichlet"
+    _torch_name = "torch.distributions.dirichlet.Dirichlet"
     has_rsample = True
 
     def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
@@ -145,7 +145,7 @@ class Dirichlet(Distribution):
 
 class Beta(Distribution):
     PUBLIC: tuple[str, ...] = ("concentration1", "concentration0")
-    torch_name = "torch.distributions.beta.Beta"
+    _torch_name = "torch.distributions.beta.Beta"
     has_rsample = True
 
     def __init__(
@@ -199,7 +199,7 @@ class Beta(Distribution):
 
 class StudentT(Distribution):
     PUBLIC: tuple[str, ...] = ("df", "loc", "scale")
-    torch_name = "torch.distributions.studentT.StudentT"
+    _torch_name = "torch.distributions.studentT.StudentT"
     has_rsample = True
 
     def __init__(

@@ -24,7 +24,7 @@ _LOWER = Constraint(
 
 class MultivariateNormal(Distribution):
     PUBLIC: tuple[str, ...] = ("loc", "covariance_matrix", "precision_matrix", "scale_tril")
-    torch_name = "torch.distributions.multivariate_normal.MultivariateNormal"
+    _torch_name = "torch.distributions.multivariate_normal.MultivariateNormal"
     has_rsample = True
 
     def __init__(
@@ -130,7 +130,7 @@ def _lower(name: str, matrix: Any) -> Any:
 
 class Independent(Distribution):
     PUBLIC: tuple[str, ...] = ("base_dist", "reinterpreted_batch_ndims")
-    torch_name = "torch.distributions.independent.Independent"
+    _torch_name = "torch.distributions.independent.Independent"
 
     def __init__(
         self, base_distribution: Any, reinterpreted_batch_ndims: int,

@@ -8,6 +8,7 @@ from typing import Any
 from .carriers import CARRIERS, TRANSFORMS
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
+from .errors import type_name
 from .fast_backward import is_ordinary, sweep
 from .full_backward import Walk
 from .leaf import edge_of
@@ -78,7 +79,7 @@ def _renamed(grad_tensors: Any, grad_variables: Any) -> Any:
 def _check_input(tensor: Any) -> None:
     if not isinstance(tensor, Tensor):
         raise RuntimeError(
-            "all inputs have to be Tensors or GradientEdges, but got " + type(tensor).__name__
+            "all inputs have to be Tensors or GradientEdges, but got " + type_name(tensor)
         )
 
 
@@ -205,7 +206,7 @@ def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tenso
                 gradient = plain(kind.array_dtype.type(1), kind)
         elif not isinstance(gradient, Tensor):
             raise TypeError(
-                f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
+                f"gradients can be either Tensors or None, but got {type_name(gradient)}"
             )
         elif gradient.shape != root.shape:
             raise RuntimeError(

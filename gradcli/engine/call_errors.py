@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .dtypes import DType
+from .errors import type_name
 from .overloads import (
     CHOOSING,
     COMPILED,
@@ -296,9 +296,7 @@ def type_word(value: Any) -> str:
         return "Parameter" if value.is_parameter else "Tensor"
     if value is None:
         return "NoneType"
-    if isinstance(value, DType):
-        return "torch.dtype"
-    return getattr(value, "type_name", None) or type(value).__name__
+    return type_name(value)
 
 
 # ---- what Python says of a function that is written in it

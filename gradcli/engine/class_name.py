@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+_NAME = type.__dict__["__name__"]
+
 
 class Named(type):
-    """The type of a class that says where PyTorch keeps it; what is derived from it does not."""
+    """The type of a class whose `_torch_name` says where PyTorch keeps it.
 
-    _called: str | None
-
-    def __new__(
-        meta, name: str, bases: tuple[type, ...], body: dict[str, Any], called: str | None = None
-    ) -> Named:
-        made = super().__new__(meta, name, bases, body)
-        made._called = called
-        return made
-
-    def __init__(
-        cls, name: str, bases: tuple[type, ...], body: dict[str, Any], called: str | None = None
-    ) -> None:
-        super().__init__(name, bases, body)
+    A class that is derived from it has a name of its own.
+    """
 
     def __repr__(cls) -> str:
-        return super().__repr__() if cls._called is None else f"<class '{cls._called}'>"
+        called = cls.__dict__.get("_torch_name")
+        return super().__repr__() if called is None else f"<class '{called}'>"
+
+
+class NamedInC(Named):
+    """The type of a class that PyTorch writes in C.
+
+    Python's own messages show the whole name of such a class ("unsupported operand type(s) for +:
+    'torch.device' and 'int'"), and its `__name__` is the last part.
+    """
+
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> None:
+        super().__init__(name, bases, body)
+        _NAME.__set__(cls, body.get("_torch_name", name))
+
+    @property
+    def __name__(cls) -> str:  # type: ignore[override]
+        return name_in_messages(cls).rpartition(".")[2]
+
+
+def name_in_messages(kind: type) -> str:
+    """The name of a class in Python's own messages: whole for a class that is written in C."""
+    name: str = _NAME.__get__(kind)
+    return name

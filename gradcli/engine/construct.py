@@ -13,7 +13,7 @@ from . import dtypes
 from .carriers import CARRIERS, TRANSFORMS
 from .device import Device, array_module, as_device, cpu, default_device, placed, to_numpy
 from .dtypes import BY_NAME, OF_ARRAY, DType
-from .errors import name_of
+from .errors import type_name
 from .layout import formatted
 from .limits import held
 from .mode import as_bool, state
@@ -62,7 +62,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 def from_numpy(array: Any) -> Tensor:
     """torch.from_numpy: shares the array's memory."""
     if not is_array(array):
-        raise TypeError(f"expected np.ndarray (got {name_of(array)})")
+        raise TypeError(f"expected np.ndarray (got {type_name(array)})")
     return made(array, None, None, False, copy=False)
 
 
@@ -90,8 +90,7 @@ def _dtype(dtype: Any) -> DType | None:
     found: DType | None = python_dtype(dtype)
     if found is not None:
         return found
-    word = getattr(dtype, "type_name", type(dtype).__name__)
-    raise TypeError(f"tensor(): argument 'dtype' must be torch.dtype, not {word}")
+    raise TypeError(f"tensor(): argument 'dtype' must be torch.dtype, not {type_name(dtype)}")
 
 
 def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy: bool) -> Tensor:
@@ -255,7 +254,7 @@ def refusal_of(data: Any, dtype: DType | None) -> Exception | None:
 
 def _refused(data: Any, dtype: DType | None) -> Exception:
     lists = _as_lists(data)
-    return refusal_of(lists, dtype) or RuntimeError(f"Could not infer dtype of {name_of(data)}")
+    return refusal_of(lists, dtype) or RuntimeError(f"Could not infer dtype of {type_name(data)}")
 
 
 def _as_lists(data: Any) -> Any:
@@ -420,5 +419,5 @@ def legacy_tensor(
         state.reserve(count * dtype.itemsize)
         return plain(kind.xp.zeros(sizes, dtype=kind.array_dtype), kind)
     if more or not isinstance(data, list | tuple | numpy.ndarray):
-        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+        raise TypeError(f"new(): invalid data type '{type_name(data)}'")
     return made(data, dtype, device, False, copy=True)

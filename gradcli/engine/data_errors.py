@@ -7,7 +7,7 @@ from typing import Any
 
 from . import dtypes
 from .dtypes import DType
-from .errors import name_of
+from .errors import type_name
 from .tensor import Tensor
 
 SEQUENCES = (list, tuple, range)
@@ -36,8 +36,8 @@ def refusal(data: Any, dtype: DType | None) -> Exception | None:
 
 def no_such_constructor(given: tuple[Any, ...], named: dict[str, Any]) -> TypeError:
     """torch.Tensor and its like take no requires_grad and no dtype."""
-    words = [name_of(value) for value in given]
-    words += [f"{name}={name_of(value)}" for name, value in named.items()]
+    words = [type_name(value) for value in given]
+    words += [f"{name}={type_name(value)}" for name, value in named.items()]
     reason = f"\n      didn't match because some of the keywords were incorrect: {', '.join(named)}"
     rows = (
         "(*, torch.device device = None)", "(torch.Storage storage)", "(Tensor other)",
@@ -61,7 +61,7 @@ def _inferred(data: Any) -> DType | Exception:
         elif isinstance(item, (bool, int, float, complex)):
             mine = dtypes.of_number(item)
         elif not hasattr(item, "dtype"):
-            return RuntimeError(f"Could not infer dtype of {name_of(item)}")
+            return RuntimeError(f"Could not infer dtype of {type_name(item)}")
         else:
             continue  # a number of the array library
         best = mine if best is None else dtypes.promote_types(best, mine)
@@ -117,5 +117,5 @@ def _element(item: Any, integers: bool) -> Exception | None:
     if isinstance(item, (bool, int, float, complex)) or hasattr(item, "dtype"):
         return None
     if integers:
-        return TypeError(f"'{name_of(item)}' object cannot be interpreted as an integer")
-    return TypeError(f"must be real number, not {name_of(item)}")
+        return TypeError(f"'{type_name(item)}' object cannot be interpreted as an integer")
+    return TypeError(f"must be real number, not {type_name(item)}")

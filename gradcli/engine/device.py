@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from .carriers import CARRIERS
-from .class_name import Named
+from .class_name import NamedInC
 from .dtypes import OF_ARRAY
 from .errors import AcceleratorError
 from .errors import DeviceMissing as DeviceMissing
@@ -18,10 +18,11 @@ from .signature import COERCIONS
 numpy.seterr(all="ignore")
 
 
-class Device(metaclass=Named, called="torch.device"):
+class Device(metaclass=NamedInC):
     """torch.device: a kind of device and, for one of several, its number."""
 
     __slots__ = ("type", "index")
+    _torch_name = "torch.device"
 
     type: str
     index: int | None
@@ -64,9 +65,6 @@ class Device(metaclass=Named, called="torch.device"):
 
     def __hash__(self) -> int:
         return hash((self.type, self.index))
-
-
-Device.__name__ = "torch.device"  # in Python's own messages
 
 
 cpu = Device("cpu")

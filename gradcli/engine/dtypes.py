@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .class_name import Named
+from .class_name import NamedInC
 from .run_state import run_state
 
 BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 
 
-class DType(metaclass=Named, called="torch.dtype"):
+class DType(metaclass=NamedInC):
     """One of PyTorch's element types.
 
     `numpy` names the array type that carries the values. The types of reduced precision, float16
@@ -17,6 +17,7 @@ class DType(metaclass=Named, called="torch.dtype"):
     """
 
     __slots__ = ("name", "numpy", "itemsize", "category", "word", "rank", "aliases", "is_reduced")
+    _torch_name = "torch.dtype"
 
     def __init__(
         self,
@@ -54,9 +55,6 @@ class DType(metaclass=Named, called="torch.dtype"):
     @property
     def is_signed(self) -> bool:
         return self.name not in ("bool", "uint8")
-
-
-DType.__name__ = "torch.dtype"  # in Python's own messages
 
 
 _C_WORDS = {

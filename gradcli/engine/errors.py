@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from .class_name import name_in_messages
+
 
 class _LinAlgError(RuntimeError):
     """torch.linalg.LinAlgError: a matrix that cannot be factored or inverted."""
 
-    torch_name = "torch._C._LinAlgError"
+    _torch_name = "torch._C._LinAlgError"
 
 
 class DeviceMissing(RuntimeError):
@@ -18,9 +20,9 @@ class DeviceMissing(RuntimeError):
 class AcceleratorError(DeviceMissing):
     """torch.AcceleratorError: what a driver complains of."""
 
-    torch_name = "torch.AcceleratorError"
+    _torch_name = "torch.AcceleratorError"
 
 
-def name_of(value: Any) -> str:
+def type_name(value: Any) -> str:
     """What messages call a value's type; values of the language have names of their own."""
-    return getattr(value, "type_name", None) or type(value).__name__
+    return getattr(value, "type_name", None) or name_in_messages(type(value))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .catalogue import catalogue
+from .errors import type_name
 from .layout import element_strides, empty_like, is_dense
 from .mode import state
 from .node import Node
@@ -217,7 +218,3 @@ def checked(hook: Any, before: Tensor, result: Any) -> Tensor:
     if result.shape != before.shape:
         raise RuntimeError(f"hook '{name_of(hook)}' has changed the size of value")
     return result
-
-
-def type_name(value: Any) -> str:
-    return getattr(value, "type_name", None) or type(value).__name__

@@ -17,6 +17,7 @@ class RemovableHandle:
     """What a registration returns; remove() takes effect for the next backward call."""
 
     __slots__ = ("id", "_hooks")
+    _torch_name = "torch.utils.hooks.RemovableHandle"
 
     def __init__(self, hooks: dict[int, Any], number: int) -> None:
         self.id, self._hooks = number, hooks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from .errors import name_of
+from .errors import type_name
 from .mode import state
 from .node import AccumulateGrad, Node, Storage
 
@@ -29,7 +29,7 @@ def gradient_of(tensor: Tensor) -> Any:
     try:
         meta = tensor._meta
     except AttributeError:
-        raise AttributeError(f"'{name_of(tensor)}' object has no attribute 'grad'") from None
+        raise AttributeError(f"'{type_name(tensor)}' object has no attribute 'grad'") from None
     return None if meta is None else meta.grad
 
 
@@ -126,8 +126,7 @@ def check_new_grad(tensor: Tensor, value: Any) -> None:
     """What may be assigned to .grad, in PyTorch's words."""
     if value.__class__ is not tensor.__class__:
         raise TypeError(
-            "assigned grad expected to be a Tensor or None but got grad of type "
-            f"{type(value).__name__}"
+            f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}"
         )
     if value is tensor:
         raise RuntimeError("can't assign Variable as its own grad")

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import dtypes
+from .class_name import NamedInC
 from .dtypes import DType
+from .errors import type_name
 
 # Bits of the significand and the largest exponent of the floating types.
 _FLOATING = {
@@ -19,10 +21,10 @@ _FLOATING = {
 _PARTS = {"complex64": "float32", "complex128": "float64"}
 
 
-class finfo:
+class finfo(metaclass=NamedInC):
     """The limits of a floating type; of complex numbers, those of their parts."""
 
-    torch_name = "torch.finfo"
+    _torch_name = "torch.finfo"
 
     PUBLIC = ("bits", "eps", "max", "min", "tiny", "smallest_normal", "resolution", "dtype")
 
@@ -55,10 +57,10 @@ class finfo:
         return f"finfo({shown}, dtype={self.dtype})"
 
 
-class iinfo:
+class iinfo(metaclass=NamedInC):
     """The limits of an integer type."""
 
-    torch_name = "torch.iinfo"
+    _torch_name = "torch.iinfo"
 
     PUBLIC = ("bits", "max", "min", "dtype")
 
@@ -94,8 +96,7 @@ class iinfo:
 def _check(given: object, name: str) -> None:
     if not isinstance(given, DType):
         raise TypeError(
-            f"{name}(): argument 'type' (position 1) must be torch.dtype, not "
-            f"{type(given).__name__}"
+            f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type_name(given)}"
         )
 
 

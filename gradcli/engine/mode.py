@@ -10,7 +10,7 @@ from operator import attrgetter
 from types import TracebackType
 from typing import Any, TypeVar
 
-from .errors import name_of
+from .errors import type_name
 from .run_state import run_state
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -120,7 +120,7 @@ def as_bool(value: Any, call: str, name: str, position: int = 0) -> bool:
     if type(value) is bool:
         return value
     where = f" (position {position})" if position else ""
-    raise TypeError(f"{call}(): argument '{name}'{where} must be bool, not {name_of(value)}")
+    raise TypeError(f"{call}(): argument '{name}'{where} must be bool, not {type_name(value)}")
 
 
 def _switch(wished: bool) -> None:

@@ -188,6 +188,7 @@ class Node:
 
     __slots__ = ("row", "edges", "saved", "sequence", "origin", "rest", "buffer", "__weakref__")
 
+    _torch_name = "torch.autograd.graph.Node"
     home = ""  # of its type, as Python prints it
     is_users = False  # a user's Function: runs where no gradient came, answers all or nothing
 

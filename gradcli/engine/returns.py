@@ -25,7 +25,7 @@ class Named(tuple[Any, ...]):
 @functools.cache
 def _type(name: str, fields: tuple[str, ...]) -> type[Named]:
     places = {field: property(itemgetter(place)) for place, field in enumerate(fields)}
-    own = {"type_name": name, "torch_name": f"torch.return_types.{name}", "fields": fields}
+    own = {"type_name": name, "_torch_name": f"torch.return_types.{name}", "fields": fields}
     return type(name, (Named,), {"__slots__": (), **own, **places})
 
 

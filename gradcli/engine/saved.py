@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from .carriers import CARRIERS
 from .causes import Cause, Freed, because
 from .dtypes import bool_, float64, int64
+from .errors import type_name
 from .leaf import edge_of
 from .mode import state
 from .node import (
@@ -178,7 +179,7 @@ def _unpacked(node: Node, value: Any, expected: int, as_tensor: bool, place: int
         if not isinstance(found, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                f"{type(found).__name__}"
+                f"{type_name(found)}"
             )
         return _placed(node, found, value) if as_tensor else found._data
     if value.__class__ is Tensor:
@@ -315,7 +316,7 @@ class SavedTensor:
 
     __slots__ = ("_node", "_place")
     PUBLIC = ("register_hooks",)
-    torch_name = "torch._C._autograd.SavedTensor"
+    _torch_name = "torch._C._autograd.SavedTensor"
     home = "torch._C._autograd."
 
     def __init__(self, node: Node, place: int) -> None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from .carriers import CARRIERS
+from .class_name import name_in_messages
 from .dtypes import BY_NAME, DType
 from .wrapped import WrappedNumber
 
@@ -330,9 +331,9 @@ COERCIONS: dict[str, Callable[[Any], tuple[bool, Any]]] = {
     "float[]": _floats,
     "bool[]": lambda value: (isinstance(value, tuple | list), value),
     "str": lambda value: (isinstance(value, str), value),
-    "MemoryFormat": lambda value: (type(value).__name__ == "torch.memory_format", value),
+    "MemoryFormat": lambda value: (name_in_messages(type(value)) == "torch.memory_format", value),
     "ScalarType": _dtype,
-    "Generator": lambda value: (type(value).__name__ == "torch._C.Generator", value),
+    "Generator": lambda value: (name_in_messages(type(value)) == "torch._C.Generator", value),
     "Layout": lambda value: (True, value),
     "any": lambda value: (True, value),
 }

@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .class_name import Named
+from .class_name import NamedInC
 
 
-class Size(tuple[int, ...], metaclass=Named, called="torch.Size"):
+class Size(tuple[int, ...], metaclass=NamedInC):
     __slots__ = ()
+    _torch_name = "torch.Size"
 
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
@@ -36,6 +37,3 @@ class Size(tuple[int, ...], metaclass=Named, called="torch.Size"):
 
     def __radd__(self, other: Any) -> Any:
         return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
-
-
-Size.__name__ = "torch.Size"  # in Python's own messages

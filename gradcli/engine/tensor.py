@@ -12,6 +12,7 @@ from .carriers import CARRIERS, TRANSFORMS
 from .class_name import Named
 from .device import Device
 from .dtypes import FLOATING, DType
+from .errors import type_name
 from .layout import element_strides, lies_in_format
 from .leaf import NON_LEAF_GRAD, check_new_grad, edge_of, mark_inference
 from .mode import as_bool, state
@@ -59,8 +60,10 @@ class AutogradMeta:
         self.mark: list[bool] | None = None  # see `mark_of`
 
 
-class Tensor(Values, metaclass=Named, called="torch.Tensor"):
+class Tensor(Values, metaclass=Named):
     """PyTorch's tensor. `assembly` adds the operators, and the methods that are only named here."""
+
+    _torch_name = "torch.Tensor"
 
     __slots__ = (
         "_data",
@@ -301,7 +304,7 @@ class Tensor(Values, metaclass=Named, called="torch.Tensor"):
     @data.setter
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+            raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
         if self.requires_grad and not value._kind.differentiable:
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point or complex "

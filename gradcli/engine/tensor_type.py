@@ -8,6 +8,7 @@ import numpy
 
 from .carriers import CARRIERS, SMALL, Body
 from .catalogue import catalogue
+from .class_name import NamedInC
 from .device import Device, array_module, cpu
 from .dtypes import COMPLEX, FLOATING, OF_ARRAY, DType
 from .layout import contiguous_strides
@@ -117,36 +118,30 @@ def form_of(data: Array, kind: TensorType) -> FastShape | bool:
     return form if data.strides == form.strides else False
 
 
-class Layout:
+class Layout(metaclass=NamedInC):
     """torch.strided, the only layout there is here."""
 
     __slots__ = ()
-    torch_name = "torch.layout"
+    _torch_name = "torch.layout"
 
     def __repr__(self) -> str:
         return "torch.strided"
 
 
-Layout.__name__ = "torch.layout"  # in Python's own messages
-
-
 strided = Layout()
 
 
-class MemoryFormat:
+class MemoryFormat(metaclass=NamedInC):
     """An order of a tensor's elements in memory: torch.channels_last and its like."""
 
     __slots__ = ("name",)
-    torch_name = "torch.memory_format"
+    _torch_name = "torch.memory_format"
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
-
-
-MemoryFormat.__name__ = "torch.memory_format"  # in Python's own messages
 
 
 contiguous_format = MemoryFormat("contiguous_format")

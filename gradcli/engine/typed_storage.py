@@ -7,18 +7,20 @@ from typing import Any
 
 import numpy
 
+from .class_name import NamedInC
 from .device import module_of
+from .errors import type_name
 from .mode import state
 from .tensor import Tensor
 
 SHOWN = 32  # bytes of an element's line
 
 
-class UntypedStorage:
+class UntypedStorage(metaclass=NamedInC):
     """The bytes of it."""
 
     PUBLIC: tuple[str, ...] = ("size", "nbytes", "tolist", "data_ptr", "device", "element_size")
-    torch_name = "torch.storage.UntypedStorage"
+    _torch_name = "torch.storage.UntypedStorage"
 
     def __init__(self, elements: Any, tensor: Tensor) -> None:
         self._elements, self._tensor = elements, tensor
@@ -49,7 +51,7 @@ class UntypedStorage:
         if type(index) is slice:
             return index
         if type(index) is not int:
-            raise TypeError(f"can't index a {self.torch_name} with {type(index).__name__}")
+            raise TypeError(f"can't index a {self._torch_name} with {type_name(index)}")
         if not -self.size() <= index < self.size():
             raise IndexError(f"index {index} out of range for storage of size {self.size()}")
         return index
@@ -60,7 +62,7 @@ class UntypedStorage:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if type(value) not in (int, float, bool, complex):
-            raise TypeError(f"a storage takes numbers, not {type(value).__name__}")
+            raise TypeError(f"a storage takes numbers, not {type_name(value)}")
         self._elements[self._place(index)] = value
         self._tensor._bump()
 
@@ -69,12 +71,12 @@ class UntypedStorage:
 
     def __repr__(self) -> str:
         rows = "".join(f" {value}\n" for value in self.tolist())
-        return f"{rows}[{self.torch_name}({self._head()}) of size {self.size()}]"
+        return f"{rows}[{self._torch_name}({self._head()}) of size {self.size()}]"
 
 
 class TypedStorage(UntypedStorage):
     PUBLIC = ("dtype", "untyped")
-    torch_name = "torch.storage.TypedStorage"
+    _torch_name = "torch.storage.TypedStorage"
 
     def __init__(self, elements: Any, tensor: Tensor) -> None:
         super().__init__(elements, tensor)
@@ -102,7 +104,3 @@ def storage_of(tensor: Tensor) -> TypedStorage:
     order = sorted(range(array.ndim), key=lambda place: -array.strides[place])
     flat = array.transpose(order).reshape(-1)
     return TypedStorage(flat, whole)
-
-
-for _kind in (UntypedStorage, TypedStorage):
-    _kind.__name__ = _kind.torch_name  # in Python's own messages

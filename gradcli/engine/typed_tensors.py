@@ -28,4 +28,4 @@ def typed_tensor(word: str) -> type:
     """The class of a word: "Float" for torch.FloatTensor."""
     name = f"{word}Tensor"
     dtype = next(dtype for dtype in ALL if dtype.word == word)
-    return _TypedTensorType(name, (), {"dtype": dtype, "torch_name": f"torch.{name}"})
+    return _TypedTensorType(name, (), {"dtype": dtype, "_torch_name": f"torch.{name}"})

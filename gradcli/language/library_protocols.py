@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..engine.device import Device
-from ..engine.dtypes import DType
 from ..engine.node import Node
-from ..engine.size import Size
 from ..engine.tensor import Tensor
 from .adoption import adopt, adopting, is_library
 from .members import members_of
@@ -62,7 +59,7 @@ def _host_name(value: Any) -> str | None:
     return HOST_NAMES.get(type(value))
 
 
-HOST_NAMES: dict[type, str] = {Device: "torch.device", DType: "torch.dtype", Size: "torch.Size"}
+HOST_NAMES: dict[type, str] = {}  # classes of real PyTorch, where `check` runs it
 
 
 def _caller(value: Any) -> Callable[..., Any] | None:

@@ -7,6 +7,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..engine.class_name import name_in_messages
 from ..engine.tensor import Tensor
 from .costs import (
     COPIED,
@@ -251,7 +252,7 @@ SUBSCRIPTABLE = frozenset({list, tuple, str, range, Tensor})
 
 def type_name(value: Any) -> str:
     """The name of a value's type in Python's messages."""
-    return type_handlers.name(value) or type(value).__name__
+    return type_handlers.name(value) or name_in_messages(type(value))
 
 
 def iterate(value: Any) -> Iterator[Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
+from ..engine.class_name import name_in_messages
 from ..engine.mode import state
 from .session import session
 
@@ -241,7 +242,7 @@ class Type:
     @property
     def in_messages(self) -> str:
         """The name in Python's errors: whole for a class that PyTorch wrote in C."""
-        written = getattr(self.host, "__name__", "")
+        written = name_in_messages(self.host) if isinstance(self.host, type) else ""
         return written if "." in written else self.name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ..engine.class_name import name_in_messages
 from ..engine.hooks import RemovableHandle, add
 from ..engine.kept import KEPT, kept_on
 from ..engine.leaf import reset_gradient
@@ -503,4 +504,4 @@ def _class_name(value: Any) -> str:
 def _typename(value: Any) -> str:
     if isinstance(value, Tensor):
         return value.type()  # type: ignore[attr-defined,no-any-return]
-    return type(value).__name__
+    return name_in_messages(type(value))

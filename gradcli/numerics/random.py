@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ..engine.class_name import NamedInC
 from ..engine.dtypes import BOOL, COMPLEX, FLOATING, INTEGER, DType, float32, float64, int64
+from ..engine.errors import type_name
 from ..engine.mode import state
 from ..engine.reduced import rounded_to
 from ..engine.run_state import run_state
@@ -54,14 +56,14 @@ def _drawn(dtype: DType) -> DType:
     return float64 if dtype is float64 and not draws.single else float32
 
 
-class Generator(Twister):
+class Generator(Twister, metaclass=NamedInC):
     """torch.Generator; the default seed is PyTorch's, so a fresh one gives PyTorch's numbers."""
 
     __slots__ = ()
     PUBLIC = (
         "manual_seed", "seed", "initial_seed", "get_state", "set_state", "clone_state", "device",
     )  # fmt: skip
-    torch_name = "torch._C.Generator"
+    _torch_name = "torch._C.Generator"
 
     def clone_state(self) -> Generator:
         """Another generator that goes on from here as this one does."""
@@ -75,7 +77,7 @@ class Generator(Twister):
 
     def set_state(self, new_state: Any) -> Generator:
         if not hasattr(new_state, "numpy"):
-            name = type(new_state).__name__
+            name = type_name(new_state)
             raise TypeError(f"expected a torch.ByteTensor, but got {name}")
         return self.unpack(new_state.detach().numpy())
 
@@ -321,9 +323,6 @@ class Generator(Twister):
         return numpy.searchsorted(sums.astype(numpy.float64), self.fractions(samples, float64))
 
 
-Generator.__name__ = "torch._C.Generator"  # in Python's own messages
-
-
 def rounded(values: Any, dtype: DType) -> Any:
     """Values computed in a wider type, as the type's own (PyTorch goes to halves by float32)."""
     if dtype.is_reduced:
@@ -454,7 +453,7 @@ def set_rng_state(new_state: Any) -> None:
 class fork_rng:
     """torch.random.fork_rng: inside it numbers are drawn that the stream outside never misses."""
 
-    torch_name = "torch.random.fork_rng"
+    _torch_name = "torch.random.fork_rng"
 
     def __init__(
         self, devices: Any = None, enabled: bool = True, _caller: str = "fork_rng",

@@ -27,7 +27,7 @@ __all__ = [
 class CheckpointError(RuntimeError):
     """What was computed again differs from what was computed first."""
 
-    torch_name = "torch.utils.checkpoint.CheckpointError"
+    _torch_name = "torch.utils.checkpoint.CheckpointError"
 
 
 class _Wishes:
@@ -81,7 +81,7 @@ class _Nothing(nullcontext[None]):
     """A with statement that changes nothing."""
 
     PUBLIC: tuple[str, ...] = ()
-    torch_name = "contextlib.nullcontext"
+    _torch_name = "contextlib.nullcontext"
 
 
 def noop_context_fn() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ...engine.class_name import name_in_messages
 from ..disclosure import published
 from ..names import ERROR_NAMES
 from ..operations import type_name
@@ -37,7 +38,7 @@ ERRORS: dict[str, Type] = {name: _make(name) for name in ERROR_NAMES}
 
 def kind_of(error: BaseException) -> Type:
     """The type value of a host error: its own, or the nearest base that programs know."""
-    shown = getattr(type(error), "torch_name", None)
+    shown = getattr(type(error), "_torch_name", None)
     if shown is not None and type(error) not in OF_ERRORS:  # an error that PyTorch has too
         OF_ERRORS[type(error)] = host_type(type(error))
     for base in type(error).__mro__:
@@ -85,15 +86,15 @@ def operands_named(error: TypeError) -> Any:
         trace = trace.tb_next
     here = trace.tb_frame.f_locals
     if match is not None and match.re is _ONE:
-        one = next((v for v in here.values() if type(v).__name__ == match[2]), None)
+        one = next((v for v in here.values() if name_in_messages(type(v)) == match[2]), None)
         return message if one is None else f"{match[1]}{type_name(one)}{match[3]}"
     if match is None or "a" not in here or "b" not in here:
         return message
     a, b = here["a"], here["b"]
     if match.re is _JOINED:
-        right = match[2] == type(b).__name__
+        right = match[2] == name_in_messages(type(b))
         return f'{match[1]}"{type_name(b)}"{match[3]}' if right else message
-    if (type(a).__name__, type(b).__name__) != match.groups()[1:]:
+    if (name_in_messages(type(a)), name_in_messages(type(b))) != match.groups()[1:]:
         return message
     return f"{match[1]}'{type_name(a)}' and '{type_name(b)}'"
 

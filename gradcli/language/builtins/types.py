@@ -7,9 +7,7 @@ from typing import Any
 
 from ...engine.device import Device
 from ...engine.dtypes import DType
-from ...engine.hooks import RemovableHandle
 from ...engine.node import Node
-from ...engine.size import Size
 from ...engine.tensor import Tensor
 from ..adoption import FAMILIES, VALUES, adopt, adopting
 from ..libraries import libraries, published, publishes
@@ -60,12 +58,6 @@ OF_PYTHON: dict[type, Type] = {
 OF_PYTHON[Plain] = OF_PYTHON[object]
 CONSTRUCT["object"] = lambda: Plain()
 OF_PYTHON.update({view: _python(view.__name__, view) for view in VIEWS})
-# Names under which PyTorch's own classes print; others print as torch.<path>.
-PRINTED: dict[type, tuple[str, str]] = {
-    Tensor: ("torch", "Tensor"), Size: ("torch", "Size"), DType: ("torch", "dtype"),
-    Device: ("torch", "device"), RemovableHandle: ("torch.utils.hooks", "RemovableHandle"),
-    Node: ("torch.autograd.graph", "Node"),
-}  # fmt: skip
 OF_LIBRARY: dict[type, Type] = {}
 _OF_NODES: dict[str, Type] = {}
 
@@ -74,7 +66,7 @@ def host_type(kind: type) -> Type:
     """The type value of a class of the library; one for each class."""
     known = OF_PYTHON.get(kind) or OF_LIBRARY.get(kind)
     if known is None:
-        module, name = PRINTED.get(kind) or _printed(kind)
+        module, name = _printed(kind)
         if kind.__module__.startswith("gradcli."):
             name_inherited(kind, published(kind))
         known = OF_LIBRARY[kind] = Type(name, kind, _library_constructor(kind), module)
@@ -82,7 +74,7 @@ def host_type(kind: type) -> Type:
 
 
 def _printed(kind: type) -> tuple[str, str]:
-    shown = kind.__dict__.get("torch_name")  # a class may say where PyTorch keeps it
+    shown = kind.__dict__.get("_torch_name")  # a class may say where PyTorch keeps it
     if isinstance(shown, str):
         module, _, name = shown.rpartition(".")
         return module, name

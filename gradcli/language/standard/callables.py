@@ -43,7 +43,7 @@ def _reduce(function: Any, iterable: Any, initial: Any = UNBOUND, /) -> Any:
 class partial:
     """functools.partial: a function with some of its arguments."""
 
-    torch_name = "functools.partial"
+    _torch_name = "functools.partial"
     PUBLIC = ("func", "args", "keywords")
     __slots__ = ("args", "func", "keywords", "__weakref__")
 
@@ -126,7 +126,7 @@ def _cached_property(func: Any) -> Property:
 class Compared:
     """functools.cmp_to_key: a key whose order a function decides."""
 
-    torch_name = "functools.KeyWrapper"
+    _torch_name = "functools.KeyWrapper"
     PUBLIC = ("obj",)
     __slots__ = ("compare", "obj")
 
@@ -156,7 +156,7 @@ FUNCTOOLS = {
 
 
 class itemgetter:
-    torch_name = "operator.itemgetter"
+    _torch_name = "operator.itemgetter"
     PUBLIC = ()
     __slots__ = ("items",)
 
@@ -169,7 +169,7 @@ class itemgetter:
 
 
 class attrgetter:
-    torch_name = "operator.attrgetter"
+    _torch_name = "operator.attrgetter"
     PUBLIC = ()
     __slots__ = ("paths",)
 
@@ -190,7 +190,7 @@ class attrgetter:
 
 
 class methodcaller:
-    torch_name = "operator.methodcaller"
+    _torch_name = "operator.methodcaller"
     PUBLIC = ()
     __slots__ = ("args", "kwargs", "name")
 

@@ -81,7 +81,7 @@ def formatted(render: Callable[[str], str], pattern: str, moment: Any, zone: str
 class struct_time(tuple):  # type: ignore[type-arg]
     """time.struct_time: nine numbers with names."""
 
-    torch_name = "time.struct_time"
+    _torch_name = "time.struct_time"
     _fields = ("tm_year", "tm_mon", "tm_mday", "tm_hour", "tm_min", "tm_sec", "tm_wday",
                "tm_yday", "tm_isdst")  # fmt: skip
     __slots__ = ()
@@ -116,7 +116,7 @@ TIMES = ("hour", "minute", "second", "microsecond")
 
 
 class timedelta(host.timedelta):
-    torch_name = "datetime.timedelta"
+    _torch_name = "datetime.timedelta"
     PUBLIC = ("days", "seconds", "microseconds", "total_seconds")
 
     def __repr__(self) -> str:
@@ -124,7 +124,7 @@ class timedelta(host.timedelta):
 
 
 class date(host.date):
-    torch_name = "datetime.date"
+    _torch_name = "datetime.date"
     PUBLIC = (*FIELDS, "strftime", "isoformat", "weekday", "isoweekday", "ctime")
 
     def strftime(self, format: str) -> str:
@@ -135,7 +135,7 @@ class date(host.date):
 
 
 class datetime(host.datetime):
-    torch_name = "datetime.datetime"
+    _torch_name = "datetime.datetime"
     PUBLIC = (*FIELDS, *TIMES, "strftime", "isoformat", "weekday", "isoweekday", "ctime",
               "timestamp", "date")  # fmt: skip
 

@@ -26,7 +26,7 @@ from .published import classes, functions
 
 
 class deque:
-    torch_name = "collections.deque"
+    _torch_name = "collections.deque"
     PUBLIC = ("append", "appendleft", "pop", "popleft", "extend", "extendleft", "clear", "copy",
               "count", "index", "insert", "remove", "reverse", "rotate", "maxlen")  # fmt: skip
 

@@ -66,7 +66,7 @@ def _abstract_class(kind: ClassValue) -> ClassValue:
 class Field:
     """dataclasses.field(...)"""
 
-    torch_name = "dataclasses.Field"
+    _torch_name = "dataclasses.Field"
     PUBLIC = ("name", "init", "repr", "compare")
     __slots__ = ("compare", "default", "factory", "init", "name", "repr")
 
@@ -271,7 +271,7 @@ def _replaced(obj: Any, **changes: Any) -> Any:
 class auto:
     """enum.auto()"""
 
-    torch_name = "enum.auto"
+    _torch_name = "enum.auto"
     PUBLIC = ()
     __slots__ = ()
 

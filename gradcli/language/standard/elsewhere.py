@@ -28,7 +28,7 @@ def _refusals(home: str, names: str, why: str) -> dict[str, Any]:
 
 
 class PackageNotFoundError(ImportError):
-    torch_name = "importlib.metadata.PackageNotFoundError"
+    _torch_name = "importlib.metadata.PackageNotFoundError"
 
 
 def _version(distribution_name: str) -> str:

@@ -172,7 +172,7 @@ def rename(path: Any, new: Any) -> None:
 class MemoryFile:
     """What open() gives, and io.StringIO and io.BytesIO too."""
 
-    torch_name = "_io.TextIOWrapper"
+    _torch_name = "_io.TextIOWrapper"
     PUBLIC = ("read", "readline", "readlines", "write", "writelines", "close", "flush", "seek",
               "tell", "getvalue", "truncate", "closed", "name", "mode")  # fmt: skip
 
@@ -261,7 +261,7 @@ class MemoryFile:
 
 
 class UnsupportedOperation(ValueError):
-    torch_name = "io.UnsupportedOperation"
+    _torch_name = "io.UnsupportedOperation"
 
 
 def open_file(

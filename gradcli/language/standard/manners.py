@@ -25,7 +25,7 @@ from .system import leave
 class Manager:
     """What a function with @contextmanager gives."""
 
-    torch_name = "contextlib._GeneratorContextManager"
+    _torch_name = "contextlib._GeneratorContextManager"
     PUBLIC = ()
     __slots__ = ("_steps",)
 
@@ -60,7 +60,7 @@ def _context_manager(function: Any) -> Builtin:
 
 
 class nullcontext:
-    torch_name = "contextlib.nullcontext"
+    _torch_name = "contextlib.nullcontext"
     PUBLIC = ()
     __slots__ = ("_value",)
 
@@ -75,7 +75,7 @@ class nullcontext:
 
 
 class suppress:
-    torch_name = "contextlib.suppress"
+    _torch_name = "contextlib.suppress"
     PUBLIC = ()
     __slots__ = ("_kinds",)
 
@@ -115,7 +115,7 @@ def _as_error(message: Any, *more: Any) -> None:
 
 
 class catch_warnings:
-    torch_name = "warnings.catch_warnings"
+    _torch_name = "warnings.catch_warnings"
     PUBLIC = ()
     __slots__ = ("_before", "_record")
 
@@ -137,7 +137,7 @@ class catch_warnings:
 class Logger:
     """logging.getLogger(): what it writes goes to standard error, which nobody compares."""
 
-    torch_name = "logging.Logger"
+    _torch_name = "logging.Logger"
     PUBLIC = ("debug", "info", "warning", "error", "critical", "exception", "log", "setLevel",
               "addHandler", "name", "setFormatter")  # fmt: skip
 
@@ -172,7 +172,7 @@ LOGGING: dict[str, Any] = {
 class Namespace:
     """argparse.Namespace"""
 
-    torch_name = "argparse.Namespace"
+    _torch_name = "argparse.Namespace"
     PUBLIC = ()
     __slots__ = ("table",)
 
@@ -211,7 +211,7 @@ SPECIAL[Namespace], SPECIAL_SET[Namespace] = _named, _name
 class ArgumentParser:
     """argparse.ArgumentParser: a program is given no arguments, so each has its default."""
 
-    torch_name = "argparse.ArgumentParser"
+    _torch_name = "argparse.ArgumentParser"
     PUBLIC = ("add_argument", "parse_args", "parse_known_args", "add_argument_group",
               "add_mutually_exclusive_group", "set_defaults", "get_default", "error",
               "print_help", "print_usage", "format_help", "parse_intermixed_args")  # fmt: skip
@@ -297,7 +297,7 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class StatisticsError(ValueError):
-    torch_name = "statistics.StatisticsError"
+    _torch_name = "statistics.StatisticsError"
 
 
 STATISTICS = functions({

@@ -14,7 +14,7 @@ from .published import classes, functions
 class tqdm:
     """tqdm(items): the items; tqdm(total=n): a count that `update` raises."""
 
-    torch_name = "tqdm.std.tqdm"
+    _torch_name = "tqdm.std.tqdm"
     PUBLIC = ("update", "set_description", "set_description_str", "set_postfix",
               "set_postfix_str", "write", "close", "refresh", "reset", "clear", "display",
               "n", "total", "desc")  # fmt: skip

@@ -23,7 +23,7 @@ WORD = 30  # bits of a number that a step draws
 class Random:
     """random.Random: a stream of its own."""
 
-    torch_name = "random.Random"
+    _torch_name = "random.Random"
     PUBLIC = (
         *OF_NUMBERS, "seed", "getstate", "setstate", "getrandbits", "randrange", "randint",
         "choice", "choices", "shuffle", "sample",

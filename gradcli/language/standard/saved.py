@@ -29,7 +29,7 @@ DEEPEST = 400
 
 
 class UnpicklingError(Exception):
-    torch_name = "_pickle.UnpicklingError"
+    _torch_name = "_pickle.UnpicklingError"
 
 
 def _content(f: Any, fresh: bool) -> Content:

@@ -198,7 +198,7 @@ def _reader(
 class DictReader:
     """csv.DictReader: each row as a dictionary; its first row has the names."""
 
-    torch_name = "csv.DictReader"
+    _torch_name = "csv.DictReader"
     PUBLIC = ("fieldnames",)
 
     def __init__(self, f: Any, fieldnames: Any = None, delimiter: str = ",") -> None:
@@ -213,7 +213,7 @@ class DictReader:
 class Writer:
     """What csv.writer gives."""
 
-    torch_name = "_csv.writer"
+    _torch_name = "_csv.writer"
     PUBLIC = ("writerow", "writerows")
 
     def __init__(self, csvfile: Any, dialect: Any = None, delimiter: str = ",") -> None:

@@ -84,7 +84,7 @@ environment = run_state(_Environment())
 class environ:
     """os.environ"""
 
-    torch_name = "os._Environ"
+    _torch_name = "os._Environ"
     PUBLIC = ("get", "setdefault", "keys", "values", "items", "pop", "update", "copy")
     __slots__ = ()
 
@@ -175,7 +175,7 @@ OS: dict[str, Any] = {
 class Path:
     """pathlib.Path: a word; what it reads and writes is in memory."""
 
-    torch_name = "pathlib.PosixPath"
+    _torch_name = "pathlib.PosixPath"
     PUBLIC = ("name", "stem", "suffix", "parent", "parts", "exists", "is_file", "is_dir", "mkdir",
               "joinpath", "resolve", "absolute", "expanduser", "with_suffix", "with_name",
               "as_posix", "iterdir", "glob", "rglob", "open", "read_text", "write_text", "unlink",
@@ -344,7 +344,7 @@ def _glob(pathname: str, **options: Any) -> list[str]:
 class Stream:
     """sys.stdout and sys.stderr"""
 
-    torch_name = "_io.TextIOWrapper"
+    _torch_name = "_io.TextIOWrapper"
     PUBLIC = ("write", "flush", "isatty", "encoding")
     __slots__ = ("_shown", "encoding")
 

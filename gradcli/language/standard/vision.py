@@ -24,7 +24,7 @@ from .published import classes, functions
 class Image:
     """What stands for a picture of PIL: grey levels."""
 
-    torch_name = "PIL.Image.Image"
+    _torch_name = "PIL.Image.Image"
     PUBLIC = ("size", "mode", "width", "height", "convert", "show", "resize")
     __slots__ = ("_pixels", "height", "mode", "size", "width")
 
@@ -58,7 +58,7 @@ class Image:
 class MNIST(Dataset):
     """70,000 pictures of 28 x 28 in four IDX files, packed or not."""
 
-    torch_name = "torchvision.datasets.mnist.MNIST"
+    _torch_name = "torchvision.datasets.mnist.MNIST"
     PUBLIC = ("data", "targets", "classes", "class_to_idx", "train", "transform",
               "target_transform", "root")  # fmt: skip
     TAKES: Mapping[str, Takes] = {"*": Takes.VALUE, "transform": Takes.CALLABLE,
@@ -117,7 +117,7 @@ class MNIST(Dataset):
 class FashionMNIST(MNIST):
     """The same of clothes."""
 
-    torch_name = "torchvision.datasets.mnist.FashionMNIST"
+    _torch_name = "torchvision.datasets.mnist.FashionMNIST"
     classes = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker",
                "Bag", "Ankle boot"]  # fmt: skip
 
@@ -125,7 +125,7 @@ class FashionMNIST(MNIST):
 class KMNIST(MNIST):
     """The same of Japanese letters."""
 
-    torch_name = "torchvision.datasets.mnist.KMNIST"
+    _torch_name = "torchvision.datasets.mnist.KMNIST"
     classes = ["o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"]
 
 
@@ -153,7 +153,7 @@ def _read(name: str, file: str) -> Any:
 
 
 class ToTensor:
-    torch_name = "torchvision.transforms.transforms.ToTensor"
+    _torch_name = "torchvision.transforms.transforms.ToTensor"
     PUBLIC = ()
 
     def __call__(self, pic: Any) -> Any:
@@ -179,7 +179,7 @@ def _to_tensor(pic: Any) -> Any:
 
 
 class Normalize:
-    torch_name = "torchvision.transforms.transforms.Normalize"
+    _torch_name = "torchvision.transforms.transforms.Normalize"
     PUBLIC = ("mean", "std", "inplace")
 
     def __init__(self, mean: Any, std: Any, inplace: bool = False) -> None:
@@ -205,7 +205,7 @@ def _normalize(tensor: Any, mean: Any, std: Any, inplace: bool = False) -> Any:
 
 
 class Compose:
-    torch_name = "torchvision.transforms.transforms.Compose"
+    _torch_name = "torchvision.transforms.transforms.Compose"
     PUBLIC = ("transforms",)
 
     def __init__(self, transforms: Any) -> None:
@@ -222,7 +222,7 @@ class Compose:
 
 
 class Lambda:
-    torch_name = "torchvision.transforms.transforms.Lambda"
+    _torch_name = "torchvision.transforms.transforms.Lambda"
     PUBLIC = ("lambd",)
 
     def __init__(self, lambd: Any) -> None:

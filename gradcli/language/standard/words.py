@@ -62,7 +62,7 @@ def _worked(pattern: re.Pattern[str], text: Any) -> None:
 class Match:
     """re.Match"""
 
-    torch_name = "re.Match"
+    _torch_name = "re.Match"
     PUBLIC = ("group", "groups", "groupdict", "start", "end", "span", "string", "expand", "pos",
               "lastindex", "lastgroup")  # fmt: skip
 
@@ -81,7 +81,7 @@ class Match:
 class Pattern:
     """re.Pattern"""
 
-    torch_name = "re.Pattern"
+    _torch_name = "re.Pattern"
     PUBLIC = ("search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn",
               "pattern", "flags", "groups")  # fmt: skip
 
@@ -182,7 +182,7 @@ for _name in ("string", "pos", "lastindex", "lastgroup"):
 
 @called("error")
 class PatternError(Exception):
-    torch_name = "re.error"
+    _torch_name = "re.error"
 
 
 @contextmanager
@@ -259,7 +259,7 @@ def _dumps(obj: Any, *, default: Any = None, **options: Any) -> str:
 
 
 class JSONDecodeError(ValueError):
-    torch_name = "json.decoder.JSONDecodeError"
+    _torch_name = "json.decoder.JSONDecodeError"
 
 
 def _loads(s: Any) -> Any:

@@ -38,7 +38,7 @@ class cached:
     """Within it each parameter is computed once."""
 
     PUBLIC: tuple[str, ...] = ()
-    torch_name = "contextlib._GeneratorContextManager"
+    _torch_name = "contextlib._GeneratorContextManager"
 
     def __enter__(self) -> None:
         _cache.depth += 1
@@ -64,7 +64,7 @@ class ParametrizationList(ModuleList):
     """What computes one parameter: `original`, handed through the modules of the list."""
 
     PUBLIC: tuple[str, ...] = ("unsafe", "is_tensor", "ntensors", "right_inverse")
-    torch_name = "torch.nn.utils.parametrize.ParametrizationList"
+    _torch_name = "torch.nn.utils.parametrize.ParametrizationList"
 
     def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
         if not len(modules):
@@ -177,7 +177,7 @@ class ParametrizationList(ModuleList):
 def _parametrized(kind: type) -> type:
     """The class of such modules: of the same kind under another name."""
     name = f"Parametrized{kind.__name__}"
-    home = {"torch_name": f"torch.nn.utils.parametrize.{name}", "__module__": kind.__module__}
+    home = {"_torch_name": f"torch.nn.utils.parametrize.{name}", "__module__": kind.__module__}
     return type(name, (kind,), home)
 
 

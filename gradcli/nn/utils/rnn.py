@@ -33,7 +33,7 @@ class PackedSequence(tuple[Any, ...]):
     """The steps of several sequences one after another, and how many sequences have each."""
 
     __slots__ = ()
-    torch_name = "torch.nn.utils.rnn.PackedSequence"
+    _torch_name = "torch.nn.utils.rnn.PackedSequence"
     _fields = ("data", "batch_sizes", "sorted_indices", "unsorted_indices")
     PUBLIC = (
         *_fields, "to", "cpu", "cuda", "double", "float", "half", "long", "int", "short", "char",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.errors import type_name
 from ...engine.limits import held
 from ...engine.operator import catalogue, composite, factory, operator
 from ...engine.wrapped import Wrapped, WrappedNumber
@@ -22,7 +23,7 @@ def _kind_of_leaf(values: Any) -> str:
             return "int64"
         values = values[0]
     if isinstance(values, str):
-        raise TypeError(f"new(): invalid data type '{type(values).__name__}'")
+        raise TypeError(f"new(): invalid data type '{type_name(values)}'")
     return {bool: "bool", float: "float32"}.get(type(values), "int64")
 
 
@@ -205,10 +206,6 @@ def _beside(self: Any, indices: list[Any]) -> list[Any]:
                 )
             indices[place] = item.to(self.device)
     return indices
-
-
-def type_name(value: Any) -> str:
-    return getattr(value, "type_name", None) or type(value).__name__
 
 
 def _with_flag(self: Any, dim: int, flag: bool, rest: list[Any]) -> Any:
