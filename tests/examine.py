@@ -204,18 +204,10 @@ NUMERIC = 2e-6
 @question
 def slope_fault(lib: Any, text: str) -> str:
     """Where reverse mode, or reverse mode of it, differs from central differences in float64."""
-
-    def first(found: list[Any], operands: dict[str, Any]) -> list[Any]:
-        grads = gradients(found, operands, lib, create=True)
-        return [grad for grad in grads if grad is not None and grad.requires_grad]
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            pairs = [
-                *_compare(lib, text, lambda found, operands: found),
-                *_compare(lib, text, first),
-            ]
+            pairs = _compare(lib, text)
         except Exception as error:
             return first_line(error)
     for name, reverse, numeric in pairs:
@@ -232,41 +224,66 @@ def _flat(value: Any) -> list[float]:
     return [value]
 
 
-def _compare(lib: Any, text: str, outputs: Any) -> list[tuple[str, Any, Any]]:
-    """For each operand that the outputs depend on: its name, reverse mode, differences."""
-    value, operands = evaluate(lib, text, double=True)
-    roots = [t for t in outputs(list(tensors(value, lib)), operands) if t.requires_grad]
-    if not roots or any(root.dtype not in (lib.float64, lib.complex128) for root in roots):
-        return []
-    weights = [cotangent(tensor, lib, at).tolist() for at, tensor in enumerate(roots)]
-    reverse = gradients(roots, operands, lib, create=False)
+def _compare(lib: Any, text: str) -> list[tuple[str, Any, Any]]:
+    """For both orders and each operand that matters: its name, reverse mode, differences."""
+    reverse: list[dict[str, Any]] = []
+    weights: list[list[Any] | None] = []
+    for order in range(2):  # evaluated anew, because reverse mode frees the graph
+        value, operands = evaluate(lib, text, double=True)
+        roots = _differentiable(lib, value, operands)[order]
+        if not roots or any(root.dtype not in (lib.float64, lib.complex128) for root in roots):
+            reverse.append({})
+            weights.append(None)
+            continue
+        weights.append([cotangent(tensor, lib, at).tolist() for at, tensor in enumerate(roots)])
+        grads = zip(operands, gradients(roots, operands, lib, create=False), strict=True)
+        reverse.append({name: grad for name, grad in grads if grad is not None})
+    slopes = {name: _slopes(lib, text, name, weights) for name in {**reverse[0], **reverse[1]}}
     return [
-        (name, grad.detach().clone().tolist(), _slopes(lib, text, name, outputs, weights))
-        for name, grad in zip(operands, reverse, strict=True)
-        if grad is not None
+        (name, grad.detach().clone().tolist(), slopes[name][order])
+        for order, found in enumerate(reverse)
+        for name, grad in found.items()
     ]
 
 
-def _slopes(lib: Any, text: str, name: str, outputs: Any, weights: Any, step: float = 1e-5) -> Any:
-    base = scope(lib, double=True)[name]
+def _differentiable(lib: Any, value: Any, operands: dict[str, Any]) -> list[list[Any]]:
+    """What slopes are taken of: the tensors of a result, and their gradients."""
+    found = list(tensors(value, lib))
+    grads = gradients(found, operands, lib, create=True)
+    firsts = [grad for grad in grads if grad is not None]
+    return [[t for t in roots if t.requires_grad] for roots in (found, firsts)]
 
-    def weighted(flat: list[float]) -> float:
-        names = scope(lib, double=True)
+
+def _slopes(
+    lib: Any, text: str, name: str, weights: list[list[Any] | None], step: float = 1e-5
+) -> list[list[float]]:
+    """Central differences of the weighted sums of both orders, element by element."""
+    base = scope(lib, double=True, text=text)[name].detach()
+
+    def weighted(flat: list[float]) -> list[float]:
+        names = scope(lib, double=True, text=text)
         moved = lib.tensor(flat, dtype=lib.float64).reshape(tuple(base.shape))
         names[name] = moved.requires_grad_()
         lib.manual_seed(SEED)
         value = eval(compile(text, "<sample>", "eval"), names)
-        kept = {other: names[other] for other in (*FLOATING, "d")}
-        roots = [t for t in outputs(list(tensors(value, lib)), kept) if t.requires_grad]
-        pairs = zip(roots, weights, strict=True)
-        return sum(_dot(root.detach().tolist(), weight) for root, weight in pairs)
+        kept = {other: names[other] for other in (*FLOATING, "d") if other in names}
+        return [
+            sum(
+                _dot(root.detach().tolist(), weight)
+                for root, weight in zip(roots, own, strict=True)
+            )
+            if own is not None
+            else 0.0
+            for roots, own in zip(_differentiable(lib, value, kept), weights, strict=True)
+        ]
 
-    flat = base.detach().reshape(-1).tolist()
-    slopes = []
+    flat = base.reshape(-1).tolist()
+    slopes: list[list[float]] = [[], []]
     for at, here in enumerate(flat):
         up = weighted([*flat[:at], here + step, *flat[at + 1 :]])
         down = weighted([*flat[:at], here - step, *flat[at + 1 :]])
-        slopes.append((up - down) / (2 * step))
+        for order in range(2):
+            slopes[order].append((up[order] - down[order]) / (2 * step))
     return slopes
 
 

@@ -36,59 +36,68 @@ def specialise(row: Row) -> Callable[..., Any]:
     general = _general(row)
     if row.check is not None or row.view or row.output_count > 1:
         return general
-    names = {
-        "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
-        "write_into": write_into, "formed": formed,
-    }  # fmt: skip
-    given = ", ".join(row.signature.names)
-    first, *others = row.signature.names
-    bump = [
-        f"    storage = {first}._storage or {first}._need_storage()",
-        "    storage.version += 1; storage.changed_at = state.origin",
-        f"    return {first}",
-    ]
+    if row.symbol and row.dtype != "compare":
+        lines = _by_symbol(row)
+    elif len(row.signature.names) == 1 and not row.refuse and row.dtype in _ONE_KIND:
+        lines = _by_kernel(row)
+    else:
+        return general
+    first, given = row.signature.names[0], ", ".join(row.signature.names)
     head = [
         f"def run({given}):",
         f"    if {first}._form is None: formed({first})",
         f"    form = {first}._form",
     ]
-    if row.symbol and row.dtype != "compare":
-        y = others[0]
-        ordinary = "".join(f" or {name} != 1" for name in others[1:])
-        lines = [
-            *head,
-            f"    if state.watched{ordinary}: return general({given})",
-            f"    data, kind = {first}._data, {first}._kind",
-            f"    if {y}.__class__ is Tensor:",
-            f"        operand = {y}._data",
-            f"        if (not form or {y}._form is not form) and ({y}._kind is not kind or not "
-            f"kind.is_plain or data.shape != operand.shape or 0 in data.strides): "
-            f"return general({given})",
-            "        if data.base is not None and operand.base is not None: "
-            f"return general({given})",
-            f"        if state.grad_enabled and ({first}._requires_grad or {y}._requires_grad): "
-            f"return general({given})",
-            f"    elif not (form or kind.is_plain and 0 not in data.strides) or {y}.__class__ "
-            f"is not float or state.grad_enabled and {first}._requires_grad:",
-            f"        return general({given})",
-            f"    else: operand = {y} if form and form.few else kind.number({y})",
-            f"    data {row.symbol}= operand",  # an array changes in place, a scalar is replaced
-            f"    {first}._data = data",
-            *bump,
-        ]
-    elif not others and row.dtype in ("same", "promote", "promote_float") and not row.refuse:
-        lines = [
-            *head,
-            "    if not form or state.watched or state.grad_enabled and "
-            f"{first}._requires_grad: return general({given})",
-            f"    data = forward(form.kind.xp, {first}._data)",
-            f"    if data.shape != {first}._data.shape: return general({given})",
-            f"    write_into({first}, data)",
-            *bump,
-        ]
-    else:
-        return general
-    return compiled(row, "run", lines, names)
+    bump = [
+        f"    storage = {first}._storage or {first}._need_storage()",
+        "    storage.version += 1; storage.changed_at = state.origin",
+        f"    return {first}",
+    ]
+    names = {
+        "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
+        "write_into": write_into, "formed": formed,
+    }  # fmt: skip
+    return compiled(row, "run", [*head, *lines, *bump], names)
+
+
+_ONE_KIND = ("same", "promote", "promote_float")
+
+
+def _by_symbol(row: Row) -> list[str]:
+    """`x += y`: what Python's operator does on arrays."""
+    given = ", ".join(row.signature.names)
+    first, y, *others = row.signature.names
+    ordinary = "".join(f" or {name} != 1" for name in others)
+    return [
+        f"    if state.watched{ordinary}: return general({given})",
+        f"    data, kind = {first}._data, {first}._kind",
+        f"    if {y}.__class__ is Tensor:",
+        f"        operand = {y}._data",
+        f"        if (not form or {y}._form is not form) and ({y}._kind is not kind or not "
+        f"kind.is_plain or data.shape != operand.shape or 0 in data.strides): "
+        f"return general({given})",
+        f"        if data.base is not None and operand.base is not None: return general({given})",
+        f"        if state.grad_enabled and ({first}._requires_grad or {y}._requires_grad): "
+        f"return general({given})",
+        f"    elif not (form or kind.is_plain and 0 not in data.strides) or {y}.__class__ "
+        f"is not float or state.grad_enabled and {first}._requires_grad:",
+        f"        return general({given})",
+        f"    else: operand = {y} if form and form.few else kind.number({y})",
+        f"    data {row.symbol}= operand",  # an array changes in place, a scalar is replaced
+        f"    {first}._data = data",
+    ]
+
+
+def _by_kernel(row: Row) -> list[str]:
+    """`x.exp_()`: what the operator computes, written over its input."""
+    first = row.signature.names[0]
+    return [
+        "    if not form or state.watched or state.grad_enabled and "
+        f"{first}._requires_grad: return general({first})",
+        f"    data = forward(form.kind.xp, {first}._data)",
+        f"    if data.shape != {first}._data.shape: return general({first})",
+        f"    write_into({first}, data)",
+    ]
 
 
 def _general(row: Row) -> Callable[..., Any]:

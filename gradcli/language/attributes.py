@@ -16,8 +16,9 @@ from ..engine.kept import keep, kept_on
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.derived import derived
-from ..nn.module import RESERVED, Module, is_part
-from ..nn.module import TABLES as PARTS
+from ..nn.module import Module, is_part
+from ..nn.registered import RESERVED
+from ..nn.registered import TABLES as PARTS
 from .adoption import adopt
 from .builtins.types import type_of
 from .grammar import is_foreign

@@ -10,8 +10,9 @@ from typing import Any
 from ..engine.kept import keep, kept_on
 from ..engine.mode import state
 from ..engine.tensor import Tensor
-from .module import TABLES, Module, _indented
+from .module import Module, _indented
 from .parameter import Parameter
+from .registered import TABLES
 
 
 class Sequential(Module):

@@ -7,18 +7,25 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..engine.class_name import name_in_messages
 from ..engine.hooks import RemovableHandle, add
-from ..engine.kept import KEPT, kept_on
 from ..engine.leaf import reset_gradient
 from ..engine.mode import state as mode
 from ..engine.settable import Takes
 from ..engine.tensor import Tensor
 from . import state
-from .derived import DERIVED, derived, is_derived, parametrizations
+from .derived import derived, parametrizations
 from .parameter import Buffer
-
-TABLES = ("_parameters", "_buffers", "_modules")  # what a module holds by name
+from .registered import (
+    TABLES,
+    check_name,
+    class_name,
+    missing_attribute,
+    only_none,
+    ready,
+    remove_elsewhere,
+    typename,
+    unlike,
+)
 
 
 class Module:
@@ -90,24 +97,24 @@ class Module:
         if computes is not None:
             computes.right_inverse(value)
         elif isinstance(value, Tensor) and value.is_parameter:
-            _ready(self, "parameters")
-            _remove(own, name, "_parameters")
+            ready(self, "parameters")
+            remove_elsewhere(own, name, "_parameters")
             self.register_parameter(name, value)
         elif name in (own.get("_parameters") or ()):
-            _only_none(value, "parameter", name, "torch.nn.Parameter or None")
+            only_none(value, "parameter", name, "torch.nn.Parameter or None")
             own["_parameters"][name] = None
         elif isinstance(value, Module):
-            _ready(self, "module")
-            _remove(own, name, "_modules")
+            ready(self, "module")
+            remove_elsewhere(own, name, "_modules")
             own["_modules"][name] = value
         elif name in (own.get("_modules") or ()):
-            _only_none(value, "child module", name, "torch.nn.Module or None")
+            only_none(value, "child module", name, "torch.nn.Module or None")
             own["_modules"][name] = None
         elif isinstance(value, Buffer):
             self.register_buffer(name, value.data, value.persistent)
         elif name in (own.get("_buffers") or ()):
             if not isinstance(value, Tensor):
-                _only_none(value, "buffer", name, "torch.nn.Buffer, torch.Tensor or None")
+                only_none(value, "buffer", name, "torch.nn.Buffer, torch.Tensor or None")
             own["_buffers"][name] = value
         else:
             return False
@@ -133,11 +140,11 @@ class Module:
         object.__delattr__(self, name)
 
     def register_parameter(self, name: str, param: Any) -> None:
-        _ready(self, "parameters")
-        _check_name(self, name, "parameter", "_parameters")
+        ready(self, "parameters")
+        check_name(self, name, "parameter", "_parameters")
         if param is not None and not (isinstance(param, Tensor) and param.is_parameter):
             raise TypeError(
-                f"cannot assign '{_typename(param)}' object to parameter '{name}' "
+                f"cannot assign '{typename(param)}' object to parameter '{name}' "
                 "(torch.nn.Parameter or None required)"
             )
         if param is not None and param.grad_fn is not None:
@@ -149,11 +156,11 @@ class Module:
         self.__dict__["_parameters"][name] = param
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
-        _ready(self, "buffers")
-        _check_name(self, name, "buffer", "_buffers")
+        ready(self, "buffers")
+        check_name(self, name, "buffer", "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"cannot assign '{_typename(tensor)}' object to buffer '{name}' "
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
             )
         self.__dict__["_buffers"][name] = tensor
@@ -162,8 +169,8 @@ class Module:
 
     def add_module(self, name: str, module: Any) -> None:
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{_class_name(module)} is not a Module subclass")
-        _check_name(self, name, "module", "_modules")
+            raise TypeError(f"{class_name(module)} is not a Module subclass")
+        check_name(self, name, "module", "_modules")
         self.__dict__["_modules"][name] = module
 
     register_module = add_module
@@ -236,7 +243,7 @@ class Module:
         for name in filter(None, target.split(".")):
             inner = module._modules.get(name)
             if inner is None:
-                raise _unlike(module, name, "nn.Module")
+                raise unlike(module, name, "nn.Module")
             module = inner
         return module
 
@@ -244,14 +251,14 @@ class Module:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if name not in module._parameters:
-            raise _unlike(module, name, "nn.Parameter")
+            raise unlike(module, name, "nn.Parameter")
         return module._parameters[name]
 
     def get_buffer(self, target: str) -> Tensor:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if name not in module._buffers:
-            raise _unlike(module, name, "buffer")
+            raise unlike(module, name, "buffer")
         return module._buffers[name]
 
     # ---- modes and conversions
@@ -422,12 +429,6 @@ class Module:
 
 
 _INTERNAL = frozenset(("training", "_parameters", "_buffers", "_modules", "_transient"))
-# What PyTorch keeps under these names is beside the module here: a program can't replace it.
-RESERVED = frozenset(
-    "_parameters _buffers _modules _non_persistent_buffers_set _forward_hooks _forward_pre_hooks "
-    "_backward_hooks _backward_pre_hooks _state_dict_hooks _load_state_dict_pre_hooks "
-    "_load_state_dict_post_hooks _is_full_backward_hook _derived _computes".split()
-)
 
 
 def is_part(value: Any) -> bool:
@@ -435,73 +436,6 @@ def is_part(value: Any) -> bool:
     return isinstance(value, (Module, Buffer)) or (isinstance(value, Tensor) and value.is_parameter)
 
 
-def _only_none(value: Any, what: str, name: str, expected: str) -> None:
-    if value is not None:
-        raise TypeError(
-            f"cannot assign '{_typename(value)}' as {what} '{name}' ({expected} expected)"
-        )
-
-
-def has(module: Module, name: str) -> bool:
-    """hasattr(module, name), by the names alone."""
-    own = module.__dict__
-    tables = (own, kept_on(module), *(own.get(kind) or () for kind in TABLES))
-    return (
-        any(name in table for table in tables)
-        or is_derived(module, name)
-        or any(name in part.__dict__ for part in type(module).__mro__)
-    )
-
-
-def _unlike(module: Module, name: str, what: str) -> AttributeError:
-    """The error of a path whose name leads to nothing, or to something else than was asked for."""
-    if not has(module, name):
-        return AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-    article = "a" if what == "buffer" else "an"
-    return AttributeError(f"`{name}` is not {article} {what}")
-
-
-def missing_attribute(module: object, name: str) -> AttributeError:
-    return AttributeError(f"'{type(module).__name__}' object has no attribute '{name}'")
-
-
 def _indented(text: str) -> str:
     first, *rest = text.split("\n")
     return "\n".join([first, *("  " + line for line in rest)])
-
-
-def _ready(module: Module, what: str) -> None:
-    if module.__dict__.get("_parameters") is None:
-        raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-
-
-def _remove(own: dict[str, Any], name: str, keep: str) -> None:
-    """A name stands in one place only: kept, or as a parameter, a buffer or a module."""
-    own.get(KEPT, {}).pop(name, None)
-    own.get(DERIVED, {}).pop(name, None)
-    for kind in TABLES:
-        if kind != keep and own.get(kind):
-            own[kind].pop(name, None)
-
-
-def _check_name(module: Module, name: Any, what: str, kind: str) -> None:
-    if not isinstance(name, str):
-        raise TypeError(f"{what} name should be a string. Got {_typename(name)}")
-    if "." in name:
-        raise KeyError(f'{what} name can\'t contain "."')
-    if name == "":
-        raise KeyError(f'{what} name can\'t be empty string ""')
-    if has(module, name) and name not in module.__dict__[kind]:
-        raise KeyError(f"attribute '{name}' already exists")
-
-
-def _class_name(value: Any) -> str:
-    """A class by its full name, anything else by its type's."""
-    shown = str(getattr(value, "text", ""))
-    return shown[8:-2] if shown.startswith("<class '") else _typename(value)
-
-
-def _typename(value: Any) -> str:
-    if isinstance(value, Tensor):
-        return value.type()  # type: ignore[attr-defined,no-any-return]
-    return name_in_messages(type(value))

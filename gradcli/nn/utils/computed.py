@@ -6,7 +6,8 @@ from typing import Any
 
 from ...engine.hooks import add
 from ..derived import DERIVED, derived
-from ..module import Module, missing_attribute
+from ..module import Module
+from ..registered import missing_attribute
 
 
 def needs_module(module: Any, attribute: str) -> None:

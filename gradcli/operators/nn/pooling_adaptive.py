@@ -155,8 +155,8 @@ def _again(average: Callable[..., Any]) -> dict[int, Callable[..., Any]]:
     return {2: of_planes, 3: of_volumes}
 
 
-def _declare(ndim: int) -> tuple[Any, Any]:
-    image = "c" if ndim == 2 else "c[None]"
+def _declare_average(ndim: int) -> Any:
+    image = _image(ndim)
     again = _again(lambda *sizes: average(*sizes))[ndim]
     average_backward = operator(
         f"_adaptive_avg_pool{ndim}d_backward(Tensor grad_output, Tensor self) -> Tensor",
@@ -192,6 +192,11 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         doc="The means of windows that divide the input evenly.",
         samples=(f"F.adaptive_avg_pool{ndim}d({image}, 2)",),
     )
+    return average
+
+
+def _declare_largest(ndim: int) -> Any:
+    image = _image(ndim)
     largest_backward = operator(
         f"adaptive_max_pool{ndim}d_backward(Tensor grad_output, Tensor self, Tensor indices) "
         "-> Tensor",
@@ -222,8 +227,13 @@ def _declare(ndim: int) -> tuple[Any, Any]:
         doc="The largest elements of windows that divide the input evenly.",
         samples=(f"F.adaptive_max_pool{ndim}d({image}, 2)",),
     )
-    return average, largest
+    return largest
 
 
-adaptive_avg_pool2d, adaptive_max_pool2d = _declare(2)
-adaptive_avg_pool3d, adaptive_max_pool3d = _declare(3)
+def _image(ndim: int) -> str:
+    """A sample's input of so many dimensions, with its channels."""
+    return "c" if ndim == 2 else "c[None]"
+
+
+adaptive_avg_pool2d, adaptive_max_pool2d = _declare_average(2), _declare_largest(2)
+adaptive_avg_pool3d, adaptive_max_pool3d = _declare_average(3), _declare_largest(3)

@@ -1,0 +1,88 @@
+"""Library: the names in a module: what stands under them, and which may be registered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..engine.class_name import name_in_messages
+from ..engine.kept import KEPT, kept_on
+from ..engine.tensor import Tensor
+from .derived import DERIVED, is_derived
+
+if TYPE_CHECKING:
+    from .module import Module
+
+TABLES = ("_parameters", "_buffers", "_modules")  # what a module holds by name
+# What PyTorch keeps under these names is beside the module here: a program can't replace it.
+RESERVED = frozenset(
+    "_parameters _buffers _modules _non_persistent_buffers_set _forward_hooks _forward_pre_hooks "
+    "_backward_hooks _backward_pre_hooks _state_dict_hooks _load_state_dict_pre_hooks "
+    "_load_state_dict_post_hooks _is_full_backward_hook _derived _computes".split()
+)
+
+
+def only_none(value: Any, what: str, name: str, expected: str) -> None:
+    if value is not None:
+        raise TypeError(
+            f"cannot assign '{typename(value)}' as {what} '{name}' ({expected} expected)"
+        )
+
+
+def has(module: Module, name: str) -> bool:
+    """hasattr(module, name), by the names alone."""
+    own = module.__dict__
+    tables = (own, kept_on(module), *(own.get(kind) or () for kind in TABLES))
+    return (
+        any(name in table for table in tables)
+        or is_derived(module, name)
+        or any(name in part.__dict__ for part in type(module).__mro__)
+    )
+
+
+def unlike(module: Module, name: str, what: str) -> AttributeError:
+    """The error of a path whose name leads to nothing, or to something else than was asked for."""
+    if not has(module, name):
+        return AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+    article = "a" if what == "buffer" else "an"
+    return AttributeError(f"`{name}` is not {article} {what}")
+
+
+def missing_attribute(module: object, name: str) -> AttributeError:
+    return AttributeError(f"'{type(module).__name__}' object has no attribute '{name}'")
+
+
+def ready(module: Module, what: str) -> None:
+    if module.__dict__.get("_parameters") is None:
+        raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+
+
+def remove_elsewhere(own: dict[str, Any], name: str, keep: str) -> None:
+    """A name stands in one place only: kept, or as a parameter, a buffer or a module."""
+    own.get(KEPT, {}).pop(name, None)
+    own.get(DERIVED, {}).pop(name, None)
+    for kind in TABLES:
+        if kind != keep and own.get(kind):
+            own[kind].pop(name, None)
+
+
+def check_name(module: Module, name: Any, what: str, kind: str) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"{what} name should be a string. Got {typename(name)}")
+    if "." in name:
+        raise KeyError(f'{what} name can\'t contain "."')
+    if name == "":
+        raise KeyError(f'{what} name can\'t be empty string ""')
+    if has(module, name) and name not in module.__dict__[kind]:
+        raise KeyError(f"attribute '{name}' already exists")
+
+
+def class_name(value: Any) -> str:
+    """A class by its full name, anything else by its type's."""
+    shown = str(getattr(value, "text", ""))
+    return shown[8:-2] if shown.startswith("<class '") else typename(value)
+
+
+def typename(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return value.type()  # type: ignore[attr-defined,no-any-return]
+    return name_in_messages(type(value))
