@@ -39,6 +39,8 @@ def load() -> list[Any]:
     switches = torch.backends.disable_global_flags.__globals__
     assert "__allow_nonbracketed_mutation_flag" in switches
     switches["__allow_nonbracketed_mutation_flag"] = True
+    # Each list of samples looks for a test of unittest up the stack, and reads each frame's file.
+    sys.modules["torch.testing._internal.common_utils"].extract_test_fn = lambda: None  # type: ignore[attr-defined]
     return entries
 
 
