@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -52,43 +52,43 @@ def test_a_hog_ends(text: str) -> None:
 
 LONG = 8 * 2**20 - 200
 # What Python's parser is given before anything of ours counts: at most --max-source.
-TEXTS = {
-    "a list": "x = [" + "1," * (LONG // 2) + "]",
-    "a dict": "x = {" + "1:1," * (LONG // 4) + "}",
-    "a sum": "x = " + "1+" * (LONG // 2) + "1",
-    "a comparison": "1<" * (LONG // 2) + "1",
-    "arguments": "f(" + "1," * (LONG // 2) + ")",
-    "parameters": "def f(" + ",".join(f"a{i}" for i in range(800_000)) + "): pass",
-    "statements of one line": ";".join(["a"] * (LONG // 2)),
-    "lines": "a\n" * (LONG // 2),
-    "names": "\n".join(f"a{i}=1" for i in range(600_000)),
-    "defaults": "".join(f"# set: a{i}=1\n" for i in range(300_000)),
-    "brackets": "[" * LONG,
-    "signs": "-" * LONG + "1",
-    "words": "not " * (LONG // 4) + "1",
-    "lambdas": "lambda:" * (LONG // 7) + "1",
-    "calls": "a" + "()" * (LONG // 2),
-    "attributes": "a" + ".a" * (LONG // 2),
-    "conditions": "1 if 1 else " * (LONG // 12) + "1",
-    "branches": "if 1: pass\n" + "elif 1: pass\n" * (LONG // 13),
-    "decorators": "@a\n" * (LONG // 3) + "def f(): pass",
-    "targets": "a=" * (LONG // 2) + "1",
-    "indices": "a[" + ":," * (LONG // 2) + "]",
-    "loops": "[1 " + "for a in b " * (LONG // 11) + "]",
-    "an f-string": "x = f'" + "{1}" * 10**6 + "'",
-    "an f-string of lines": "x = f'''" + "{1}\n" * 10**6 + "'''",
-    "an f-string of joined lines": "x = f'" + "{1}\\\n" * 10**6 + "'",
-    "a text": "x = '" + "a" * LONG + "'",
-    "a number": "x = " + "1" * LONG,
-    "quotes": "'" * LONG,
-    "joined lines": "\\\n" * (LONG // 2) + "1",
-    "an open bracket at the end": "a\n" * (LONG // 2) + "(",
+TEXTS: dict[str, Callable[[], str]] = {
+    "a list": lambda: "x = [" + "1," * (LONG // 2) + "]",
+    "a dict": lambda: "x = {" + "1:1," * (LONG // 4) + "}",
+    "a sum": lambda: "x = " + "1+" * (LONG // 2) + "1",
+    "a comparison": lambda: "1<" * (LONG // 2) + "1",
+    "arguments": lambda: "f(" + "1," * (LONG // 2) + ")",
+    "parameters": lambda: "def f(" + ",".join(f"a{i}" for i in range(800_000)) + "): pass",
+    "statements of one line": lambda: ";".join(["a"] * (LONG // 2)),
+    "lines": lambda: "a\n" * (LONG // 2),
+    "names": lambda: "\n".join(f"a{i}=1" for i in range(600_000)),
+    "defaults": lambda: "".join(f"# set: a{i}=1\n" for i in range(300_000)),
+    "brackets": lambda: "[" * LONG,
+    "signs": lambda: "-" * LONG + "1",
+    "words": lambda: "not " * (LONG // 4) + "1",
+    "lambdas": lambda: "lambda:" * (LONG // 7) + "1",
+    "calls": lambda: "a" + "()" * (LONG // 2),
+    "attributes": lambda: "a" + ".a" * (LONG // 2),
+    "conditions": lambda: "1 if 1 else " * (LONG // 12) + "1",
+    "branches": lambda: "if 1: pass\n" + "elif 1: pass\n" * (LONG // 13),
+    "decorators": lambda: "@a\n" * (LONG // 3) + "def f(): pass",
+    "targets": lambda: "a=" * (LONG // 2) + "1",
+    "indices": lambda: "a[" + ":," * (LONG // 2) + "]",
+    "loops": lambda: "[1 " + "for a in b " * (LONG // 11) + "]",
+    "an f-string": lambda: "x = f'" + "{1}" * 10**6 + "'",
+    "an f-string of lines": lambda: "x = f'''" + "{1}\n" * 10**6 + "'''",
+    "an f-string of joined lines": lambda: "x = f'" + "{1}\\\n" * 10**6 + "'",
+    "a text": lambda: "x = '" + "a" * LONG + "'",
+    "a number": lambda: "x = " + "1" * LONG,
+    "quotes": lambda: "'" * LONG,
+    "joined lines": lambda: "\\\n" * (LONG // 2) + "1",
+    "an open bracket at the end": lambda: "a\n" * (LONG // 2) + "(",
 }
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_parser_stays_within_the_limits(name: str) -> None:
-    ended(TEXTS[name])
+    ended(TEXTS[name]())
 
 
 def test_a_chain_of_slices_is_freed() -> None:
