@@ -238,15 +238,14 @@ class Walk:
             self._captures(node, grads)
         if hooks is not None:
             grads = call_tensor_hooks(node, grads, self.tensors)
+            retain(node, grads, self.tensors)
+            if runs:
+                grads = call_pre_hooks(node, grads, self.tensors)
         for tell in self.arrived:
             tell(node, grads)
-        if hooks is not None:
-            retain(node, grads, self.tensors)
         if not runs:
             self._captures(node, grads)
             return
-        if hooks is not None:
-            grads = call_pre_hooks(node, grads, self.tensors)
         results: Sequence[Any]
         saved: Any = None
         if all(g is None for g in grads) and not node.is_users:
@@ -357,6 +356,8 @@ class Walk:
             self._add_to_grad(variable, as_tensor(value))
             if state.observer is not None:
                 state.observer.stored(variable)
+        elif state.observer is not None:
+            state.observer.withheld(variable, as_tensor(value))
         if variable._need_meta().post_hooks:
             call_post_accumulate_hooks(node, variable)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .errors import type_name
@@ -107,6 +109,25 @@ def edge_of(tensor: Tensor) -> Node | None:
         node = AccumulateGrad(tensor)
         meta.accumulator = weakref.ref(node)
     return node
+
+
+def ends_a_graph(tensor: Tensor) -> bool:
+    """Whether a graph leads to this leaf, though it may have stopped requiring grad since."""
+    meta = tensor._meta
+    return meta is not None and meta.accumulator is not None and meta.accumulator() is not None
+
+
+@contextmanager
+def asked_for(leaf: Tensor) -> Iterator[None]:
+    """Within it a leaf that a graph leads to requires grad again, so that a pass answers it."""
+    frozen = not leaf.requires_grad and ends_a_graph(leaf)
+    if frozen:
+        leaf._requires_grad = True
+    try:
+        yield
+    finally:
+        if frozen:
+            leaf._requires_grad = False
 
 
 def check_leaf(tensor: Tensor) -> None:

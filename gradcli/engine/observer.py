@@ -58,7 +58,7 @@ class Observer:
         """A pass begins. With `capture` it answers gradients, else it stores them in `.grad`."""
 
     def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
-        """The gradients of a node's outputs are complete; the node has not run yet."""
+        """A node is about to run with these gradients of its outputs: complete, hooks have run."""
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         """A node has run, its hooks too; its results are about to be handed on."""
@@ -68,6 +68,9 @@ class Observer:
 
     def stored(self, variable: Any) -> None:
         """That was done."""
+
+    def withheld(self, variable: Any, grad: Any) -> None:
+        """A gradient came to a leaf that no longer requires grad: it is not stored."""
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
         """The gradient of the input with this number, which the pass was asked for."""

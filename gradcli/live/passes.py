@@ -252,11 +252,15 @@ class PassTeller:
         def before(grads: Any) -> None:
             if grads[0] is not None:
                 with off():
-                    observer.accumulated(variable, grads[0])
+                    if variable.requires_grad:
+                        observer.accumulated(variable, grads[0])
+                    else:
+                        observer.withheld(variable, grads[0])
 
         def after(results: Any, grads: Any) -> None:
-            with off():
-                observer.stored(variable)
+            if variable.requires_grad:
+                with off():
+                    observer.stored(variable)
 
         yield node.register_prehook(self._safe(before))
         yield node.register_hook(self._safe(after))

@@ -19,12 +19,22 @@ class BackwardHookNode(CustomNode):
 
     __slots__ = ("count",)
 
+    is_users = True
     home = FunctionContext.home  # PyTorch's node is that of a Function
 
     count: int
 
     def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
-        return tuple(grads)
+        """The gradients; zeros where none came, as a Function of PyTorch materializes them."""
+        return tuple(
+            self._zeros(place, tensors) if grad is None else grad
+            for place, grad in enumerate(grads)
+        )
+
+    def _zeros(self, place: int, tensors: bool) -> Any:
+        shape, kind = self.extra[place]
+        zeros = kind.xp.zeros(shape, dtype=kind.array_dtype)
+        return plain(zeros, kind) if tensors else zeros
 
     @property
     def outputs(self) -> int:
@@ -100,17 +110,16 @@ class BackwardHook:
         self.outputs = len(values)
         values, node, self.output_places = self._around(values)
         if node is not None:
-            node.register_prehook(self._before)
+            node.register_hook(self._before)
         return values if isinstance(result, tuple) else values[0]
 
-    def _before(self, grads: Any) -> Any:
+    def _before(self, _: Any, grads: Any) -> Any:
         """At the output: remembers the incoming gradients, lets the pre-hooks change them."""
         self.grad_outputs = _spread(self.output_places, grads, self.outputs)
-        changed = False
         for number, hook in self.pre_hooks.items():
             answer = self._told("module pre", hook, number, self.grad_outputs)
             if answer is not None:
-                self.grad_outputs, changed = _tuple(answer), True
+                self.grad_outputs = _tuple(answer)
         if self.input_places is None:
             state.warn(_NO_INPUT_REQUIRES_GRAD)
             for number, hook in self.hooks.items():
@@ -124,7 +133,7 @@ class BackwardHook:
             grads_now, self.grad_outputs = self.grad_outputs, None
         else:
             grads_now = self.grad_outputs
-        return tuple(grads_now[i] for i in self.output_places) if changed else None
+        return tuple(grads_now[i] for i in self.output_places)  # None where none came
 
     def _after(self, grad_inputs: Any, _: Any) -> Any:
         if self.grad_outputs is None or self.input_places is None:

@@ -224,9 +224,7 @@ def collect(
                 held.append(tensor)
     ends = graph.leaves
     tensors = tuple(
-        fact._replace(node=ends.get(id(tensor)))
-        if fact.is_leaf and fact.requires_grad and id(tensor) in ends
-        else fact
+        fact._replace(node=ends.get(id(tensor))) if fact.is_leaf and id(tensor) in ends else fact
         for fact, tensor in zip(facts, held, strict=True)
     )
     return Collected(tensors, _node_facts(graph, place), held, graph.alive, graph.ids)

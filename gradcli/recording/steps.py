@@ -41,7 +41,8 @@ class Step:
 
     __slots__ = (
         "node", "variable", "parts", "grads", "used", "locals", "results", "first_hook",
-        "last_hook", "before", "after", "has_run", "is_stored", "is_captured", "retained", "kept",
+        "last_hook", "before", "after", "has_run", "is_stored", "is_captured", "is_withheld",
+        "retained", "kept",
     )  # fmt: skip
 
     def __init__(self, node: Any, first_hook: int) -> None:
@@ -55,7 +56,8 @@ class Step:
         self.first_hook = self.last_hook = first_hook
         self.before: Any = None
         self.after: Any = None
-        self.has_run = self.is_stored = self.is_captured = self.retained = False
+        self.has_run = self.is_stored = self.is_captured = False
+        self.is_withheld = self.retained = False
         self.kept: tuple[str, ...] = ()
 
 
@@ -163,8 +165,9 @@ class Steps(Spectator):
             return
         node = walk.leaves.get(id(variable))
         if node is None:  # a retained gradient, at the step of its node
-            if walk.steps:
-                walk.steps[-1].retained = True
+            node = edge_of(variable)
+            if node is not None:
+                self._step(walk, node).retained = True
             return
         step = self._step(walk, node)
         step.grads = (self._held(grad),)
@@ -174,6 +177,11 @@ class Steps(Spectator):
         if self.walk is not None and id(variable) in self.walk.leaves:
             step = self.walk.steps[-1]
             step.after, step.is_stored = self._copied(variable.grad), True
+
+    def withheld(self, variable: Any, grad: Any) -> None:
+        if self.walk is not None and id(variable) in self.walk.leaves:
+            step = self._step(self.walk, self.walk.leaves[id(variable)])
+            step.grads, step.is_withheld = (self._held(grad),), True
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
         super().captured(node, place, grad)

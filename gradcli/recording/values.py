@@ -99,6 +99,10 @@ class Values(Spectator):
         if now is not None:
             now.leaves[id(variable)] = variable, snapshot(variable), self.of_leaf(grad)
 
+    def withheld(self, variable: Any, grad: Any) -> None:
+        """A gradient that came to a tensor which keeps none."""
+        self.accumulated(variable, grad)
+
     def captured(self, node: Any, place: int, grad: Any) -> None:
         """A gradient that the pass was asked for."""
         variable = getattr(node, "variable", None)

@@ -320,6 +320,7 @@ class Blocks:
             "reached": "not run: no input that was asked for lies behind it",
             "no gradient": "nothing to pass on",
             "failed": "the program's error comes from here",
+            "frozen": "not stored: it no longer requires grad",
             "skipped": "not stored: it is not among the inputs that were asked for",
         }.get(step.outcome)
         if said:

@@ -92,11 +92,10 @@ class Expressions:
                 return self.words.algebra.name(word, (), float(thing))
             return self.words.algebra.number(thing)
         if isinstance(thing, Tensor):
-            if thing.requires_grad:
-                position = (self.words.ways.leaf(thing) if thing.grad_fn is None else
-                            self.words.ways.inner(thing.grad_fn, thing.output_nr))  # fmt: skip
-                if position is not None:
-                    return self.words.position(position, thing)
+            position = (self.words.ways.leaf(thing) if thing.grad_fn is None else
+                        self.words.ways.inner(thing.grad_fn, thing.output_nr))  # fmt: skip
+            if position is not None:
+                return self.words.position(position, thing)
             return self.words.constant(thing)
         held, output_nr = bound.tensor(), bound.output_nr
         now = None if held is None else grad_fn_of(held)

@@ -6,6 +6,7 @@ from math import inf, prod
 from typing import Any, NamedTuple
 
 from ...autograd import grad as autograd_grad
+from ...engine.leaf import asked_for
 from ...engine.tensor import Tensor, from_array, plain
 from ...opening import UsageError
 from ...pipeline.request import Ran
@@ -67,11 +68,12 @@ class Seeds:
 
     def reverse(self) -> tuple[Nested | None, str]:
         """What reverse mode says, hooks of the program included; None where nothing arrives."""
-        found = [
-            autograd_grad(self.of, [self.wrt], plain(array, self.kind), retain_graph=True,
-                          allow_unused=True)[0]
-            for array in self.arrays
-        ]  # fmt: skip
+        with asked_for(self.wrt):
+            found = [
+                autograd_grad(self.of, [self.wrt], plain(array, self.kind), retain_graph=True,
+                              allow_unused=True)[0]
+                for array in self.arrays
+            ]  # fmt: skip
         if all(gradient is None for gradient in found):
             return None, "None"
         return self.shown([None if g is None else g._data for g in found])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from ...engine.leaf import ends_a_graph
 from ...engine.mode import next_sequence
 from ...engine.tensor import Tensor
 from ...language.names import Scope
@@ -189,7 +190,7 @@ def _spot(bound: Bound, earlier: Any) -> Spot | None:
     thing = bound.alive
     number = len(earlier) + 1
     if isinstance(thing, Tensor):
-        if not thing.requires_grad:
+        if not thing.requires_grad and not ends_a_graph(thing):
             return None
         node, output_nr = grad_fn_of(thing), thing.output_nr
         return Spot(bound.name, bound.scope, number, node, output_nr, thing, bound.clock)

@@ -80,10 +80,9 @@ class Translation:
         if isinstance(foreign, Tensor):
             return foreign
         known = self.tensors.get(id(foreign))
-        if known is not None and known[0] is foreign and known[1].requires_grad == (
-            foreign.requires_grad
-        ):  # fmt: skip
-            return known[1]
+        if known is not None and known[0] is foreign:
+            if known[1].requires_grad or not foreign.requires_grad:  # it may be frozen by now
+                return known[1]
         made = from_array(numpy.array(array_of(foreign)))
         if foreign.requires_grad:
             made._requires_grad = True
@@ -109,8 +108,7 @@ class Translation:
 
     def _made(self, node: Any) -> Node:
         if is_end(node):
-            end: Node = edge_of(self.tensor(node.variable))  # type: ignore[assignment]
-            return end
+            return self._end(self.tensor(node.variable))
         pairs = node.next_functions
         edges = tuple(None if edge is None else self.nodes[id(edge)][1] for edge, _ in pairs)
         numbers = tuple(number for _, number in pairs)
@@ -123,6 +121,14 @@ class Translation:
         if any(one is not None and one != made.widths[0] for one in given):
             made.inputs = tuple(None if one is None else (one[0], _kind(one[1])) for one in given)
         return self._declared(node, made, given) or made
+
+    def _end(self, leaf: Tensor) -> Node:
+        """Where gradients for a leaf go; it may have stopped requiring grad since."""
+        flag, leaf._requires_grad = leaf._requires_grad, True
+        end = edge_of(leaf)
+        leaf._requires_grad = flag
+        assert end is not None
+        return end
 
     def _declared(self, node: Any, foreign: ForeignNode, given: list[Any]) -> Node | None:
         """A node of the declaration, where it gives the same numbers."""

@@ -100,7 +100,7 @@ class Words:
         if node is not None:
             position = self.ways.inner(node, tensor.output_nr)
         else:
-            position = self.ways.leaf(tensor) if tensor.requires_grad else None
+            position = self.ways.leaf(tensor)
         expr = self.constant(tensor) if position is None else self.position(position, tensor)
         return Symbol(self.algebra, expr, tensor._data)
 

@@ -215,7 +215,7 @@ class Told(Sequence[StepFact]):
             then = "kept back"
         elif result is None or at is None:
             then, at = "nothing", None
-        elif not is_leaf or walk.steps[at - 1].is_captured:
+        elif not is_leaf or walk.steps[at - 1].is_captured or walk.steps[at - 1].is_withheld:
             then = "handed on"
         else:
             parts = walk.steps[at - 1].parts
@@ -237,6 +237,8 @@ class Told(Sequence[StepFact]):
             return "captured"
         if step.is_stored:
             return "stored"
+        if step.is_withheld:
+            return "frozen"
         if step.has_run:
             return "ran" if any(grad is not None for grad in step.grads) else "no gradient"
         if self.walk.over.failed and number == len(self.walk.steps):

@@ -71,8 +71,9 @@ class StepFact(NamedTuple):
     `grads` are the incoming gradients, one for each output, None where none came; `parts` what
     each is the sum of; `used` are the gradients after the hooks, where these changed something.
     `outcome` is "ran", "stored" (a leaf's .grad was added to), "captured" (autograd.grad answers
-    it), "reached" (nothing behind it was asked for), "no gradient", "failed" or "skipped" (a leaf
-    into whose .grad nothing went). `is_derived` tells a node that a pass with create_graph made.
+    it), "reached" (nothing behind it was asked for), "no gradient", "failed", "frozen" (a leaf
+    that no longer requires grad) or "skipped" (another one into whose .grad nothing went).
+    `is_derived` tells a node that a pass with create_graph made.
     """
 
     number: int
