@@ -330,8 +330,8 @@ SETTINGS: tuple[Option, ...] = (
     names("no_grad", "--no-grad", help="Inputs that do not require a gradient.", kind="input"),
     Option("device", ("--device",), "Device for the tensors.", "cpu", metavar="cpu|cuda|cuda:N",
            show_default=True, among=("cpu", "cuda")),
-    Option("data", ("--data",), "Folder with the files of MNIST or FashionMNIST that the program "
-           "reads through torchvision: IDX, packed or not.", metavar="DIR"),
+    Option("data", ("--data",), "Folder with the files of MNIST, FashionMNIST or CIFAR that the "
+           "program reads through torchvision.", metavar="DIR"),
     Option(
         "dtype", ("--dtype",), "Default floating dtype, for example float64.", None,
         one_of(*DTYPES), metavar="TYPE", among=DTYPES,

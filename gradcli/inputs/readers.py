@@ -32,7 +32,7 @@ def read(path: str, key: str = "", *, folder: str | None = None, most: int = 1 <
     place = path if folder is None else _below(folder, path)
     lower = path.lower()
     path = shortened(path, 200)
-    with _opened(place, path, folder is None) as file:
+    with opened(place, path, folder is None) as file:
         size = os.fstat(file.fileno()).st_size
         if lower.endswith(".npy"):
             return read_npy(file, size, most, path)
@@ -74,7 +74,7 @@ def _below(folder: str, path: str) -> str:
     return place
 
 
-def _opened(place: str, path: str, anywhere: bool) -> IO[bytes]:
+def opened(place: str, path: str, anywhere: bool) -> IO[bytes]:
     """A file to read; a pipe or a device is none, and is not waited for."""
     try:
         file = open(place, "rb", opener=at_once)  # noqa: SIM115 - the caller closes it

@@ -171,12 +171,23 @@ MODULES: dict[str, Module] = {
         "Hashable Sized Collection Container",
     ),
     "torchvision": _module("standard.vision", "__version__"),
-    **dict.fromkeys(
-        ("torchvision.datasets", "torchvision.datasets.mnist"),
-        _module("standard.vision", "MNIST FashionMNIST KMNIST"),
+    "torchvision.datasets": _module(
+        "standard.vision", "MNIST FashionMNIST KMNIST CIFAR10 CIFAR100"
     ),
-    "torchvision.transforms": _module("standard.vision", "Compose ToTensor Normalize Lambda"),
-    "torchvision.transforms.functional": _module("standard.vision", "to_tensor normalize"),
+    "torchvision.datasets.mnist": _module("standard.vision", "MNIST FashionMNIST KMNIST"),
+    "torchvision.datasets.cifar": _module("standard.vision", "CIFAR10 CIFAR100"),
+    "torchvision.transforms": _module(
+        "standard.transforms",
+        "Compose ToTensor ToPILImage Normalize Lambda Resize CenterCrop Pad RandomCrop "
+        "RandomResizedCrop RandomHorizontalFlip RandomVerticalFlip RandomRotation Grayscale "
+        "InterpolationMode",
+    ),
+    "torchvision.transforms.functional": _module(
+        "standard.image_functions",
+        "to_tensor normalize to_pil_image resize crop center_crop pad hflip vflip rotate "
+        "rgb_to_grayscale to_grayscale InterpolationMode",
+    ),
+    "torchvision.utils": _module("standard.grids", "make_grid save_image"),
     "abc": _module("standard.declared", "ABC ABCMeta abstractmethod abstractproperty"),
     "dataclasses": _module(
         "standard.declared",

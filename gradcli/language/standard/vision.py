@@ -1,98 +1,71 @@
-"""language: torchvision as far as first lessons go: MNIST and its kin from --data, transforms."""
+"""language: torchvision.datasets: MNIST, CIFAR and their kin, from the folder of --data."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy
 
-from ...engine.construct import as_tensor, from_numpy
+from ...arrays.values import Array
 from ...engine.settable import Takes
 from ...engine.tensor import Tensor
 from ...inputs import InputError
+from ...inputs.cifar import pickled, records
 from ...inputs.readers import read
+from ...namespace import resolve
 from ...utils.data import Dataset
 from ..calls import call
 from ..formatting import quoted
-from ..operations import collect, type_name
+from ..operations import get_item, length
 from ..session import session
-from .published import classes, functions
+from .arrays import array_value
+from .pictures import Image
+from .published import classes
+
+from_numpy: Any = resolve("from_numpy")  # the first name attaches the operators of tensors
 
 
-class Image:
-    """What stands for a picture of PIL: grey levels."""
+class VisionDataset(Dataset):
+    """Pictures in `data` with a label each in `targets`, both of which a program may replace."""
 
-    _torch_name = "PIL.Image.Image"
-    PUBLIC = ("size", "mode", "width", "height", "convert", "show", "resize")
-    __slots__ = ("_pixels", "height", "mode", "size", "width")
-
-    def __init__(self, pixels: Any) -> None:
-        self._pixels = pixels
-        self.height, self.width = (int(size) for size in pixels.shape)
-        self.size, self.mode = (self.width, self.height), "L"
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return self._pixels.astype(dtype or self._pixels.dtype)
-
-    def convert(self, mode: str = "L") -> Image:
-        if mode != "L":
-            raise ValueError(f"a picture of these data sets is of mode 'L', not {mode!r}")
-        return self
-
-    def resize(self, size: Any, *more: Any) -> Image:
-        raise NotImplementedError("a picture can't be resized here")
-
-    def show(self) -> None:
-        """Nothing is drawn."""
-
-    def __repr__(self) -> str:
-        place = session.address_of(self)
-        return f"<PIL.Image.Image image mode=L size={self.width}x{self.height} at {place}>"
-
-
-# ---------------------------------------------------------------- data sets
-
-
-class MNIST(Dataset):
-    """70,000 pictures of 28 x 28 in four IDX files, packed or not."""
-
-    _torch_name = "torchvision.datasets.mnist.MNIST"
+    _torch_name = "torchvision.datasets.vision.VisionDataset"
     PUBLIC = ("data", "targets", "classes", "class_to_idx", "train", "transform",
               "target_transform", "root")  # fmt: skip
     TAKES: Mapping[str, Takes] = {"*": Takes.VALUE, "transform": Takes.CALLABLE,
                                   "target_transform": Takes.CALLABLE}  # fmt: skip
-    classes: Any = [f"{digit} - {word}" for digit, word in enumerate(
-        "zero one two three four five six seven eight nine".split())]  # fmt: skip
+    classes: Any = ()
+    data: Any = ()
+    targets: Any = ()
 
     def __init__(
         self, root: Any = "data", train: bool = True, transform: Any = None,
         target_transform: Any = None, download: bool = False,
     ) -> None:  # fmt: skip
+        if session.folder is None:
+            raise RuntimeError(
+                "Dataset not found. A program can't download; --data names its folder"
+            )
         self.root, self.train = root, bool(train)
         self.transform, self.target_transform = transform, target_transform
         self.classes = list(type(self).classes)
+        self._load()
         self.class_to_idx = {name: place for place, name in enumerate(self.classes)}
-        part = "train" if train else "t10k"
-        name = _set_of(type(self))
-        images, labels = _read(name, f"{part}-images-idx3-ubyte"), _read(
-            name, f"{part}-labels-idx1-ubyte"
-        )  # fmt: skip
-        if images.ndim != 3 or labels.ndim != 1 or len(images) != len(labels):
-            raise RuntimeError("the files of --data are not a set of pictures with labels")
-        self._pixels = images
-        self._labels = labels.tolist()
-        self.data: Any = from_numpy(images)
-        self.targets: Any = from_numpy(labels.astype("int64"))
+
+    def _load(self) -> None:
+        """Reads `data` and `targets`."""
+        raise NotImplementedError
 
     def __len__(self) -> int:
-        return len(self._labels)
+        return length(self.data)
 
     def __getitem__(self, index: Any) -> Any:
         index = int(index)
-        image: Any = Image(self._pixels[index])
-        target: Any = self._labels[index]
+        image: Any = Image(_pixels(self.data, index))
+        target: Any = get_item(self.targets, index)
+        if isinstance(target, Tensor):
+            target = int(target)  # type: ignore[call-overload]
         if self.transform is not None:
             image = call(self.transform, (image,), {})
         if self.target_transform is not None:
@@ -100,9 +73,8 @@ class MNIST(Dataset):
         return image, target
 
     def __repr__(self) -> str:
-        name = _set_of(type(self))
         lines = [
-            f"Dataset {name}",
+            f"Dataset {_set_of(type(self))}",
             f"    Number of datapoints: {len(self)}",
             f"    Root location: {self.root}",
             f"    Split: {'Train' if self.train else 'Test'}",
@@ -112,6 +84,38 @@ class MNIST(Dataset):
             lines += ["    StandardTransform", f"Transform: {first}"]
             lines += [" " * 11 + line for line in rest]
         return "\n".join(lines)
+
+
+def _pixels(data: Any, index: int) -> Any:
+    """The bytes of one picture of an array or a tensor."""
+    rows = data.array if type(data) is Array else data
+    picture = rows[index]
+    if isinstance(picture, Tensor):
+        picture = picture.numpy()  # type: ignore[attr-defined]
+    if not isinstance(picture, numpy.ndarray) or picture.dtype != numpy.uint8:
+        raise TypeError("Cannot handle this data type")
+    if picture.ndim != 2 and (picture.ndim != 3 or picture.shape[2] != 3):
+        raise TypeError("Cannot handle this data type")
+    return picture
+
+
+class MNIST(VisionDataset):
+    """70,000 pictures of 28 x 28 in four IDX files, packed or not."""
+
+    _torch_name = "torchvision.datasets.mnist.MNIST"
+    classes: Any = [f"{digit} - {word}" for digit, word in enumerate(
+        "zero one two three four five six seven eight nine".split())]  # fmt: skip
+
+    def _load(self) -> None:
+        part = "train" if self.train else "t10k"
+        name = _set_of(type(self))
+        images, labels = (
+            _read(name, f"{part}-{what}-ubyte") for what in ("images-idx3", "labels-idx1")
+        )
+        if images.ndim != 3 or labels.ndim != 1 or len(images) != len(labels):
+            raise RuntimeError("the files of --data are not a set of pictures with labels")
+        self.data = from_numpy(images)
+        self.targets = from_numpy(labels.astype("int64"))
 
 
 class FashionMNIST(MNIST):
@@ -129,118 +133,100 @@ class KMNIST(MNIST):
     classes = ["o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"]
 
 
+class CIFAR10(VisionDataset):
+    """60,000 coloured pictures of 32 x 32, in the binary or in the Python version."""
+
+    _torch_name = "torchvision.datasets.cifar.CIFAR10"
+    classes = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship",
+               "truck"]  # fmt: skip
+    # The folders of both versions, the files of both splits, and where the labels stand: in the
+    # binary records, and under a key of the pickle.
+    FOLDERS = ("cifar-10-batches-bin", "cifar-10-batches-py")
+    FILES = ([f"data_batch_{number}" for number in range(1, 6)], ["test_batch"])
+    LABELS: tuple[int, int, str] = (1, 0, "labels")
+
+    def _load(self) -> None:
+        parts = [self._part(name) for name in self.FILES[0 if self.train else 1]]
+        images, labels = zip(*parts, strict=True)
+        session.budget.charge_bytes(sum(part.nbytes for part in images))
+        self.data = array_value(numpy.concatenate(images))
+        self.targets = [label for part in labels for label in part]
+
+    def _part(self, name: str) -> tuple[Any, list[int]]:
+        """The pictures and the labels of one file."""
+        count, place, key = self.LABELS
+        most = session.budget.max_memory
+        path = _found(self.FOLDERS[:1], (f"{name}.bin",))
+        try:
+            if path is not None:
+                images, columns = records(path, count, most)
+                return images, columns[place]
+            path = _found(self.FOLDERS[1:], (name,))
+            held: dict[str, Any] = {} if path is None else pickled(path, most)
+        except InputError as error:
+            raise RuntimeError("; ".join(filter(None, (str(error), error.advice)))) from None
+        if path is None:
+            raise RuntimeError(
+                f"Dataset not found. --data {session.folder} has no file {name}[.bin]"
+            )
+        data, numbers = held.get("data"), held.get(key)
+        whole = isinstance(data, numpy.ndarray) and type(numbers) is list
+        if not whole or len(data) != len(numbers) or {*map(type, numbers)} - {int}:  # type: ignore[arg-type]
+            raise RuntimeError(f"{path} is not a set of pictures with labels")
+        return data, numbers  # type: ignore[return-value]
+
+
+class CIFAR100(CIFAR10):
+    """The same with a hundred classes, whose names are in order."""
+
+    _torch_name = "torchvision.datasets.cifar.CIFAR100"
+    classes = (
+        "apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus "
+        "butterfly camel can castle caterpillar cattle chair chimpanzee clock cloud cockroach "
+        "couch crab crocodile cup dinosaur dolphin elephant flatfish forest fox girl hamster "
+        "house kangaroo keyboard lamp lawn_mower leopard lion lizard lobster man maple_tree "
+        "motorcycle mountain mouse mushroom oak_tree orange orchid otter palm_tree pear "
+        "pickup_truck pine_tree plain plate poppy porcupine possum rabbit raccoon ray road rocket "
+        "rose sea seal shark shrew skunk skyscraper snail snake spider squirrel streetcar "
+        "sunflower sweet_pepper table tank telephone television tiger tractor train trout tulip "
+        "turtle wardrobe whale willow_tree wolf woman worm"
+    ).split()
+    FOLDERS = ("cifar-100-binary", "cifar-100-python")
+    FILES = (["train"], ["test"])
+    LABELS = (2, 1, "fine_labels")
+
+
 def _set_of(kind: type) -> str:
     """The name of the set, of a program's own class too."""
     return next(base.__name__ for base in kind.__mro__ if base.__module__ == __name__)
 
 
-def _read(name: str, file: str) -> Any:
-    """A file of the folder that --data names, or of the places where torchvision puts it."""
-    if session.folder is None:
-        raise RuntimeError("Dataset not found. A program can't download; --data names its folder")
-    for place in ("", f"{name}/raw", f"{name}", f"{name.lower()}"):
-        for suffix in ("", ".gz"):
-            path = os.path.join(session.folder, place, file + suffix)
+def _found(places: tuple[str, ...], names: tuple[str, ...]) -> str | None:
+    """A file in the folder that --data names, or in a folder below it."""
+    for place in ("", *places):
+        for name in names:
+            path = os.path.join(session.folder or "", place, name)
             if os.path.isfile(path):
-                try:
-                    return read(path, most=session.budget.max_memory)
-                except InputError as error:
-                    raise RuntimeError(str(error)) from None
-    raise RuntimeError(f"Dataset not found. --data {session.folder} has no file {file}[.gz]")
+                return path
+    return None
 
 
-# ---------------------------------------------------------------- transforms
+def _read(name: str, file: str) -> Any:
+    """An IDX file of the folder that --data names, or of the places where torchvision puts it."""
+    path = _found((f"{name}/raw", name, name.lower()), (file, f"{file}.gz"))
+    if path is None:
+        raise RuntimeError(f"Dataset not found. --data {session.folder} has no file {file}[.gz]")
+    try:
+        return read(path, most=session.budget.max_memory)
+    except InputError as error:
+        raise RuntimeError(str(error)) from None
 
 
-class ToTensor:
-    _torch_name = "torchvision.transforms.transforms.ToTensor"
-    PUBLIC = ()
-
-    def __call__(self, pic: Any) -> Any:
-        return _to_tensor(pic)
-
-    def __repr__(self) -> str:
-        return "ToTensor()"
-
-
-def _to_tensor(pic: Any) -> Any:
-    """Grey levels to numbers from 0 to 1."""
-    pixels = getattr(pic, "_pixels", None) if type(pic) is Image else None
-    if pixels is None:
-        array = getattr(pic, "array", None)
-        if array is None or array.ndim not in (2, 3):
-            raise TypeError(f"pic should be PIL Image or ndarray. Got {type_name(pic)}")
-        pixels = array if array.ndim == 2 else array.transpose(2, 0, 1)
-    session.budget.charge_bytes(4 * int(pixels.size))
-    plane = pixels[None] if pixels.ndim == 2 else pixels
-    if pixels.dtype == numpy.uint8:
-        return from_numpy(plane.astype(numpy.float32) / numpy.float32(255))
-    return from_numpy(numpy.ascontiguousarray(plane))
-
-
-class Normalize:
-    _torch_name = "torchvision.transforms.transforms.Normalize"
-    PUBLIC = ("mean", "std", "inplace")
-
-    def __init__(self, mean: Any, std: Any, inplace: bool = False) -> None:
-        self.mean, self.std, self.inplace = mean, std, inplace
-
-    def __call__(self, tensor: Any) -> Any:
-        return _normalize(tensor, self.mean, self.std, self.inplace)
-
-    def __repr__(self) -> str:
-        return f"Normalize(mean={quoted(self.mean)}, std={quoted(self.std)})"
-
-
-def _normalize(tensor: Any, mean: Any, std: Any, inplace: bool = False) -> Any:
-    if not isinstance(tensor, Tensor):
-        raise TypeError(f"img should be Tensor Image. Got {type_name(tensor)}")
-    given: Any = tensor
-    made: list[Any] = [as_tensor(value, dtype=given.dtype) for value in (mean, std)]
-    if bool((made[1] == 0).any()):
-        raise ValueError("std evaluated to zero after conversion, leading to division by zero.")
-    shift, scale = (value.view(-1, 1, 1) if value.dim() == 1 else value for value in made)
-    out = given if inplace else given.clone()
-    return out.sub_(shift).div_(scale)
-
-
-class Compose:
-    _torch_name = "torchvision.transforms.transforms.Compose"
-    PUBLIC = ("transforms",)
-
-    def __init__(self, transforms: Any) -> None:
-        self.transforms = collect(transforms)
-
-    def __call__(self, img: Any) -> Any:
-        for transform in self.transforms:
-            img = call(transform, (img,), {})
-        return img
-
-    def __repr__(self) -> str:
-        rows = "".join(f"    {quoted(transform)}\n" for transform in self.transforms)
-        return f"Compose(\n{rows})"
-
-
-class Lambda:
-    _torch_name = "torchvision.transforms.transforms.Lambda"
-    PUBLIC = ("lambd",)
-
-    def __init__(self, lambd: Any) -> None:
-        self.lambd = lambd
-
-    def __call__(self, img: Any) -> Any:
-        return call(self.lambd, (img,), {})
-
-    def __repr__(self) -> str:
-        return "Lambda()"
-
-
-_SETS = classes([MNIST, FashionMNIST, KMNIST])
-_FUNCTIONS: dict[str, Callable[..., Any]] = {"to_tensor": _to_tensor, "normalize": _normalize}
+_MNIST = classes([MNIST, FashionMNIST, KMNIST])
+_CIFAR = classes([CIFAR10, CIFAR100])
 MODULES: dict[str, dict[str, Any]] = {
     "torchvision": {"__version__": "0.28.0"},
-    "torchvision.datasets": _SETS,
-    "torchvision.datasets.mnist": _SETS,
-    "torchvision.transforms": classes([Compose, ToTensor, Normalize, Lambda]),
-    "torchvision.transforms.functional": functions(_FUNCTIONS),
+    "torchvision.datasets": _MNIST | _CIFAR,
+    "torchvision.datasets.mnist": _MNIST,
+    "torchvision.datasets.cifar": _CIFAR,
 }
