@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..engine.carriers import TRANSFORMS
 from ..engine.catalogue import catalogue
 from ..engine.mode import no_grad
-from ..func.dual import become_plain, dual, forward, is_dual
+from ..func.dual import become_plain, check_tangent, dual, forward, is_dual
 from ..func.reverse import Identity, gradient
 
 __all__ = [
@@ -103,6 +103,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             f"Tensor, this is not supported. Tensor is of size {list(tensor._data.shape)} while "
             f"the given forward gradient is of size {list(tangent._data.shape)}."
         )
+    check_tangent(tensor, tangent)
     return dual(catalogue.methods["view_as"](tensor, tensor), tangent, number)
 
 

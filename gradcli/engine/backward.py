@@ -251,6 +251,8 @@ def _walk(
     capture: bool,
 ) -> list[Any]:
     """Runs a walk with grad mode as create_graph asks for it; all is put back afterwards."""
+    if state.inference:
+        state.hooked = True  # what is stored now can't be added to later: a pass ends at its leaf
     before = state.grad_enabled, state.inference
     origin, outer = state.origin, state.walk
     state.grad_enabled = create_graph

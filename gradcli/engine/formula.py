@@ -121,7 +121,7 @@ def _unpacking(row: Row) -> list[str]:
     if row.saves_tensors:  # else nothing is ever freed
         lines.append("    if saved.__class__ is Freed: freed(node)")
     tensors = {p.name: p for p in row.tensors}
-    for place, key in enumerate(row.saved_keys):
+    for place, key in row.unpacked_keys:
         unpacked = f"{key} = unpack(node, {place})"
         if key in tensors and tensors[key].kind == "Tensor[]":
             lines.append(f"    {unpacked}")
@@ -303,7 +303,7 @@ def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     values: dict[str, Any] = {"grads": tuple(grads)} if several else {"grad": grads[0]}
     tensors = {p.name for p in row.tensors} | set(row.signature.outputs)
     shown = next(g for g in grads if g is not None)
-    for place, key in enumerate(row.saved_keys):
+    for place, key in row.unpacked_keys:
         value = unpack(node, place, as_tensor=True)
         if key in tensors and value.__class__ in (int, float, bool, complex):
             value = plain(shown._kind.xp.asarray(value, dtype=shown._kind.array_dtype), shown._kind)

@@ -11,7 +11,7 @@ from .catalogue import catalogue
 from .causes import Freed, mismatch
 from .leaf import edge_of
 from .mode import next_sequence, state
-from .node import Node, SharedOutput, UnimplementedNode
+from .node import Node, SharedOutput, UnimplementedNode, WrittenOutput
 from .overlap import check_overlap, write_changed
 from .promotion import broadcast_message, meet, one_device, shape_error, two_devices
 from .results import guard, infer, refused, versions_of, watch
@@ -269,7 +269,9 @@ def _save_output(row: Row, node: Node, tensor: Tensor) -> None:
     if output in row.saved_keys:
         assert not isinstance(node.saved, Freed)  # the node is new
         saved = list(node.saved)
-        saved[row.saved_keys.index(output)] = SharedOutput(tensor, 0)
+        is_view = tensor._meta is not None and tensor._meta.base is not None
+        kept = WrittenOutput(tensor) if is_view else SharedOutput(tensor, 0)
+        saved[row.saved_keys.index(output)] = kept
         node.saved = tuple(saved)
         versions = versions_of(node.saved)
         node.versions = versions if any(versions) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,17 @@ class SharedOutput(SavedOutput):
         return self._counter
 
     _storage = storage
+
+
+class WrittenOutput(SharedOutput):
+    """The same of a view that was changed in place, whose history is read off its base."""
+
+    __slots__ = ("history",)
+
+    def __init__(self, tensor: Tensor) -> None:
+        super().__init__(tensor, 0)
+        assert tensor._grad_fn is not None
+        self.history = weakref.ref(tensor._grad_fn)  # the node that holds this is below it
 
 
 class Packed:

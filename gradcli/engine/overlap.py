@@ -16,6 +16,7 @@ _UNSUPPORTED = (
     "unsupported operation: {} refer{} to a single memory location. Please clone() the tensor "
     "before performing the operation."
 )
+WRITTEN_TWICE = _UNSUPPORTED.format("more than one element of the written-to tensor", "s")
 _DEPRECATED = (
     "Use of {} on expanded tensors is deprecated. Please clone() the tensor before performing this "
     "operation. This also applies to advanced indexing e.g. {}"
@@ -35,8 +36,7 @@ def check_overlap(row: Row, tensor: Tensor, *others: Any) -> bool:
         if row.inplace == "copy_" and others[0] is tensor:
             return True  # into itself, where PyTorch writes nothing
         if row.overlap in ("", "copied", "apart"):
-            what = "more than one element of the written-to tensor"
-            raise RuntimeError(_UNSUPPORTED.format(what, "s"))
+            raise RuntimeError(WRITTEN_TWICE)
         state.warn(_DEPRECATED.format(row.inplace, row.overlap))
     if row.overlap in ("allowed", "copied"):
         return expanded
@@ -48,6 +48,12 @@ def check_overlap(row: Row, tensor: Tensor, *others: Any) -> bool:
                 what = "some elements of the input tensor and the written-to tensor"
                 raise RuntimeError(_UNSUPPORTED.format(what, ""))
     return expanded
+
+
+def warn_expanded(row: Row, tensor: Tensor) -> None:
+    """The warning of an operator that another one hands an expanded tensor to."""
+    if is_expanded(tensor._data):
+        state.warn(_DEPRECATED.format(row.inplace, row.overlap))
 
 
 def write_changed(tensor: Tensor, data: Any) -> None:

@@ -198,6 +198,13 @@ class Row(Declaration):
         return tuple(sorted(asked))
 
     @cached_property
+    def unpacked_keys(self) -> tuple[tuple[int, str], ...]:
+        """The same with their places, in the order in which a node looks at them: what it was
+        given, and then what it made."""
+        pairs = enumerate(self.saved_keys)
+        return tuple(sorted(pairs, key=lambda pair: pair[1] in self.signature.outputs))
+
+    @cached_property
     def saved_names(self) -> tuple[str, ...]:
         """What of it shows as `_saved_*`."""
         return tuple(

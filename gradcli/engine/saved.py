@@ -22,6 +22,7 @@ from .node import (
     Packed,
     SavedOutput,
     SharedOutput,
+    WrittenOutput,
 )
 from .tensor import Tensor, plain
 from .tensor_type import kind_of, kind_of_array
@@ -79,10 +80,11 @@ def check_version(node: Node, place: int) -> None:
     _check_one(node, node.saved[place], _expected(node, place), place)
 
 
-def _check_one(node: Node, value: Any, expected: int, place: int) -> None:
+def _check_one(node: Node, value: Any, expected: int, place: int, in_graph: bool = True) -> None:
     storage = getattr(value, "_storage", None)
     version = 0 if storage is None else storage.version
-    if version.__class__ is DetachedVersion and expected.__class__ is not DetachedVersion:
+    detached = version.__class__ is DetachedVersion
+    if in_graph and detached and expected.__class__ is not DetachedVersion:
         _check_attached(node, value, place)
     if version != expected:
         name = node.row.saved_keys[place]
@@ -131,7 +133,7 @@ def function_name(node: Node) -> str:
 
 def _changed(node: Node | None, value: Any, version: int, expected: int) -> str:
     if isinstance(value, SavedOutput):
-        kind, shape, owner = value.kind, value.data.shape, node
+        kind, shape, owner = value.kind, value.data.shape, _made_by(node, value)
     else:
         kind, shape, owner = value._kind, value._data.shape, value.grad_fn
     number = value.output_nr
@@ -162,18 +164,24 @@ def check_unchanged(tensor: Any, expected: int) -> None:
         raise RuntimeError(_changed(None, tensor, version, expected))
 
 
-def unpack(node: Node, place: int, as_tensor: bool = False) -> Any:
-    """One saved value: as the array that formulas run on, or as a tensor with its history."""
+def unpack(node: Node, place: int, as_tensor: bool = False, in_graph: bool = True) -> Any:
+    """One saved value: as the array that formulas run on, or as a tensor with its history.
+
+    `in_graph`: a tensor that detach_ took out of the graph since then is refused.
+    """
     if isinstance(node.saved, Freed):
         freed(node)
     value, expected = node.saved[place], _expected(node, place)
     if value.__class__ is list:
         wanted = expected or [0] * len(value)
-        return [_unpacked(node, v, e, as_tensor, place) for v, e in zip(value, wanted, strict=True)]
-    return _unpacked(node, value, expected, as_tensor, place)
+        pairs = zip(value, wanted, strict=True)
+        return [_unpacked(node, v, e, as_tensor, place, in_graph) for v, e in pairs]
+    return _unpacked(node, value, expected, as_tensor, place, in_graph)
 
 
-def _unpacked(node: Node, value: Any, expected: int, as_tensor: bool, place: int) -> Any:
+def _unpacked(
+    node: Node, value: Any, expected: int, as_tensor: bool, place: int, in_graph: bool = True
+) -> Any:
     if value.__class__ is Packed:
         found = value.unpack(value.value)
         if not isinstance(found, Tensor):
@@ -183,7 +191,7 @@ def _unpacked(node: Node, value: Any, expected: int, as_tensor: bool, place: int
             )
         return _placed(node, found, value) if as_tensor else found._data
     if value.__class__ is Tensor:
-        _check_one(node, value, expected, place)
+        _check_one(node, value, expected, place, in_graph)
         return value if as_tensor else value._data
     if value.__class__ in CARRIERS.arrays and node.saves_output:
         kept = saved_output(node)
@@ -236,8 +244,14 @@ def _restored(node: Node, value: SavedOutput) -> Tensor:
     out = plain(value.data, value.kind)
     out._storage = value._storage
     if value.kind.differentiable:
-        out._requires_grad, out._grad_fn, out._output_nr = True, node, value.output_nr
+        out._requires_grad, out._grad_fn = True, _made_by(node, value)
+        out._output_nr = value.output_nr
     return out
+
+
+def _made_by(node: Node | None, value: SavedOutput) -> Node | None:
+    """The node that a saved output hangs on: the one that saves it, or where its view does."""
+    return (value.history() if value.__class__ is WrittenOutput else None) or node
 
 
 def kept(node: Node) -> tuple[tuple[str, Any], ...]:
@@ -410,7 +424,7 @@ def attribute(node: Node, name: str) -> Any:
         if name in tensors and name not in held_names(node):
             return None  # never saved, so not freed
         freed(node)
-    value = unpack(node, row.saved_keys.index(name), as_tensor=True)
+    value = unpack(node, row.saved_keys.index(name), as_tensor=True, in_graph=False)
     if value.__class__ is list:
         return tuple(value)
     if name in tensors and value.__class__ in (int, float, bool):

@@ -109,29 +109,36 @@ def call(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
     """A call that no overload takes as it is: with carriers among the arguments it is bound by
     tensors that stand in for them; without, it is PyTorch's TypeError."""
     stands: dict[int, Carrier] = {}
-
-    def stand(value: Any) -> Any:
-        if isinstance(value, Carrier):
-            tensor = value.stand_in()
-            stands[id(tensor)] = value
-            return tensor
-        if value.__class__ in (list, tuple):
-            return value.__class__([stand(item) for item in value])
-        return value
-
-    def back(value: Any) -> Any:
-        if value.__class__ is Tensor:
-            return stands.get(id(value), value)
-        return [back(item) for item in value] if value.__class__ is list else value
-
-    arguments = [stand(value) for value in args]
-    keywords = {key: stand(value) for key, value in kwargs.items()}
+    arguments = [_stand_in(value, stands) for value in args]
+    keywords = {key: _stand_in(value, stands) for key, value in kwargs.items()}
     if stands:
         for overload in function.overloads:
             values = overload.signature.bind(arguments, keywords, function.method)
             if values is not None:
-                return run(overload, [back(value) for value in values])
+                return run(overload, [_stood_for(value, stands) for value in values])
     raise function.misfit(arguments, keywords)
+
+
+# Functions of the module: one that called itself by a name of `call` would be a circle, and keep
+# carriers and their graphs alive.
+
+
+def _stand_in(value: Any, stands: dict[int, Carrier]) -> Any:
+    """The same value with tensors in place of carriers; `stands` takes down which for which."""
+    if isinstance(value, Carrier):
+        tensor = value.stand_in()
+        stands[id(tensor)] = value
+        return tensor
+    if value.__class__ in (list, tuple):
+        return value.__class__([_stand_in(item, stands) for item in value])
+    return value
+
+
+def _stood_for(value: Any, stands: dict[int, Carrier]) -> Any:
+    """The same value with the carriers again."""
+    if value.__class__ is Tensor:
+        return stands.get(id(value), value)
+    return [_stood_for(item, stands) for item in value] if value.__class__ is list else value
 
 
 # ---- from here on declarations meet carriers

@@ -17,10 +17,12 @@ from ..engine.catalogue import catalogue
 from ..engine.dtypes import FLOATING
 from ..engine.mode import state
 from ..engine.operator import Factory, Row
+from ..engine.overlap import WRITTEN_TWICE, is_expanded
 from ..engine.returns import Named
 from ..engine.row import Inplace
 from ..engine.run_state import run_state
 from ..engine.tensor import AutogradMeta, Tensor, plain
+from .batched import Batched
 from .carrier import Carrier, run, standing
 from .composed import COMPOSED
 
@@ -154,6 +156,31 @@ def dual(primal: Any, tangent: Any, level: int) -> Any:
     if level == 0:
         forward.alive.add(out)
     return out
+
+
+def check_tangent(primal: Any, tangent: Any) -> None:
+    """Raises where PyTorch can't lay a tangent out as its primal lies in memory: as an expanded
+    tensor, unless it is expanded in the same way. None is a tangent with memory of its own."""
+    while primal.__class__ is Dual:
+        primal = primal.primal
+    if primal.__class__ is not Tensor or not is_expanded(primal._data):
+        return
+    own = primal._data
+    if tangent is not None:
+        steps = zip(own.shape, own.strides, _strides(tangent), strict=True)
+        if all(size == 1 or mine == other for size, mine, other in steps):
+            return
+    raise RuntimeError(WRITTEN_TWICE)
+
+
+def _strides(tangent: Any) -> Sequence[int]:
+    """How a tangent lies in memory, or one sample of it."""
+    while tangent.__class__ is Dual:
+        tangent = tangent.primal
+    if tangent.__class__ is Batched:
+        steps = _strides(tangent.value)
+        return (*steps[: tangent.place], *steps[tangent.place + 1 :])
+    return tangent._data.strides  # type: ignore[no-any-return]
 
 
 def mirror(tensor: Dual) -> None:

@@ -11,7 +11,7 @@ from ..engine.mode import state
 from ..engine.tensor import Tensor
 from .batched import batched, is_batched
 from .carrier import run
-from .dual import dual, is_dual
+from .dual import check_tangent, dual, is_dual
 from .levels import Level, batches
 from .release import Session, asks
 from .reverse import alias, gradient, unchosen
@@ -317,6 +317,7 @@ def made_dual(primal: Any, tangent: Any, level: int) -> Any:
             f"Tensor, this is not supported. Tensor is of size {list(primal._data.shape)} while "
             f"the given forward gradient is of size {list(tangent._data.shape)}."
         )
+    check_tangent(primal, tangent)
     return dual(primal, tangent, level)
 
 
@@ -345,6 +346,8 @@ def linearize(func: F, *primals: Any) -> Any:
     output, pull = vjp(func, *primals)
     outs, out_spec = flatten(output)
     leaves, spec = flatten(tuple(primals))
+    for leaf in leaves:
+        check_tangent(leaf, None)
 
     def jvp_fn(*tangents: Any) -> Any:
         directions, given = flatten(tuple(tangents))

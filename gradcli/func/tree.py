@@ -77,16 +77,18 @@ def _items(value: Any) -> tuple[Any, Sequence[Any]] | None:
 def flatten(value: Any) -> tuple[list[Any], Spec]:
     """The leaves in order, and the structure they stood in."""
     leaves: list[Any] = []
+    return leaves, _taken_apart(value, leaves)
 
-    def walk(value: Any) -> Spec:
-        found = _items(value)
-        if found is None:
-            leaves.append(value)
-            return LEAF
-        context, items = found
-        return Spec(type(value), context, tuple([walk(item) for item in items]))
 
-    return leaves, walk(value)
+def _taken_apart(value: Any, leaves: list[Any]) -> Spec:
+    """A function of the module: one that called itself by a name of `flatten` would be a circle,
+    and keep the leaves and their graph alive."""
+    found = _items(value)
+    if found is None:
+        leaves.append(value)
+        return LEAF
+    context, items = found
+    return Spec(type(value), context, tuple([_taken_apart(item, leaves) for item in items]))
 
 
 def unflatten(leaves: Sequence[Any], spec: Spec) -> Any:

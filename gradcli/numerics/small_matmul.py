@@ -102,10 +102,16 @@ def _both_transposed(xp: Any, a: Any, b: Any) -> Any:
 
 
 def _times_vector(xp: Any, matrix: Any, vector: Any) -> Any:
-    return _in_turn(xp, matrix * vector)
+    return _from_zero(_in_turn(xp, matrix * vector))
 
 
 # ---- the ways to add
+
+
+def _from_zero(total: Any) -> Any:
+    """The routines start to add at 0, so that a sum of products that are all -0 is 0."""
+    total += 0.0
+    return total
 
 
 def _in_turn(xp: Any, products: Any) -> Any:
@@ -180,7 +186,7 @@ def _by_rows_of(xp: Any, matrix: Any, vector: Any) -> Any:
             of_two = rows - fours >= 2 and place < fours + 2
             vectors = (2, 1)[place - fours] if of_two else UNROLLED // lanes
             parts.append(_in_vectors(xp, products[place : place + 1], lanes, vectors, UNROLLED))
-    return parts[0] if len(parts) == 1 else xp.concatenate(parts)
+    return _from_zero(parts[0] if len(parts) == 1 else xp.concatenate(parts))
 
 
 def _down_columns(xp: Any, a: Any, b: Any, start: Any = None, number: int = 0) -> Any:
@@ -189,8 +195,12 @@ def _down_columns(xp: Any, a: Any, b: Any, start: Any = None, number: int = 0) -
     parts = [products] if start is None else [start[:, None], products]
     if b.shape[1] == 1:
         total = _in_turn(xp, xp.concatenate(parts, axis=1)[..., 0])[:, None]
+        if start is None:
+            _from_zero(total)
+    elif start is None:
+        total = xp.add.reduce(products, axis=1)
     else:
-        total = xp.add.reduce(products if start is None else xp.concatenate(parts, axis=1), axis=1)
+        total = xp.add.reduce(xp.concatenate(parts, axis=1), axis=1, initial=-0.0)
     lanes = _lanes(products)
     if a.shape[1] >= UNROLLED and b.shape[1] > lanes and b.shape[1] % lanes:
         _correct_unaligned(xp, total, products, start, number * total.size)
@@ -220,7 +230,7 @@ def _across_rows(xp: Any, a: Any, b: Any, number: int = 0) -> Any:
     products = a[:, None, :] * b.T
     (rows, columns, count), lanes = products.shape, _lanes(products)
     if count < lanes:
-        return _in_turn(xp, products)
+        return _from_zero(_in_turn(xp, products))
     total = xp.empty((rows, columns), dtype=a.dtype)
     fours = columns - columns % 4
     period = lanes // gcd(count, lanes)  # of how rows lie to the boundaries of vectors
@@ -232,12 +242,12 @@ def _across_rows(xp: Any, a: Any, b: Any, number: int = 0) -> Any:
             vectors = UNROLLED // lanes
             rest = _in_vectors(xp, some[:, fours:], head, vectors, UNROLLED)
             total[first::period, fours:] = rest
-    return total
+    return _from_zero(total)
 
 
 def _batches(xp: Any, a: Any, b: Any) -> Any:
     if a.shape[1] * a.shape[2] * b.shape[2] < BATCH_BY_HAND:
-        return _in_turn(xp, a[:, :, None, :] * b.swapaxes(1, 2)[:, None])
+        return _from_zero(_in_turn(xp, a[:, :, None, :] * b.swapaxes(1, 2)[:, None]))
     found = []
     for number, pair in enumerate(zip(a, b, strict=True)):
         way = _way(*pair)

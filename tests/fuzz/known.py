@@ -59,7 +59,7 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "(grad )?graph|node|output",
-        "graph|node|PyTorch .*grad_fn=<(View|Add)Backward0>",
+        "graph|node|PyTorch .*grad_fn=<(CopySlices|(View|Add)Backward0)>",
         "a batched pass that is differentiated shows the views that vmap makes of its samples, and "
         "sums of all samples at once",
         r"is_grads_batched=True, (allow_unused=True, )?create_graph",
@@ -114,12 +114,6 @@ KNOWN: tuple[Known, ...] = (
         "",
         "PyTorch runs a node that can only fail before all others",
         "//|heaviside|floor_divide",
-    ),
-    Known(
-        "value|output|grad.*|plain",
-        "",
-        "what is written is read at the same time: the order is PyTorch's own",
-        r"masked_scatter_",
     ),
     Known(
         "strides|grad strides",
@@ -263,7 +257,7 @@ KNOWN: tuple[Known, ...] = (
         OWN_GRADIENT,
     ),
     Known(
-        "(grad )?(value|version|graph)|node|warnings|plain",
+        "(grad )?(value|version|graph)|node|warnings|plain|broken|type|flags|strides|view",
         "",
         "the same: its numbers, the counter of its memory, how it lies, views of it",
         OWN_GRADIENT,
@@ -298,6 +292,11 @@ KNOWN: tuple[Known, ...] = (
         "Batching rule not implemented for aten::detach|PyTorch None$",
         "PyTorch's vmap can't retain the gradient of a batched pass",
         r"(inputs=|retain_grad\(\))(.|\n)*is_grads_batched=True",
+    ),
+    Known(
+        "error|output",
+        r"here .*for dimension 0 with size 0.*PyTorch.*(select\(\) can|dimension 0 with)",
+        "PyTorch reads a size that a number doesn't have: what lies there depends on what made it",
     ),
     Known(
         "error|output",

@@ -386,7 +386,7 @@ IN_PLACE: tuple[str, ...] = (
     "{a}.normal_()", "{a}.swapaxes(0, 1)[0].add_(1)", "{a}.diagonal().zero_()", "{a}.cumsum_(0)",
     "{a}.index_add_(0, torch.tensor([0]), {b}[:1])", "{a}.where({a} > 0, {b}).mul_(2)", "{a} //= 2",
     "{a}.scatter_(0, torch.zeros_like({a}, dtype=torch.int64), 0.5)", "{a}.floor_()", "{a} %= 2",
-    "{a}.masked_scatter_({a} > 0, {b})", "{a}.tril_()",
+    "{a}.masked_scatter_({a} > 0, {b}.clone())", "{a}.tril_()",
 )  # fmt: skip
 RESHAPING = ("t_()", "unsqueeze_", "squeeze_", "transpose_", "data = ")
 

@@ -17,6 +17,7 @@ log = Late("log")
 logical_and = Late("logical_and")
 equal = Late("eq.Tensor")
 at_least = Late("ge.Tensor")
+to_copy = Late("_to_copy")
 
 
 # ---- powers
@@ -68,8 +69,17 @@ def _self_power_backward(grad: Any, self: Any, exponent: Any) -> Any:
 
 
 def _exponent_backward(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
-    cond = logical_and(equal(self, 0), at_least(exponent, 0))
-    return grad * where(cond, 0.0, result * log(self))
+    base = _promoted(self, result)
+    cond = logical_and(equal(base, 0), at_least(exponent, 0))
+    return grad * where(cond, 0.0, result * log(base))
+
+
+def _promoted(self: Any, result: Any) -> Any:
+    """A base in the precision of the result, which its logarithm is taken in: arrays are given
+    in that already, and symbols have none."""
+    if not hasattr(self, "_kind") or self.dtype is result.dtype:
+        return self
+    return to_copy(self, result.dtype, None)
 
 
 def _number_base_backward(grad: Any, self: Any, exponent: Any, result: Any) -> Any:

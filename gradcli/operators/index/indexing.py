@@ -8,6 +8,7 @@ from typing import Any
 from ...engine.errors import type_name
 from ...engine.limits import held
 from ...engine.operator import catalogue, composite, factory, operator
+from ...engine.overlap import warn_expanded
 from ...engine.wrapped import Wrapped, WrappedNumber
 from ..shape.select import LAST, select, slice_
 from ..shape.shape import alias, expand, view
@@ -305,7 +306,12 @@ def setitem(self: Any, item: Any, value: Any) -> None:
         size = _without_leading_ones(value.shape)
         if size != tuple(value.shape):
             value = view(value, size)
-        catalogue.row("index_put_").run(target, _beside(target, rest), value, False)
+        indices = _beside(target, rest)
+        catalogue.row("index_put_").run(target, indices, value, False)
+        # One mask and one number are handed on to masked_fill_, which has the same warning.
+        given = [index for index in indices if index is not None]
+        if value.numel() == len(given) == 1 and given[0].dtype.word in ("Bool", "Byte"):
+            warn_expanded(catalogue.row("masked_fill.Scalar"), target)
 
 
 composite(

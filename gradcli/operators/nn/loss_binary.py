@@ -163,9 +163,15 @@ def _bce_logits_target(
     return _weighted(slope, weight, target, reduction)
 
 
+_NO_LOGITS = floating_only("log_sigmoid_cpu")
+
+
 def _check_logits(self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> None:
     """PyTorch multiplies 1 - target by the input in place: the result has the target's type."""
     constant("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    if (word := self.dtype.word) in _NO_LOGITS:
+        error, text = _NO_LOGITS[word]
+        raise error(text)
     if target.dtype.word == "Bool":
         raise RuntimeError(TWO_BOOLS)
     if self.is_floating_point() and not target.is_floating_point():
@@ -190,7 +196,7 @@ binary_cross_entropy_with_logits = operator(
         grad, self, target, weight, pos_weight, reduction
     ),
     check=_check_logits,
-    refuse=floating_only("log_sigmoid_cpu"),
+    refuse=_NO_LOGITS,
     doc="binary_cross_entropy of sigmoid(self), computed from the logits themselves.",
     computes="-(target*log(sigmoid(self)) + (1 - target)*log(1 - sigmoid(self))).mean()",
     samples=(
