@@ -21,6 +21,7 @@ from .errors import error_fact
 from .grad_pass import grad_of_pass
 from .graph import collected, index_of, loop_names, names_of, with_expressions
 from .nearest import not_reached
+from .seeds import seed_facts
 from .shown import chosen, keep
 from .watching import Binder, Wishes, complain, watching
 
@@ -95,7 +96,8 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
     report = report._replace(of=fact, of_text=repr(result))
     wanted = _wanted(ran, found, fact, options)
     try:
-        gradients = _differentiated(ran, result, wanted, options)
+        seed = None if options.grad_output is None else grad_output(options.grad_output, result)
+        gradients = _differentiated(ran, result, wanted, options, seed)
     except FAILURES as raised:
         error = failure(raised, fact.name, fact.shape, fact.line, ran)
         return ran._replace(error=error), report._replace(error=error_fact(error))
@@ -104,7 +106,8 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
         _fact(item, gradient, fact) for item, gradient in zip(wanted, gradients, strict=True)
     )
     events = recording.hooks.facts(names_of(found, ran.outcome.bindings))
-    return ran, report._replace(gradients=facts, events=events, output=ran.output)
+    seeds = () if seed is None else seed_facts([fact.name], [seed])
+    return ran, report._replace(gradients=facts, events=events, output=ran.output, seeds=seeds)
 
 
 def result_of(found: Collected, of: tuple[str, ...]) -> int | None:
@@ -195,14 +198,12 @@ def named_in(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
 
 
 def _differentiated(
-    ran: Ran, result: AnyTensor, wanted: list[Wanted], options: Options
+    ran: Ran, result: AnyTensor, wanted: list[Wanted], options: Options, seed: Any
 ) -> list[Any]:
     """torch.autograd.grad for what can have a gradient; None for the rest."""
     asked = [item for item in wanted if item.tensor.requires_grad]
     if not asked:
         return [None] * len(wanted)
-    text = options.grad_output
-    seed = None if text is None else grad_output(text, result)
     assert ran.outcome is not None
     before, recording = state.observer, ran.recording
     recording.hooks.runs.clear()  # told are the hooks of these gradients

@@ -11,11 +11,12 @@ from ..recording import collect as collecting
 from ..recording.collect import Collected, Named
 from ..recording.facts import GradientFact, GradReport, TensorFact
 from ..recording.passes import Pass
-from ..recording.sides import AnyTensor, node_of, origin_of
+from ..recording.sides import AnyTensor, edge_of, node_of, origin_of
 from ..recording.snapshot import Told, restored, told
 from . import shown
 from .graph import collected, index_of, loop_names, module_tensors, names_of, place_reader
 from .nearest import not_reached
+from .seeds import seed_facts
 
 
 class Arrived(NamedTuple):
@@ -33,31 +34,33 @@ def grad_of_pass(
     """The report on a pass; `inner` asks for named intermediate values too."""
     assert ran.outcome is not None
     graph = collected(ran.outcome, texts=False, roots=shown.root_nodes(one))
-    of, text = root_of(ran, one, graph)
+    roots = [root_of(ran, one, graph, place) for place in range(len(one.roots))]
+    of, text = roots[0]
     found = list(_arrived(ran, one))
     if wrt:
         facts = [_asked(name, found, ran, of) for name in wrt]
     else:
         facts = [_fact(item) for item in found if inner or item.tensor.is_leaf]
-        facts = [fact for fact in facts if fact.name != of.name] or facts
+        facts = [fact for fact in facts if fact.name != of.name or len(roots) > 1] or facts
     names = names_of(graph, ran.outcome.bindings)
     return report._replace(
-        of=of, of_text=text, gradients=tuple(facts), events=ran.recording.hooks.facts(names)
-    )
+        of=of, of_text=text, gradients=tuple(facts), events=ran.recording.hooks.facts(names),
+        seeds=seed_facts([fact.name for fact, _ in roots], one.seeds), more_roots=tuple(roots[1:]),
+    )  # fmt: skip
 
 
-def root_of(ran: Ran, one: Pass, graph: Collected) -> tuple[TensorFact, str]:
+def root_of(ran: Ran, one: Pass, graph: Collected, at: int = 0) -> tuple[TensorFact, str]:
     """What was differentiated, by its name or its expression, with the value that it had."""
     assert ran.outcome is not None and ran.program is not None
-    tensor = one.roots[0]
-    nodes = shown.root_nodes(one)
-    place = place_reader(ran.program)(origin_of(nodes[0][0])) if nodes else None
+    tensor = one.roots[at]
+    root = edge_of(tensor)
+    place = None if root is None else place_reader(ran.program)(origin_of(root))
     held = next((name for name, value in collecting.named_tensors(ran.outcome.bindings, AnyTensor)
                  if value is tensor), None)  # fmt: skip
     words = place.target or place.text if place is not None else "(a tensor without a name)"
-    name = held or (nodes and ran.recording.names.of_node(nodes[0][0])) or words
+    name = held or (root is not None and ran.recording.names.of_node(root)) or words
     (fact,) = collecting.collect({name.lstrip("_"): tensor}, AnyTensor).tensors
-    number = next((i for i, node in enumerate(graph.alive) if nodes and node is nodes[0][0]), None)
+    number = None if root is None else graph.numbers.get(id(root))
     value = one.began.get(id(tensor))
     shown_value = told(restored(value), full=True)
     line = ran.outcome.lines.get(name) if held else None

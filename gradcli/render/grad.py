@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
-from ..recording.facts import GradReport
+from ..recording.facts import GradReport, TensorFact
+from . import seeds
 from .escape import Terminal
 from .folds import Folds
 from .table import events, mean_and_norm, shape_text, summary
 from .text import BLANK, Cell, Line, Look, after, cell, paint, width_of
-
-EXPRESSION = re.compile(r"[^\w.#@\[\]'\"]")  # what no name has
 
 
 def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
@@ -18,16 +15,15 @@ def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
     lines: list[Line] = []
     of = report.of if report.error is None else None
     if of is not None:
-        line = "" if of.line is None else f"line {of.line}"
-        value = report.of_text.split("\n")
-        rows = [f"{of.name} = {value[0]}", *value[1:]]
-        indent = " " * (len(of.name) + 3)
-        lines.extend(_indented(rows, indent, "result", line, look))
+        for root, value in ((of, report.of_text), *report.more_roots):
+            lines.extend(_root(root, value, look))
+        lines.extend(seeds.lines(report.seeds, look))
         lines.append(BLANK)
     names = [fact.name for fact in report.gradients]
-    if of is not None:
-        top = f"d({of.name})" if EXPRESSION.search(of.name) else f"d{of.name}"
-        names = [f"{top}/d{name}" for name in names]
+    if of is not None and report.seeds:
+        names = [seeds.gradient(report.seeds, name, look.times) for name in names]
+    elif of is not None:
+        names = [f"{seeds.differential(of.name)}/d{name}" for name in names]
     width = max(map(width_of, names), default=0)
     for name, fact in zip(names, report.gradients, strict=True):
         head = name + " " * (width - width_of(name)) + " = "
@@ -50,6 +46,14 @@ def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
         lines.extend((BLANK, *events(report.events, look, Folds(True))))
     page = paint(lines, look)
     return after(report.output, page, streamed)
+
+
+def _root(of: TensorFact, text: str, look: Look) -> list[Line]:
+    """What was differentiated, with its line."""
+    line = "" if of.line is None else f"line {of.line}"
+    value = text.split("\n")
+    rows = [f"{of.name} = {value[0]}", *value[1:]]
+    return _indented(rows, " " * (len(of.name) + 3), "result", line, look)
 
 
 def _indented(rows: list[str], indent: str, style: str, tail: str, look: Look) -> list[Line]:

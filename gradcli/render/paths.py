@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..recording.facts.paths import PathFact, PathsReport, StepFact
+from . import seeds
 from .escape import Terminal
 from .paths_formula import formula_lines, said
 from .paths_tensors import tensors, total
@@ -23,13 +24,19 @@ from .paths_words import (
 )
 from .text import BLANK, Cell, Line, Look, after, cell, pad, paint, width_of
 
+PRODUCT = (
+    "This is a vector-Jacobian product. v stands as a row of numbers; each edge multiplies the row "
+    "by the Jacobian of its step, rows for the result and columns for the input, and the numbers "
+    "beside the edge are the row that this gives."
+)
+
 
 def text(report: PathsReport, look: Look, *, streamed: bool = False) -> Terminal:
     """The page that a person reads."""
     if report.error is not None:
         return after(report.output, Terminal(""), streamed)
     strokes = UNICODE if look.unicode else ASCII
-    lines: list[Line] = [*_head(report, look), BLANK]
+    lines: list[Line] = [*_head(report, look), *seeds.lines(report.seeds, look), BLANK]
     if report.paths and (report.single or report.element is not None):
         lines += _numbers(report, look, strokes)
     elif report.paths:
@@ -38,7 +45,7 @@ def text(report: PathsReport, look: Look, *, streamed: bool = False) -> Terminal
     if report.reverse is not None and not (report.paths and _columned(report)):
         lines += total(report, look)
     lines += _notes(report, look)
-    formula = formula_lines(report, look, derivative_of(report))
+    formula = formula_lines(report, look, derivative_of(report, strokes.times.strip()))
     if formula:
         lines += [*([BLANK] if lines[-1] != BLANK else []), *formula]
     while lines and lines[-1] == BLANK:
@@ -51,7 +58,7 @@ def _columned(report: PathsReport) -> bool:
 
 
 def _head(report: PathsReport, look: Look) -> Iterator[Line]:
-    name = derivative_of(report)
+    name = derivative_of(report, look.times)
     if not report.path_count:
         yield from said(f"{name}: no path, since {report.reason}", "name", look)
         return
@@ -168,8 +175,9 @@ def _row(report: PathsReport, path: PathFact, strokes: Strokes) -> Row:
     pairs = list(zip(["", *labels], path.names, strict=True))
     known = [step.derivative for step in path.steps]
     factors = ""
-    if report.single and len(known) > 1 and None not in known:
-        factors = strokes.times.join(number(value) for value in known) + " = "
+    given = [seed.value for seed in report.seeds if not seed.is_one][: len(report.seeds) == 1]
+    if report.single and len(known) + len(given) > 1 and None not in known:
+        factors = strokes.times.join(number(value) for value in (*given, *known)) + " = "
     product = "?" if path.product is None else number(path.product)
     return Row(folded(pairs, strokes), factors, product, share_text(path.share),
                against_text(path))  # fmt: skip
@@ -242,6 +250,8 @@ def _notes(report: PathsReport, look: Look) -> list[Line]:
     lines: list[Line] = []
     if report.reason and report.path_count:
         lines += said(report.reason, "dim", look)
+    if report.paths and not report.single and seeds.names_of(report.seeds) == ("v",):
+        lines += [BLANK, *said(PRODUCT, "dim", look)]
     if report.equal is False and report.hooked:
         names = ", ".join(report.hooked[:4])
         have = "has a hook that changes" if len(report.hooked) == 1 else "have hooks that change"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..recording.facts.paths import PathFact, PathsReport, StepFact
-from . import escape
+from ..recording.facts.seeds import SeedFact
+from . import escape, seeds
 from .escape import Terminal
 from .paths_words import derivative_of, number, share_text, whole
 
@@ -35,7 +36,11 @@ def _markdown(report: PathsReport) -> list[str]:
              f"{told} from {_code(report.of)} to {_code(report.wrt)}"
              f"{' over the graph’s own edges' if report.by_edges else ''}. "
              "What each one brings is the product of its local derivatives.", ""]  # fmt: skip
-    lines += _table(report, single)
+    for place, seed in zip(seeds.names_of(report.seeds), report.seeds, strict=True):
+        if place:
+            lines += [f"{_code(place)} is what the program gave for {_code(seed.name)}:", "",
+                      "```", seeds.text(seed), "```", ""]  # fmt: skip
+    lines += _table(report, single, report.seeds)
     if count > len(report.paths) > 0:
         more = count - len(report.paths)
         told = "One more path is" if more == 1 else f"{whole(more)} more paths are"
@@ -54,21 +59,23 @@ def _markdown(report: PathsReport) -> list[str]:
     return lines
 
 
-def _table(report: PathsReport, single: bool) -> list[str]:
+def _table(report: PathsReport, single: bool, given: Sequence[SeedFact]) -> list[str]:
     if not report.paths:
         return []
     rows = ["| path | product | share |", "| --- | ---: | ---: |"]
     for path in report.paths:
         stops = " → ".join(_code(name) for name in _short(path.names, "…"))
-        rows.append(f"| {stops} | {_product(path, single)} | {_share(path)} |")
+        rows.append(f"| {stops} | {_product(path, single, given)} | {_share(path)} |")
     return [*rows, ""]
 
 
-def _product(path: PathFact, single: bool) -> str:
+def _product(path: PathFact, single: bool, given: Sequence[SeedFact]) -> str:
     """-1 · 7 · 5 = -35, or the structures of matrices."""
+    vector = seeds.names_of(given) == ("v",)
     if not single:
-        return " · ".join(_short([_step(step) for step in path.steps], "…"))
-    factors = [step.derivative for step in path.steps]
+        return " · ".join(_short(["v"] * vector + [_step(step) for step in path.steps], "…"))
+    factors = [given[0].value] if vector else []
+    factors += [step.derivative for step in path.steps]
     value = "?" if path.product is None else number(path.product)
     if len(factors) < 2 or None in factors:
         return value
@@ -126,6 +133,11 @@ def _math(report: PathsReport, name: str) -> str:
     return dict(report.page_names).get(name) or "\\mathtt{" + name.replace("#", "\\#") + "}"
 
 
+def _given(report: PathsReport) -> list[str]:
+    """The v that the program gave in place of 1."""
+    return ["v"] if seeds.names_of(report.seeds) == ("v",) else []
+
+
 def _derivative(report: PathsReport, of: str, wrt: str) -> str:
     return f"\\frac{{\\partial {_math(report, of)}}}{{\\partial {_math(report, wrt)}}}"
 
@@ -133,7 +145,8 @@ def _derivative(report: PathsReport, of: str, wrt: str) -> str:
 def _chain(report: PathsReport) -> list[str]:
     """The sum of products: of derivatives, of numbers, of what they make."""
     names = dict(report.page_names)
-    left = _derivative(report, report.of, report.wrt)
+    given = _given(report)
+    left = " \\, ".join([*given, _derivative(report, report.of, report.wrt)])
     shown = report.paths[:FEW]
     count = report.edge_count if report.by_edges else report.path_count
     more = " + \\cdots" if count > len(shown) else ""
@@ -142,13 +155,16 @@ def _chain(report: PathsReport) -> list[str]:
         pairs = zip(path.names, path.names[1:], strict=False)
         factors = [f"\\frac{{\\partial {names[of]}}}{{\\partial {names[wrt]}}}"
                    for of, wrt in pairs]  # fmt: skip
-        terms.append(" ".join(_short(factors, "\\cdots")))
+        terms.append(" ".join([*given, *_short(factors, "\\cdots")]))
     lines = [f"{left} &= " + " \\\\\n  &\\quad + ".join(terms) + more]
     known = all(step.derivative is not None for path in shown for step in path.steps)
     if report.single and known:
-        products = [" \\cdot ".join(_short([_signed(step.derivative) for step in path.steps],
-                                           "\\cdots")) for path in shown]  # fmt: skip
-        if any(len(path.steps) > 1 for path in shown) or len(shown) > 1:
+        first = [_signed(report.seeds[0].value) for _ in given]
+        products = [
+            " \\cdot ".join(_short([*first, *(_signed(step.derivative) for step in path.steps)],
+                                  "\\cdots")) for path in shown
+        ]  # fmt: skip
+        if given or any(len(path.steps) > 1 for path in shown) or len(shown) > 1:
             lines.append("  &= " + " + ".join(products) + more)
         total = _tex(report.sum)
         if len(shown) > 1:
@@ -186,7 +202,8 @@ def _equations(report: PathsReport, environment: str) -> list[str]:
     formula = report.formula
     assert formula is not None
     rows = [f"{name} &= {text}" for name, text in formula.latex_lines]
-    rows.append(f"{_derivative(report, report.of, report.wrt)} &= {formula.latex}")
+    left = " \\, ".join([*_given(report), _derivative(report, report.of, report.wrt)])
+    rows.append(f"{left} &= {formula.latex}")
     if formula.latex_numbers and formula.latex_numbers != formula.latex:
         rows.append(f"  &= {formula.latex_numbers}")
     body = [row + (" \\\\" if place < len(rows) - 1 else "") for place, row in enumerate(rows)]

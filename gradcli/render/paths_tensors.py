@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..recording.facts.paths import PathFact, PathsReport
 from .paths_words import INDENT, KEPT, LONG, Strokes, against_text, folded, number, share_text
+from .seeds import differential, names_of
 from .text import BLANK, Cell, Line, Look, cell, counted, pad, width_of
 
 
@@ -21,9 +22,32 @@ def tensors(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
         head = look.fit(cell(head).text, room)
         lines.append((Cell(head, "name"), Cell(" " * (room - width_of(head) + 2)),
                       cell(tail, "mark" if note else "dim")))  # fmt: skip
+        lines += _product(report, path, look, strokes)
         lines += _steps(report, path, look, strokes)
         lines.append(BLANK)
     return lines
+
+
+def _product(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) -> list[Line]:
+    """v · dy/dh · dh/dx, and the sizes of what is multiplied: [3] · [3 × 3] · [3 × 2] = [2]."""
+    given = names_of(report.seeds)
+    if len(given) != 1 or not given[0]:
+        return []
+    cross = "×" if look.unicode else "x"
+    pairs = list(zip(path.names, path.names[1:], path.steps, strict=False))
+    shapes = [step.shape or (1, 1) for _, _, step in pairs]
+    names = [given[0], *(f"{differential(of)}/d{wrt}" for of, wrt, _ in pairs)]
+    sizes = [
+        f"[{shapes[0][0]:,}]",
+        *(f"[{rows:,} {cross} {columns:,}]" for rows, columns in shapes),
+    ]
+    if len(pairs) > KEPT:
+        names, sizes = ([*parts[:KEPT], strokes.fold, parts[-1]] for parts in (names, sizes))
+    product = f"{strokes.times.join(names)}   "
+    shown = f"{strokes.times.join(sizes)} = [{shapes[-1][1]:,}]"
+    if width_of(INDENT + product + shown) <= look.width:
+        return [(Cell(INDENT), cell(product), cell(shown, "dim"))]
+    return [(Cell(INDENT), cell(product.rstrip())), (Cell(INDENT), cell(shown, "dim"))]
 
 
 def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) -> list[Line]:
@@ -38,7 +62,8 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
     for of, wrt, step in pairs:
         kind = step.structure if step.derivative is None else number(step.derivative)
         size = "" if step.shape is None else f"{step.shape[0]:,}{cross}{step.shape[1]:,}"
-        rows.append((f"d{of}/d{wrt}", kind, size, step.jacobian_text or step.passed_text))
+        name = f"{differential(of)}/d{wrt}"
+        rows.append((name, kind, size, step.jacobian_text or step.passed_text))
     widths = [max(width_of(row[i]) for row in rows) for i in range(3)]
     if not look.whole:
         widths = [min(widths[0], 24), min(widths[1], 30), widths[2]]

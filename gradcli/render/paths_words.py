@@ -6,6 +6,7 @@ from math import log10
 from typing import NamedTuple
 
 from ..recording.facts.paths import PathFact, PathsReport
+from .seeds import differential, gradient
 from .text import counted
 
 INDENT = "  "
@@ -47,10 +48,14 @@ def whole(count: int) -> str:
     return f"about {10 ** (power % 1):.2f}e{int(power)}"
 
 
-def derivative_of(report: PathsReport) -> str:
-    """How the gradient is called: dL/da, dL/dW[1,0]."""
+def derivative_of(report: PathsReport, times: str = "·") -> str:
+    """How the gradient is called: dL/da, dL/dW[1,0], v·dy/dx."""
+    if len(report.seeds) == 1 and report.element is None:
+        return gradient(report.seeds, report.wrt, times)
+    if len(report.seeds) > 1:
+        return f"{differential(report.of)}/d{report.wrt}"
     wrt = f"d{report.wrt}"
-    of = f"d{report.of}"
+    of = differential(report.of)
     if report.element is not None:
         outer = len(report.element) - len(report.wrt_shape)
         index = [str(i) for i in report.element]

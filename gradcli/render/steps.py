@@ -9,6 +9,7 @@ from ..recording.facts.steps import StepsReport, WalkFact
 from .escape import Terminal
 from .fold import repeats
 from .folds import Expand, Folds, unfolded
+from .seeds import gradient, names_of
 from .steps_block import Blocks, is_plain
 from .steps_values import lines_of
 from .text import BLANK, Cell, Line, Look, after, cell, counted, ellipsis, paint
@@ -83,16 +84,23 @@ def title(walk: WalkFact, report: StepsReport, look: Look) -> Line:
 def opening(walk: WalkFact, report: StepsReport, look: Look) -> list[Line]:
     """The title of a pass and what it begins with."""
     lines: list[Line] = [title(walk, report, look)]
-    for root in walk.roots:
+    for given, root in zip(names_of(walk.roots), walk.roots, strict=True):
         first, *others = lines_of(root.value)
         head, name = "  begins with ", ""
-        if is_plain(root.name):
+        if given:
+            head += f"{given} = "
+            name = f"   given for {look.fit(cell(root.name).text, 32)}"
+        elif is_plain(root.name):
             head += f"d{root.name}/d{root.name} = "
         else:
             room = max(12, look.width - len(head) - len(first) - 5)
             name = f" for {look.fit(cell(root.name).text, room)}"
         lines.append((cell(head, "dim"), cell(first), Cell(name, "dim")))
         lines.extend((Cell(" " * len(head)), cell(other)) for other in others)
+    if names_of(walk.roots) == ("v",) and walk.roots[0].value.shape:
+        name = gradient(walk.roots, "w", look.times)
+        words = f"each step multiplies what came by its Jacobian: at a leaf w that makes {name}"
+        lines.append((cell(f"  {look.fit(words, look.width - 2)}", "dim"),))
     return lines
 
 

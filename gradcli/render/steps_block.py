@@ -8,6 +8,7 @@ from math import inf
 
 from ..recording.facts import EventFact
 from ..recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
+from .seeds import gradient, names_of
 from .steps_values import SMALL, beside, is_small, lines_of
 from .text import Cell, Line, Look, bare, cell, one_line, pad, width_of
 
@@ -32,9 +33,10 @@ class Blocks:
         self.most = inf if whole else self.few
         self.digits = max(2, len(f"{len(walk.steps):,}"))
         self.indent = " " * (self.digits + 3)
-        self.times = "·" if look.unicode else "*"
+        self.times = look.times
         self.arrow = "→" if look.unicode else "->"
         self.room = look.width - len(self.indent) - LABEL
+        self.vector = names_of(walk.roots)[0] if len(walk.roots) == 1 else ""
 
     def lines(self, step: StepFact) -> list[Line]:
         """The whole block."""
@@ -105,8 +107,10 @@ class Blocks:
         roots = self.walk.roots
         if len(roots) != 1 or len(name) > LONGEST or not is_plain(roots[0].name):
             return ""
+        if name == roots[0].name and self.vector:
+            return self.vector
         whole = name if is_plain(name) else f"({name})"
-        return f"d{roots[0].name}/d{whole}"
+        return gradient(roots, whole, self.times)
 
     def _sum(self, name: str, value: ValueFact, parts: Sequence[PartFact]) -> Iterator[Line]:
         """What came, as the sum of what several steps handed on."""
@@ -157,6 +161,8 @@ class Blocks:
                 local, product = rows[id(edge)]
                 yield from self._row(lead, label, pad(local, widths[0]), pad(product, widths[1]),
                                      self._then(edge))  # fmt: skip
+                if sizes := self._sizes(edge, given):
+                    yield (Cell(" " * (len(self.indent) + label)), cell(sizes, "dim"))
             else:
                 yield from self._tall(lead, label, edge, given)
 
@@ -164,6 +170,18 @@ class Blocks:
         """The gradient that the node worked with, where it is one."""
         grads = [g for g in (step.used or step.grads) if g is not None]
         return grads[0] if len(grads) == 1 == len(step.grads) else None
+
+    def _sizes(self, edge: EdgeFact, given: ValueFact | None) -> str:
+        """[3] · Jacobian [3, 2] = [2]: of a vector-Jacobian product, where the program gave v."""
+        if not self.vector or given is None or edge.product is None:
+            return ""
+        before, after = list(given.shape), list(edge.product.shape)
+        if not before and not after:
+            return ""
+        kind = "diagonal " if edge.local is not None and edge.local.kind == "elementwise" else ""
+        summed = f", summed over {before}" if len(before) > 1 else ""
+        matrix = f"{kind}Jacobian {before + after}"
+        return f"{before} {self.times} {matrix} = {after}{summed}"
 
     def _to(self, edge: EdgeFact) -> str:
         return self.look.fit(cell(one_line(edge.name)).text, TARGET)
@@ -225,6 +243,8 @@ class Blocks:
         rows = self._beside(edge, given, room)
         if rows is None:
             rows = self._stacked(edge)
+        if sizes := self._sizes(edge, given):
+            rows.append((sizes, "dim"))
         rows.append(self._then(edge))
         for i, (row, style) in enumerate(rows):
             shown = row if self.whole else self.look.fit(cell(row).text, room)

@@ -44,6 +44,11 @@ class Look(NamedTuple):
     rich: bool = False  # on a terminal that shows colours: `terminal` draws what is painted
     path: str = ""  # of the program, where cells can lead to its lines
 
+    @property
+    def times(self) -> str:
+        """The sign of a product."""
+        return "·" if self.unicode else "*"
+
     def fit(self, text: str, width: int) -> str:
         """The text within so many columns, where it has to be."""
         return text if self.whole else cut(text, width, ellipsis(self))

@@ -18,10 +18,12 @@ from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording import collect as collecting
 from ...recording.facts.paths import PathsReport
+from ...recording.facts.seeds import SeedFact
 from ...symbols.text import latex_name
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
 from ..graph import with_expressions
+from ..seeds import seed_facts
 from ..shown import chosen, keep, passes_there
 from ..watching import Wishes, complain, watching
 from .chain import Chain, number_of
@@ -32,6 +34,7 @@ from .graph import Position, Ways
 from .labels import Labels, Spot, shown
 from .names import Naming
 from .nodes import run_node
+from .roots import began
 from .stop import Stop
 
 
@@ -128,7 +131,7 @@ def paths_report(ran: Ran, asked: Asked) -> tuple[Ran, PathsReport]:
 def _reported(ran: Ran, asked: Asked, report: PathsReport) -> tuple[Ran, PathsReport]:
     request, ran = ran.request, with_expressions(ran, asked.of)
     labels = Labels(ran)
-    of = _result(labels, ran, asked)
+    of, seeds = _result(labels, ran, asked)
     if of is None:
         message = "no result requires grad: nothing to differentiate"
         error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), request.name)
@@ -138,7 +141,7 @@ def _reported(ran: Ran, asked: Asked, report: PathsReport) -> tuple[Ran, PathsRe
     assert ran.outcome is not None
     try:
         with ran.outcome.again():
-            report = _answered(labels, ran, asked, of, report)
+            report = _answered(labels, ran, asked, of, report._replace(seeds=seeds))
     except FAILURES as raised:
         error = failure(raised, of.name, tuple(_tensor(of).shape), _line(of, ran), ran)
         return ran._replace(error=error), report._replace(of=of.name, error=error_fact(error))
@@ -151,24 +154,26 @@ def _reported(ran: Ran, asked: Asked, report: PathsReport) -> tuple[Ran, PathsRe
 # ---------------------------------------------------------------- which tensors
 
 
-def _result(labels: Labels, ran: Ran, asked: Asked) -> Spot | None:
-    """What --of names; else, of what nothing else uses, what was assigned last."""
+def _result(labels: Labels, ran: Ran, asked: Asked) -> tuple[Spot | None, tuple[SeedFact, ...]]:
+    """What --of names; else the root of the pass, with what the pass began with; else, of what
+    nothing else uses, what was assigned last."""
     outcome = ran.outcome
     assert outcome is not None
     if len(asked.of) > 1:
         raise UsageError("--of takes one result here", "gradcli paths FILE --of " + asked.of[-1])
     if asked.of:
         found = labels.named(asked.of[0], "--of")
-        return next((spot for spot in reversed(found) if spot.tensor is not None), found[-1])
+        of = next((spot for spot in reversed(found) if spot.tensor is not None), found[-1])
+        return of, ()
     last = chosen(ran.recording.passes, None)
     if last is not None and not asked.is_computed:
-        return labels.spot_of(last.roots[0])
+        return began(labels, last)
     facts = collecting.collect(outcome.bindings, Tensor, lines=outcome.lines, values=False)
     unused = collecting.results(facts.tensors, facts.nodes)
     if not unused:
-        return None
+        return None, ()
     best = max(unused, key=lambda i: (facts.tensors[i].line or 0, i))
-    return labels.named(facts.tensors[best].name, "--of")[-1]
+    return labels.named(facts.tensors[best].name, "--of")[-1], ()
 
 
 def _ends(labels: Labels, options: Asked, of: Spot) -> Ends:
@@ -281,11 +286,17 @@ def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsRep
     seeds = Seeds(of, wrt, _seed(ran, asked), asked.jacobian, asked.element)
     reverse, reverse_text = seeds.reverse()
     found = Facts(listed, words, seeds, ran, asked.top).all()
+    given = report.seeds
+    if asked.jacobian or asked.element is not None:
+        given = ()
+    elif len(given) < 2:
+        given = seed_facts([names[ways.start]], seeds.arrays)
     dtype = str(wrt.dtype).removeprefix("torch.")
     report = report._replace(
         single=found.single, wrt_shape=tuple(wrt.shape), jacobian=asked.jacobian, dtype=dtype,
         element=asked.element, path_count=chain.count(), edge_count=ways.count(), paths=found.paths,
         by_estimate=found.by_estimate, hooked=_hooked(ways, names), of=names[ways.start],
+        seeds=given,
         wrt=names[ends.end],
     )  # fmt: skip
     if asked.formula:
@@ -311,6 +322,8 @@ def _seed(ran: Ran, asked: Asked) -> Any:
     last = chosen(ran.recording.passes, None)
     if asked.is_computed or last is None:
         return asked.grad_output
+    if len(last.roots) > 1:
+        return None
     seed = last.gradients[0]
     return seed._data if isinstance(seed, Tensor) else seed
 

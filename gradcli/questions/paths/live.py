@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...diagnostics import Enough
+from ...engine.origin import current_origin
 from ...language.interpreter import Machine, Outcome
 from ...language.program import parse
 from ...language.source import Source
@@ -32,9 +33,10 @@ class LivePass(Spectator):
         self.inner: dict[str, Any] = {}  # modules that only functions know
         self.translation = Translation()
         self.names: list[tuple[Any, str, Any]] = []
-        self.root: Any = None
-        self.seed: Any = None
-        self.running: list[tuple[Any, Any]] = []
+        self.roots: tuple[Any, ...] = ()
+        self.seeds: tuple[Any, ...] = ()
+        self.origin: Any = None
+        self.running: list[tuple[tuple[Any, ...], tuple[Any, ...], Any]] = []
 
     def bound(self, name: str, value: Any) -> None:
         self.bound_inside(None, name, value)
@@ -51,17 +53,17 @@ class LivePass(Spectator):
         self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
         inputs: Sequence[Any] | None, capture: bool,
     ) -> None:  # fmt: skip
-        self.running.append((roots[0], gradients[0]))
+        self.running.append((tuple(roots), tuple(gradients), current_origin()))
 
     def failed(self, freed: list[Any]) -> None:
         self.running.pop()
 
     def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
-        root, seed = self.running.pop()
+        roots, seeds, self.origin = self.running.pop()
         self.count += 1
-        if self.number in (None, self.count) and root.grad_fn is not None:
+        if self.number in (None, self.count) and any(root.grad_fn is not None for root in roots):
             self.translation = Translation()
-            self.root, self.seed = self.translation.tensor(root), seed
+            self.roots, self.seeds = tuple(map(self.translation.tensor, roots)), seeds
             self.changed_since = False
             if self.stops and self.number == self.count:
                 raise Enough
@@ -90,12 +92,13 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
         for name, tensor in (*named_tensors(values, AnyTensor), *parameters(values, AnyTensor)):
             every.append((None, name, tensor))
     for scope, name, tensor in every:
-        if live.root is None or name in of or live.translation.knows(tensor):
+        if not live.roots or name in of or live.translation.knows(tensor):
             naming.tensor(scope, name, own(tensor))
     recording = heard_by(naming, live)
-    if live.root is not None:
+    if live.roots:
         one = Pass(live.count, True, False, False)
-        one.roots, one.gradients = (live.root,), (own(live.seed),)
+        one.origin = live.origin
+        one.roots, one.gradients = live.roots, tuple(map(own, live.seeds))
         recording.passes.kept[one.number] = one
     known = {id(tensor) for tensor, _ in live.translation.tensors.values()}
     values = {name: own(value) if id(value) in known else value for name, value in bindings.items()

@@ -26,6 +26,7 @@ from ...recording.steps import Dropped, Local, Step, Walk
 from ..graph import module_names, places
 from ..ledger import NAMELESS
 from ..ledger import Names as TensorNames
+from ..seeds import is_one
 
 SHORT = 14  # characters of a factor that stands before its value
 _INNER = re.compile(r"Backward\d*$")
@@ -293,7 +294,8 @@ def walk_fact(
     for root, seed in zip(over.roots, walk.seeds, strict=True):
         value = told._value(seed)
         if value is not None:
-            roots.append(RootFact(namer.root(root), value))
+            one = value.shape in ((), (1,)) and is_one(numbers(as_tensor(seed)))
+            roots.append(RootFact(namer.root(root), value, one))
     return WalkFact(
         number, line, text, over.captures, over.keep, over.creates, over.failed, tuple(roots),
         _kinds(walk), told, Names(told.name, len(told)),

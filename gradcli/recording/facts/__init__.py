@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .ledger import LedgerFact
     from .orders import DerivedFact, HolderFact
     from .picture import DetailFact
+    from .seeds import SeedFact
     from .stats import StatsFact
     from .views import ViewsFact
 
@@ -276,3 +277,5 @@ class GradReport(NamedTuple):
     warnings: tuple[str, ...] = ()
     error: ErrorFact | None = None
     derivatives: DerivativesFact | None = None
+    seeds: tuple[SeedFact, ...] = ()  # of the pass, one for each root
+    more_roots: tuple[tuple[TensorFact, str], ...] = ()  # behind the first, which is `of`

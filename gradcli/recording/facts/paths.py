@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from . import ErrorFact, Nested
+from .seeds import SeedFact
 
 
 class StepFact(NamedTuple):
@@ -99,3 +100,4 @@ class PathsReport(NamedTuple):
     warnings: tuple[str, ...] = ()
     error: ErrorFact | None = None
     missing: tuple[str, ...] = ()
+    seeds: tuple[SeedFact, ...] = ()  # what the gradient begins with, at each root

@@ -97,10 +97,11 @@ class StepFact(NamedTuple):
 
 
 class RootFact(NamedTuple):
-    """What a pass began with: a tensor and the gradient for it."""
+    """What a pass began with: a tensor and the gradient for it; `is_one`: the number 1."""
 
     name: str
     value: ValueFact
+    is_one: bool = True
 
 
 class WalkFact(NamedTuple):

@@ -25,7 +25,7 @@ from ...recording.facts import (
 )
 from ..escape import Terminal
 from .derivatives import derivatives
-from .edges import numbers
+from .edges import numbers, seed_row
 from .ledger import ledger_row
 from .orders import FORWARD, holder, making
 from .profile import profile
@@ -85,6 +85,7 @@ def grad(report: GradReport) -> Iterator[Terminal]:
         "file": report.file,
         "device": report.device,
         "of": None if report.of is None else _tensor(report.of),
+        "seeds": list(map(seed_row, report.seeds)),
         "gradients": map(_gradient, report.gradients),
         "derivatives": derivatives(report.derivatives),
         "hooks": list(map(event_row, report.events)),

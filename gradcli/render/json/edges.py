@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...recording.facts import Nested
+from ...recording.facts.seeds import SeedFact
 from ...recording.facts.steps import EdgeFact, LocalFact, ValueFact
 
 
@@ -17,6 +18,16 @@ def _pairs(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_pairs(item) for item in value]
     return [value.real, value.imag]
+
+
+def seed_row(seed: SeedFact) -> dict[str, Any]:
+    """What a pass began with at a root."""
+    return {
+        "of": seed.name,
+        "shape": seed.shape,
+        "dtype": seed.dtype,
+        "value": numbers(seed.value, seed.dtype),
+    }
 
 
 def step_edge(edge: EdgeFact) -> dict[str, Any]:

@@ -1,0 +1,46 @@
+"""Questions: a pass over several roots as one over their sum, so that paths have one beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...engine.catalogue import catalogue
+from ...engine.mode import next_sequence, state
+from ...recording.facts.seeds import SeedFact
+from ...recording.passes import Pass
+from ...recording.snapshot import as_tensor
+from ..seeds import seed_facts
+from .labels import Labels, Spot
+
+
+def began(labels: Labels, one: Pass) -> tuple[Spot, tuple[SeedFact, ...]]:
+    """Where the paths of a pass begin, and what the program gave there."""
+    spots = [labels.spot_of(root) for root in one.roots]
+    seeds = seed_facts([spot.name for spot in spots], one.gradients)
+    if len(spots) == 1:
+        return spots[0], seeds
+    return _sum(spots, one, seeds), seeds
+
+
+def _sum(spots: Sequence[Spot], one: Pass, seeds: Sequence[SeedFact]) -> Spot:
+    """The number whose gradients are those of the pass: each root times what was given for it."""
+    words: list[str] = []
+    total: Any = None
+    before = state.grad_enabled, state.origin
+    state.grad_enabled, state.origin = True, one.origin
+    try:
+        for place, (spot, seed) in enumerate(zip(spots, seeds, strict=True), 1):
+            part: Any = spot.tensor
+            word = spot.name
+            if not seed.is_one:
+                part = catalogue.functions["mul"](as_tensor(one.gradients[place - 1]), part)
+                whole = word if word.isidentifier() else f"({word})"
+                word = f"(v{place}*{whole})" if seed.shape else f"v{place}*{whole}"
+            if seed.shape:
+                part, word = catalogue.functions["sum"](part), f"{word}.sum()"
+            words.append(word)
+            total = part if total is None else catalogue.functions["add"](total, part)
+    finally:
+        state.grad_enabled, state.origin = before
+    return Spot(" + ".join(words), None, 1, total.grad_fn, 0, total, next_sequence())
