@@ -147,7 +147,7 @@ LISTED: dict[str, str] = {
         "ParametrizationList cached is_parametrized register_parametrization "
         "remove_parametrizations"
     ),
-    "nn.utils.parametrizations": "spectral_norm weight_norm",
+    "nn.utils.parametrizations": "orthogonal spectral_norm weight_norm",
     "nn.utils.prune": (
         "BasePruningMethod CustomFromMask Identity L1Unstructured LnStructured PruningContainer "
         "RandomStructured RandomUnstructured custom_from_mask global_unstructured identity "

@@ -15,6 +15,7 @@ from ..engine.tensor import Tensor
 from ..operators import catalogue
 from .costs import COSTS, pay
 from .extents import Given
+from .limits import computed
 from .table import Row, functions
 from .values import Array, AxisError, LinAlgError, element_type, host, wrap
 
@@ -117,7 +118,7 @@ def run(
     if signature.collects is not None:
         args += rest.pop(signature.collects)
     try:
-        found = numpys(*args, **rest)
+        found = computed(numpys, *args, **rest)
     except numpy.linalg.LinAlgError as error:
         raise LinAlgError(str(error)) from None
     except numpy.exceptions.AxisError as error:

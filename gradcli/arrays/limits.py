@@ -66,21 +66,35 @@ class iinfo:
 
 
 class _Errors:
-    """What np.seterr was told. It is kept and answered; no word of it changes what happens."""
+    """What np.seterr was told: answered as it was; of it, "raise" changes what happens."""
 
-    __slots__ = ("asked",)
+    __slots__ = ("asked", "raised")
 
     def __init__(self) -> None:
         self.asked = dict.fromkeys(KINDS, "warn") | {"under": "ignore"}
+        self.raised: dict[str, str] | None = None  # for numpy.errstate, where anything raises
+
+    def ask(self, words: dict[str, str]) -> None:
+        self.asked = words
+        raised = {kind: word for kind, word in words.items() if word == "raise"}
+        self.raised = {"all": "ignore", **raised} if raised else None
 
 
 errors = run_state(_Errors())
 
 
+def computed(compute: Any, *args: Any, **options: Any) -> Any:
+    """The call of a function of NumPy's, which fails where the program asked for that."""
+    if errors.raised is None:
+        return compute(*args, **options)
+    with numpy.errstate(**errors.raised):  # type: ignore[arg-type]
+        return compute(*args, **options)
+
+
 def seterr(all: Any = None, **kinds: Any) -> dict[str, str]:
     """np.seterr: what it answers are the settings before."""
     before = dict(errors.asked)
-    errors.asked = {**before, **_wished(all, kinds)}
+    errors.ask({**before, **_wished(all, kinds)})
     return before
 
 
@@ -113,10 +127,10 @@ class Errstate:
 
     def __enter__(self) -> None:
         self._before.append(errors.asked)
-        errors.asked = {**errors.asked, **self._wished}
+        errors.ask({**errors.asked, **self._wished})
 
     def __exit__(self, *error: Any) -> None:
-        errors.asked = self._before.pop()
+        errors.ask(self._before.pop())
 
 
 Errstate.__name__ = Errstate.__qualname__ = "errstate"

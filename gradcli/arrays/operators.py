@@ -15,6 +15,7 @@ from ..engine.wrapped import WITH_NUMPY, Wrapped
 from .costs import elementwise, multiplied, pay
 from .extents import count, spread, width
 from .functions import tensor_of
+from .limits import computed
 from .values import NUMBERS, Array, Number, host, wrap
 
 FEW = 256  # elements that cost no more than the call
@@ -59,7 +60,7 @@ def _binary(name: str) -> None:
                 raise TypeError(CONCATENATION)
             return NotImplemented
         _charge(name, self.array, right)
-        return wrap(compute(self.array, right))
+        return wrap(computed(compute, self.array, right))
 
     def backward(self: Any, other: Any) -> Any:
         if type(other) in WITH_NUMPY:
@@ -72,7 +73,7 @@ def _binary(name: str) -> None:
         if left is NotImplemented or (type(other) is str and type(self) is not Array):
             return NotImplemented
         _charge(name, left, self.array)
-        return wrap(compute(_widened(left), self.array))
+        return wrap(computed(compute, _widened(left), self.array))
 
     for kind in (Array, Number):
         setattr(kind, f"__{name}__", forward)
@@ -105,7 +106,7 @@ def _of_tensor(compute: Callable[..., Any], name: str, tensor: Any, array: Any) 
         return NotImplemented
     left = tensor.numpy()
     _charge(name, left, array.array)
-    return tensor_of(compute(left, array.array))
+    return tensor_of(computed(compute, left, array.array))
 
 
 def _augmented(name: str) -> Callable[[Any, Any], Any]:
@@ -118,7 +119,7 @@ def _augmented(name: str) -> Callable[[Any, Any], Any]:
                 raise TypeError(CONCATENATION)
             return NotImplemented
         _charge(name, self.array, right)
-        compute(self.array, right)
+        computed(compute, self.array, right)
         return self
 
     return run
@@ -149,7 +150,7 @@ def _comparison(name: str) -> None:
             pay(count(self.array), count(self.array))
             return wrap(numpy.full(self.array.shape, name == "ne")[()])
         _charge(name, self.array, right)
-        return wrap(compute(self.array, right))
+        return wrap(computed(compute, self.array, right))
 
     for kind in (Array, Number):
         setattr(kind, f"__{name}__", compare)
@@ -160,7 +161,7 @@ def _unary(name: str) -> None:
 
     def run(self: Any) -> Any:
         pay(count(self.array), count(self.array) * width(self.array))
-        return wrap(compute(self.array))
+        return wrap(computed(compute, self.array))
 
     for kind in (Array, Number):
         setattr(kind, f"__{name}__", run)

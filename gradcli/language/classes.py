@@ -433,6 +433,8 @@ def _error_attribute(value: ErrorValue, name: str) -> Any:
         return value.table[name]
     if name == "__class__":
         return value.kind
+    if name == "value" and value.kind.name == "StopIteration":
+        return value.args[0] if value.args else None
     raise missing(value, name)
 
 

@@ -19,11 +19,14 @@ from .compile.flow import _with
 from .compile.names import NOTHING, Store
 from .compile.operators import OPERATORS, _computed, _is_long
 from .compile.statements import STATEMENTS, StatementCompiler
+from .compile.suspended import Held
 from .names import Scope
 from .operations import set_item
 from .values import Closure
 
-QUIET = (ast.Constant, ast.Slice, ast.Lambda, ast.JoinedStr, ast.FormattedValue, ast.Starred)
+QUIET = (
+    ast.Constant, ast.Slice, ast.Lambda, ast.JoinedStr, ast.FormattedValue, ast.Starred, Held,
+)  # fmt: skip
 
 
 class Listener:

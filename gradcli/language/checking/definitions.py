@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import grammar, names
 from ..names import Scope
+from ..suspension import misplaced
 from .checker import Checker, Handler
 
 ABSTRACT = frozenset({"ABCMeta", "abc.ABCMeta"})  # the metaclass that classes may name
@@ -63,6 +64,11 @@ def function(checker: Checker, node: ast.FunctionDef, scope: Scope, depth: int) 
     loops, checker.loops = checker.loops, 0
     checker.block(node.body, inner, depth)
     checker.loops = loops
+    if inner.yields and (place := misplaced(node.body)) is not None:
+        raise checker.refuse(
+            place, "'yield' in this place is not part of the language",
+            "help: give it a line of its own: received = yield value",
+        )  # fmt: skip
 
 
 def declarations(checker: Checker, body: list[ast.stmt], scope: Scope) -> None:

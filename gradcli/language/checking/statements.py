@@ -11,27 +11,17 @@ from .expressions import binary
 
 
 def expression_statement(checker: Checker, node: ast.Expr, scope: Scope, depth: int) -> None:
-    if not yielded(checker, node.value, scope, depth):
-        checker.visit(node.value, scope, depth)
+    checker.visit(node.value, scope, depth)
 
 
-def yielded(checker: Checker, node: ast.expr, scope: Scope, depth: int) -> bool:
-    """`yield` where a statement is made of it: alone, or on the right of an assignment."""
-    if not isinstance(node, ast.Yield | ast.YieldFrom):
-        return False
+def yield_(checker: Checker, node: ast.Yield | ast.YieldFrom, scope: Scope, depth: int) -> None:
+    if scope.kind == "comprehension" or type(scope.node) is ast.GeneratorExp:
+        raise checker.refuse(node, "'yield' inside a comprehension")
     if scope.kind != "function" or type(scope.node) is not ast.FunctionDef:
         raise checker.refuse(node, "'yield' outside function")
     scope.yields = True
     if node.value is not None:
         checker.visit(node.value, scope, depth)
-    return True
-
-
-def yield_(checker: Checker, node: ast.Yield, scope: Scope, depth: int) -> None:
-    raise checker.refuse(
-        node, "'yield' inside an expression is not part of the language",
-        "help: give it a line of its own: received = yield value",
-    )  # fmt: skip
 
 
 def match_(checker: Checker, node: ast.Match, scope: Scope, depth: int) -> None:
@@ -61,9 +51,7 @@ def pattern(checker: Checker, node: Any, scope: Scope, depth: int) -> None:
 
 def assign(checker: Checker, node: ast.Assign, scope: Scope, depth: int) -> None:
     value = node.value
-    if yielded(checker, value, scope, depth):
-        pass
-    elif type(value) is ast.BinOp and depth <= checker.max_nesting:
+    if type(value) is ast.BinOp and depth <= checker.max_nesting:
         binary(checker, value, scope, depth + 1)
     else:
         checker.visit(value, scope, depth)

@@ -12,26 +12,17 @@ from ..builtins.errors import matches, value_of
 from ..names import Scope
 from ..operations import iterate, type_handlers, type_name
 from ..session import session
-from ..values import BREAK, CONTINUE, Closure, Lazy, stepwise
-from .expressions import ExpressionCompiler, truth
+from ..suspension import yields
+from ..values import BREAK, CONTINUE, Closure, Lazy, delegated
+from .expressions import truth
 from .flow import _quietly, catchable
+from .suspended import SuspensionCompiler
 
 # A statement on its way: it yields what the program yields, and answers as a block does.
 Steps = Callable[[list[Any]], Generator[Any, Any, Any]]
 
 
-def yields(node: ast.AST) -> bool:
-    """Whether a statement yields, itself or in a block of it."""
-    pending = [node]
-    for part in pending:
-        if isinstance(part, ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(part, ast.FunctionDef | ast.Lambda | ast.ClassDef) or part is node:
-            pending.extend(ast.iter_child_nodes(part))
-    return False
-
-
-class GeneratorCompiler(ExpressionCompiler):
+class GeneratorCompiler(SuspensionCompiler):
     """The same statements as elsewhere, where a yield stands in them."""
 
     handling: list[BaseException]
@@ -60,7 +51,23 @@ class GeneratorCompiler(ExpressionCompiler):
 
         return run
 
+    def simple_steps(self, node: Any, scope: Scope) -> Steps:
+        """A statement of one expression or two: first what stops, then the statement itself."""
+        given: Any = getattr(node, "value", None)
+        alone = type(node) in (ast.Expr, ast.Assign) and type(given) in (ast.Yield, ast.YieldFrom)
+        if alone and not (given.value is not None and yields(given.value)):
+            return self.yield_statement(node, scope)
+        first, rest = self.suspended(node, scope)
+        closure = self.statement(rest, scope)
+
+        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+            yield from first(frame)
+            return None if closure is None else closure(frame)
+
+        return run
+
     def yield_statement(self, node: ast.Expr | ast.Assign, scope: Scope) -> Steps:
+        """The usual one: `yield value`, and `received = yield value`."""
         given: Any = node.value
         value_of = self.expression(given.value, scope) if given.value is not None else None
         targets = node.targets if isinstance(node, ast.Assign) else []
@@ -70,31 +77,39 @@ class GeneratorCompiler(ExpressionCompiler):
         def run(frame: list[Any]) -> Generator[Any, Any, Any]:
             value = None if value_of is None else value_of(frame)
             state.origin = node
-            received: Any = None
-            if whole:
-                yield from stepwise(iterate(value))
-            else:
-                received = yield value
+            received = (yield from delegated(iterate(value))) if whole else (yield value)
             session.budget.charge(1)
             for store in stores:
                 store(frame, received)
 
         return run
 
+    def value_steps(self, node: Any, scope: Scope) -> tuple[Any, Closure]:
+        """Of a test or of what a loop walks: the steps before it, if any, and its value."""
+        if not yields(node):
+            return None, self.expression(node, scope)
+        first, rest = self.suspended(node, scope)
+        return first, self.expression(rest, scope)
+
     def if_steps(self, node: ast.If, scope: Scope) -> Steps:
-        test, place = self.expression(node.test, scope), node.test
+        (first, test), place = self.value_steps(node.test, scope), node.test
         then, otherwise = self.steps(node.body, scope), self.steps(node.orelse, scope)
 
         def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+            if first is not None:
+                yield from first(frame)
             return (yield from (then if truth(test(frame), place) else otherwise)(frame))
 
         return run
 
     def for_steps(self, node: ast.For, scope: Scope) -> Steps:
-        items_of, store = self.expression(node.iter, scope), self.target(node.target, scope)
+        first, items_of = self.value_steps(node.iter, scope)
+        store = self.target(node.target, scope)
         body, otherwise = self.steps(node.body, scope), self.steps(node.orelse, scope)
 
         def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+            if first is not None:
+                yield from first(frame)
             items = items_of(frame)
             state.origin = node.iter
             for item in iterate(items):
@@ -110,11 +125,15 @@ class GeneratorCompiler(ExpressionCompiler):
         return run
 
     def while_steps(self, node: ast.While, scope: Scope) -> Steps:
-        test, place = self.expression(node.test, scope), node.test
+        (first, test), place = self.value_steps(node.test, scope), node.test
         body, otherwise = self.steps(node.body, scope), self.steps(node.orelse, scope)
 
         def run(frame: list[Any]) -> Generator[Any, Any, Any]:
-            while truth(test(frame), place):
+            while True:
+                if first is not None:
+                    yield from first(frame)
+                if not truth(test(frame), place):
+                    break
                 session.budget.charge(1)
                 answer = yield from body(frame)
                 if answer is BREAK:
@@ -226,8 +245,10 @@ def _with(manager_of: Closure, store: Any, body: Steps, node: ast.AST) -> Steps:
 
 
 STEPS: dict[type[ast.AST], Callable[[Any, Any, Scope], Steps]] = {
-    ast.Expr: GeneratorCompiler.yield_statement,
-    ast.Assign: GeneratorCompiler.yield_statement,
+    **dict.fromkeys(
+        (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert),
+        GeneratorCompiler.simple_steps,
+    ),
     ast.If: GeneratorCompiler.if_steps,
     ast.For: GeneratorCompiler.for_steps,
     ast.While: GeneratorCompiler.while_steps,
