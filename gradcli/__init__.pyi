@@ -41,6 +41,9 @@ class _U_S_Vh(NamedTuple):
     U: Tensor
     S: Tensor
     Vh: Tensor
+class _a_tau(NamedTuple):
+    a: Tensor
+    tau: Tensor
 class _eigenvalues_eigenvectors(NamedTuple):
     eigenvalues: Tensor
     eigenvectors: Tensor
@@ -419,6 +422,7 @@ class Tensor(_Tensor):
     def ge(self, other: _Tensor | _Number) -> Tensor: """Is self at least other?"""
     def ge_(self, other: _Tensor | _Number) -> Tensor: """In-place form of ge. Is self at least other?"""
     def geometric_(self, p: _float, *, generator: Any = ...) -> Tensor: """In-place form of geometric. Random number of trials until the first success (geometric distribution)."""
+    def geqrf(self) -> _a_tau: """The QR factorisation as LAPACK keeps it: reflections below the diagonal, R above."""
     def ger(self, vec2: _Tensor) -> Tensor: """The outer product of two vectors."""
     def greater(self, other: _Tensor | _Number) -> Tensor: """Is self greater than other?"""
     def greater_(self, other: _Tensor | _Number) -> Tensor: """In-place form of gt. Is self greater than other?"""
@@ -1268,6 +1272,7 @@ def gather(input: _Tensor, dim: _int, index: _Tensor, *, sparse_grad: _bool = ..
 def gcd(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Greatest common divisor, elementwise."""
 def gcd_(input: _Tensor, other: _Tensor) -> Tensor: """In-place form of gcd. Greatest common divisor, elementwise."""
 def ge(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Is self at least other?"""
+def geqrf(input: _Tensor, *, out: Any = ...) -> _a_tau: """The QR factorisation as LAPACK keeps it: reflections below the diagonal, R above."""
 def ger(input: _Tensor, vec2: _Tensor, *, out: Any = ...) -> Tensor: """The outer product of two vectors."""
 def gradient(input: _Tensor, *, spacing: Any = ..., dim: Any = ..., edge_order: _int = ...) -> tuple[Tensor, ...]: """The slopes of a sampled function along each dimension."""
 def greater(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Is self greater than other?"""
@@ -1788,6 +1793,8 @@ class linalg:
     def eigvals(A: _Tensor, *, out: Any = ...) -> Tensor: """The eigenvalues of a square matrix, complex and in no order."""
     @staticmethod
     def eigvalsh(A: _Tensor, UPLO: str = ..., *, out: Any = ...) -> Tensor: """Eigenvalues of a symmetric matrix, in ascending order."""
+    @staticmethod
+    def householder_product(input: _Tensor, tau: _Tensor, *, out: Any = ...) -> Tensor: """The first columns of a product of Householder reflections."""
     @staticmethod
     def inv(A: _Tensor, *, out: Any = ...) -> Tensor: """The inverse of square matrices."""
     @staticmethod
