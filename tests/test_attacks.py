@@ -164,10 +164,10 @@ for call in (lambda: torch.no_grad()(1, 2), lambda: np.float32(1, nosuch=1),
         "_DecoratorContextManager.__call__() takes 2 positional arguments but 3 were given",
         "numpy.float32.__new__() got an unexpected keyword argument 'nosuch'",
         "numpy.int64.item() got an unexpected keyword argument 'z'",
-        "torch.device.__init__() takes from 2 to 3 positional arguments but 4 were given",
+        "device.__init__() takes from 2 to 3 positional arguments but 4 were given",
         "ReLU.__init__() takes from 1 to 2 positional arguments but 4 were given",
         "ReLU.extra_repr() takes 1 positional argument but 2 were given",
-        "torch._C.Generator.manual_seed() missing 1 required positional argument: 'seed'",
+        "Generator.manual_seed() missing 1 required positional argument: 'seed'",
     ]
 
 
