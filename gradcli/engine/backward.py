@@ -13,6 +13,8 @@ from .fast_backward import is_ordinary, sweep
 from .full_backward import Walk
 from .leaf import edge_of
 from .mode import state
+from .node import Node
+from .observer import NOBODY
 from .reduced import is_met
 from .tensor import Tensor, plain
 
@@ -257,25 +259,23 @@ def _walk(
     origin, outer = state.origin, state.walk
     state.grad_enabled = create_graph
     tensors = create_graph or (CARRIERS.reduced and is_met([edge_of(root) for root in roots]))
-    if is_ordinary(tensors, inputs):
-        try:
-            sweep(roots, gradients, keep, Freed(origin))
-        finally:
-            state.grad_enabled, state.inference = before
-            state.origin = origin
-        return []
-    state.walk = walk = Walk(keep, create_graph, inputs, capture, tensors)
+    told, freed = NOBODY, list[Node]()
     if state.observer is not None:
         state.observer.started(roots, gradients, keep, create_graph, inputs, capture)
+        told = state.observer.of_nodes()
     try:
-        results = walk.run(roots, gradients)
+        if not told.applied and is_ordinary(tensors, inputs):
+            results = sweep(roots, gradients, keep, Freed(origin), told, freed)
+        else:
+            state.walk = walk = Walk(keep, create_graph, inputs, capture, tensors, told, freed)
+            results = walk.run(roots, gradients)
     except BaseException:
         if state.observer is not None:
-            state.observer.failed(walk.freed)
+            state.observer.failed(freed)
         raise
     finally:
         state.grad_enabled, state.inference = before
         state.origin, state.walk = origin, outer
     if state.observer is not None:
-        state.observer.walked(walk.freed, keep, create_graph)
+        state.observer.walked(freed, keep, create_graph)
     return results

@@ -1,4 +1,4 @@
-"""Engine: the ordinary way back: arrays, no hooks, nobody watches; gradients end up in the leaves.
+"""Engine: the ordinary way back: arrays, no hooks; gradients end up in the leaves.
 
 The same order and the same results as `walk`, with less to ask. Gradients wait at the nodes
 themselves. A node's consumers are always younger, so going down from the youngest number is
@@ -21,6 +21,7 @@ from .hook_calls import as_tensor, copied
 from .leaf import check_leaf, edge_of
 from .mode import state
 from .node import AccumulateGrad, Node, Several
+from .observer import OfNodes
 from .saved import look_through
 from .tensor import Tensor, plain
 
@@ -28,10 +29,10 @@ ALONE = 2  # references to an array that only one variable holds, as getrefcount
 
 
 def is_ordinary(create_graph: bool, inputs: Sequence[Tensor] | None) -> bool:
-    """No hooks, no graph of the gradients, nobody who watches."""
+    """No hooks, no graph of the gradients, nobody who records operations."""
     return not (
         state.hooked or state.sweeping or create_graph or inputs is not None
-        or state.anomaly or state.watched
+        or state.anomaly or state.saved_hooks or state.recorder is not None
     )  # fmt: skip
 
 
@@ -41,9 +42,14 @@ def array_for(root: Tensor, gradient: Tensor) -> Any:
     return value if value.dtype == dtype else value.astype(dtype)
 
 
-def sweep(roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool, mark: Freed) -> None:
-    """Runs every node below the roots, youngest first."""
+def sweep(
+    roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool, mark: Freed,
+    told: OfNodes, freed: list[Node],
+) -> list[Any]:  # fmt: skip
+    """Runs every node below the roots, youngest first. It is asked for no gradients."""
     ready: Ready = {}
+    arrived, ran, _ = told
+    watched = state.observer is not None
     for root, gradient in zip(roots, gradients):
         start = edge_of(root)
         assert start is not None  # roots require gradients: `backward` has looked
@@ -64,12 +70,22 @@ def sweep(roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool, mark
             place -= 1
             grad = node.buffer
             if grad is None or grad.__class__ is Several:
-                _special(node, grad, ready, keep, mark)
+                _special(node, grad, ready, keep, mark, told, freed)
                 continue
             node.buffer = None
+            if arrived:
+                grads = (grad,)
+                for tell in arrived:
+                    tell(node, grads)
             row = node.row
             row.step(node, grad, ready)
-            if not keep and (places := row.freeing):
+            for tell_ran in ran:
+                tell_ran(node)
+            if keep:
+                continue
+            if watched and node.saved.__class__ is not Freed:
+                freed.append(node)
+            if places := row.freeing:
                 first, saved = places[0], cast(Any, node.saved)
                 if first < 0 or saved[first] is not None or row.frees(saved):
                     node.saved = mark
@@ -82,19 +98,27 @@ def sweep(roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool, mark
         raise
     finally:
         state.sweeping = False
+    return []
 
 
-def _special(node: Node, held: Any, ready: Ready, keep: bool, mark: Freed) -> None:
+def _special(
+    node: Node, held: Any, ready: Ready, keep: bool, mark: Freed, told: OfNodes, freed: list[Node]
+) -> None:
     """A node with several outputs, one that computes by itself, or one that nothing came to."""
     extra = node.extra
     count = len(extra) if extra.__class__ is list else node.outputs
     grads = (None,) if held is None else held.taken(count)
+    for tell in told.arrived:
+        tell(node, grads)
     results: Sequence[Any] = (None,) * len(node.edges)
     if any(grad is not None for grad in grads) or node.is_users:
         results = node.apply(grads, False)
     else:
         look_through(node)
+    for tell_ran in told.ran:
+        tell_ran(node)
     if not keep and not node.freed:
+        freed.append(node)
         node.release(mark)
     hand_on(node, results, ready)
 
@@ -105,10 +129,16 @@ def _store(leaf: Any, mark: Freed) -> None:
     if value is None:
         return
     variable: Tensor = leaf.variable
+    observer = state.observer
     if not variable._requires_grad or variable._grad_fn is not None:
-        return check_leaf(variable)
+        check_leaf(variable)
+        if observer is not None:
+            observer.withheld(variable, as_tensor(value))
+        return
     meta, kind = variable._need_meta(), variable._kind
     held = meta.grad
+    if observer is not None:
+        observer.accumulated(variable, as_tensor(value))
     if held is not None:
         add_in_place(held, value, mark)
         if held._data.shape != value.shape:
@@ -124,6 +154,8 @@ def _store(leaf: Any, mark: Freed) -> None:
         meta.grad = plain(value, kind)
     else:
         meta.grad = copied(as_tensor(value), variable)
+    if observer is not None:
+        observer.stored(variable)
 
 
 def add_in_place(held: Tensor, value: Any, mark: Freed) -> None:

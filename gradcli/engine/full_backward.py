@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from .anomaly import apply_watched, check_nan, tell_of
 from .catalogue import catalogue
@@ -26,7 +26,7 @@ from .layout import element_strides, is_dense, relaid
 from .leaf import check_leaf, edge_of
 from .mode import state
 from .node import AccumulateGrad, CustomNode, Node
-from .observer import Applied, Arrived
+from .observer import OfNodes
 from .ready import Ready
 from .reshaped import all_fitted, fitted, is_kept
 from .saved import look_through
@@ -50,6 +50,8 @@ class Walk:
         inputs: Sequence[Tensor] | None,
         capture: bool,
         tensors: bool,
+        told: OfNodes,
+        freed: list[Node],
     ) -> None:
         # Gradients are tensors where a graph is made of them, and where their numbers are of
         # reduced precision: each operation rounds then, and an array would not say how.
@@ -61,11 +63,9 @@ class Walk:
         self.results: list[Any] = []
         self.needed: set[Node] | None = None
         self.asked: dict[Node, tuple[Node | None, ...]] = {}  # their edges, where some do not run
-        self.freed: list[Node] = []
+        self.told, self.freed = told, freed
         self.ready = Ready()
         self.mark = Freed(state.origin)
-        self.arrived: list[Arrived] = []  # who is told of nodes, see `Observer.of_nodes`
-        self.applied: list[Applied] = []
 
     def run(self, roots: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Any]:
         starts = [self._start(root) for root in roots]
@@ -90,8 +90,6 @@ class Walk:
             if only or self.executes(node):
                 self._receive(node, root._output_nr, value)
                 self._delivered(node)
-        if state.observer is not None:
-            self.arrived, self.applied = state.observer.of_nodes()
         self._run_ready()
         if self.inputs is not None and not self.capture:
             return []
@@ -102,6 +100,7 @@ class Walk:
         take, ready, buffers, mark = self.ready.take, self.ready.heap, self.buffers, self.mark
         plain = self.needed is None and not self.tensors
         keep, watched = self.keep, state.observer is not None
+        arrived, ran, applied = self.told
         while ready:
             node = take() if len(ready) > 1 else ready.pop()
             try:
@@ -117,18 +116,21 @@ class Walk:
                     continue
                 del buffers[node]
                 grads = (grad,)
-                for tell in self.arrived:
+                for tell in arrived:
                     tell(node, grads)
                 state.origin, row = node.origin, node.row
                 results = row.backward(node, grad)
-                for tell_of_it in self.applied:
-                    tell_of_it(node, grads, results)
-                if not keep and (saved := node.saved).__class__ is not Freed:
+                for tell_ran in ran:
+                    tell_ran(node)
+                for tell_applied in applied:
+                    tell_applied(node, grads, results)
+                if not keep and node.saved.__class__ is not Freed:
                     if watched:
                         self.freed.append(node)
-                    places = row.freeing
-                    if places and (places[0] < 0 or row.frees(saved)):
-                        node.saved = mark
+                    if places := row.freeing:
+                        first, saved = places[0], cast(Any, node.saved)
+                        if first < 0 or saved[first] is not None or row.frees(saved):
+                            node.saved = mark
                 self._hand_on(node, results)
             except BaseException:
                 if state.anomaly:
@@ -241,7 +243,7 @@ class Walk:
             retain(node, grads, self.tensors)
             if runs:
                 grads = call_pre_hooks(node, grads, self.tensors)
-        for tell in self.arrived:
+        for tell in self.told.arrived:
             tell(node, grads)
         if not runs:
             self._captures(node, grads)
@@ -260,8 +262,10 @@ class Walk:
                 results = node.apply(grads, self.tensors)
         if hooks is not None and hooks.post:
             results = call_post_hooks(node, results, grads, self.tensors)
-        for tell_of_it in self.applied:
-            tell_of_it(node, grads, results)
+        for tell_ran in self.told.ran:
+            tell_ran(node)
+        for tell_applied in self.told.applied:
+            tell_applied(node, grads, results)
         if not self.keep and not node.freed:
             if state.observer is not None:
                 self.freed.append(node)

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Arrived: TypeAlias = Callable[[Any, tuple[Any, ...]], None]
+Ran: TypeAlias = Callable[[Any], None]
 Applied: TypeAlias = Callable[[Any, tuple[Any, ...], Sequence[Any]], None]
+
+
+class OfNodes(NamedTuple):
+    """Whom a pass tells of its nodes. Where nobody asks for `applied`, results are handed on as
+    they are made, which is quicker."""
+
+    arrived: list[Arrived]
+    ran: list[Ran]
+    applied: list[Applied]
+
+
+NOBODY = OfNodes([], [], [])
 
 
 class Observer:
@@ -60,8 +73,11 @@ class Observer:
     def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
         """A node is about to run with these gradients of its outputs: complete, hooks have run."""
 
+    def ran(self, node: Any) -> None:
+        """A node has run, its hooks too, and has not given up yet what it saved."""
+
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
-        """A node has run, its hooks too; its results are about to be handed on."""
+        """The same, with what it was given and what it gives its inputs."""
 
     def accumulated(self, variable: Any, grad: Any) -> None:
         """A tensor's .grad is about to be added to, or to be set where there is none."""
@@ -89,16 +105,15 @@ class Observer:
 
     # ---- who wants to be told
 
-    def of_nodes(self) -> tuple[list[Arrived], list[Applied]]:
-        """Whom the pass that has just begun tells of its nodes: `arrived` and `applied`, or what
+    def of_nodes(self) -> OfNodes:
+        """Whom the pass that has just begun tells of its nodes: these three methods, or what
         stands for them in this pass."""
-        arrived: Any = self.arrived
-        applied: Any = self.applied
-        plain = Observer.arrived, Observer.applied
-        return (
-            [] if getattr(arrived, "__func__", None) is plain[0] else [arrived],
-            [] if getattr(applied, "__func__", None) is plain[1] else [applied],
-        )
+        told: Any = [
+            [] if getattr(getattr(self, event), "__func__", None) is getattr(Observer, event)
+            else [getattr(self, event)]
+            for event in OfNodes._fields
+        ]  # fmt: skip
+        return OfNodes(*told)
 
 
 EVENTS = tuple(name for name in vars(Observer) if not name.startswith("_") and name != "of_nodes")

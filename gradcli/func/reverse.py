@@ -16,6 +16,7 @@ from ..engine.full_backward import Walk
 from ..engine.leaf import edge_of
 from ..engine.mode import state
 from ..engine.node import AccumulateGrad, CustomNode, Node
+from ..engine.observer import NOBODY
 from ..engine.tensor import Tensor, plain
 from .batched import batched, is_batched
 from .carrier import highest, run
@@ -223,7 +224,7 @@ def at_once(
     before = state.grad_enabled, state.origin
     state.grad_enabled = create
     try:
-        walk = Walk(keep, True, inputs, True, True)
+        walk = Walk(keep, True, inputs, True, True, NOBODY, [])
         return walk.run([o for o, _ in pairs], [g for _, g in pairs])
     finally:
         state.grad_enabled, state.origin = before

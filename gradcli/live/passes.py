@@ -198,6 +198,7 @@ class PassTeller:
         def after(results: Any, grads: Any) -> None:
             with off():
                 side.about_to_run = (None, ())
+                observer.ran(node)
                 observer.applied(node, grads, results)
                 if side.switched():
                     self._label(node, results)
@@ -231,6 +232,7 @@ class PassTeller:
                 observer.arrived(node, grads)
                 if kept:
                     self.freed.append(node)
+                observer.ran(node)
                 observer.applied(node, grads, results)
                 side.about_to_run = (None, ())
                 if side.switched():

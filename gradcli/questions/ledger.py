@@ -18,14 +18,17 @@ NAMELESS = "(a tensor without a name)"
 
 
 def ledger(ran: Ran, found: Collected, *, full: bool = False) -> LedgerFact:
-    """Everything that is told of `.grad` and of buffers; `full` asks for numbers, not for texts."""
+    """Everything that is told of `.grad` and of buffers; `full` asks for numbers, not for texts.
+
+    Tensors come in the order of the table, whatever the order in which a pass came to them.
+    """
     book = ran.recording.ledger
     names = tensor_names(ran, found)
     passes = book.pass_facts()
     kept = any(fact.retained for fact in passes)
-    return LedgerFact(
-        book.facts(names, full=full), book.stale(names), passes, _alive(found) if kept else ()
-    )
+    rows = {fact.name: place for place, fact in enumerate(found.tensors)}
+    accounts = sorted(book.facts(names, full=full), key=lambda fact: rows.get(fact.name, len(rows)))
+    return LedgerFact(tuple(accounts), book.stale(names), passes, _alive(found) if kept else ())
 
 
 def stale_gradients(ran: Ran) -> tuple[StaleFact, ...]:

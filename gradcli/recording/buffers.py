@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -50,13 +50,11 @@ class Heaps:
             if name not in names and len(names) < NAMES:
                 names[name] = None
             if isinstance(array, numpy.generic):  # a number on its own
-                if id(array) not in seen:
-                    seen.add(id(array))
-                    size += array.nbytes
-                continue
-            held = memory(array)
-            held = array if held is None else held
-            key = key_of(held)
+                held, key = array, id(array)
+            else:
+                held = memory(array)
+                held = array if held is None else held
+                key = key_of(held)
             if key not in seen:
                 seen.add(key)
                 size += size_of(held, array)
@@ -92,7 +90,7 @@ class Buffers:
         """How many of the nodes that ran had saved tensors."""
         return sum(heap.nodes for heap in self.heaps.heaps.values())
 
-    def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
+    def ran(self, node: Any) -> None:
         """A node has run: what it saved is still there."""
         self.nodes += 1
         kept = self._kept_by(node)

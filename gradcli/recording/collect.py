@@ -99,37 +99,45 @@ class Graph:
         known = ids.get(id(root))
         if known is not None:
             return known
-        first = ids[id(root)] = len(alive)
-        alive.append(root)
         following, firsts = self.next, self.firsts
-        following.append(())
-        firsts.append((first, 0))
+        first = self._take(root)[0]
         stack = [first]
         while stack:
             number = stack.pop()
             node = alive[number]
-            plain = node.__class__ is Node and (node.rest is None or node.rest.numbers is None)
             edges: list[tuple[int, int] | None] = []
             known_before = len(alive)
-            # Of most nodes of ours the edges lead to first outputs: no pairs have to be made.
-            for pair in node.edges if plain else node.next_functions:
-                child, output_nr = (pair, 0) if plain else pair
-                if child is None:
-                    edges.append(None)
-                    continue
-                at = ids.get(id(child))
-                if at is None:
-                    at = ids[id(child)] = len(alive)
-                    alive.append(child)
-                    following.append(())
-                    firsts.append((at, 0))
-                edges.append((at, output_nr) if output_nr else firsts[at])
+            if node.__class__ is Node and (node.rest is None or node.rest.numbers is None):
+                # Of most nodes of ours the edges lead to first outputs: no pairs have to be made.
+                for child in node.edges:
+                    at = ids.get(id(child))
+                    edges.append(
+                        None if child is None else self._take(child) if at is None else firsts[at]
+                    )
+            else:
+                for child, output_nr in node.next_functions:
+                    if child is None:
+                        edges.append(None)
+                        continue
+                    at = ids.get(id(child))
+                    edge = self._take(child) if at is None else firsts[at]
+                    edges.append((edge[0], output_nr) if output_nr else edge)
             if edges:
                 following[number] = tuple(edges)
-                stack.extend(range(len(alive) - 1, known_before - 1, -1))
+                if len(alive) > known_before:
+                    stack.extend(range(len(alive) - 1, known_before - 1, -1))
             elif hasattr(node, "variable"):
                 self.leaves[id(node.variable)] = number
         return first
+
+    def _take(self, node: Any) -> tuple[int, int]:
+        """Numbers a node that was met first; its first output, as edges name it."""
+        number = self.ids[id(node)] = len(self.alive)
+        edge = (number, 0)
+        self.alive.append(node)
+        self.next.append(())
+        self.firsts.append(edge)
+        return edge
 
 
 def short_name(node: Any) -> str:

@@ -7,11 +7,11 @@ while it is small.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
-from ..engine.observer import Applied, Arrived
+from ..engine.observer import NOBODY, OfNodes
 from ..engine.origin import current_line
 from .buffers import Buffers
 from .collect import numbers, text_of
@@ -110,15 +110,15 @@ class Ledger(Spectator):
         """A pass begins."""
         one.buffers = Buffers(one)
 
-    def of_nodes(self) -> tuple[list[Arrived], list[Applied]]:
+    def of_nodes(self) -> OfNodes:
         now = self._now
-        return [], [] if now is None else [now.applied]
+        return NOBODY if now is None else OfNodes([], [now.ran], [])
 
-    def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
+    def ran(self, node: Any) -> None:
         """A node has run, and has not given up yet what it saved."""
         now = self._now
         if now is not None:
-            now.applied(node, grads, results)
+            now.ran(node)
 
     @property
     def _now(self) -> Buffers | None:

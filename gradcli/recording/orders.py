@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..engine.observer import Applied, Arrived
+from ..engine.observer import NOBODY, OfNodes
 from .passes import Pass
 from .sides import gradient_of, is_end, is_live, mark_of, node_of, sequence_of
 from .spectator import Spectator
@@ -69,7 +68,7 @@ class Orders(Spectator):
             if self._makers.setdefault(mark_of(node), maker) is maker:
                 pending.extend(child for child, _ in node.next_functions)
 
-    def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
+    def ran(self, node: Any) -> None:
         """A node has run in the pass in progress."""
         maker = self.running[-1] if self.running else None
         if maker is not None and self._makers:
@@ -77,9 +76,10 @@ class Orders(Spectator):
             if before is not None and before is not maker:
                 maker.order = max(maker.order, before.order + 1)
 
-    def of_nodes(self) -> tuple[list[Arrived], list[Applied]]:
+    def of_nodes(self) -> OfNodes:
         """A pass that makes no graph has nothing to tell."""
-        return [], [self.applied] if self.running and self.running[-1] is not None else []
+        makes = self.running and self.running[-1] is not None
+        return OfNodes([], [self.ran], []) if makes else NOBODY
 
     @property
     def is_any(self) -> bool:

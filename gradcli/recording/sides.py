@@ -157,12 +157,9 @@ class Side:
         if not tensor._kind.differentiable:
             return 0
         data: Any = tensor._data
-        if isinstance(data, numpy.generic):
-            if data - data == 0:  # type: ignore[operator]  # NaN and infinity are not
-                return 0
-        elif not data.size:
+        if not data.size:
             return 0
-        elif not isinstance(data, numpy.ndarray):
+        if not isinstance(data, numpy.ndarray):
             data = to_numpy(data)
         if numpy.isfinite(data.sum()):
             return 0
@@ -225,6 +222,9 @@ def make_known(side: Live) -> None:
         AnyTensor.register(side.tensor)
 
 
+# What is asked of every value in a run asks the engine's own tensors and nodes without a detour.
+
+
 def side_of(tensor: Any) -> Side:
     """The side of a tensor (or of an array)."""
     live = sides.live
@@ -260,7 +260,7 @@ def sequence_of(node: Any) -> int:
 
 def mark_of(node: Any) -> Any:
     """What lives as long as a node and can be held weakly."""
-    return side_of_node(node).mark(node)
+    return node if sides.live is None else side_of_node(node).mark(node)
 
 
 def edge_of(tensor: Any) -> Any:
@@ -270,7 +270,7 @@ def edge_of(tensor: Any) -> Any:
 
 def node_of(tensor: Any) -> Any:
     """The node that made a tensor, as it was when it was used."""
-    return side_of(tensor).node(tensor)
+    return tensor._grad_fn if tensor.__class__ is Tensor else side_of(tensor).node(tensor)
 
 
 def data_of(tensor: Any) -> Any:
@@ -290,11 +290,13 @@ def kept_by(node: Any) -> tuple[tuple[str, Any], ...]:
 
 def edges_of(node: Any) -> tuple[Any, ...]:
     """The nodes that a node's gradients go to."""
-    return side_of_node(node).edges(node)
+    return node.edges if sides.live is None else side_of_node(node).edges(node)
 
 
 def numbers_of(node: Any) -> tuple[int, ...] | None:
     """Of which outputs of theirs; None while all are the first."""
+    if node.__class__ is Node and node.rest is None:
+        return None
     return side_of_node(node).numbers(node)
 
 
@@ -310,12 +312,12 @@ def row_of(node: Any) -> Any:
 
 def users_class(node: Any) -> str:
     """The name of the Function of the program whose backward a node runs; else nothing."""
-    return side_of_node(node).users_class(node)
+    return "" if node.__class__ is Node else side_of_node(node).users_class(node)
 
 
 def saved_by(node: Any) -> Any:
     """What a node had saved, to be held until it is asked for."""
-    return side_of_node(node).saved(node)
+    return node.saved if node.__class__ is Node else side_of_node(node).saved(node)
 
 
 def probed(node: Any, *grads: Any) -> Sequence[Any]:
@@ -331,7 +333,7 @@ def is_packed(node: Any) -> bool:
 
 def is_end(node: Any) -> bool:
     """Whether the graph ends in this node: at a leaf."""
-    return getattr(node, "variable", None) is not None
+    return node.__class__ is not Node and getattr(node, "variable", None) is not None
 
 
 def saved_under(node: Any, saved: Any, key: str) -> Any:
@@ -351,6 +353,8 @@ def array_of(value: Any) -> Any:
 
 def word_of(tensor: Any) -> str:
     """What a tensor's elements are to a gradient: tensor, integer or bool."""
+    if tensor.__class__ is Tensor and tensor._kind.differentiable:
+        return "tensor"
     return side_of(tensor).word(tensor)
 
 
@@ -366,6 +370,10 @@ def is_differentiable(tensor: Any) -> bool:
 
 def bad(tensor: Any) -> int:
     """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
+    if tensor.__class__ is Tensor:
+        data = tensor._data
+        if isinstance(data, numpy.floating) and data - data == 0:  # NaN and infinity are not
+            return 0
     return side_of(tensor).bad(tensor)
 
 

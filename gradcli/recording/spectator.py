@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..engine.observer import EVENTS, Applied, Arrived, Observer
+from ..engine.observer import EVENTS, Observer, OfNodes
 
 if TYPE_CHECKING:
     from .passes import Pass
@@ -53,14 +53,13 @@ class Several(Observer):
             if told:
                 setattr(self, event, together(told))
 
-    def of_nodes(self) -> tuple[list[Arrived], list[Applied]]:
-        arrived: list[Arrived] = []
-        applied: list[Applied] = []
-        for one in self.spectators:
-            before, after = one.of_nodes()
-            arrived += before
-            applied += after
-        return arrived, applied
+    def of_nodes(self) -> OfNodes:
+        each = [one.of_nodes() for one in self.spectators]
+        return OfNodes(
+            [tell for told in each for tell in told.arrived],
+            [tell for told in each for tell in told.ran],
+            [tell for told in each for tell in told.applied],
+        )
 
 
 def listeners(spectators: tuple[Spectator, ...], event: str) -> list[Callable[..., Any]]:

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from ..engine.observer import Applied, Arrived
+from ..engine.observer import NOBODY, OfNodes
 from .lines import Modules
 from .passes import Pass, Passes
 from .snapshot import snapshot
@@ -80,10 +80,10 @@ class Values(Spectator):
             if grad is not None and self.find(node, output_nr) is not None:
                 now.flows[id(node), output_nr] = self.of_flow(grad)
 
-    def of_nodes(self) -> tuple[list[Arrived], list[Applied]]:
+    def of_nodes(self) -> OfNodes:
         """What flows is kept of a pass that is kept."""
         if self.passes.now is None:
-            return [], []
+            return NOBODY
         first, last = self.first, self.last
 
         def arrived(node: Any, grads: tuple[Any, ...]) -> None:
@@ -91,7 +91,7 @@ class Values(Spectator):
             if key in first or key in last or len(grads) > 1:
                 self.arrived(node, grads)
 
-        return [arrived], []
+        return OfNodes([arrived], [], [])
 
     def accumulated(self, variable: Any, grad: Any) -> None:
         """A tensor is about to be given a gradient."""

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
+import numpy
+
 from .best import Best, cost
 from .graph import Position, Run, Ways
 
@@ -251,6 +253,8 @@ def is_number(value: Any) -> bool:
 
 def number_of(value: Any) -> float:
     """The one number of a local derivative; where no gradient flows, zero."""
+    if isinstance(value, numpy.floating):
+        return float(value)
     return 0.0 if value is None or value.size != 1 else float(value.reshape(-1)[0].real)
 
 

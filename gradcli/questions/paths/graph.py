@@ -128,8 +128,9 @@ class Ways:
     ) -> dict[int, Any]:
         """What arrives at the next stops when `seed` starts at this one; None for no gradient."""
         near = self.inputs(position[0])
-        if all(edge in stops for _, edge in near):
-            return self._step(position, near, stops, seed, run)
+        following = [stops.get(edge) for _, edge in near]
+        if None not in following:
+            return self._step(position, near, following, seed, run)
         grads: dict[int, dict[int, Any]] = {position[0]: {position[1]: seed}}
         pending = [self.rank[position[0]]]
         alive = self.graph.alive
@@ -153,16 +154,15 @@ class Ways:
 
     def _step(
         self, position: Position, near: list[tuple[int, Position]],
-        stops: Mapping[Position, int], seed: Any, run: Run,
+        following: Sequence[Any], seed: Any, run: Run,
     ) -> dict[int, Any]:  # fmt: skip
         """The same where one node lies between the stops."""
         found: dict[int, Any] = {}
         results = () if seed is None else run(
             self.graph.alive[position[0]], {position[1]: seed})  # fmt: skip
         count = len(results)
-        for place, edge in near:
+        for (place, _), stop in zip(near, following, strict=True):
             value = results[place] if place < count else None
-            stop = stops[edge]
             found[stop] = _added(found[stop], value) if stop in found else value
         return found
 

@@ -297,29 +297,31 @@ class Flow(Listener):
         made_by = node_of(tensor)
         function = None if made_by is None else mark_of(made_by)
         live = self._ancestors(made_by) if made_by is not None else ()
-        dead = [source for source in dict.fromkeys(sources) if source not in live]
+        dead = [source for source in sources if source not in live]
         base = tensor._base
         if node is None and function is None and base is not None and base is not tensor:
             dead.append(self.value_of(base))
         if node is None:
             origin = getattr(function, "origin", None)
             node = origin if isinstance(origin, ast.AST) else None
-        word = word_of(tensor)
-        number = len(self.values)
-        step = None
+        number, output_nr = len(self.values), tensor.output_nr
+        held, requires_grad, step = ref(tensor), tensor.requires_grad, None
         if len(self.steps) < MOST_STEPS and node is not None:
-            step = len(self.steps)
-            self.steps.append(
-                Step(node, number, live, tuple(dead), word, tensor.requires_grad,
-                     self._culprit(), self.grad_enabled(), bad(tensor))
+            step, enabled = len(self.steps), self.grad_enabled()
+            facts = (
+                node, number, live, tuple(dict.fromkeys(dead)), word_of(tensor), requires_grad,
+                None if enabled else self._culprit(), enabled, bad(tensor),
             )  # fmt: skip
-        self.values.append(Value(ref(tensor), tensor.requires_grad, step))
-        self.known[id(tensor)] = Known(ref(tensor), number, function, tensor.output_nr)
+            self.steps.append(tuple.__new__(Step, facts))
+        self.values.append(tuple.__new__(Value, (held, requires_grad, step)))
+        known = (held, number, function, output_nr)
+        self.known[id(tensor)] = tuple.__new__(Known, known)
         if function is not None:
-            held = self.nodes.get(id(function))
-            if held is None or held[0]() is not function:
-                held = self.nodes[id(function)] = (ref(function), {})
-            held[1][tensor.output_nr] = number
+            outputs = self.nodes.get(id(function))
+            if outputs is None or outputs[0]() is not function:
+                self.nodes[id(function)] = (ref(function), {output_nr: number})
+            else:
+                outputs[1][output_nr] = number
         return number
 
     def _ancestors(self, function: Any) -> tuple[int, ...]:
@@ -351,8 +353,6 @@ class Flow(Listener):
 
     def _culprit(self) -> ast.AST | None:
         """What has switched gradients off."""
-        if self.grad_enabled():
-            return None
         for node, before, inside in reversed(self.withs):
             if before and not inside:
                 return node

@@ -195,7 +195,8 @@ class Passes(Spectator):
             if current.applied is None:
                 return
         returned = self.flow.last_return if users_class(node) else None
-        current.applied[id(node)] = Applied(node, grads, list(results), returned, self.saved)
+        facts = (node, grads, list(results), returned, self.saved)
+        current.applied[id(node)] = tuple.__new__(Applied, facts)
 
     def _forget(self, one: Pass) -> None:
         """The gradients of a pass are given up."""
