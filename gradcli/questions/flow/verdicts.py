@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...recording.facts.flow import VerdictFact
 from ...recording.flow_tracks import Track
 from ...recording.optimizers import Optimizer
-from ..why.declared import zero_of
+from ..why.declared import zero_in
 from .training import Leaf, Training
 
 MOST_OF = 0.9  # of the passes: a leaf is small beside others
@@ -127,7 +127,7 @@ def _dead(track: Track, training: Training) -> Found | None:
     text, line = training.where(blocked)
     place = "" if line is None else f" on line {line}"
     every = track.blanks == track.passes
-    zero = zero_of(blocked)
+    zero = zero_in(blocked.row, blocked.name)
     verdict = "zero"
     if zero == "saturates" or blocked.size < UNDERFLOW:
         verdict = "vanishing"

@@ -15,10 +15,14 @@ _FACES = ("", "nn.functional.", "linalg.", "special.")
 
 
 def zero_of(node: Any) -> str:
-    """Where a node's gradient ends (`row.Zero`); a write through a view masks what was there."""
-    row = row_of(node)
+    """Where a node's gradient ends (`row.Zero`)."""
+    return zero_in(row_of(node), node.name())
+
+
+def zero_in(row: Any, name: str) -> str:
+    """The same by its declaration and its name; a write through a view masks what was there."""
     if row is None:
-        return "mask" if node.name().endswith("CopySlices") else ""
+        return "mask" if name.endswith("CopySlices") else ""
     return str(row.zero)
 
 
