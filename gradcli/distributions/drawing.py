@@ -1,4 +1,4 @@
-"""Distributions: gamma, Dirichlet, Poisson and binomial numbers, one for each parameter.
+"""Distributions: Poisson and binomial numbers, one for each parameter.
 
 They are computed on the CPU, in the order of the elements, and know no gradient.
 """
@@ -48,38 +48,6 @@ def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
     pairs = zip(counts.ravel(), chances.ravel(), strict=True)
     drawn = [gamma_binomial.binomial(n, p, uniform) for n, p in pairs]
     return _tensor(drawn, count.new_empty(counts.shape))
-
-
-def gamma(concentration: Any) -> Any:
-    """torch._standard_gamma: never zero."""
-    source, uniform = _sources(None)
-    smallest = float(numpy.finfo(_array(concentration).dtype).tiny)
-    values = _array(concentration).ravel()
-    drawn = [
-        max(smallest, gamma_binomial.gamma(alpha, uniform, lambda: _normal(source)))
-        for alpha in values
-    ]
-    return _tensor(drawn, concentration)
-
-
-def dirichlet(concentration: Any) -> Any:
-    """torch._sample_dirichlet: gamma numbers of double precision, divided by their sum."""
-    source, uniform = _sources(None)
-    array = _array(concentration)
-    smallest = float(numpy.finfo(array.dtype).tiny)
-    drawn = [
-        max(smallest, gamma_binomial.gamma(alpha, uniform, lambda: _normal(source)))
-        for alpha in array.astype(numpy.float64).ravel()
-    ]
-    gammas = numpy.array(drawn).reshape(array.shape)
-    largest = numpy.nextafter(array.dtype.type(1), array.dtype.type(0))
-    shares = (gammas / gammas.sum(-1, keepdims=True)).astype(array.dtype)
-    made: Any = from_array(numpy.clip(shares, smallest, largest))
-    return made.to(concentration.device)
-
-
-def _normal(source: Generator) -> float:
-    return float(source.spread_gaussians(1, 0.0, 1.0)[0])
 
 
 def _check(name: str, argument: str, place: int, value: Any) -> None:

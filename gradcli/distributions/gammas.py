@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from ..autograd.function import Function
 from ..engine.limits import finfo
-from ..engine.mode import is_grad_enabled
-from . import drawing
 from .distribution import (
     EACH_POSITIVE,
     NOT_NEGATIVE,
@@ -23,13 +22,21 @@ from .distribution import (
 )  # fmt: skip
 
 
-def _plain(concentration: Any) -> Any:
-    """A number is drawn without its derivative by the concentration."""
-    if concentration.requires_grad and is_grad_enabled():
-        raise NotImplementedError(
-            "the derivative of a gamma number by its concentration is not there: use sample()"
-        )
-    return concentration.detach()
+class _Dirichlet(Function):
+    """Shares with the slope by their concentrations; a function of Python's in PyTorch too."""
+
+    @staticmethod
+    def forward(ctx: Any, concentration: Any) -> Any:
+        drawn = run("_sample_dirichlet", concentration)
+        ctx.save_for_backward(drawn, concentration)
+        return drawn
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        drawn, concentration = ctx.saved_tensors
+        total = concentration.sum(-1, True).expand_as(concentration)
+        slope = run("_dirichlet_grad", drawn, concentration, total)
+        return slope * (grad - (drawn * grad).sum(-1, True))
 
 
 class Gamma(Distribution):
@@ -62,7 +69,7 @@ class Gamma(Distribution):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._shape(sample_shape)
-        drawn = drawing.gamma(_plain(self.concentration).expand(shape))
+        drawn = run("_standard_gamma", self.concentration.expand(shape))
         value = drawn / self.rate.expand(shape)
         value.detach().clamp_(min=finfo(value.dtype).tiny)
         return value
@@ -129,7 +136,7 @@ class Dirichlet(Distribution):
         return alpha * (whole - alpha) / (whole.pow(2) * (whole + 1))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        return drawing.dirichlet(_plain(self.concentration).expand(self._shape(sample_shape)))
+        return _Dirichlet.apply(self.concentration.expand(self._shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
         self._check(value)

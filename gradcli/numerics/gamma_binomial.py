@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy
 
+from ..engine.dtypes import float64
+
 Draw = Callable[[], float]
 _THIRD = float(numpy.float32(1) / numpy.float32(3))
 _SQUEEZE = float(numpy.float32(0.0331))
@@ -42,6 +44,29 @@ def gamma(alpha: Any, uniform: Draw, normal: Draw) -> float:
         u, xx = 1 - uniform(), x * x
         if u < 1.0 - _SQUEEZE * xx * xx or math.log(u) < 0.5 * xx + d * (1.0 - v + math.log(v)):
             return scale * d * v
+
+
+def gammas(alphas: Any, source: Any) -> Any:
+    """A number for each concentration of an array, from a generator's stream; never zero."""
+
+    def uniform() -> float:
+        return float(source.fractions(1, float64)[0])
+
+    def normal() -> float:
+        return float(source.spread_gaussians(1, 0.0, 1.0)[0])
+
+    smallest = float(numpy.finfo(alphas.dtype).tiny)
+    drawn = [max(smallest, gamma(alpha, uniform, normal)) for alpha in alphas.ravel()]
+    return numpy.array(drawn, numpy.float64).reshape(alphas.shape).astype(alphas.dtype)
+
+
+def shares(alphas: Any, source: Any) -> Any:
+    """Gamma numbers of double precision, divided by their sum along the last dimension."""
+    smallest = float(numpy.finfo(alphas.dtype).tiny)
+    drawn = numpy.maximum(gammas(alphas.astype(numpy.float64), source), smallest)
+    largest = numpy.nextafter(alphas.dtype.type(1), alphas.dtype.type(0))
+    parts = (drawn / drawn.sum(-1, keepdims=True)).astype(alphas.dtype)
+    return numpy.clip(parts, smallest, largest)
 
 
 def binomial(count: Any, p: Any, uniform: Draw) -> float:
