@@ -41,7 +41,6 @@ from gradcli.language.classes import (
     ProgramModule,
     Property,
     StaticMethod,
-    Super,
 )
 from gradcli.language.interpreter import run
 from gradcli.language.libraries import publishes
@@ -51,6 +50,7 @@ from gradcli.language.operations import DICTS, VIEWS, get_item, iterate, type_na
 from gradcli.language.program import parse
 from gradcli.language.session import session
 from gradcli.language.source import Source
+from gradcli.language.superclasses import Super
 from gradcli.language.values import Builtin, Namespace, Type
 
 DEEPEST = 5

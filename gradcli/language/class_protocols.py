@@ -20,7 +20,6 @@ from .classes import (
     ProgramModule,
     Property,
     StaticMethod,
-    Super,
     call_special,
     construct,
     is_instance,
@@ -31,6 +30,7 @@ from .formatting import texts
 from .grammar import is_foreign
 from .operations import iterate, type_handlers, type_name
 from .session import session
+from .superclasses import Super
 from .values import ErrorValue, Instance, Lazy, Type
 
 

@@ -24,7 +24,6 @@ from .builtins.errors import own_errors
 from .builtins.prelude import PRELUDE
 from .builtins.types import OF_ERRORS
 from .calls import call, called_back
-from .formatting import error_text, plain_error
 from .instances import add_special, is_base, make_host, make_library_host, special_names
 from .libraries import published
 from .members import TABLES, Members, members_of_type
@@ -181,16 +180,6 @@ class Property:
         self.writer = writer
 
 
-class Super:
-    """super(): the attributes of an object that lie behind one class."""
-
-    __slots__ = ("behind", "object")
-
-    def __init__(self, behind: ClassValue, value: Any) -> None:
-        self.behind = behind
-        self.object = value
-
-
 def kind_of(value: Any) -> ClassValue:
     if isinstance(value, Instance):
         return value.kind  # type: ignore[no-any-return]
@@ -276,7 +265,7 @@ def _is_method(found: Any) -> bool:
     return type(found) is Function or (type(found) is Builtin and found.wraps is not None)
 
 
-def _from_class(value: Any, kind: ClassValue, found: Any) -> Any:
+def from_class(value: Any, kind: ClassValue, found: Any) -> Any:
     """A class's entry read through an object."""
     holder = type(found)
     if _is_method(found):
@@ -294,7 +283,7 @@ def _instance_attribute(value: Any, name: str) -> Any:
     kind = kind_of(value)
     found = kind.find(name)
     if type(found) is Property:
-        return _from_class(value, kind, found)
+        return from_class(value, kind, found)
     if isinstance(value, ProgramModule):
         own = _module_attribute(value, name)
         if own is not MISSING:
@@ -302,7 +291,7 @@ def _instance_attribute(value: Any, name: str) -> Any:
     elif name in value.table:
         return value.table[name]
     if found is not MISSING:
-        return _from_class(value, kind, found)
+        return from_class(value, kind, found)
     if isinstance(value, ProgramModule):
         if name in module_methods(kind.native):
             return Bound(name, value, module_methods(kind.native)[name])
@@ -365,12 +354,12 @@ def _class_attribute(value: ClassValue, name: str) -> Any:
     found = value.find(name)
     if found is not MISSING:
         if type(found) is StaticMethod or type(found) is ClassMethod:
-            return _from_class(value, value, found)
+            return from_class(value, value, found)
         return found
     if value.native in FUNCTIONS and name == "apply":
         return Builtin("apply", FUNCTIONS[value.native](value))
     if is_base(value.native) and (name in module_methods(value.native) or name == "__init__"):
-        return _module_method(value.native, name)
+        return module_method(value.native, name)
     if name == "__doc__":
         return value.doc
     raise missing(value, name, f"type object '{value.name}' has no attribute '{name}'")
@@ -387,43 +376,13 @@ def _delete_class(value: ClassValue, name: str) -> None:
     del value.table[name]
 
 
-def _super_attribute(value: Super, name: str) -> Any:
-    kind = value.object if type(value.object) is ClassValue else kind_of(value.object)
-    found = kind.find(name, after=value.behind)
-    if found is not MISSING:
-        return _from_class(value.object, kind, found)
-    if is_base(kind.native):
-        return Bound(name, value.object, _module_method(kind.native, name).function)
-    if kind.kind is not None:
-        return Bound(name, value.object, _error_method(name))
-    if name == "__init__":
-        return Builtin("__init__", lambda *args, **kwargs: None)
-    raise missing(value, name)
-
-
-def _module_method(native: type, name: str) -> Builtin:
+def module_method(native: type, name: str) -> Builtin:
     """The library's own method, for super().train() and Module.__init__(self)."""
     if name == "__init__":
         return Builtin("__init__", native.__init__)  # type: ignore[misc]
     if name == "__setattr__" or name not in module_methods(native):
         raise AttributeError(f"'super' object has no attribute '{name}'")
     return Builtin(name, module_methods(native)[name])
-
-
-def _error_method(name: str) -> Callable[..., Any]:
-    """What an error of the program reaches by super(): the methods of BaseException."""
-    if name not in ERROR_METHODS:
-        raise AttributeError(f"'super' object has no attribute '{name}'")
-    return ERROR_METHODS[name]
-
-
-def _start_error(error: ErrorValue, *args: Any) -> None:
-    error.args = args
-
-
-ERROR_METHODS: dict[str, Callable[..., Any]] = {
-    "__init__": _start_error, "__str__": error_text, "__repr__": plain_error,
-}  # fmt: skip
 
 
 def _error_attribute(value: ErrorValue, name: str) -> Any:
@@ -456,14 +415,13 @@ def _property_attribute(value: Property, name: str) -> Any:
 
 
 SPECIAL[ClassValue] = _class_attribute
-SPECIAL[Super] = _super_attribute
 SPECIAL[Property] = _property_attribute
 SPECIAL_SET[ClassValue] = _set_class
 SPECIAL[ErrorValue] = _error_attribute
 SPECIAL_SET[ErrorValue] = _set_error
 SPECIAL_DELETE[ClassValue] = _delete_class
 own_errors.append(lambda value: value.kind if type(value) is ClassValue else None)
-for _record in (ClassValue, Super, Property, StaticMethod, ClassMethod):
+for _record in (ClassValue, Property, StaticMethod, ClassMethod):
     TABLES[_record] = Members()
     VALUES.add(_record)
 
@@ -489,16 +447,6 @@ def call_special(value: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     return call(found, (value, *args), kwargs)
 
 
-def make_super(*args: Any) -> Super:
-    if len(args) != 2 or type(args[0]) is not ClassValue:
-        raise TypeError("super() needs a class and an object here")
-    kind = args[1] if type(args[1]) is ClassValue else is_instance(args[1]) and kind_of(args[1])
-    if not kind or args[0] not in kind.order:
-        raise TypeError("super(type, obj): obj must be an instance or subtype of type")
-    return Super(args[0], args[1])
-
-
-PRELUDE["super"] = Builtin("super", make_super)
 PRELUDE["property"] = Builtin("property", Property)
 PRELUDE["staticmethod"] = Builtin("staticmethod", StaticMethod)
 PRELUDE["classmethod"] = Builtin("classmethod", ClassMethod)

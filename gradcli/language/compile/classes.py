@@ -11,8 +11,9 @@ from .. import (
     function_classes,  # noqa: F401 - lets classes build on torch.autograd.Function
 )
 from ..calls import call
-from ..classes import ClassValue, Super, make_class
+from ..classes import ClassValue, make_class
 from ..names import Scope
+from ..superclasses import Super
 from ..values import UNBOUND, Closure
 from .calls import CallCompiler, qualified_name
 

@@ -1,0 +1,69 @@
+"""language: super(): what an object of a program's class has from the bases of one of its classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .adoption import VALUES
+from .attributes import MISSING, SPECIAL, missing
+from .builtins.prelude import PRELUDE
+from .classes import ClassValue, from_class, is_instance, kind_of, module_method
+from .formatting import error_text, plain_error
+from .instances import is_base
+from .members import TABLES, Members
+from .values import Bound, Builtin, ErrorValue
+
+
+class Super:
+    """super(): the attributes of an object that lie behind one class."""
+
+    __slots__ = ("behind", "object")
+
+    def __init__(self, behind: ClassValue, value: Any) -> None:
+        self.behind = behind
+        self.object = value
+
+
+def make_super(*args: Any) -> Super:
+    if len(args) != 2 or type(args[0]) is not ClassValue:
+        raise TypeError("super() needs a class and an object here")
+    kind = args[1] if type(args[1]) is ClassValue else is_instance(args[1]) and kind_of(args[1])
+    if not kind or args[0] not in kind.order:
+        raise TypeError("super(type, obj): obj must be an instance or subtype of type")
+    return Super(args[0], args[1])
+
+
+def _super_attribute(value: Super, name: str) -> Any:
+    kind = value.object if type(value.object) is ClassValue else kind_of(value.object)
+    found = kind.find(name, after=value.behind)
+    if found is not MISSING:
+        return from_class(value.object, kind, found)
+    if is_base(kind.native):
+        return Bound(name, value.object, module_method(kind.native, name).function)
+    if kind.kind is not None:
+        return Bound(name, value.object, _error_method(name))
+    if name == "__init__":
+        return Builtin("__init__", lambda *args, **kwargs: None)
+    raise missing(value, name)
+
+
+def _error_method(name: str) -> Callable[..., Any]:
+    """What an error of the program reaches by super(): the methods of BaseException."""
+    if name not in ERROR_METHODS:
+        raise AttributeError(f"'super' object has no attribute '{name}'")
+    return ERROR_METHODS[name]
+
+
+def _start_error(error: ErrorValue, *args: Any) -> None:
+    error.args = args
+
+
+ERROR_METHODS: dict[str, Callable[..., Any]] = {
+    "__init__": _start_error, "__str__": error_text, "__repr__": plain_error,
+}  # fmt: skip
+
+SPECIAL[Super] = _super_attribute
+TABLES[Super] = Members()
+VALUES.add(Super)
+PRELUDE["super"] = Builtin("super", make_super)
