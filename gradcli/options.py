@@ -50,6 +50,8 @@ class Shared(NamedTuple):
     arguments: tuple[str, ...] | None = None  # of the program: what stands behind --
     data: str | None = None
     example: str | None = None
+    output: bool = False
+    no_output: bool = False
 
 
 class Option(NamedTuple):
@@ -353,6 +355,11 @@ ANSWER: tuple[Option, ...] = under(
            help="Colours; auto asks the terminal, FORCE_COLOR, NO_COLOR."),
     flag("wide", "--wide", help="Cut nothing, however narrow the terminal is."),
 )  # fmt: skip
+PRINTED = (
+    flag("output", "--output", help="Show all that the program prints; on a terminal its middle is "
+         "left out where an answer follows."),
+    flag("no_output", "--no-output", help="Show nothing of what the program prints."),
+)  # fmt: skip
 LIMITS: tuple[Option, ...] = (
     _limit(
         "timeout", "60s", "Processor time for the program; ten times as much of the clock.", seconds
@@ -373,12 +380,17 @@ LIMITS: tuple[Option, ...] = (
 
 
 def shared(
-    *formats: str, arguments: tuple[Option, ...] = (FILE,), engine: bool = False
-) -> tuple[Option, ...]:
-    """The options of every command on a program; other formats or arguments where given."""
+    *formats: str, arguments: tuple[Option, ...] = (FILE,), engine: bool = False,
+    prints: bool = False,
+) -> tuple[Option, ...]:  # fmt: skip
+    """The options of every command on a program; other formats or arguments where given.
+
+    `prints`: what the program prints stands before the answer.
+    """
     answer = choice("format", "--format", "-f", of=formats or FORMATS, default="text",
                     help="Text for people, JSON for programs.")  # fmt: skip
     engines = (ENGINE,) if engine else ()
     example = (EXAMPLE,) if FILE in arguments else ()
     program = under(PROGRAM, *example, *SETTINGS)
-    return (*arguments, *program, *engines, *under(OUTPUT, answer), *ANSWER, *LIMITS)
+    printed = under(OUTPUT, *PRINTED) if prints else ()
+    return (*arguments, *program, *engines, *under(OUTPUT, answer), *ANSWER, *printed, *LIMITS)

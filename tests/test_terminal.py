@@ -200,3 +200,47 @@ def _until(outer: int, *words: str) -> None:
 def test_single_keys_need_a_terminal(program: Path) -> None:
     done = gradcli("step", "net.expr", "--keys")
     assert done.returncode == 2 and "--keys needs a terminal" in done.stderr
+
+
+TALKATIVE = """x = torch.tensor(2., requires_grad=True)
+y = x * 3
+y.backward()
+for turn in range(40):
+    print('turn', turn)
+print('end', end='')
+"""
+MIDDLE = "… 21 lines left out (--output shows them)"
+ASKED = {
+    "trace": (), "grad": (), "paths": ("--of", "y", "--wrt", "x"), "flow": (), "why": ("x",),
+    "step": ("--plain",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_output_is_cut_to_its_ends_before_an_answer(command: str, tmp_path: Path) -> None:
+    (tmp_path / "talk.expr").write_text(TALKATIVE)
+    asked = (command, "talk.expr", *ASKED[command])
+    shown = plain(on_terminal(tmp_path, 90, *asked))
+    turns = [f"turn {turn}" for turn in range(40)]
+    assert shown[:21] == [*turns[:10], MIDDLE, *turns[31:], "end"]
+    assert shown[21] == "" and shown[22]
+    answer = shown[22:]
+    whole = plain(on_terminal(tmp_path, 90, *asked, "--output"))
+    assert whole == [*turns, "end", "", *answer]
+    assert plain(on_terminal(tmp_path, 90, *asked, "--no-output")) == answer
+
+
+def test_output_is_whole_elsewhere(tmp_path: Path) -> None:
+    """In a pipe, where it is the answer, and where nothing is left out."""
+    (tmp_path / "talk.expr").write_text(TALKATIVE)
+    turns = [f"turn {turn}" for turn in range(40)]
+    assert plain(on_terminal(tmp_path, 90, "run", "talk.expr")) == [*turns, "end"]
+    piped = gradcli("trace", str(tmp_path / "talk.expr"))
+    assert piped.stdout.splitlines()[:42] == [*turns, "end", ""]
+    silent = gradcli("trace", str(tmp_path / "talk.expr"), "--no-output")
+    assert silent.stdout.splitlines() == piped.stdout.splitlines()[42:]
+    both = gradcli("trace", str(tmp_path / "talk.expr"), "--no-output", "--output")
+    assert both.returncode == 2 and "exclude each other" in both.stderr
+    (tmp_path / "fail.expr").write_text(TALKATIVE + "print()\ntorch.ones(2) @ torch.ones(3)\n")
+    failed = plain(on_terminal(tmp_path, 90, "grad", "fail.expr"))
+    assert failed[9:12] == ["turn 9", MIDDLE, "turn 31"] and "end" in failed

@@ -33,6 +33,7 @@ from ..output import (
 )
 from ..render.escape import Terminal, block
 from ..render.text import Look
+from .printed import Ends, ends_of
 
 if TYPE_CHECKING:
     from ..pipeline.request import Ran, Request
@@ -60,6 +61,7 @@ class Environment:
         self.program: Opened | None = None
         self.pieces: list[Terminal] = []
         self.page_started = False
+        self.ends: Ends | None = None  # of what the program prints, where its middle is left out
         self.started = time.process_time()
 
     def request(self, **wanted: Any) -> Request:
@@ -67,6 +69,8 @@ class Environment:
         common = self.common
         if common.arguments and common.engine != "torch":
             raise UsageError("-- ARGUMENTS are for a program that Python runs", "--engine torch")
+        if common.output and common.no_output:
+            raise UsageError("--output and --no-output exclude each other", "")
         program = self.program = opened(self._file(), common.max_source)
         if program.note and not common.quiet:
             tell(block(program.note + "\n"))
@@ -107,14 +111,43 @@ class Environment:
             arguments=common.arguments or (), folder=common.data, **wanted,
         )  # fmt: skip
 
-    def printer(self) -> Callable[[str], None]:
-        """What the program's print writes to: harmless at once, kept where a file is written."""
-        if self.common.quiet > 1:
+    def printer(self, alone: bool = False) -> Callable[[str], None]:
+        """What the program's print writes to: harmless at once, kept where a file is written.
+
+        `alone`: it is the whole answer.
+        """
+        if self.common.quiet > 1 or self.common.no_output:
             return lambda text: None
         if self.common.out is not None:
             return lambda text: self.pieces.append(block(text))
 
-        return lambda text: put(block(text))
+        def write(text: str) -> None:
+            put(block(text))
+
+        if alone or not self._is_cut():
+            return write
+        self.ends = Ends(write, self._mark())
+        return self.ends
+
+    def _is_cut(self) -> bool:
+        """Into a pipe or a file everything goes."""
+        return not self.look.whole and not self.common.output
+
+    def _mark(self) -> str:
+        return "…" if self.look.unicode else "..."
+
+    def after_output(self, report: Any, streamed: bool = True) -> Any:
+        """The report, with what is shown of the program's output; what was held back is out."""
+        self._end_output()
+        if self.common.no_output:
+            return report._replace(output="")
+        if not streamed and self._is_cut():
+            return report._replace(output=ends_of(report.output, self._mark()))
+        return report
+
+    def _end_output(self) -> None:
+        if self.ends is not None:
+            self.ends.end()
 
     def answer(self, pieces: Iterable[Terminal]) -> None:
         """The answer itself."""
@@ -165,6 +198,7 @@ class Environment:
         """Tells the error."""
         from ..render import error
 
+        self._end_output()
         tell(error.text(diagnostic.bounded(), text, self.look_of_errors))
         return int(diagnostic.exit_status)
 

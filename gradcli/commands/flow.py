@@ -38,7 +38,7 @@ COMMAND = Command(
         *under(SHOWN, flag("legend", "--legend", help="Explain the columns and signs below the "
                            "tables.")),
     ),
-    shared(engine=True),
+    shared(engine=True, prints=True),
 )  # fmt: skip
 
 
@@ -56,6 +56,7 @@ def command(common: Shared, asked: Asked) -> int:
         if streams:
             from ..render import flow as render_flow
 
+            report = env.after_output(report)
             env.answer([render_flow.text(report, env.look, expand=asked.expand,
                                          legend=asked.legend)])  # fmt: skip
         else:

@@ -57,7 +57,7 @@ COMMAND = Command(
         *under(OUTPUT, flag("value", "--value", help="Print the numbers alone: one gradient on "
                             "each line, as a number or a list.")),
     ),
-    shared(engine=True),
+    shared(engine=True, prints=True),
 )  # fmt: skip
 
 
@@ -91,6 +91,7 @@ def command(common: Shared, asked: Asked) -> int:
         elif streams:
             from ..render import grad as render_grad
 
+            report = env.after_output(report)
             env.answer([render_grad.text(report, env.look, streamed=True)])
         else:
             from ..render import json

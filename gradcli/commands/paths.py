@@ -67,7 +67,7 @@ COMMAND = Command(
                    _index, metavar="I,J"),
         ),
     ),
-    shared("text", "json", "latex", "markdown", engine=True),
+    shared("text", "json", "latex", "markdown", engine=True, prints=True),
 )  # fmt: skip
 
 
@@ -90,6 +90,7 @@ def command(common: Shared, asked: Asked) -> int:
         if streams:
             from ..render import paths as page
 
+            report = env.after_output(report)
             env.answer([page.text(report, env.look, streamed=True)])
         elif common.format == "json":
             from ..render.json import paths as document

@@ -34,7 +34,7 @@ def command(common: Shared, asked: Asked) -> int:
         from ..pipeline.run import execute
 
         if common.format == "text":
-            return env.finish(env.explained(execute(request, env.printer())))
+            return env.finish(env.explained(execute(request, env.printer(alone=True))))
         from ..questions.trace import run_report
         from ..render import json
 

@@ -75,7 +75,7 @@ COMMAND = Command(
         EXPAND,
         *(option for option in GRAPH if option.field != "all"),
     ),
-    shared(engine=True),
+    shared(engine=True, prints=True),
 )  # fmt: skip
 
 
@@ -93,6 +93,8 @@ def command(common: Shared, asked: Asked) -> int:
         lines = None if asked.commands is None else _commands(asked.commands, env)
         with deadline(timeout):
             ran, report = _told(request, env, asked)
+        if common.format == "text":
+            report = env.after_output(report)
         if common.format != "text":
             from ..render.json import steps as json
 

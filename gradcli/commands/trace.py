@@ -79,7 +79,7 @@ COMMAND = Command(
         ),
         *PICTURES,
     ),
-    shared("text", "json", *PICTURE_FORMATS, engine=True),
+    shared("text", "json", *PICTURE_FORMATS, engine=True, prints=True),
 )  # fmt: skip
 
 
@@ -124,6 +124,7 @@ def command(common: Shared, asked: Asked) -> int:
         if streams:
             from ..render import trace as render_trace
 
+            report = env.after_output(report)
             page = render_trace.text(
                 report, env.look, depth=asked.depth, expand=asked.expand, fold=asked.fold,
                 hide=tuple(asked.hide), saved=asked.saved, ledger=asked.ledger,

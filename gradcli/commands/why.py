@@ -41,7 +41,7 @@ COMMAND = Command(
         flag("try_", "--try", help="With --engine torch: run a .py file again too, in a process of "
              "its own. What it writes it writes twice."),
     ),
-    shared("text", "json", arguments=(), engine=True),
+    shared("text", "json", arguments=(), engine=True, prints=True),
 )  # fmt: skip
 
 
@@ -62,6 +62,7 @@ def command(common: Shared, asked: Asked) -> int:
         if streams:
             from ..render import why as page
 
+            report = env.after_output(report, streamed=False)
             env.answer([page.text(report, ran.text, env.look)])
         else:
             from ..render.json import why as document
