@@ -9,6 +9,26 @@ from typing import NamedTuple
 CELL_MARK = "# %% cell "  # the line above each cell in the text that a notebook becomes
 
 
+class CellLine(int):
+    """A line of the text that a notebook becomes; in words, it counts within its cell."""
+
+    cell: str
+    within: int
+
+    @classmethod
+    def of(cls, line: int, cell: str, start: int) -> CellLine:
+        """The line, the cell's number, and the line of the mark above the cell."""
+        made = cls(line)
+        made.cell, made.within = cell, line - start
+        return made
+
+    def __str__(self) -> str:
+        return f"{self.within} of cell {self.cell}"
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+
 class ExitStatus(IntEnum):
     """The exit codes of the command."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,44 @@ def test_what_is_left_out(cell: str, left: int) -> None:
     text, count = without_magics(cell)
     assert count == left and text.count("\n") == cell.count("\n")
     compile(text, "<cell>", "exec")
+
+
+CELLS = (
+    "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\nw = x * 2",
+    "def f(t):\n    return t.exp().sum()",
+    "w.grad\nx = x + 1\nloss = f(x)",
+    "loss.backward()",
+)
+ANSWERS = {
+    ("trace",): ("2 of cell 2", "3 of cell 1", "backward on line 1 of cell 4 freed"),
+    ("trace", "--ledger", "--saved", "--profile", "--stats"): (
+        "freed by line 1 of cell 4", "▶", "1 of cell 3", "line 2 of cell 2: 8 bytes",
+    ),
+    ("grad",): ("3 of cell 3",),
+    ("flow",): ("   1  1 of cell 4",),
+    ("step",): ("loss.backward()   line 1 of cell 4", "line 2 of cell 3"),
+    ("why", "x"): ("on line 2 of cell 3 x was rebound", "cell 3, line 2, column 1", "  cell 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ANSWERS, ids=" ".join)
+def test_answers_say_cell_and_line(words: tuple[str, ...], tmp_path: Path) -> None:
+    file = notebook(tmp_path, *CELLS)
+    done = command(words[0], str(file), *words[1:])
+    assert done.returncode == 0, done.stderr
+    for said in ANSWERS[words]:
+        assert said in done.stdout, (said, done.stdout)
+    assert f"{file}, cell 3, line 1: UserWarning: The .grad attribute" in done.stderr
+    bare = re.findall(r"\blines? \d+(?! of cell)(?<!cell \d, line \d)\b", done.stdout)
+    assert bare == [], done.stdout
+
+
+def test_documents_count_lines_of_the_whole_text(tmp_path: Path) -> None:
+    """Programs read numbers, and those of a picture lead to its list of lines."""
+    file = notebook(tmp_path, *CELLS)
+    tensors = json.loads(command("trace", str(file), "--format", "json").stdout)["tensors"]
+    assert [tensor["line"] for tensor in tensors if tensor["name"] == "loss"] == [11]
+    page = command("trace", str(file), "--format", "html").stdout
+    assert set(re.findall(r'data-lines="(\d+)"', page)) == set(
+        re.findall(r'data-lines="([^"]*)"', page)
+    )

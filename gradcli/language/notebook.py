@@ -11,7 +11,7 @@ import re
 import warnings
 from typing import Any, NamedTuple
 
-from ..diagnostics import CELL_MARK
+from ..diagnostics import CELL_MARK, CellLine
 
 _NAMED = re.compile(r"(.*\.ipynb)(?::(\d{1,9}))?")
 _CELL = re.compile(r"#\s*%%(?!%)")
@@ -100,6 +100,20 @@ def starts(text: str) -> list[int]:
         return []
     lines = enumerate(text.split("\n"), start=1)
     return [number for number, line in lines if _CELL.match(line)]
+
+
+def count_within_cells(body: list[ast.stmt], text: str, begins: list[int]) -> None:
+    """Lets each line of a notebook's tree say in which cell it stands."""
+    lines = text.split("\n")
+    known: dict[int, CellLine] = {}
+    for place, start in enumerate(begins):
+        end = begins[place + 1] if place + 1 < len(begins) else len(lines) + 1
+        cell = lines[start - 1].removeprefix(CELL_MARK)
+        known.update((line, CellLine.of(line, cell, start)) for line in range(start, end))
+    for statement in body:
+        for node in ast.walk(statement):
+            if hasattr(node, "lineno"):
+                node.lineno = known.get(node.lineno, node.lineno)
 
 
 def mark_echoes(body: list[ast.stmt], text: str, begins: list[int]) -> None:

@@ -15,7 +15,7 @@ from .checking import checker_of
 from .checking.checker import Checker
 from .checking.imports import late_futures, without_unused
 from .names import Scope
-from .notebook import mark_echoes
+from .notebook import count_within_cells, mark_echoes
 from .parser import Held, endless_fstring, parsed
 from .source import Source
 
@@ -85,6 +85,8 @@ def parse(
         body, checker, literals = _checked(source, limits)
         if source.cells:
             mark_echoes(body, source.text, source.cells)
+            if source.is_notebook:
+                count_within_cells(body, source.text, source.cells)
         certain, reached = _used(checker)
         names.resolve(checker.module)
         for name, node in checker.module.calls.items():

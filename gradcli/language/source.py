@@ -58,9 +58,12 @@ class Source:
     @cached_property
     def cells(self) -> list[int]:
         """The lines on which cells begin, in a notebook or a script that marks them."""
-        name = self.name
-        marked = name.endswith(".py") or notebook.of_notebook(name) is not None
+        marked = self.name.endswith(".py") or self.is_notebook
         return notebook.starts(self.text) if marked else []
+
+    @property
+    def is_notebook(self) -> bool:
+        return notebook.of_notebook(self.name) is not None
 
     @cached_property
     def lines(self) -> list[str]:

@@ -61,7 +61,9 @@ def in_cells(diagnostic: Diagnostic, source: Sequence[str]) -> Diagnostic:
     """The same in words that count lines as a notebook does: by cell, and from the cell's start."""
 
     def said(words: str) -> str:
-        return re.sub(r"\bline (\d+)", lambda match: in_cell(int(match[1]), source), words)
+        return re.sub(
+            r"\bline (\d+)(?! of cell)\b", lambda match: in_cell(int(match[1]), source), words
+        )
 
     labels = tuple(label._replace(text=said(label.text)) for label in diagnostic.labels)
     return diagnostic._replace(labels=labels, notes=tuple(map(said, diagnostic.notes)))
@@ -119,18 +121,18 @@ def frame(diagnostic: Diagnostic, source: Sequence[str], look: Look) -> list[Lin
     """The position, and every labelled line with its marks."""
     labels = sorted(diagnostic.labels, key=lambda label: (label.span.line, label.span.column))
     primary = next((label for label in labels if label.primary), labels[0])
-    number_width = len(str(max(label.span.end_line for label in labels)))
+    number_width = len(str(int(max(label.span.end_line for label in labels))))
     place = cell(_position(diagnostic, source), "note")
     lines: list[Line] = [(place._replace(line=primary.span.line),)]
     before: int | None = None
-    starts = _Starts(source if ".ipynb" in diagnostic.file else ())
+    starts = _Starts(source if ".ipynb" in diagnostic.file else (), primary.span.line)
     by_line: dict[int, list[Label]] = {}
     for label in labels:
         by_line.setdefault(label.span.line, []).append(label)
     numbers = list(by_line)
     for number, following in zip(numbers, [*numbers[1:], len(source) + 1], strict=True):
         group = by_line[number]
-        lines.extend(starts.enter(number, before is None))
+        lines.extend(starts.enter(number))
         if before is not None and number > before + GAP:
             lines.append((Cell("  " + (" " * number_width) + _bar(look, True), "dim"),))
         elif before is not None and number == before + GAP:
@@ -166,14 +168,14 @@ def _source_line(
 class _Starts:
     """Where the cell of the lines that are shown begins; 0 in a text without cells."""
 
-    def __init__(self, source: Sequence[str]) -> None:
-        self.source, self.at = source, 0
+    def __init__(self, source: Sequence[str], primary: int) -> None:
+        self.source, self.at = source, cell_of(primary, source)[1]  # which the position names
 
-    def enter(self, number: int, first: bool) -> list[Line]:
+    def enter(self, number: int) -> list[Line]:
         """The cell of this line; a word where it is another than before."""
         name, start = cell_of(number, self.source)
         changed, self.at = start != self.at, start
-        return [(Cell(f"  cell {name}", "dim"),)] if changed and not first else []
+        return [(Cell(f"  cell {name}", "dim"),)] if changed else []
 
 
 def _room(width: int, look: Look) -> int:

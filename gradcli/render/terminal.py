@@ -135,4 +135,4 @@ def _code(source: str) -> Text:
 
 def _address(path: str, line: int) -> str:
     """Where a click leads: terminals and editors know a line of a file by this."""
-    return f"{Path(path).absolute().as_uri()}#{line}"
+    return f"{Path(path).absolute().as_uri()}#{int(line)}"

@@ -246,7 +246,7 @@ class Words:
         order = NONE if leaf else cell(self.order(row.node), "dim")
         return (
             first, kind, cell(shape, "dim"), cell(value), cell(of_value, "dim"), cell(grad),
-            cell(of_grad, "dim"), at(int(line)) if line else NONE, order,
+            cell(of_grad, "dim"), at(line), order,
         )  # fmt: skip
 
     def _words(self, row: Row) -> tuple[str, str]:
@@ -291,14 +291,15 @@ class Words:
         flow = self.graph.flows.get(key)
         return f", in {flow.module}" if flow is not None and flow.module else ""
 
-    def _facts(self, row: Row) -> tuple[str, str, str, str, str, str]:
+    def _facts(self, row: Row) -> tuple[str, str, str, str, str, int | None]:
         """Shape, value, gradient and line: of the pass that is drawn, else at the end. Behind value
         and gradient stand mean and norm."""
         key = (row.node, row.output_nr)
         flow = self.graph.flows.get(key)
         place = self.graph.facts[row.node].place
         named = self.graph.tensors.get(key)
-        shape = value = grad = line = of_value = of_grad = ""
+        shape = value = grad = of_value = of_grad = ""
+        line: int | None = None
         if flow is not None:
             shape = shape_text(flow.shape)
             value = summary(flow.text, flow.shape, flow.range)
@@ -311,11 +312,11 @@ class Words:
             value = summary(named.text, named.shape, named.range)
             of_value = mean_and_norm(named.range)
         if place is not None:
-            line = str(place.line)
+            line = place.line
         elif named is not None and named.line is not None:
-            line = str(named.line)
+            line = named.line
         elif flow is not None and flow.line is not None:
-            line = str(flow.line)
+            line = flow.line
         return shape, value, of_value, grad, of_grad, line
 
 

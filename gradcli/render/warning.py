@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..diagnostics import CellLine
 from .escape import Terminal, block
 
 # What a warning speaks of, and the command that shows more of it.
@@ -28,6 +29,8 @@ def text(warnings: Iterable[tuple[str, int | None]], file: str) -> Terminal:
 
 def _one(words: str, line: int | None, file: str) -> Terminal:
     place = "" if line is None else f"{file}:{line}: "
+    if isinstance(line, CellLine):
+        place = f"{file}, cell {line.cell}, line {line.within}: "
     command = next((told for part, told in ANSWERS if part in words), None)
     advice = "" if command is None else f"help: {command.format(file=file)}\n"
     return block(f"{place}UserWarning: {words}\n{advice}")

@@ -95,7 +95,7 @@ def _wire(strand: Strand, prefix: str, *, sideways: bool) -> str:
 def _box(drawn: Drawn, prefix: str, steps: Mapping[int, int] | None) -> str:
     box = drawn.box
     classes = ["box", box.kind, *(f"is{mark}" if mark == "bad" else mark for mark in box.marks)]
-    lines = f' data-lines="{" ".join(map(str, box.lines))}"' if box.lines else ""
+    lines = f' data-lines="{" ".join(map(int.__repr__, box.lines))}"' if box.lines else ""
     if box.kind == "fold":
         which = f'data-members="{" ".join(map(str, box.members))}" data-times="{box.times}"'
     else:
