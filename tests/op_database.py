@@ -40,7 +40,8 @@ def load() -> list[Any]:
     assert "__allow_nonbracketed_mutation_flag" in switches
     switches["__allow_nonbracketed_mutation_flag"] = True
     # Each list of samples looks for a test of unittest up the stack, and reads each frame's file.
-    sys.modules["torch.testing._internal.common_utils"].extract_test_fn = lambda: None  # type: ignore[attr-defined]
+    for name in ("common_utils", "opinfo.core"):
+        sys.modules[f"torch.testing._internal.{name}"].extract_test_fn = lambda: None  # type: ignore[attr-defined]
     return entries
 
 
@@ -454,12 +455,18 @@ def doubled(value: Any) -> Any:
 
 def cotangent(root: Any, library: Any, place: int) -> Any:
     """Numbers without a pattern: a sum would hide a gradient that went to the wrong element."""
-    draw = numpy.random.default_rng([SEED, place])
     kind = str(root.dtype).removeprefix("torch.")
-    flat = draw.uniform(0.5, 1.5, tuple(root.shape)) * draw.choice((-1.0, 1.0), tuple(root.shape))
-    if kind.startswith("complex"):
-        flat = flat + 1j * draw.uniform(-1.0, 1.0, tuple(root.shape))
-    return library.from_numpy(numpy.asarray(flat)).to(getattr(library, kind))
+    drawn = _drawn(tuple(root.shape), kind.startswith("complex"), place)
+    return library.from_numpy(drawn.copy()).to(getattr(library, kind))
+
+
+@functools.lru_cache(256)
+def _drawn(shape: tuple[int, ...], is_complex: bool, place: int) -> Any:
+    draw = numpy.random.default_rng([SEED, place])
+    flat = draw.uniform(0.5, 1.5, shape) * draw.choice((-1.0, 1.0), shape)
+    if is_complex:
+        flat = flat + 1j * draw.uniform(-1.0, 1.0, shape)
+    return numpy.asarray(flat)
 
 
 # ---- one entry

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .causes import Freed
@@ -270,8 +271,8 @@ class Node:
         return self.row.saved_names
 
     def __dir__(self) -> list[str]:
-        own = (name for name in object.__dir__(self) if not name.startswith(("_saved_", "_raw_")))
-        return sorted({*own, *(f"_saved_{name}" for name in self.saved_names())})
+        saved = (f"_saved_{name}" for name in self.saved_names())
+        return sorted({*_plain_names(type(self)), *getattr(self, "__dict__", ()), *saved})
 
     @property
     def freed(self) -> bool:
@@ -290,6 +291,12 @@ class Node:
     @property
     def outputs(self) -> int:
         return self.row.output_count
+
+
+@cache
+def _plain_names(kind: type[Node]) -> tuple[str, ...]:
+    """What every node of a class has; hundreds of `_saved_*` are of some rows only."""
+    return tuple(name for name in dir(kind) if not name.startswith(("_saved_", "_raw_")))
 
 
 class UnimplementedNode(Node):

@@ -1,4 +1,4 @@
-"""language: super(): what an object of a program's class has from the bases of one of its classes."""
+"""language: super(): what an object has from the bases of one of its classes."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from typing import Any
 from ...engine.errors import type_name
 from ...engine.limits import held
 from ...engine.operator import catalogue, composite, factory, operator
-from ...engine.overlap import warn_expanded
 from ...engine.wrapped import Wrapped, WrappedNumber
 from ..shape.select import LAST, select, slice_
 from ..shape.shape import alias, expand, view
@@ -311,6 +310,8 @@ def setitem(self: Any, item: Any, value: Any) -> None:
         # One mask and one number are handed on to masked_fill_, which has the same warning.
         given = [index for index in indices if index is not None]
         if value.numel() == len(given) == 1 and given[0].dtype.word in ("Bool", "Byte"):
+            from ...engine.overlap import warn_expanded  # rows are read without NumPy
+
             warn_expanded(catalogue.row("masked_fill.Scalar"), target)
 
 

@@ -163,6 +163,7 @@ geqrf_row = operator(
     forward=_geqrf_kernel,
     self=lambda grads: _underived(grads),
     doc="The QR factorisation as LAPACK keeps it.",
+    samples=("torch.geqrf(x.detach())[0].abs()",),
 )
 
 geqrf = composite(
