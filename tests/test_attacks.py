@@ -11,6 +11,7 @@ from programs_under import sections
 from test_cli import gradcli
 
 from gradcli.diagnostics import Diagnostic, ExitStatus, ProgramError
+from gradcli.engine.mode import state
 from gradcli.language.budget import Budget
 from gradcli.language.interpreter import run
 from gradcli.language.program import parse
@@ -206,10 +207,14 @@ HOSTILE = sections(Path(__file__).parent / "programs" / "hostile.txt")
 
 
 @pytest.mark.parametrize("title", HOSTILE)
-def test_whatever_it_wants_it_ends_as_documented(title: str) -> None:
+def test_whatever_it_wants_it_ends_as_documented(
+    title: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each title begins with the exit code; no limit that is met here depends on the clock."""
     expected = int(title.partition(" ")[0])
     budget = Budget(max_memory=64 << 20, max_steps=3_000_000)
+    monkeypatch.setattr(state, "reserve", budget.charge_bytes)
+    monkeypatch.setattr(state, "charge", budget.charge)
     try:
         program = parse(Source(HOSTILE[title]))
         error = run(program, {}, budget=budget, write=lambda words: None).error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from .carriers import CARRIERS, TRANSFORMS
 from .device import Device, array_module, as_device, cpu, default_device, placed, to_numpy
 from .dtypes import BY_NAME, OF_ARRAY, DType
 from .errors import type_name
-from .layout import formatted
+from .layout import MOST_NESTED, check_dimensions, formatted
 from .limits import held
 from .mode import as_bool, state
 from .row import Factory
@@ -69,6 +68,28 @@ def from_numpy(array: Any) -> Tensor:
 def index_of_array(item: Any) -> Any:
     """An array between the brackets of a tensor, as the tensor that it stands for."""
     return from_numpy(item) if is_array(item) else item
+
+
+def index_type(data: Any) -> DType:
+    """The type of the tensor that a sequence between the brackets stands for: a mask, or indices,
+    whatever numbers they are written as."""
+    if data.__class__ is list:
+        state.charge(len(data))
+        if all(item.__class__ is int for item in data):
+            return dtypes.int64
+    from .data_errors import inferred
+
+    found = inferred(data)
+    if isinstance(found, Exception):
+        raise found
+    return found if found in (dtypes.bool_, dtypes.uint8) else dtypes.int64
+
+
+def index_array(data: Any) -> Any:
+    """The elements of that tensor."""
+    kind = index_type(data)
+    shape, leaves, _ = _walked(data, kind)
+    return _filled(shape, leaves, kind)
 
 
 def is_array(value: Any) -> bool:
@@ -208,9 +229,12 @@ def _walked(data: Sequence[Any], dtype: DType | None) -> tuple[tuple[int, ...], 
     level: Any = data
     while isinstance(level, SEQUENCES):
         shape.append(len(level))
+        if len(shape) > MOST_NESTED:
+            raise _refused(data, dtype)
         if not len(level):
             break
         level = unwrapped(level[0])
+    check_dimensions(len(shape))
     if len(shape) > 1 and not shape[-1]:  # nothing will be stored, whatever else is there
         if (refused := refusal_of(data, dtype)) is not None:
             raise refused
@@ -253,22 +277,7 @@ def refusal_of(data: Any, dtype: DType | None) -> Exception | None:
 
 
 def _refused(data: Any, dtype: DType | None) -> Exception:
-    lists = _as_lists(data)
-    return refusal_of(lists, dtype) or RuntimeError(f"Could not infer dtype of {type_name(data)}")
-
-
-def _as_lists(data: Any) -> Any:
-    """Nested sequences with lists in the place of arrays."""
-    data = unwrapped(data)
-    if isinstance(data, numpy.ndarray):
-        if not data.ndim:
-            raise TypeError("len() of unsized object")
-        state.reserve(LEAF_BYTES * data.size)
-        return data.tolist()
-    if not isinstance(data, list | tuple):
-        return data
-    items = [_as_lists(item) for item in data]
-    return data if all(map(operator.is_, items, data)) else items
+    return refusal_of(data, dtype) or RuntimeError(f"Could not infer dtype of {type_name(data)}")
 
 
 def _filled(shape: tuple[int, ...], leaves: list[Any], dtype: DType) -> Any:
@@ -327,6 +336,7 @@ def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
         state.reserve(int(row.cost(*values[: row.given])) * kind.dtype.itemsize)
     elif "size" in arguments:
         count = 1
+        check_dimensions(len(arguments["size"]))
         for size in arguments["size"]:
             if size < 0:
                 raise RuntimeError(
@@ -414,6 +424,7 @@ def legacy_tensor(
     )
     if all(value.__class__ is int for value in sizes):
         count = 1
+        check_dimensions(len(sizes))
         for size in sizes:
             count *= size
         state.reserve(count * dtype.itemsize)

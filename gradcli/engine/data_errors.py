@@ -5,27 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy
+
 from . import dtypes
 from .dtypes import DType
 from .errors import type_name
+from .layout import MOST_NESTED
+from .mode import state
 from .tensor import Tensor
+from .wrapped import unwrapped
 
 SEQUENCES = (list, tuple, range)
+LEAF_BYTES = 32  # what a number takes in a list
 
 
 def refusal(data: Any, dtype: DType | None) -> Exception | None:
     """The first shape, then the types unless one is asked for, then what is stored; None: fine."""
     shape: list[int] = []
-    level = data
+    data = level = _listed(data)
     while isinstance(level, (*SEQUENCES, str)):
         if isinstance(level, str) and level:
             return ValueError("too many dimensions 'str'")
         shape.append(len(level))
+        if len(shape) > MOST_NESTED:
+            return ValueError(f"too many dimensions '{type_name(level)}'")
         if not len(level):
             break
-        level = level[0]
+        level = _listed(level[0])
     if dtype is None:
-        found = _inferred(data)
+        found = inferred(data)
         if isinstance(found, Exception):
             return found
         dtype = found
@@ -51,39 +59,67 @@ def no_such_constructor(given: tuple[Any, ...], named: dict[str, Any]) -> TypeEr
     )
 
 
-def _inferred(data: Any) -> DType | Exception:
+def _listed(data: Any) -> Any:
+    """A sequence as it is, with a list in the place of an array."""
+    data = unwrapped(data)
+    if not isinstance(data, numpy.ndarray):
+        return data
+    if not data.ndim:
+        raise TypeError("len() of unsized object")
+    state.reserve(LEAF_BYTES * data.size)
+    return data.tolist()
+
+
+def inferred(data: Any) -> DType | Exception:
+    """The type that all numbers of nested sequences have in common, or why there is none."""
     best: DType | None = None
     for item in _leaves(data):
-        if isinstance(item, str):
-            return TypeError("new(): invalid data type 'str'")
+        if item is CIRCLE:
+            return TypeError("new(): self-referential lists are incompatible")
+        if isinstance(item, str | bytes):
+            return TypeError(f"new(): invalid data type '{type_name(item)}'")
         if isinstance(item, Tensor):
             mine = item.dtype
         elif isinstance(item, (bool, int, float, complex)):
             mine = dtypes.of_number(item)
-        elif not hasattr(item, "dtype"):
+        elif isinstance(item, numpy.generic) and item.dtype.name in dtypes.OF_ARRAY:
+            mine = dtypes.OF_ARRAY[item.dtype.name]
+        elif not hasattr(item, "dtype") or isinstance(item, DType):
             return RuntimeError(f"Could not infer dtype of {type_name(item)}")
         else:
-            continue  # a number of the array library
+            continue
         best = mine if best is None else dtypes.promote_types(best, mine)
     return best or dtypes.default_dtype()
 
 
+CIRCLE = object()
+
+
 def _leaves(data: Any) -> Iterator[Any]:
-    stack: list[Iterator[Any]] = [iter((data,))]
+    """What stands in nested sequences; CIRCLE where one of them stands in itself."""
+    stack: list[tuple[int, Iterator[Any]]] = [(0, iter((data,)))]
+    above: set[int] = set()
     while stack:
-        for item in stack[-1]:
+        for item in stack[-1][1]:
+            item = _listed(item)
             if isinstance(item, SEQUENCES):
-                stack.append(iter(item))
+                if id(item) in above:
+                    yield CIRCLE
+                    return
+                state.charge(len(item))  # few lists that share others are many on the way through
+                above.add(id(item))
+                stack.append((id(item), iter(item)))
                 break
             yield item
         else:
-            stack.pop()
+            above.discard(stack.pop()[0])
 
 
 def _stored(data: Any, shape: list[int], integers: bool) -> Exception | None:
     stack: list[Iterator[tuple[Any, int]]] = [iter(((data, 0),))]
     while stack:
         for item, dim in stack[-1]:
+            item = _listed(item)
             if dim == len(shape):
                 refused = _element(item, integers)
                 if refused is not None:
@@ -97,6 +133,7 @@ def _stored(data: Any, shape: list[int], integers: bool) -> Exception | None:
                 return ValueError(
                     f"expected sequence of length {shape[dim]} at dim {dim} (got {len(item)})"
                 )
+            state.charge(len(item))
             stack.append(iter([(part, dim + 1) for part in item]))
             break
         else:

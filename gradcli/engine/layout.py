@@ -14,8 +14,16 @@ from .carriers import ARRAYS
 Sizes = tuple[int, ...]
 Operand = tuple[Sizes, Sizes]  # sizes and strides
 
+MOST_NESTED = 128  # lists in each other that PyTorch makes a tensor of
+MOST_DIMENSIONS = 64  # of NumPy's arrays
 CHANNELS_LAST = (1, 3, 2, 0)  # of four dimensions, the one that lies closest first
 CHANNELS_LAST_3D = (1, 4, 3, 2, 0)
+
+
+def check_dimensions(count: int) -> None:
+    """Raises where NumPy can't hold so many; PyTorch has tensors of more that it can hardly use."""
+    if count > MOST_DIMENSIONS:
+        raise RuntimeError(f"only tensors with up to {MOST_DIMENSIONS} dims are supported")
 
 
 def contiguous_strides(sizes: Sequence[int], item: int = 1) -> Sizes:

@@ -123,22 +123,30 @@ def call(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 # carriers and their graphs alive.
 
 
-def _stand_in(value: Any, stands: dict[int, Carrier]) -> Any:
-    """The same value with tensors in place of carriers; `stands` takes down which for which."""
+DEEPEST = 4  # lists in each other that a signature speaks of
+
+
+def _stand_in(value: Any, stands: dict[int, Carrier], depth: int = DEEPEST) -> Any:
+    """The same value with tensors in place of carriers; `stands` takes down which for which.
+
+    A list may hold itself.
+    """
     if isinstance(value, Carrier):
         tensor = value.stand_in()
         stands[id(tensor)] = value
         return tensor
-    if value.__class__ in (list, tuple):
-        return value.__class__([_stand_in(item, stands) for item in value])
+    if depth and value.__class__ in (list, tuple):
+        return value.__class__([_stand_in(item, stands, depth - 1) for item in value])
     return value
 
 
-def _stood_for(value: Any, stands: dict[int, Carrier]) -> Any:
+def _stood_for(value: Any, stands: dict[int, Carrier], depth: int = DEEPEST) -> Any:
     """The same value with the carriers again."""
     if value.__class__ is Tensor:
         return stands.get(id(value), value)
-    return [_stood_for(item, stands) for item in value] if value.__class__ is list else value
+    if depth and value.__class__ is list:
+        return [_stood_for(item, stands, depth - 1) for item in value]
+    return value
 
 
 # ---- from here on declarations meet carriers

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
-from ..engine.layout import contiguous_strides, element_strides
+from ..engine.layout import check_dimensions, contiguous_strides, element_strides
 
 __all__ = ["contiguous_strides", "element_strides"]
 
@@ -107,6 +107,7 @@ def view_strides(shape: Sequence[int], strides: Sequence[int], size: Sequence[in
 def strided(xp: Any, array: Any, size: Sequence[int], strides: Sequence[int]) -> Any:
     """A writable view with the given size and strides (in elements) from the array's beginning."""
     step = array.itemsize
+    check_dimensions(len(size))
     return xp.lib.stride_tricks.as_strided(array, tuple(size), tuple(s * step for s in strides))
 
 
@@ -118,6 +119,7 @@ def stepping(xp: Any, array: Any) -> Any:
 def viewed(xp: Any, array: Any, size: Sequence[int]) -> Any:
     """The same memory under another size; PyTorch's error where that is impossible."""
     size = infer_size(size, array.size)
+    check_dimensions(len(size))
     if array.flags.c_contiguous and size != array.shape:
         return array.reshape(size)
     strides = view_strides(array.shape, element_strides(array), size)

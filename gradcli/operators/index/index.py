@@ -71,20 +71,21 @@ def _places(xp: Any, shape: Sequence[int], indices: Sequence[Any]) -> tuple[Any,
         elif index.dtype.kind == "b" or index.dtype.name == "uint8":
             places.extend(xp.nonzero(index))
         else:
-            _check_bounds(index, len(places), shape)
+            number = sum(place.__class__ is not slice for place in places)
+            _check_bounds(index, number, shape[len(places)])
             places.append(index)
     return tuple(places)
 
 
-def _check_bounds(index: Any, dim: int, shape: Sequence[int]) -> None:
+def _check_bounds(index: Any, number: int, length: int) -> None:
+    """PyTorch counts the dimensions that have an index, not those of the tensor."""
     if not index.size:
         return
-    length = shape[dim]
     low, high = int(index.min()), int(index.max())
     if low < -length or high >= length:
         wrong = index[(index < -length) | (index >= length)].ravel()
         raise IndexError(
-            f"index {int(wrong[0])} is out of bounds for dimension {dim} with size {length}"
+            f"index {int(wrong[0])} is out of bounds for dimension {number} with size {length}"
         )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.construct import index_array, index_of_array, index_type
 from ...engine.errors import type_name
 from ...engine.limits import held
+from ...engine.mode import state
 from ...engine.operator import catalogue, composite, factory, operator
 from ...engine.wrapped import Wrapped, WrappedNumber
 from ..shape.select import LAST, select, slice_
@@ -17,52 +19,14 @@ from .index import index
 # ---- what stands between the brackets
 
 
-def _kind_of_leaf(values: Any) -> str:
-    while isinstance(values, list | tuple | range):
-        if not len(values):
-            return "int64"
-        values = values[0]
-    if isinstance(values, str):
-        raise TypeError(f"new(): invalid data type '{type_name(values)}'")
-    return {bool: "bool", float: "float32"}.get(type(values), "int64")
-
-
-_LEAVES = {"bool": "bool", "int64": "int64", "float32": "float32"}
-
-
-def _check_even(values: Any, dim: int = 0) -> None:
-    """Nested sequences must have one length per level."""
-    if not isinstance(values, list | tuple | range):
-        return
-    lengths = [len(item) for item in values if isinstance(item, list | tuple | range)]
-    for length in lengths:
-        if length != lengths[0]:
-            raise ValueError(
-                f"expected sequence of length {lengths[0]} at dim {dim + 1} (got {length})"
-            )
-    for item in values:
-        _check_even(item, dim + 1)
-
-
-def _index_array(xp: Any, values: Any) -> Any:
-    _check_even(values)
-    return xp.array(values, dtype=_kind_of_leaf(values))
-
-
 index_values = factory(
     "_index_values(any values, *, Device? device=None) -> Tensor",
-    _index_array,
-    dtype=lambda values, *rest: _named_dtype(_kind_of_leaf(values)),
+    lambda xp, values: xp.asarray(index_array(values)),
+    dtype=lambda values, *rest: index_type(values),
     where="hidden",
     doc="The tensor that a list between the brackets stands for.",
     samples=("x[[0, 1]]", "x[[True, False]]", "x[[]]"),
 )
-
-
-def _named_dtype(name: str) -> Any:
-    from ...engine.dtypes import BY_NAME
-
-    return BY_NAME[name]
 
 
 def _is_tensor(value: Any) -> bool:
@@ -115,6 +79,13 @@ def _select_at(self: Any, dim: int, place: int, real_dim: int) -> Any:
     raise IndexError(f"index {place} is out of bounds for dimension {real_dim} with size {length}")
 
 
+NON_TUPLE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
+    "pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as "
+    "tensor index, x[torch.tensor(seq)], which will result either in an error or a different result"
+)
+
+
 def _as_tuple(item: Any) -> tuple[Any, ...]:
     """A list that holds sequences, tensors or slices is meant as a tuple of indices."""
     if isinstance(item, tuple):
@@ -127,6 +98,7 @@ def _as_tuple(item: Any) -> tuple[Any, ...]:
                 or part is ...
                 or part is None
             ):
+                state.warn(NON_TUPLE)
                 return tuple(item)
     return (item,)
 
@@ -136,8 +108,6 @@ def _as_indices(item: Any) -> tuple[Any, ...]:
     parts = _as_tuple(item)
     if all(part.__class__ in ORDINARY or _is_tensor(part) for part in parts):
         return parts
-    from ...engine.construct import index_of_array
-
     return tuple([index_of_array(part) for part in parts])
 
 

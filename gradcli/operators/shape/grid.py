@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.layout import check_dimensions
 from ...engine.operator import composite, operator, warn
 from ..geometry import shown
 from .constants import zeros_of
@@ -111,6 +112,7 @@ def _combined(self: Any, r: int, with_replacement: bool) -> Any:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return zeros_of(self, (0,))
+    check_dimensions(r)
     mask = combination_mask(self, r, with_replacement)
     return stack([grid.masked_select(mask) for grid in _grid([self] * r, "ij")], 1)
 

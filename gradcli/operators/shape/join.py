@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.conversion import other_device
+from ...engine.layout import check_dimensions
 from ...engine.operator import catalogue, composite, operator
 from ..geometry import shown, wrap_dim
 from ..reduce.sums import sum_to
@@ -94,6 +95,7 @@ def _check_stack(tensors: Sequence[Any], dim: int) -> None:
         raise RuntimeError("stack expects a non-empty TensorList")
     shape = tuple(tensors[0].shape)
     wrap_dim(dim, len(shape) + 1)
+    check_dimensions(len(shape) + 1)
     for place, tensor in enumerate(tensors):
         if tuple(tensor.shape) != shape:
             raise RuntimeError(

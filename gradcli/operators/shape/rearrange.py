@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.layout import alike
+from ...engine.layout import alike, check_dimensions
 from ...engine.operator import composite, operator
 from ..geometry import shown, wrap_dim, wrap_dims
 from ..reduce.sums import sum_dims
@@ -23,6 +23,7 @@ def _check_repeat(self: Any, repeats: Sequence[int]) -> None:
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
             "tensor"
         )
+    check_dimensions(len(repeats))
     size = _repeated_size(self.shape, repeats)
     for length in size:
         if length < 0:

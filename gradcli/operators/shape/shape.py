@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.layout import alike
+from ...engine.layout import alike, check_dimensions
 from ...engine.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import bits_of, read_as
 from ..geometry import (
@@ -302,6 +302,7 @@ def _kind_word(self: Any) -> str:
 
 
 def _expanded(xp: Any, self: Any, size: Sequence[int]) -> Any:
+    check_dimensions(len(size))
     if not self.ndim and min(size, default=0) > 0 and xp.__name__ == "numpy":  # one number
         array = xp.asarray(self)
         return xp.ndarray(size, array.dtype, array, 0, (0,) * len(size))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.layout import check_dimensions
 from ...engine.operator import composite, operator
 from ..geometry import (
     contiguous_strides,
@@ -90,6 +91,7 @@ squeezed_away = operator(
 def _unsqueezed(xp: Any, self: Any, dim: int) -> Any:
     """PyTorch gives the new dimension the stride of what lies behind it."""
     dim = wrap_dim(dim, self.ndim + 1)
+    check_dimensions(self.ndim + 1)
     shape, strides = self.shape, element_strides(self)
     size = (*shape[:dim], 1, *shape[dim:])
     if self.size and strides == contiguous_strides(shape):
