@@ -115,6 +115,8 @@ def retain(node: Node, grads: tuple[Any, ...], tensors: bool) -> None:
     for output_nr, reference in list(node.hooks.retain.items()):
         tensor = reference()
         if tensor is not None and grads[output_nr] is not None:
+            if state.observer is not None:
+                state.observer.retaining(node)
             _retain(tensor, as_tensor(grads[output_nr]), tensors)
 
 

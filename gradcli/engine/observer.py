@@ -38,6 +38,10 @@ class Observer:
     def made(self, tensor: Any) -> None:
         """A result that may have a grad_fn was made."""
 
+    def met(self, node: Any, value: Any) -> None:
+        """An operation of a library made this node on its way; `value` is None where nobody saw
+        what it made."""
+
     def changed(self, tensor: Any) -> None:
         """A tensor was given new values in place."""
 
@@ -84,6 +88,9 @@ class Observer:
 
     def stored(self, variable: Any) -> None:
         """That was done."""
+
+    def retaining(self, node: Any) -> None:
+        """A result of this node is about to keep its gradient: it was asked to by retain_grad()."""
 
     def withheld(self, variable: Any, grad: Any) -> None:
         """A gradient came to a leaf that no longer requires grad: it is not stored."""

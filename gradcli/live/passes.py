@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 from ..diagnostics import Enough
+from ..engine.hooks import muted
 from ..engine.mode import state
 from .causes import causes_of
 
@@ -160,7 +161,8 @@ class PassTeller:
 
     def _nodes(self, roots: Sequence[Any]) -> list[Any]:
         """Every node that the pass may come to."""
-        pending = [node for node in map(self.recorder.side.edge, roots) if node is not None]
+        ends = dict.fromkeys(map(self.recorder.side.edge, roots))  # two may be of one node
+        pending = [node for node in ends if node is not None]
         seen = set(pending)
         for node in pending:
             for child, _ in node.next_functions:
@@ -191,6 +193,8 @@ class PassTeller:
                 side.about_to_run = (None, ())
                 kept = side.kept(node)
                 side.about_to_run = (node, kept)
+                if side.mark(node).retains:
+                    observer.retaining(node)
                 observer.arrived(node, grads)
                 if kept:
                     self.freed.append(node)
@@ -229,6 +233,8 @@ class PassTeller:
             with off():
                 kept = side.kept(node)
                 side.about_to_run = (node, kept)
+                if side.mark(node).retains:
+                    observer.retaining(node)
                 observer.arrived(node, grads)
                 if kept:
                     self.freed.append(node)
@@ -363,6 +369,8 @@ class PassTeller:
         called = self._heard if kind == "post accumulate" else _plainly
 
         def spy(*given: Any) -> Any:
+            if muted.on:
+                return None
             owner, value = (given[0], given[1]) if of_module else (node, given[0])
             with off():
                 observer.hooking(kind, owner, hook, number, value)

@@ -6,6 +6,7 @@ import warnings
 from types import CodeType
 from typing import Any
 
+from .registering import REGISTERING, Registering
 from .rewrite import STORED, Rewriter
 from .telling import Teller
 from .text import Text
@@ -27,7 +28,8 @@ def compiled(text: Text, machine: Any) -> CodeType:
 def _rewriter(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:
     """One that tells of names, or of every expression where a listener wants to hear of them."""
     if machine.listener is None:
-        return Rewriter(text, machine), {}
+        rewriter = Registering(text, machine)
+        return rewriter, {f"gradcli: {REGISTERING}": rewriter.registering()}
     tracer = Tracer(text, machine)
     teller = machine.teller = Teller(tracer.nodes, machine.listener, machine.recorder.side)
     teller.on_handle = machine.recorder.passes.noticed

@@ -51,6 +51,7 @@ class Recorder:
         self.torch = side.torch
         self.changes: deque[Change] = deque(maxlen=1000)
         self.causes: list[Any] = []  # of the error of the pass that failed last
+        self.within: set[int] = set()  # nodes that the last operation made on its way
         self.defects: list[Exception] = []  # our own, which never reach the program
         self.passes = PassTeller(self)
         self.packs = getattr(self.torch._C._autograd, "_top_saved_tensors_default_hooks", None)
@@ -256,6 +257,8 @@ class Recorder:
         if self.on_operation is not None and self._is_untold(spot, name, args, result):
             with self.side.hands_off():
                 self.on_operation(spot.node, args, kwargs, result)
+        if name == "retain_grad" and (node := self.side.node(args[0])) is not None:
+            self.side.mark(node).retains = True
         if name.startswith("register_") and name.endswith("hook"):
             self.passes.registered(name, args, result)
 
@@ -332,12 +335,42 @@ class Recorder:
                 if fresh is not None:
                     fresh.append(node)
                 self.observer.made(result)
+                self._made_within(node)
             elif fresh and any(node is one for one in fresh):  # one more output of it
                 self.observer.made(result)
         elif isinstance(result, (tuple, list)):
             fresh = [] if fresh is None else fresh
             for item in result:
                 self._made(item, fresh)
+
+    def _made_within(self, root: Any) -> None:
+        """Tells what an operation made on its way: the weight that a linear layer transposes. What
+        its nodes have saved is all that is known of it."""
+        inner, pending = {id(root)}, [root]
+        for node in pending:
+            for child, _ in node.next_functions:
+                if child is not None and id(child) in self.within:
+                    inner.add(id(child))
+                    pending.append(child)
+        self.within.clear()
+        if len(pending) == 1:
+            return
+        with self.side.hands_off():
+            for node in pending:
+                for _, value in self.side.kept(node):
+                    maker = value.grad_fn
+                    if maker is not None and maker is not root and id(maker) in inner:
+                        inner.discard(id(maker))
+                        self.observer.made(value)
+            for node in pending[1:]:
+                if id(node) in inner:
+                    self.observer.met(node, self._transposed(node))
+
+    @staticmethod
+    def _transposed(node: Any) -> Any:
+        """What a linear layer makes of its weight; of other nodes nothing is known."""
+        leaf = getattr(node.next_functions[0][0], "variable", None)
+        return leaf.t() if leaf is not None and node.name() == "TBackward0" else None
 
     def label(self, root: Any, origin: Any = None) -> bool:
         """Says of a node, and of those behind it that nobody knows, where they were made.
@@ -347,6 +380,7 @@ class Recorder:
         about = root.metadata.get(KEY)
         if about is not None and about.origin is not None:
             return False
+        self.within.clear()
         packed = self.packs is not None and self.packs(False) is not None
         origin, pending = origin or state.origin, [root]
         self._mark(root.metadata, origin, packed=packed)
@@ -359,6 +393,7 @@ class Recorder:
                 if (mark is None or mark.origin is None) and not hasattr(child, "variable"):
                     self._mark(about, origin, packed=packed)
                     pending.append(child)
+                    self.within.add(id(child))
         return True
 
     def _mark(self, about: dict[str, Any], origin: Any, *, packed: bool) -> None:

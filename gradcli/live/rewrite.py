@@ -114,7 +114,7 @@ class Rewriter(ast.NodeTransformer):
         nodes, machine = self.nodes, self.machine
         places = machine.globals.nodes
         bind, local, teller = machine.on_bind, machine.on_local, machine.teller
-        transform = machine.recorder.side.transform
+        transform, off = machine.recorder.side.transform, machine.recorder.side.hands_off
 
         def tell(number: int, value: Any) -> None:
             node: Any = nodes[number]
@@ -124,7 +124,8 @@ class Rewriter(ast.NodeTransformer):
             if teller is not None:
                 teller.stored(node, node.id, value, inside=False)
             if bind is not None:
-                bind(node.id, value)
+                with off():  # what is looked at is no step of the program
+                    bind(node.id, value)
 
         def tell_inside(number: int, value: Any) -> None:
             node: Any = nodes[-number]
@@ -132,7 +133,8 @@ class Rewriter(ast.NodeTransformer):
             if teller is not None:
                 teller.stored(node, name, value, inside=True)
             if local is not None and transform() is None:
-                local(node, name, value)
+                with off():
+                    local(node, name, value)
 
         return lambda number, value: (tell if number >= 0 else tell_inside)(number, value)
 

@@ -27,12 +27,13 @@ MOST = 10_000  # pieces of memory that they lie in
 class Mark:
     """What is known of a node: where it was made, in which module, and whether it was freed."""
 
-    __slots__ = ("origin", "is_freed", "is_packed", "freed_at", "__weakref__")
+    __slots__ = ("origin", "is_freed", "is_packed", "freed_at", "retains", "__weakref__")
 
     def __init__(self, origin: Any, *, is_packed: bool = False) -> None:
         self.origin, self.is_packed = origin, is_packed
         self.is_freed: bool | None = None
         self.freed_at: Any = None  # the call that did
+        self.retains = False  # whether a result of it keeps its gradient
 
 
 class Large:
@@ -88,6 +89,9 @@ class TorchSide(Live):
         self.edge_to = torch.autograd.graph.get_gradient_edge
         self.switched = torch.is_grad_enabled
         self.transform = torch._C._functorch.peek_interpreter_stack  # None outside of torch.func
+        pairs = ("int64", "int8"), ("float64", "float16"), ("complex128", "complex64")
+        self.smaller = {getattr(torch, large): torch.zeros((), dtype=getattr(torch, small))
+                        for large, small in pairs}  # fmt: skip
         self.holding: dict[type, tuple[tuple[str, str], ...]] = {}
         self.about_to_run: tuple[Any, tuple[tuple[str, Any], ...]] = (None, ())
         self.larges: dict[int, list[ref[Large]]] = {}  # by the address of their memory
@@ -116,7 +120,9 @@ class TorchSide(Live):
 
     def users_class(self, node: Any) -> str:
         found = getattr(node, "_forward_cls", None)
-        return "" if found is None else str(found.__name__)
+        if found is None or found.__module__ == "torch.nn.modules._functions":
+            return ""  # a place for the hooks of a module
+        return str(found.__name__)
 
     def saved(self, node: Any) -> dict[str, Any]:
         """The saved values by their names, without what a pack hook holds."""
@@ -146,10 +152,23 @@ class TorchSide(Live):
         return [None if one is None else self.array(one) for one in found]
 
     def probed(self, node: Any, *grads: Any) -> list[Any]:
+        run = node if callable(node) else node.apply  # that of a Function of the program
         with self.hands_off(), self.torch.no_grad():
-            found = node(*map(self.torch.as_tensor, grads))
+            found = run(*map(self.torch.as_tensor, grads))
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
+
+    def given_shapes(self, node: Any) -> tuple[tuple[int, ...] | None, ...]:  # type: ignore[override]
+        """The shapes of the inputs that gradients go to: the engine sums up to them."""
+        found: list[tuple[int, ...] | None] = []
+        for edge, number in node.next_functions:
+            if edge is None:
+                found.append(None)
+            else:
+                leaf = getattr(edge, "variable", None)
+                about = edge._input_metadata[number] if leaf is None else leaf
+                found.append(tuple(about.shape))
+        return tuple(found)
 
     def is_packed(self, node: Any) -> bool:
         return self.mark(node).is_packed
@@ -164,6 +183,12 @@ class TorchSide(Live):
             result, inputs, seed, retain_graph=True, create_graph=create_graph, allow_unused=True
         )
         return found
+
+    def backward(self, result: Any, seed: Any, *, keep: bool | None, create_graph: bool) -> None:
+        """torch.autograd.backward."""
+        if seed is not None:
+            seed = self.torch.as_tensor(seed).to(result.dtype).reshape(result.shape)
+        self.torch.autograd.backward(result, seed, retain_graph=keep, create_graph=create_graph)
 
     def array(self, value: Any) -> Any:
         with self.hands_off():
@@ -212,6 +237,10 @@ class TorchSide(Live):
     def origin(self, node: Any) -> Any:
         return self.mark(node).origin
 
+    def clock(self) -> int:
+        """The sequence number that the next node gets."""
+        return int(self.torch._C._autograd._get_sequence_nr())
+
     def sequence(self, node: Any) -> int:
         return int(node._sequence_nr())
 
@@ -255,9 +284,20 @@ class TorchSide(Live):
                 value = getattr(node, name)
             except (RuntimeError, AttributeError):  # freed, or changed in place since
                 continue
-            if isinstance(value, self.tensor):
+            if isinstance(value, self.tensor) and not self.is_number(value):
                 found.append((short, value))
         return tuple(found)
+
+    def is_number(self, value: Any) -> bool:  # type: ignore[override]
+        """A number of Python becomes a tensor without dimensions, of the type that Python has. It
+        is not strong: beside another such tensor of a smaller type the other type wins."""
+        if not isinstance(value, self.tensor) or value.dim():
+            return False
+        smaller = self.smaller.get(value.dtype)
+        if smaller is None:
+            return False
+        with self.hands_off():
+            return bool(self.torch.result_type(value, smaller) is smaller.dtype)
 
     def kept_names(self, node: Any) -> tuple[tuple[str, str], ...]:
         """The attributes of a kind of nodes that may hold tensors, found once."""

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 from ..engine.hooks import muted
 from ..engine.run_state import as_new
+from ..numerics.twister import DEFAULT_SEED
+from ..pipeline.live import seed_torch
 from ..pipeline.request import Ran
 from ..pipeline.run import execute
 from ..recording import collect as collecting
@@ -26,7 +28,9 @@ from .watching import Binder, Wishes, watching
 def effects(ran: Ran, one: Pass | None) -> tuple[EffectFact, ...]:
     """Every leaf whose gradient is another one because of hooks."""
     changed = any(run.after is not None for run in ran.recording.hooks.runs)
-    if one is None or not changed or ran.error is not None or ran.request.engine == "torch":
+    request = ran.request
+    script = request.engine == "torch" and not (request.path or "").endswith(".expr")
+    if one is None or not changed or ran.error is not None or script:  # that may write files
         return ()
     binder = ran.recording.find(Binder)
     leaves = () if binder is None else tuple(binder.wrt)
@@ -34,7 +38,9 @@ def effects(ran: Ran, one: Pass | None) -> tuple[EffectFact, ...]:
     keep(recording.passes, one.number)
     with as_new():
         muted.on = True
-        again = execute(ran.request, None, recording)
+        if request.engine == "torch":
+            seed_torch(DEFAULT_SEED)
+        again = execute(request, None, recording)
         if again.error is not None or one.number > recording.passes.count:
             return ()
         without = dict(_gradients(again, chosen(recording.passes, one.number)))
@@ -51,9 +57,9 @@ def _gradients(ran: Ran, one: Pass | None) -> Iterator[tuple[str, str]]:
     if one is None or ran.outcome is None:
         return
     names = _names(ran, ran.recording)
-    for identity, (_, _, gradient) in one.leaves.items():
+    for identity, (tensor, _, gradient) in one.leaves.items():
         value = restored(gradient)
-        if identity in names and value is not None:
+        if tensor.is_leaf and identity in names and value is not None:
             summary = isinstance(value, Summary)
             yield names[identity], str(value.range) if summary else text_of(value)
 

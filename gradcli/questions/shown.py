@@ -128,10 +128,25 @@ def flows(
             value.value, grad.value, module=modules(entry.module),
         ))  # fmt: skip
     if one is not None:
+        facts.extend(_without_a_value(one, found, {(f.node, f.output_nr) for f in facts}, full))
         ends = leaves_of(found)
         facts.extend(_leaves(recording.lines, one, ends, leaves, full))
         facts.extend(_unreached(found, ends, {fact.node for fact in facts}, leaves, full))
     return tuple(facts)
+
+
+def _without_a_value(
+    one: Pass, found: Collected, known: set[tuple[int, int]], full: bool
+) -> Iterator[FlowFact]:
+    """What flowed at nodes of which nobody saw what they made."""
+    named = {(fact.node, fact.output_nr): fact for fact in found.tensors if not fact.is_leaf}
+    for (identity, output_nr), gradient in one.flows.items():
+        number = found.numbers.get(identity)
+        if number is not None and (number, output_nr) not in known:
+            grad, fact = told(restored(gradient), full=full), named.get((number, output_nr))
+            text, span, value = (fact.text, fact.range, fact.value) if fact else ("", None, None)
+            yield FlowFact(number, output_nr, grad.shape, text, grad.text, span, grad.range,
+                           value, grad.value)  # fmt: skip
 
 
 def _unreached(

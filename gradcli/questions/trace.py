@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..language.values import Instance
+from ..language.classes import is_instance
 from ..memory import collector_held
 from ..options import EVERY_PASS
 from ..pipeline.request import Ran, Request
@@ -219,7 +219,7 @@ def _flows(ran: Ran, one: Pass | None, found: Collected, options: Options) -> tu
     def path_of(module: Any) -> str:
         """Of a module of the library; one of the program has lines of its own."""
         live = sides.live
-        own = isinstance(module, Instance) or (live is not None and live.is_of_program(module))
+        own = is_instance(module) or (live is not None and live.is_of_program(module))
         return "" if own else paths.get(id(module), "")
 
     leaves = {id(leaf.tensor): leaf for leaf in recording.names.leaves}

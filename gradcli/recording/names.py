@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from weakref import ref
 
-from ..engine.mode import state
 from ..engine.origin import current_line, current_origin
 from ..engine.tensor import Tensor
 from .collect import NESTING, Named, tensors_in
 from .modules import attributes, is_module
-from .sides import AnyTensor, mark_of, node_of
+from .sides import AnyTensor, mark_of, node_of, side_of
 from .spectator import Spectator
 
 LEAVES = 100_000
@@ -145,4 +144,4 @@ def _why_not(tensor: AnyTensor) -> str:
     where = "" if line is None else f", line {line}"
     if isinstance(origin, ast.Call) and getattr(origin.func, "attr", "") in LEAVING:
         return f"{origin.func.attr}(){where}"  # type: ignore[attr-defined]
-    return "" if state.grad_enabled else f"inside no_grad{where}"
+    return "" if side_of(tensor).grad_enabled() else f"inside no_grad{where}"

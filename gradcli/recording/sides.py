@@ -193,6 +193,10 @@ class Live(Side):
     tensor: Any
     snapshot: Callable[[Any, float], Any]
     differentiated: Callable[..., Sequence[Any]]
+    backward: Callable[..., None]
+    is_number: Callable[[Any], bool]
+    clock: Callable[[], int]
+    given_shapes: Callable[[Any], Sequence[tuple[int, ...] | None]]
     member: Callable[[Any, str], Any]
     is_made: Callable[[Any], bool]
     attributes: Callable[[Any], Mapping[str, Any]]
@@ -329,6 +333,12 @@ def probed(node: Any, *grads: Any) -> Sequence[Any]:
 def is_packed(node: Any) -> bool:
     """Whether hooks of the program hold what a node saved: they must not run twice."""
     return side_of_node(node).is_packed(node)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a node of PyTorch's keeps a number of Python as this tensor: x * 3."""
+    assert sides.live is not None
+    return sides.live.is_number(value)
 
 
 def is_end(node: Any) -> bool:

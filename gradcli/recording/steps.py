@@ -164,10 +164,7 @@ class Steps(Spectator):
         if walk is None:
             return
         node = walk.leaves.get(id(variable))
-        if node is None:  # a retained gradient, at the step of its node
-            node = edge_of(variable)
-            if node is not None:
-                self._step(walk, node).retained = True
+        if node is None:  # a retained gradient
             return
         step = self._step(walk, node)
         step.grads = (self._held(grad),)
@@ -177,6 +174,10 @@ class Steps(Spectator):
         if self.walk is not None and id(variable) in self.walk.leaves:
             step = self.walk.steps[-1]
             step.after, step.is_stored = self._copied(variable.grad), True
+
+    def retaining(self, node: Any) -> None:
+        if self.walk is not None:
+            self._step(self.walk, node).retained = True
 
     def withheld(self, variable: Any, grad: Any) -> None:
         if self.walk is not None and id(variable) in self.walk.leaves:

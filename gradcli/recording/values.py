@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
+from ..engine.node import Node
 from ..engine.observer import NOBODY, OfNodes
 from .lines import Modules
 from .passes import Pass, Passes
@@ -47,12 +48,21 @@ class Values(Spectator):
         if tensor is None:
             return
         node, output_nr = tensor.grad_fn, tensor.output_nr
+        if node is not None:
+            self._keep(node, output_nr, tensor)
+
+    def met(self, node: Any, value: Any) -> None:
+        """A node of which nobody has its result."""
+        self._keep(node, 0, value)
+
+    def _keep(self, node: Any, output_nr: int, value: Any) -> None:
         key, first, last = (id(node), output_nr), self.first, self.last
-        if node is None or key in first or key in last:
+        if key in first or key in last:
             return
         running = self.modules.running
         module = running[-1] if running else None
-        entry = tuple.__new__(Entry, (node, output_nr, snapshot(tensor), module))
+        held = None if value is None else snapshot(value)
+        entry = tuple.__new__(Entry, (node, output_nr, held, module))
         if len(first) < ENDS:
             first[key] = entry
             return
@@ -76,8 +86,9 @@ class Values(Spectator):
         now = self.passes.now
         if now is None:
             return
+        untold = not isinstance(node, Node) and len(now.flows) < 2 * ENDS
         for output_nr, grad in enumerate(grads):
-            if grad is not None and self.find(node, output_nr) is not None:
+            if grad is not None and (untold or self.find(node, output_nr) is not None):
                 now.flows[id(node), output_nr] = self.of_flow(grad)
 
     def of_nodes(self) -> OfNodes:
@@ -88,7 +99,7 @@ class Values(Spectator):
 
         def arrived(node: Any, grads: tuple[Any, ...]) -> None:
             key = id(node), 0
-            if key in first or key in last or len(grads) > 1:
+            if key in first or key in last or len(grads) > 1 or not isinstance(node, Node):
                 self.arrived(node, grads)
 
         return OfNodes([arrived], [], [])

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from ...language.classes import is_instance
 from ...language.program import Program
-from ...language.values import Instance
 from ...pipeline.request import Ran
 from ...recording import collect as collecting
 from ...recording.facts import Place
@@ -60,7 +60,7 @@ class Training:
         place, module = self.place(blocked.origin), blocked.module
         if place is None:
             return blocked.name, None
-        if module is None or isinstance(module, Instance):
+        if module is None or is_instance(module):
             return place.text, place.line
         path = module_names(self.bindings).get(id(module), "")
         return f"{type(module).__name__} {path}".rstrip(), place.line

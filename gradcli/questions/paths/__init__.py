@@ -254,12 +254,7 @@ def _answered(labels: Labels, ran: Ran, asked: Asked, of: Spot, report: PathsRep
         dtype=str(tensor.dtype).removeprefix("torch."), others=ends.others,
     )  # fmt: skip
     if ends.wrt.key == of.key:
-        one = 1.0 if tensor.numel() == 1 else None
-        reason = "it is the result itself" if one else f"{of.name} itself"
-        return report._replace(
-            wrt_shape=tuple(tensor.shape), path_count=1, edge_count=1, sum=one, reverse=one,
-            equal=True, reason=reason,
-        )  # fmt: skip
+        return _itself(ran, asked, tensor, report)
     if ends.end is None or ends.ways is None:
         wrt = ends.wrt.tensor
         return report._replace(
@@ -267,6 +262,24 @@ def _answered(labels: Labels, ran: Ran, asked: Asked, of: Spot, report: PathsRep
             reason=f"{ends.of_label} does not depend on {ends.wrt_label}",
         )  # fmt: skip
     return _walked(labels, ran, asked, ends, report)
+
+
+def _itself(ran: Ran, asked: Asked, of: Tensor, report: PathsReport) -> PathsReport:
+    """The result with respect to itself: what its pass began with."""
+    report = report._replace(wrt_shape=tuple(of.shape), path_count=1, edge_count=1, equal=True)
+    seed = _seed(ran, asked)
+    if of.numel() > 1 and (seed is None or asked.jacobian or asked.element is not None):
+        return report._replace(reason=f"{report.of} itself")
+    seeds = Seeds(of, of, seed, False, None)
+    total, text = seeds.shown(seeds.arrays)
+    reverse, reverse_text = seeds.reverse()
+    given = seed_facts([report.of], seeds.arrays)
+    single = of.numel() == 1
+    return report._replace(
+        sum=total, sum_text=text, reverse=reverse, reverse_text=reverse_text, seeds=given,
+        single=single, equal=equal(total, reverse, 1.0, 1, report.dtype),
+        reason="it is the result itself" if single else f"{report.of} itself",
+    )  # fmt: skip
 
 
 def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsReport) -> PathsReport:
@@ -355,4 +368,4 @@ def _hooked(ways: Ways, names: dict[Position, str]) -> tuple[str, ...]:
             meta is not None and meta.hooks
         ):
             found.append(names.get((number, 0)) or collecting.short_name(node))
-    return tuple(found)
+    return tuple(dict.fromkeys(found))

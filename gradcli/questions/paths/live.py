@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...diagnostics import Enough
@@ -11,17 +11,62 @@ from ...language.interpreter import Machine, Outcome
 from ...language.program import parse
 from ...language.source import Source
 from ...pipeline.request import Ran
-from ...recording.collect import named_tensors, parameters
+from ...recording.collect import named_tensors, parameters, tensors_in
 from ...recording.modules import is_module
 from ...recording.passes import Pass
 from ...recording.recording import Recording
-from ...recording.sides import AnyTensor, is_live
+from ...recording.sides import AnyTensor, array_of, is_live, sides
 from ...recording.spectator import Spectator
 from ..graph import with_expressions
 from .names import Naming
 from .translation import Translation
 
 HELD = 4096  # bindings of names
+NUMBERS = frozenset({int, float})
+NAMED = NUMBERS | {list, tuple, dict}  # what names are heard of, beside tensors
+
+
+class Replayed:
+    """A hook that gives what a hook of the program gave."""
+
+    def __init__(self, translation: Translation, before: Any, after: Any) -> None:
+        self.translation, self.before, self.after = translation, before, after
+
+    def __call__(self, *given: Any) -> Any:
+        """Of a tensor, or of a node before or behind it: one gradient or several."""
+        grads = given[0]
+        if isinstance(self.after, tuple):  # what this pass does not ask for stays away
+            return tuple(
+                None if one is None or grad is None else self._own(one)
+                for one, grad in zip(self.after, grads, strict=False)
+            )
+        new = self._own(self.after)
+        if not isinstance(grads, tuple):
+            return new
+        old = array_of(self.before)
+        return tuple(new if _same(grad, old) else grad for grad in grads)
+
+    def _own(self, value: Any) -> Any:
+        return self.translation.tensor(value.detach())
+
+
+def _same(grad: Any, other: Any) -> bool:
+    if grad is None:
+        return False
+    found = array_of(grad)
+    return bool(found.shape == other.shape and (found == other).all())
+
+
+def _of_tensor(node: Any, hook: Any) -> None:
+    leaf = getattr(node, "variable", None)
+    (node.register_prehook if leaf is None else leaf.register_hook)(hook)
+
+
+REPLAYED: dict[str, Callable[[Any, Any], Any]] = {
+    "tensor": _of_tensor,
+    "node pre": lambda node, hook: node.register_prehook(hook),
+    "node": lambda node, hook: node.register_hook(hook),
+}
 
 
 class LivePass(Spectator):
@@ -32,7 +77,8 @@ class LivePass(Spectator):
         self.changed_since = False  # whether a tensor was changed in place behind the last pass
         self.inner: dict[str, Any] = {}  # modules that only functions know
         self.translation = Translation()
-        self.names: list[tuple[Any, str, Any]] = []
+        self.hooks: list[tuple[str, Any, Any, Any]] = []  # of the pass: what changed a gradient
+        self.names: list[tuple[Any, str, Any, int | None]] = []  # with PyTorch's clock
         self.roots: tuple[Any, ...] = ()
         self.seeds: tuple[Any, ...] = ()
         self.origin: Any = None
@@ -42,8 +88,15 @@ class LivePass(Spectator):
         self.bound_inside(None, name, value)
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
-        if isinstance(value, AnyTensor) and not name.startswith("_"):
-            self.names.append((scope, name, value))
+        if name.startswith("_"):
+            return
+        if type(value) in NAMED or isinstance(value, AnyTensor):
+            assert sides.live is not None
+            now = sides.live.clock()
+            for inner, tensor in tensors_in(name, value, AnyTensor):
+                self.names.append((scope, inner, tensor, now))
+            if type(value) in NUMBERS:
+                self.names.append((scope, name, value, now))
             if len(self.names) > HELD:
                 del self.names[: HELD // 2]
         elif scope is not None and is_module(value):
@@ -53,23 +106,49 @@ class LivePass(Spectator):
         self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
         inputs: Sequence[Any] | None, capture: bool,
     ) -> None:  # fmt: skip
+        self.hooks = []
         self.running.append((tuple(roots), tuple(gradients), current_origin()))
 
     def failed(self, freed: list[Any]) -> None:
         self.running.pop()
 
+    def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
+        if kind in REPLAYED and after is not None and after is not before:
+            self.hooks.append((kind, node, before, after))
+
+    def _replay_hooks(self) -> None:
+        """What hooks of the program made of gradients they make of them again, in our graph."""
+        own = self.translation
+        for kind, node, before, after in self.hooks:
+            _, made = own.nodes.get(id(node), (None, None))
+            if made is not None:
+                REPLAYED[kind](made, Replayed(own, before, after))
+
     def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
         roots, seeds, self.origin = self.running.pop()
         self.count += 1
-        if self.number in (None, self.count) and any(root.grad_fn is not None for root in roots):
+        if self.number in (None, self.count):
             self.translation = Translation()
             self.roots, self.seeds = tuple(map(self.translation.tensor, roots)), seeds
+            self._replay_hooks()
             self.changed_since = False
             if self.stops and self.number == self.count:
                 raise Enough
 
     def changed(self, tensor: Any) -> None:
         self.changed_since = True
+
+
+def _module(foreign: Any, own: Callable[[Any], Any]) -> Any:
+    """A module with the same parameters under the same names, in which a formula is tried."""
+    from ...nn.module import Module
+
+    made = Module()
+    for name, tensor in foreign._parameters.items():
+        made._parameters[name] = None if tensor is None else own(tensor)
+    for name, module in foreign._modules.items():
+        made._modules[name] = None if module is None else _module(module, own)
+    return made
 
 
 def heard_by(*parts: Spectator) -> Recording:
@@ -90,10 +169,13 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
     every = list(live.names)
     for values in (live.inner, bindings):
         for name, tensor in (*named_tensors(values, AnyTensor), *parameters(values, AnyTensor)):
-            every.append((None, name, tensor))
-    for scope, name, tensor in every:
-        if not live.roots or name in of or live.translation.knows(tensor):
-            naming.tensor(scope, name, own(tensor))
+            every.append((None, name, tensor, None))
+    for scope, name, value, clock in every:
+        then = None if clock is None else live.translation.clock_at(clock)
+        if type(value) in NUMBERS:
+            naming.number(scope, name, value, then or 0)
+        elif not live.roots or name in of or live.translation.knows(value):
+            naming.tensor(scope, name, own(value), then)
     recording = heard_by(naming, live)
     if live.roots:
         one = Pass(live.count, True, False, False)
@@ -103,6 +185,8 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
     known = {id(tensor) for tensor, _ in live.translation.tensors.values()}
     values = {name: own(value) if id(value) in known else value for name, value in bindings.items()
               if id(value) in known or not is_live(value)}  # fmt: skip
+    values |= {name: _module(value, own) for name, value in bindings.items()
+               if is_module(value)}  # fmt: skip
     machine = Machine(parse(Source("", ran.request.name)), values, {})  # a formula is tried in it
     outcome = Outcome(ran.outcome.program, values, {}, [], None, 0, ran.outcome.nodes, machine)
     return ran._replace(outcome=outcome, heard=recording)

@@ -87,8 +87,7 @@ class Naming(Spectator):
         if isinstance(value, Tensor):
             self.tensor(scope, name, value)
         elif kind is int or kind is float:
-            bound = Bound(name, scope, next_sequence(), 0, None, None, value)
-            self._history(scope, name).add(bound)
+            self.number(scope, name, value, next_sequence())
         elif kind is list or kind is tuple or kind is dict:
             for inner, tensor in tensors_in(name, value, Tensor):
                 self.tensor(scope, inner, tensor)
@@ -100,8 +99,14 @@ class Naming(Spectator):
             history = self.histories[key] = History()
         return history
 
-    def tensor(self, scope: Scope | None, name: str, tensor: Tensor) -> None:
-        """A name was given this tensor."""
+    def number(self, scope: Scope | None, name: str, value: float, clock: int) -> None:
+        """A name was given this number."""
+        self._history(scope, name).add(Bound(name, scope, clock, 0, None, None, value))
+
+    def tensor(
+        self, scope: Scope | None, name: str, tensor: Tensor, clock: int | None = None
+    ) -> None:
+        """A name was given this tensor, just now or at a time."""
         history = self._history(scope, name)
         try:
             node = tensor.grad_fn
@@ -116,8 +121,8 @@ class Naming(Spectator):
         if name in self.asked and len(self.held) < HELD:
             self.held.append(tensor)
         key = tensor if node is None else node
-        history.add(Bound(name, scope, next_sequence(), tensor.output_nr, ref(key),
-                          ref(tensor)))  # fmt: skip
+        clock = next_sequence() if clock is None else clock
+        history.add(Bound(name, scope, clock, tensor.output_nr, ref(key), ref(tensor)))
 
     # ---- once the program has run
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...engine.saved import unpack
 from ...recording.collect import short_name
+from ...recording.sides import row_of, users_class
 
 # Nodes of the engine's own.
 _WITHOUT_ROW = {"CopySlices": "placement", "AsStridedBackward": "selection"}
@@ -49,6 +50,8 @@ def structure(
 def _word(node: Any, place: int) -> str:
     name, row = short_name(node), getattr(node, "row", None)
     if row is None:
+        row = _foreign(node)
+    if row is None:
         return _WITHOUT_ROW.get(name.rstrip("0123456789"), "user function")
     if row.jacobian:
         return str(row.jacobian)
@@ -65,6 +68,12 @@ def _word(node: Any, place: int) -> str:
         if len(row.signature.outputs) == 1 and not row.view:
             return "diagonal"
     return "view" if row.view else "dense"
+
+
+def _foreign(node: Any) -> Any:
+    """The declaration of a node of PyTorch's that computes by itself."""
+    foreign = getattr(node, "foreign", None)
+    return None if foreign is None or users_class(foreign) else row_of(foreign)
 
 
 def _alpha(node: Any, row: Any) -> Any:

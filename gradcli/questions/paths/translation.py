@@ -6,6 +6,7 @@ the same numbers; any other one asks PyTorch's for numbers.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ import numpy
 
 from ...engine.formula import fit
 from ...engine.leaf import edge_of
+from ...engine.mode import next_sequence
 from ...engine.node import CustomNode, Node, NodeExtras, SavedOutput
 from ...engine.tensor import Tensor, from_array
-from ...recording.sides import array_of, is_end, origin_of, probed, row_of, sequence_of
+from ...recording.sides import array_of, is_end, is_number, origin_of, probed, row_of, sequence_of
 
 if TYPE_CHECKING:
     from ..why.passes import Applied
@@ -66,6 +68,8 @@ class Translation:
         self.applied = applied or {}  # what a pass saw of nodes that have given up what they saved
         self.nodes: dict[int, tuple[Any, Node]] = {}
         self.tensors: dict[int, tuple[Any, Tensor]] = {}
+        self.order: list[tuple[int, int]] = []  # PyTorch's sequence numbers, and those in place
+        self.sorted: list[tuple[int, int]] = []
 
     def knows(self, foreign: Any) -> bool:
         """Whether it is a leaf, or in the graph that was translated."""
@@ -74,6 +78,13 @@ class Translation:
             or foreign.grad_fn is None
             or id(foreign.grad_fn) in self.nodes
         )
+
+    def clock_at(self, clock: int) -> int:
+        """A time between nodes, by PyTorch's clock, as it lies between those in their place."""
+        if len(self.sorted) != len(self.order):
+            self.sorted = sorted(self.order)
+        place = bisect_left(self.sorted, (clock, -1))
+        return self.sorted[place - 1][1] + 1 if place else 0
 
     def tensor(self, foreign: Any) -> Tensor:
         """The own tensor at the same place of the graph."""
@@ -103,7 +114,11 @@ class Translation:
         inner = sorted((node for node in order if not is_end(node)), key=sequence_of)
         for node in (*ends, *inner):
             if id(node) not in self.nodes:
-                self.nodes[id(node)] = (node, self._made(node))
+                made = self._made(node)
+                self.nodes[id(node)] = (node, made)
+                if not is_end(node):
+                    next_sequence()  # the time behind it, at which names are bound
+                    self.order.append((sequence_of(node), made.sequence))
         return self.nodes[id(root)][1]
 
     def _made(self, node: Any) -> Node:
@@ -119,7 +134,7 @@ class Translation:
         made.origin = origin_of(node)
         given = [self._width(edge, number) for edge, number in pairs]
         if any(one is not None and one != made.widths[0] for one in given):
-            made.inputs = tuple(None if one is None else (one[0], _kind(one[1])) for one in given)
+            made.inputs = _inputs(given)
         return self._declared(node, made, given) or made
 
     def _end(self, leaf: Tensor) -> Node:
@@ -142,9 +157,11 @@ class Translation:
         made = Node()
         made.row, made.edges, made.saved = row, foreign.edges, tuple(saved)
         made.sequence, made.origin = foreign.sequence, foreign.origin
-        made.rest = None if foreign.inputs is None else NodeExtras(foreign.inputs)
-        made.buffer = None
         shape, dtype = foreign.widths[0]
+        other = any(isinstance(one, Tensor) and str(one.dtype) != f"torch.{dtype}" for one in saved)
+        inputs = _inputs(given) if other else foreign.inputs  # integers make no wider gradients
+        made.rest = None if inputs is None else NodeExtras(inputs)
+        made.buffer = None
         probe = numpy.linspace(0.5, 1.5, max(int(numpy.prod(shape)), 1), dtype=dtype)
         probe = probe[: int(numpy.prod(shape))].reshape(shape)
         seen = self.applied.get(id(node))
@@ -170,6 +187,8 @@ class Translation:
         if about not in ABOUT or hasattr(node, f"_saved_{key}"):
             seen = self.applied.get(id(node))
             value = getattr(node, f"_saved_{key}") if seen is None else seen.saved[key]
+            if is_number(value):
+                return value.item()
             return self._kept(value, key in row.signature.outputs)
         ordered = [p for p in row.tensors if p.name in row.differentiable]
         if ordered and ordered[0].kind == "Tensor[]":
@@ -190,6 +209,11 @@ class Translation:
         output = SavedOutput()
         output.data, output.kind = array._data, array._kind
         return output
+
+
+def _inputs(given: list[Any]) -> tuple[Any, ...]:
+    """Shapes and types of what edges lead to, as nodes keep them."""
+    return tuple(None if one is None else (one[0], _kind(one[1])) for one in given)
 
 
 def _kind(dtype: str) -> Any:

@@ -15,6 +15,7 @@ from ...pipeline.run import execute
 from ...pipeline.values import grad_output
 from ...recording.facts import TensorFact
 from ...recording.facts.steps import StepsReport
+from ...recording.sides import array_of, is_live, sides
 from ...recording.steps import PASSES, Steps, Walk
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
@@ -112,14 +113,30 @@ def differentiated(ran: Ran, options: Options) -> tuple[Ran, TensorFact | None]:
     state.observer = ran.recording.observer
     assert ran.outcome is not None
     try:
-        with ran.outcome.again():
-            backward(result, seed, retain_graph=options.retain_graph or None,
-                     create_graph=options.create_graph)  # fmt: skip
+        if sides.live is not None and is_live(result):
+            _backward_of_live(ran.outcome.machine, result, seed, options)
+        else:
+            with ran.outcome.again():
+                backward(result, seed, retain_graph=options.retain_graph or None,
+                         create_graph=options.create_graph)  # fmt: skip
     except FAILURES as raised:
         return ran._replace(error=failure(raised, fact.name, fact.shape, fact.line, ran)), fact
     finally:
         state.observer = before
     return ran, fact
+
+
+def _backward_of_live(machine: Any, result: Any, seed: Any, options: Options) -> None:
+    """PyTorch's pass, heard as the program's own are."""
+    assert sides.live is not None
+    given = None if seed is None else array_of(seed)
+    origin, state.origin = state.origin, None
+    try:
+        with machine.recorder.recording():
+            sides.live.backward(result, given, keep=options.retain_graph or None,
+                                create_graph=options.create_graph)  # fmt: skip
+    finally:
+        state.origin = origin
 
 
 def told_again(ran: Ran, options: Options) -> StepsReport:

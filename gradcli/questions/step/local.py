@@ -12,10 +12,21 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy
+
 from ...engine.device import module_of
 from ...engine.operator import Row
 from ...engine.tensor import Tensor
-from ...recording.sides import array_of, edges_of, is_live, is_packed, probed, row_of, users_class
+from ...recording.sides import (
+    array_of,
+    edges_of,
+    is_live,
+    is_packed,
+    probed,
+    row_of,
+    sides,
+    users_class,
+)
 from ...recording.steps import Local
 
 LARGEST = 4096  # elements of a result whose local derivatives are computed
@@ -65,12 +76,15 @@ def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, 
     if alone is None or row is None or row.listed or is_packed(node):
         return _in_words(node, count)
     grad = alone._data if isinstance(alone, Tensor) else alone
-    if is_live(alone):
+    live = is_live(alone)
+    if live:
+        if len(row.signature.outputs) > 1:  # PyTorch's node has a gradient for the first alone
+            return _in_words(node, count)
         grad = array_of(alone)
     if grad.dtype.kind != "f" or grad.size > LARGEST:
         return _in_words(node, count)
     try:
-        found = _by_probes(node, grad)
+        found = _of_live(node, grad, row) if live else _by_probes(node, grad)
     except Exception:  # it will say itself what is wrong with it
         return (None,) * count
     return tuple(
@@ -125,8 +139,7 @@ def _by_probes(node: Any, grad: Any) -> list[Local | None]:
     answers = probed(node, ones)
     if grad.size == 1:
         return [_of_one_number(answer) for answer in answers]
-    steps = xp.arange(1, grad.size + 1, dtype="float64") * GOLDEN
-    probe = (0.5 + steps % 1.0).astype(grad.dtype).reshape(grad.shape)
+    probe = _probe(grad)
     found = _pointwise(answers, probed(node, probe), probe)
     inputs = getattr(node, "inputs", None)
     if inputs is None or all(local is not None or a is None
@@ -142,6 +155,46 @@ def _by_probes(node: Any, grad: Any) -> list[Local | None]:
         local or (None if broad is None or answer is None else _summed(broad, answer))
         for local, broad, answer in zip(found, summed, answers, strict=True)
     ]
+
+
+def _of_live(node: Any, grad: Any, row: Any) -> list[Local | None]:
+    """The same of a node of PyTorch's: what it makes is summed back by the engine, behind it."""
+    assert sides.live is not None
+    shapes = sides.live.given_shapes(node)
+    ones = numpy.ones_like(grad)
+    wide = probed(node, ones)
+    answers = [_reduced(one, shape) for one, shape in zip(wide, shapes, strict=True)]
+    if grad.size == 1:
+        return [_of_one_number(answer) for answer in answers]
+    probe = _probe(grad)
+    others = probed(node, probe)
+    narrow = [_reduced(one, shape) for one, shape in zip(others, shapes, strict=True)]
+    found = _pointwise(answers, narrow, probe)
+    if row.acts == "product":
+        return found
+    summed = _pointwise(wide, others, probe)
+    return [
+        local or (None if broad is None or answer is None else _summed(broad, answer))
+        for local, broad, answer in zip(found, summed, answers, strict=True)
+    ]
+
+
+def _reduced(answer: Any, shape: tuple[int, ...] | None) -> Any:
+    """Summed up to the shape of the input."""
+    if answer is None or shape is None or answer.shape == shape:
+        return answer
+    extra = answer.ndim - len(shape)
+    axes = tuple(
+        axis for axis, size in enumerate(answer.shape)
+        if axis < extra or (shape[axis - extra] == 1 and size != 1)
+    )  # fmt: skip
+    return answer.sum(axes, keepdims=True).reshape(shape)
+
+
+def _probe(grad: Any) -> Any:
+    """Numbers of which no two are alike, in the shape of a gradient."""
+    steps = module_of(grad).arange(1, grad.size + 1, dtype="float64") * GOLDEN
+    return (0.5 + steps % 1.0).astype(grad.dtype).reshape(grad.shape)
 
 
 def _of_one_number(answer: Any) -> Local | None:

@@ -1,0 +1,33 @@
+"""Tests: the pages of `--engine torch` are those of the own engine, word by word."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from command_here import here
+from oracle import oracle
+from programs_under import sections
+
+PROGRAMS = sections(Path(__file__).parent / "programs" / "both_engines.txt")
+pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
+# What PyTorch's nodes keep is counted as they keep it.
+KEPT = re.compile(r"^(backward on line .*|  \d+ steps; .*)$", re.M)
+
+
+@pytest.mark.parametrize("title", PROGRAMS)
+def test_pages_are_the_same(title: str, tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(PROGRAMS[title], "utf-8")
+    told = json.loads(here("trace", str(file), "--format", "json").stdout)
+    leaves = [tensor for tensor in told["tensors"] if tensor["node"] is not None]
+    name = next(tensor["name"] for tensor in leaves if tensor["is_leaf"])
+    for words in (("trace",), ("step",), ("grad",), ("paths", "--wrt", name), ("why", name)):
+        pages = []
+        for engine in ("own", "torch"):
+            done = here(words[0], str(file), *words[1:], "--engine", engine)
+            shown = (done.stdout + done.stderr).replace(" --engine torch", "")
+            pages.append((done.returncode, KEPT.sub("", shown)))
+        assert pages[0] == pages[1], words
