@@ -162,3 +162,10 @@ def test_documents_count_lines_of_the_whole_text(tmp_path: Path) -> None:
     assert set(re.findall(r'data-lines="(\d+)"', page)) == set(
         re.findall(r'data-lines="([^"]*)"', page)
     )
+
+
+def test_advice_is_tried_in_notebooks(tmp_path: Path) -> None:
+    """The text that an edit makes of the cells is none of a notebook."""
+    file = notebook(tmp_path, "import torch\nx = torch.ones(2)", "y = (x * 2).sum()\ny.backward()")
+    said = command("why", str(file), "x").stdout
+    assert "tried: x.grad becomes tensor([2., 2.])" in said, said

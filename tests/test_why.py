@@ -42,7 +42,7 @@ TRIED = "      tried: "  # PyTorch's text for a gradient stands on one line
 UNPROVEN = {
     "unused", "integer", "comparison", "masked", "zero-factor", "cancelled", "large", "tiny",
     "nan-born-forward", "fine", "item",
-    "not-stepped",
+    "not-stepped", "not-registered",
 }  # fmt: skip
 
 
@@ -363,3 +363,19 @@ def test_a_cure_has_no_brackets_to_spare(cut: str, cure: str) -> None:
     )
     trial = ask(text, "x")[1].trial
     assert trial is not None and trial.advice == cure
+
+
+def test_a_pass_that_fails_behind_a_reset() -> None:
+    """The reset is not the reason, and the error has the advice."""
+    text = """
+w = torch.ones(2, requires_grad=True)
+state = torch.zeros(2)
+for turn in range(2):
+    state = (state * w).exp()
+    w.grad = None
+    state.sum().backward()
+"""
+    ran, report = ask(text, "w")
+    assert report.verdict == "backward-not-called" and report.lines == (7,)
+    assert report.trial is None and report.facts == () and ran.error is not None
+    assert any("state = state.detach()" in note for note in ran.error.notes)

@@ -58,6 +58,8 @@ def command(common: Shared, asked: Asked) -> int:
         is_script = request.engine == "torch" and (request.path or "").endswith(".py")
         trials = not asked.no_try and (asked.try_ or not is_script)
         ran, report = why_report(request, name, None, trials=trials)
+        if trials:
+            ran = env.explained(ran)
         keep(report)
         if streams:
             from ..render import why as page

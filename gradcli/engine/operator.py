@@ -47,6 +47,7 @@ def operator(
     zero: Zero | None = None,
     domain: Domain | None = None,
     smooth: str = "",
+    logarithm: str = "",
     jacobian: str = "",
     doc: str = "",
     computes: str | None = None,
@@ -63,7 +64,8 @@ def operator(
     is `kind.xp`: what depends on the element type, and not on the arrays that carry it.
     `acts`: how it acts on elements; `zero`: where a gradient ends (`row.Acts`, `row.Zero`).
     `domain`: where value and slope are finite. `smooth`: the relative that has a slope, in the
-    names of the signature. `jacobian`: what the matrix of its derivative is called.
+    names of the signature. `logarithm`: what log() of the result is in one piece, which stays
+    finite where the result rounds to 0. `jacobian`: what the matrix of its derivative is called.
     `computes`: what it computes, in simpler operators and the names of its signature, where neither
     name nor description says it. `corners`: calls at ties, zeros and bounds; every `tensor(...)` of
     floats in them requires grad.
@@ -82,7 +84,8 @@ def operator(
         layout=layout, overlap=overlap,
         outputs_named=outputs_named, kinded=kinded, reduced=reduced,
         where=where, aliases=tuple(aliases), acts=acts, zero=zero, domain=domain,
-        smooth=smooth, jacobian=jacobian, doc=doc, computes=computes, corners=corners,
+        smooth=smooth, logarithm=logarithm, jacobian=jacobian, doc=doc, computes=computes,
+        corners=corners,
         samples=tuple(samples), errors=tuple(errors),
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],
         numbers=[name.strip() for name in numbers.split(",") if name.strip()],
@@ -101,6 +104,7 @@ def composite(
     doc: str = "",
     domain: Domain | None = None,
     smooth: str = "",
+    logarithm: str = "",
     computes: str | None = None,
     corners: tuple[str, ...] | None = None,
     samples: Sequence[str] = (),
@@ -108,8 +112,9 @@ def composite(
 ) -> Composite:
     """Declares an operator that PyTorch itself composes of others."""
     row = Composite(
-        signature, body, where=where, aliases=tuple(aliases), domain=domain, smooth=smooth, doc=doc,
-        computes=computes, corners=corners, samples=tuple(samples), errors=tuple(errors),
+        signature, body, where=where, aliases=tuple(aliases), domain=domain, smooth=smooth,
+        logarithm=logarithm, doc=doc, computes=computes, corners=corners, samples=tuple(samples),
+        errors=tuple(errors),
         numbers=[n.strip() for n in numbers.split(",") if n.strip()],
     )  # fmt: skip
     catalogue.add(row)

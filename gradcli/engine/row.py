@@ -85,6 +85,7 @@ class Declaration:
         self.aliases: tuple[str, ...] = options["aliases"]
         self.domain: Domain | None = options.get("domain")
         self.smooth: str = options.get("smooth", "")
+        self.logarithm: str = options.get("logarithm", "")
         # None: as the declaration of the same name says that has one.
         self.computes: str | None = options.get("computes")
         self.corners: tuple[str, ...] | None = options.get("corners")

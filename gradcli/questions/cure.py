@@ -86,7 +86,10 @@ def attempt(
     limits = ran.request.limits
     if not room.is_there:
         return None
+    name = ran.request.name
     request = ran.request._replace(
+        # The text of a notebook's cells is none itself.
+        name=f"{name} (cells)" if ran.program.source.is_notebook else name,
         data=text.encode("utf-8", "surrogatepass"),
         limits=limits._replace(
             max_steps=room.steps, max_source=max(limits.max_source, len(text) * 4)

@@ -80,9 +80,26 @@ def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
             out.put(node, f"None: {code} does not require grad")
         elif not tensor.is_leaf and not tensor.retains_grad:
             out.put(node, f"None: {code} is not a leaf")
-            out.advise(f"{code}.retain_grad() before backward")
+            update = _update_of(out, node, code)
+            if update is None:
+                out.advise(f"{code}.retain_grad() before backward")
+            else:
+                out.advise(f"with torch.no_grad(): {update}, which leaves {code} a leaf")
         else:
             out.put(node, f"None: no backward call has stored a gradient in {code}")
+
+
+def _update_of(out: Explanation, node: ast.AST, code: str | None) -> str | None:
+    """w -= lr * w.grad for w = w - lr * w.grad, which made of the leaf w something computed."""
+    statement = out.places.statement(node)
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.BinOp):
+        return None
+    sign = {ast.Sub: "-=", ast.Add: "+="}.get(type(statement.value.op))
+    left, right = out.places.text(statement.value.left), out.places.text(statement.value.right)
+    targets = [out.places.text(target) for target in statement.targets]
+    if sign is None or right is None or targets != [code] or left != code:
+        return None
+    return f"{code} {sign} {right}"
 
 
 def _has_grad(tensor: Tensor) -> bool:

@@ -165,6 +165,7 @@ sigmoid = operator(
     where="torch method functional",
     forward=_sigmoid,
     self=lambda grad, result: sigmoid_backward(grad, result),
+    logarithm="torch.nn.functional.logsigmoid",
     zero="saturates",
     doc="1 / (1 + exp(-x)).",
     samples=("torch.sigmoid(x)", "x.sigmoid()", "torch.nn.functional.sigmoid(x)"),

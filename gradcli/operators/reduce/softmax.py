@@ -201,6 +201,7 @@ softmax = composite(
     aliases=(),
     doc="exp(self) divided by its sum along dim.",
     computes="exp(self)/exp(self).sum(dim, True)",
+    logarithm="torch.log_softmax",
     corners=("tensor([-math.inf, -math.inf]).softmax(0)",),
     samples=("torch.softmax(x, 1)", "x.softmax(-1)", "x.softmax(0, dtype=torch.float64)"),
     errors=("torch.softmax(x, 5)", "torch.softmax(x)", "torch.softmax(i, 0)"),

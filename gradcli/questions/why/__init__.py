@@ -68,7 +68,8 @@ def reported(
     if started is not None:
         room = Room(ran, time.process_time() - started)
         finding, trial = _told_apart(ran, asked, finding, room)
-        _untried(finding, trial)
+        if finding.verdict != "backward-not-called" or ran.error is None or not ran.error.notes:
+            _untried(finding, trial)  # else the error below has the advice
     else:
         advice = finding.trials[0].advice if finding.trials else finding.advice
         trial = TrialFact(advice, None) if advice else None
@@ -118,6 +119,7 @@ UNTRIED = {
     "unused": "no fix was tried: which part of the result should use it, no program can say",
     "masked": "no fix was tried: which elements are taken is what the program is about",
     "not-stepped": "no fix was tried: which optimizer should have it, no program can say",
+    "not-registered": "no fix was tried: an optimizer would step on it, and its numbers change",
     "comparison": "no fix was tried: a way that is taken or not has no slope",
     "integer": "no fix was tried: a number of a place has no slope",
     "function-returned-none": "no fix was tried: the derivative is the function's own",
@@ -222,6 +224,9 @@ def _stays(ran: Ran, asked: Asked, trial: Trial, finding: Finding, room: Room) -
     value = _value(again, chronicle, asked)
     if isinstance(value, AnyTensor) and gradient_of(value) is None:
         other = none_finding(Case(again, chronicle, asked.name, value, None))
+        if other.verdict == "cleared":  # it came, and the program itself set it back
+            outcome = f"{asked.name}.grad comes, until the program sets it to None"
+            return TrialFact(trial.advice, True, outcome)
         if other.verdict != finding.verdict:
             why = other.sentence.partition(" is None: ")[2].rstrip(".")
             return TrialFact(trial.advice, None, f"{outcome}, for another reason: {why}")

@@ -7,8 +7,9 @@ from typing import Any
 
 from ...engine.operator import Domain
 from .case import Case, Trial
-from .declared import domain_of
+from .declared import domain_of, logarithm_of
 from .edits import advised, operand, replace
+from .smooth import operands
 from .values import name_of
 
 SMALL = "1e-6"
@@ -106,6 +107,35 @@ def bounded(case: Case, origin: Any) -> list[Trial]:
     part = dangerous(origin)
     if part is None or not case.is_here(part):
         return []
+    return [*_in_one_piece(case, origin, part), *_bounds(case, origin, part)]
+
+
+def _in_one_piece(case: Case, origin: Any, part: ast.expr) -> list[Trial]:
+    """log(softmax(x)) as one function, which has a slope where softmax rounds to 0."""
+    if name_of(origin) != "log":
+        return []
+    maker: Any = part
+    if isinstance(part, ast.Name):
+        made = [step.node for step in case.flow.steps if case.line(step.node) <= case.line(origin)
+                and _binds(case.statement(step.node), part.id, step.node)]  # fmt: skip
+        maker = made[-1] if made else None
+    whole = logarithm_of(name_of(maker)) if isinstance(maker, ast.Call) else ""
+    if not whole:
+        return []
+    given = [case.whole(value) for value in operands(maker)]
+    given += [f"{word.arg}={case.whole(word.value)}" for word in maker.keywords if word.arg]
+    edits = [replace(case, origin, f"{whole}({', '.join(given)})")]
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
+
+
+def _binds(statement: Any, name: str, value: Any) -> bool:
+    """Whether a statement gives this value this name, and nothing else."""
+    return isinstance(statement, ast.Assign) and statement.value is value and [
+        target.id for target in statement.targets if isinstance(target, ast.Name)
+    ] == [name]  # fmt: skip
+
+
+def _bounds(case: Case, origin: Any, part: ast.expr) -> list[Trial]:
     domain = _domain(origin)
     if domain is None:
         return []

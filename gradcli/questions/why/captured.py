@@ -6,12 +6,41 @@ import ast
 from typing import Any
 
 from .case import Case, Finding, Remark, Trial
-from .edits import first
+from .edits import advised, first, with_keyword
 from .values import name_of
 
 
 def captured_finding(case: Case, *calls: Any) -> Finding:
     """torch.autograd.grad answers gradients and leaves .grad alone."""
+    *_, call = calls
+    stored = _stored(case, calls)
+    graph = _without_graph(case, call)
+    if graph is None:
+        return stored
+    graph.instead.append(stored)
+    return graph
+
+
+def _without_graph(case: Case, call: Any) -> Finding | None:
+    """backward was refused, since what the call returned has no graph to go back through."""
+    if not case.passes.refusals or not isinstance(call, ast.Call):
+        return None
+    refused, root = case.passes.refusals[-1]
+    if case.line(refused) <= case.line(call):
+        return None
+    sentence = case.none(
+        f"on the way into {case.called(root)}, {name_of(call) or 'grad'}() returns gradients that "
+        "have no graph."
+    )
+    finding = Finding("grad-call", sentence, [Remark(call, "needs create_graph=True")])
+    if case.is_here(refused):
+        finding.others.append(Remark(refused, "finds no graph to go back through"))
+    edits = with_keyword(case, call, "create_graph", "True")
+    finding.trials.append(Trial(advised(case, call, edits), tuple(edits)))
+    return finding
+
+
+def _stored(case: Case, calls: tuple[Any, ...]) -> Finding:
     *_, call = calls
     sentence = case.none(f"{name_of(call) or 'grad'}() returns gradients and stores none in .grad.")
     finding = Finding("grad-call", sentence)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ...diagnostics import Span
 from ..cure import Edit
-from .case import Case, Finding, Remark, Trial
+from .case import SHORT, Case, Finding, Remark, Trial
 from .declared import declarations
 from .edits import advised, replace, without_call
 from .smooth import soft_place
@@ -167,9 +167,19 @@ def cut_finding(
             continue
         finding.others.append(Remark(step.node, f"and then: {WORDS[verdict_of(step)]}"))
         more = _edits(case, verdict_of(step), step)
+        if not more and verdict == verdict_of(step) == "comparison":
+            finding.advice = _of_scores(case, same[0].node)
+            return finding
         edits += [edit for edit in more if not _overlaps(edit, edits)]
     _advise(case, verdict, same[0], finding, edits)
     return finding
+
+
+def _of_scores(case: Case, node: ast.AST) -> str:
+    """What is compared and then counted: the share of right answers."""
+    scores = node.left if isinstance(node, ast.Compare) else node
+    what = case.text(scores, SHORT)
+    return f"a loss of {what} itself, such as a cross entropy: a count of answers has no slope"
 
 
 def _switched(case: Case, step: Step, finding: Finding, edits: list[Edit]) -> None:

@@ -54,6 +54,11 @@ def domain_of(word: str) -> Any:
     return next((row.domain for row in declarations(word) if row.domain is not None), None)
 
 
+def logarithm_of(word: str) -> str:
+    """The function that log() of what a word returns is in one piece; "" where there is none."""
+    return next((row.logarithm for row in declarations(word) if row.logarithm), "")
+
+
 def filled(template: str, texts: Mapping[str, str]) -> str:
     """A template of a declaration with a program's own words in the place of the names."""
     return re.sub(r"\b[a-z_]\w*\b", lambda name: texts.get(name[0], name[0]), template)

@@ -43,7 +43,7 @@ def leaf_finding(case: Case) -> Finding:
         return captured_finding(case, *(one.origin for one in captured[-4:]))
     broken = [one for one in stored if one.known.failed]
     if broken:
-        return _broken(case, broken[-1])
+        return broken_finding(case, broken[-1])
     return _apart(case)
 
 
@@ -259,7 +259,7 @@ def _incoming(case: Case, node: ast.AST) -> str | None:
     return None
 
 
-def _broken(case: Case, one: Pass) -> Finding:
+def broken_finding(case: Case, one: Pass) -> Finding:
     """A pass that ended in an error before it came here."""
     sentence = case.none(f"backward on line {case.line(one.origin)} failed before it reached it.")
     finding = Finding("backward-not-called", sentence)

@@ -10,7 +10,7 @@ from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
 from .cuts import cut_behind, cut_finding
 from .edits import advised, first, floating, replace, requiring, then, without
-from .leaf import leaf_finding, uncalled
+from .leaf import broken_finding, leaf_finding, uncalled
 from .rebound import rebound_finding, update_trial
 from .values import Mark
 
@@ -35,6 +35,9 @@ def cleared_finding(case: Case) -> Finding | None:
     entries = case.entries
     if not entries or entries[-1].kind != "clear" or not case.is_here(entries[-1].origin):
         return None
+    last = case.passes.passes[-1] if case.passes.passes else None
+    if last is not None and last.known.failed and last.number > entries[-1].number:
+        return broken_finding(case, last)
     added = next((e for e in reversed(entries[:-1]) if e.kind != "clear"), None)
     node = entries[-1].origin
     sentence = case.none(f"it was set to None on line {case.line(node)}.")

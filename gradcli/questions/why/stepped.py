@@ -7,6 +7,7 @@ import ast
 from ...recording.optimizers import Optimizer
 from ...recording.sides import is_parameter
 from .case import Case, Finding, Remark
+from .values import name_of
 
 
 def not_stepped_finding(case: Case) -> Finding | None:
@@ -18,6 +19,9 @@ def not_stepped_finding(case: Case) -> Finding | None:
         return None
     if not is_parameter(tensor) and any(one.of_modules for one in made) and _is_input(case):
         return None
+    unregistered = _unregistered(case)
+    if unregistered is not None:
+        return unregistered
     resting = [one for one in made if one.has(tensor)]
     return _resting(case, resting[-1]) if resting else _left_out(case, made)
 
@@ -41,6 +45,39 @@ def _resting(case: Case, one: Optimizer) -> Finding:
     if case.is_here(one.origin):
         finding.causes.append(Remark(one.origin, f"has {name}, and no step() was called on it"))
     finding.advice = "call step() on this optimizer after backward"
+    return finding
+
+
+# What registers the parts of a plain list or dictionary, where they are parameters or modules.
+REGISTERED: dict[type[ast.expr], tuple[str, str]] = {
+    ast.List: ("ParameterList", "ModuleList"), ast.ListComp: ("ParameterList", "ModuleList"),
+    ast.Tuple: ("ParameterList", "ModuleList"), ast.Dict: ("ParameterDict", "ModuleDict"),
+    ast.DictComp: ("ParameterDict", "ModuleDict"),
+}  # fmt: skip
+
+
+def _unregistered(case: Case) -> Finding | None:
+    """It was made in a list that is an attribute of a module, whose parameters() can't see it."""
+    made = case.made
+    if made is None or not is_parameter(case.tensor):
+        return None
+    statement = case.statement(made.node)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(target, ast.Attribute) or not isinstance(statement, ast.Assign):
+        return None
+    classes = REGISTERED.get(type(statement.value))
+    inside = any(isinstance(part, ast.ClassDef) for part in case.ancestors(statement))
+    if classes is None or not inside:
+        return None
+    kind = "dictionary" if classes[0].endswith("Dict") else "list"
+    word = classes[name_of(made.node) != "Parameter"]
+    finding = Finding(
+        "not-registered",
+        f"{case.name}.grad is there, but no optimizer has {case.name}: a module does not see "
+        f"parameters in a plain {kind}.",
+        [Remark(statement.value, f"a plain {kind}, which registers nothing")],
+    )
+    finding.advice = f"{case.whole(target)} = nn.{word}({case.text(statement.value, 200)})"
     return finding
 
 
