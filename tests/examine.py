@@ -21,10 +21,10 @@ SEED = 20260101
 
 def evaluate(lib: Any, text: str, double: bool = False) -> tuple[Any, dict[str, Any]]:
     """The value of a sample and the operands it was made from."""
-    names = scope(lib, double)
+    names = scope(lib, double, f"({text}, x)")  # one at least, where a sample makes its own
     lib.manual_seed(SEED)
     value = eval(compile(text, "<sample>", "eval"), names)
-    return value, {name: names[name] for name in (*FLOATING, "d")}
+    return value, {name: names[name] for name in (*FLOATING, "d") if name in names}
 
 
 def tensors(value: Any, lib: Any) -> Iterator[Any]:

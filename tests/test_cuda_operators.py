@@ -49,7 +49,7 @@ def misplaced(text: str) -> list[Any]:
         gradcli.manual_seed(SEED)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            value = eval(text, scope(gradcli))
+            value = eval(text, scope(gradcli, text=text))
         return [
             (tensor.shape, tensor.device)
             for tensor in tensors(value, gradcli)

@@ -44,7 +44,7 @@ def without_memory(value: Any) -> Any:
     if isinstance(value, dict):
         if value.get("kind") in ("parameter", "buffer"):  # Adam divides by what roundings leave
             value = {**value, "value": None}
-        if "seeds" in value and value.get("number", 1) > 1:  # so do the values behind its first step
+        if "seeds" in value and value.get("number", 1) > 1:  # so do values behind its first step
             value = {**value, "nodes": None}
         return {key: without_memory(v) for key, v in value.items() if key not in MEMORY}
     return [without_memory(item) for item in value] if isinstance(value, list) else value

@@ -182,8 +182,9 @@ def test_parts_go_into_their_tables_only(path: str, kind: type, running: None) -
     if not isinstance(value, Module):
         pytest.skip("holds no parts")
     before = read_by_the_library(value)
+    parts = gradcli.nn.Parameter(leaf().detach()), gradcli.nn.ReLU()
     for name in NAMES:
-        for new in (gradcli.nn.Parameter(leaf().detach()), gradcli.nn.ReLU()):
+        for new in parts:
             with suppress(AttributeError, TypeError, KeyError):
                 set_attribute(value, name, new)
         for place in changed(value, before):

@@ -238,7 +238,7 @@ def test_batched_is_one_by_one(key: str, sample: str) -> None:
     name = _depends(sample)
     if name is None:
         pytest.skip("over no floating operand")
-    names = operand_scope(gradcli, True)
+    names = operand_scope(gradcli, True, sample)
     given = names[name].detach()
     many = gradcli.stack([given, given * 0.875 + 0.03125])
 
@@ -268,7 +268,7 @@ def test_forward_is_backward_transposed(key: str, sample: str) -> None:
         pytest.skip("over no floating operand")
     names = {
         key: value.detach() if isinstance(value, gradcli.Tensor) else value
-        for key, value in operand_scope(gradcli, True).items()
+        for key, value in operand_scope(gradcli, True, sample).items()
     }
     given = names[name]
     direction = (given * 3).sin()

@@ -97,9 +97,19 @@ LIGHT = {
 LONGEST_FILE, LONGEST_FUNCTION = 500, 60
 
 
-def imports(path: Path, top_only: bool = False) -> Iterator[tuple[int, str]]:
+@cache
+def imports(path: Path, top_only: bool = False) -> list[tuple[int, str]]:
     """Line and full name of every module that a file imports, type checking aside."""
-    tree = ast.parse(path.read_text("utf-8"))
+    return list(_imports(path, top_only))
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def _imports(path: Path, top_only: bool) -> Iterator[tuple[int, str]]:
+    tree = parsed(path)
     package = list(path.relative_to(HOUSE.parent).with_suffix("").parts)[:-1]
     for node in tree.body if top_only else _run(tree):
         if isinstance(node, ast.Import):
@@ -263,7 +273,7 @@ def operator_names() -> frozenset[str]:
 def in_tables(path: Path) -> set[str]:
     """The operators that a file names at its top level: keys, elements, words that are split."""
     words: set[str] = set()
-    for statement in ast.parse(path.read_text("utf-8")).body:
+    for statement in parsed(path).body:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
             for node in ast.walk(statement.value):
                 if isinstance(node, ast.Dict):
@@ -300,7 +310,7 @@ def test_the_passage_is_short() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=room)
 def test_first_line_names_the_room(path: Path) -> None:
-    doc = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    doc = ast.get_docstring(parsed(path)) or ""
     parts = path.relative_to(HOUSE).parts
     assert doc, f"{room(path)}.py says nothing about itself"
     if len(parts) > 1:  # a file of the front hall is its own room
@@ -319,7 +329,7 @@ def test_sizes() -> None:
         text = path.read_text("utf-8")
         if text.count("\n") > LONGEST_FILE:
             warnings.warn(f"{room(path)}.py has {text.count(chr(10))} lines", stacklevel=1)
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 length = (node.end_lineno or node.lineno) - node.lineno
                 if length > LONGEST_FUNCTION:

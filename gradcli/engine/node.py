@@ -271,8 +271,9 @@ class Node:
         return self.row.saved_names
 
     def __dir__(self) -> list[str]:
+        kind: Any = type(self)
         saved = (f"_saved_{name}" for name in self.saved_names())
-        return sorted({*_plain_names(type(self)), *getattr(self, "__dict__", ()), *saved})
+        return sorted({*_plain_names(kind), *getattr(self, "__dict__", ()), *saved})
 
     @property
     def freed(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..engine.kept import keep, kept_on
@@ -35,10 +36,17 @@ MISSING: Any = object()
 
 
 class MissingAttribute(AttributeError):
-    """An AttributeError that knows the nearest attribute that is there."""
+    """An AttributeError that knows the nearest attribute that is there.
 
-    near: str | None = None
+    Most are caught, so it looks for that when it is asked.
+    """
+
+    look: Callable[[], str | None] | None = None
     instead: str | None = None  # the advice for a name that is left out on purpose
+
+    @property
+    def near(self) -> str | None:
+        return None if self.look is None else self.look()
 
 
 def missing(value: Any, name: str, message: str | None = None) -> MissingAttribute:
@@ -48,11 +56,14 @@ def missing(value: Any, name: str, message: str | None = None) -> MissingAttribu
     error = MissingAttribute(message or _no_attribute(value, name))
     if type(value) is Namespace:
         error.instead = refused_name(value.path, name)
-        error.near = suggest_member(value.path, name)
+        error.look = partial(suggest_member, value.path, name)
     else:
-        members = members_of(value)
-        error.near = suggestion(name, sorted({*members.methods, *members.properties}))
+        error.look = partial(_near_member, members_of(value), name)
     return error
+
+
+def _near_member(members: Members, name: str) -> str | None:
+    return suggestion(name, sorted({*members.methods, *members.properties}))
 
 
 def _no_attribute(value: Any, name: str) -> str:
