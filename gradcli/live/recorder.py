@@ -51,7 +51,7 @@ class Recorder:
         self.torch = side.torch
         self.changes: deque[Change] = deque(maxlen=1000)
         self.causes: list[Any] = []  # of the error of the pass that failed last
-        self.within: set[int] = set()  # nodes that the last operation made on its way
+        self.within: dict[int, Any] = {}  # nodes that the last operation made on its way
         self.defects: list[Exception] = []  # our own, which never reach the program
         self.passes = PassTeller(self)
         self.packs = getattr(self.torch._C._autograd, "_top_saved_tensors_default_hooks", None)
@@ -344,33 +344,23 @@ class Recorder:
                 self._made(item, fresh)
 
     def _made_within(self, root: Any) -> None:
-        """Tells what an operation made on its way: the weight that a linear layer transposes. What
-        its nodes have saved is all that is known of it."""
-        inner, pending = {id(root)}, [root]
-        for node in pending:
-            for child, _ in node.next_functions:
-                if child is not None and id(child) in self.within:
-                    inner.add(id(child))
-                    pending.append(child)
-        self.within.clear()
-        if len(pending) == 1:
+        """Tells what an operation made on its way: the weight that a linear layer transposes. Of
+        others what its nodes have saved is all that is known."""
+        if not self.within:
             return
+        inner, self.within = self.within, {}
         with self.side.hands_off():
-            for node in pending:
+            for number, node in list(inner.items()):
+                leaf = getattr(node.next_functions[0][0], "variable", None)
+                if leaf is not None and node.name() == "TBackward0":
+                    self.observer.met(inner.pop(number), leaf.t())
+            for node in (root, *inner.values()) if inner else ():
                 for _, value in self.side.kept(node):
                     maker = value.grad_fn
-                    if maker is not None and maker is not root and id(maker) in inner:
-                        inner.discard(id(maker))
+                    if maker is not None and inner.pop(id(maker), None) is not None:
                         self.observer.made(value)
-            for node in pending[1:]:
-                if id(node) in inner:
-                    self.observer.met(node, self._transposed(node))
-
-    @staticmethod
-    def _transposed(node: Any) -> Any:
-        """What a linear layer makes of its weight; of other nodes nothing is known."""
-        leaf = getattr(node.next_functions[0][0], "variable", None)
-        return leaf.t() if leaf is not None and node.name() == "TBackward0" else None
+            for node in inner.values():
+                self.observer.met(node, None)
 
     def label(self, root: Any, origin: Any = None) -> bool:
         """Says of a node, and of those behind it that nobody knows, where they were made.
@@ -393,7 +383,7 @@ class Recorder:
                 if (mark is None or mark.origin is None) and not hasattr(child, "variable"):
                     self._mark(about, origin, packed=packed)
                     pending.append(child)
-                    self.within.add(id(child))
+                    self.within[id(child)] = child
         return True
 
     def _mark(self, about: dict[str, Any], origin: Any, *, packed: bool) -> None:

@@ -1,15 +1,34 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
+  const whole = (text, from = data) => from.packed ? text.replace(/[\ue000-\uf8ff]/g, (sign) => {
+    const at = sign.charCodeAt(0) - 0xe000;
+    return from.pieces[at] ?? " ".repeat(Math.max(0, at - 0x1700));
+  }) : text;
+  const tenth = (value) => Math.round(value * 10) / 10;
+  const indented = (text) => {
+    let depth = 0;
+    return text.split("\n").map((line) => {
+      if (/^(value|grad) = /.test(line)) depth = 0;
+      const space = line && depth ? " ".repeat(7 + depth) : "";
+      for (const sign of line) depth += (sign === "[") - (sign === "]");
+      return space + line;
+    }).join("\n");
+  };
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const one = (selector) => document.querySelector(selector);
+  for (const text of data.drawn.figures) {
+    const page = new DOMParser().parseFromString(whole(text, data.drawn), "text/html");
+    one(".pictures").append(document.importNode(page.querySelector("figure"), true));
+  }
   const figures = all("figure");
   const [range, search, passes] = [one("input[type=range]"), one("input[type=search]"), one("select")];
   const [told, numbers, place, found] = ["told", "numbers", "place", "found"].map((id) => document.getElementById(id));
   const lines = new Map(all("[data-line]").map((line) => [line.dataset.line, line]));
   let pass = 0, view = data.passes[0].view, chosen = null;
 
-  const figure = () => figures.find((f) => +f.dataset.pass === pass && +f.dataset.view === view);
+  // view is the number of a picture, or "0:f12": that one with one fold open
+  const figure = () => figures.find((f) => +f.dataset.pass === pass && f.dataset.view === String(view));
   const picture = () => figure().querySelector("svg");
   const boxes = () => all("g.box", picture());
   const wires = () => all("g.wire", picture());
@@ -23,10 +42,11 @@
     const members = from ? (from.dataset.members || from.dataset.node || "").split(" ") : [];
     pass = nextPass;
     view = nextView;
-    figures.forEach((f) => { f.hidden = +f.dataset.pass !== pass || +f.dataset.view !== view; });
+    const shown = figure();
+    figures.forEach((f) => { f.hidden = f !== shown; });
     all("button[data-view]").forEach((b) => {
       b.hidden = +b.dataset.view >= data.passes[pass].views;
-      b.setAttribute("aria-pressed", String(+b.dataset.view === view));
+      b.setAttribute("aria-pressed", String(b.dataset.view === String(view)));
     });
     range.max = data.passes[pass].steps.length;
     if (+range.value > +range.max) range.value = range.max;
@@ -44,9 +64,83 @@
   }
 
   function open(fold) {
-    const more = view + 1;
-    if (more < data.passes[pass].views) show(pass, more, fold);
+    const base = parseInt(view), key = fold.id.slice(figure().dataset.prefix.length);
+    const alone = data.passes[pass].opens[base]?.[key];
+    if (alone) {
+      const name = `${base}:${key}`;
+      if (!figures.some((f) => +f.dataset.pass === pass && f.dataset.view === name)) unfold(base, key, alone);
+      show(pass, name, fold);
+    } else if (base + 1 < data.passes[pass].views) show(pass, base + 1, fold);
     else choose(fold);
+  }
+
+  // ---- a picture with one fold open: boxes and wires of other pictures, moved
+
+  function unfold(base, key, told) {
+    const known = [];
+    for (const f of figures) if (+f.dataset.pass === pass && /^\d+$/.test(f.dataset.view)) known[+f.dataset.view] = f;
+    const from = known[base], prefix = `o${figures.length}-`, old = from.querySelector("svg");
+    const [width, height] = told.size, svg = old.cloneNode(false);
+    const renamed = (element, before) => {
+      for (const e of [element, ...element.querySelectorAll("*")])
+        for (const { name, value } of [...e.attributes])
+          if (value.includes(before) && /^(id|data-from|data-to|marker-start|aria-labelledby)$/.test(name))
+            e.setAttribute(name, value.replaceAll(before, prefix));
+      return element;
+    };
+    const copied = (element, before) => renamed(element.cloneNode(true), before);
+    const parsed = (markup) => {
+      const text = `<svg xmlns="http://www.w3.org/2000/svg">${markup}</svg>`;
+      const group = new DOMParser().parseFromString(text, "image/svg+xml").documentElement.firstElementChild;
+      return renamed(document.importNode(group, true), "@-");
+    };
+    renamed(svg, from.dataset.prefix);
+    svg.setAttribute("width", width);
+    svg.setAttribute("height", height);
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    for (const e of old.children) {
+      const same = ["title", "desc", "defs", "rect"].includes(e.localName);
+      if (!same && e.localName !== "text") continue;
+      const kept = copied(e, from.dataset.prefix), y = +e.getAttribute("y");
+      if (!same && y > 60) kept.setAttribute("y", tenth(y + +height - +old.getAttribute("height")));
+      svg.append(kept);
+    }
+    const page = svg.querySelector("rect.page");
+    page.setAttribute("width", width);
+    page.setAttribute("height", height);
+    const wiresOf = known.map((f) => all("g.wire", f)), boxesOf = known.map((f) => all("g.box", f));
+    const moved = (element, right, down) => {
+      for (const e of all("rect, text", element)) {
+        e.setAttribute("x", tenth(+e.getAttribute("x") + right));
+        e.setAttribute("y", tenth(+e.getAttribute("y") + down));
+      }
+      return element;
+    };
+    const put = (group) => {
+      group.classList.remove("way", "chosen", "now", "found", "lit", "later");
+      svg.append(group);
+      return group;
+    };
+    for (const [at, right, down, ...places] of told.wires)
+      for (const which of places) {
+        const path = put(moved(copied(wiresOf[at][which], known[at].dataset.prefix), right, down)).querySelector("path");
+        const pair = (all, x, y) => `${tenth(+x + right)} ${tenth(+y + down)}`;
+        path.setAttribute("d", path.getAttribute("d").replace(/(-?[\d.]+) (-?[\d.]+)/g, pair));
+      }
+    for (const [at, which, path, right, down] of told.bent)
+      put(moved(copied(wiresOf[at][which], known[at].dataset.prefix), right, down)).querySelector("path").setAttribute("d", path);
+    const fresh = told.new.map(parsed);
+    fresh.filter((e) => e.classList.contains("wire")).forEach(put);
+    for (const [at, right, down, ...places] of told.boxes)
+      for (const which of places) put(moved(copied(boxesOf[at][which], known[at].dataset.prefix), right, down));
+    fresh.filter((e) => e.classList.contains("box")).forEach(put);
+    const made = from.cloneNode(false);
+    Object.assign(made.dataset, { view: `${base}:${key}`, prefix });
+    made.hidden = true;
+    made.append(svg);
+    from.after(made);
+    figures.push(made);
+    listen(svg);
   }
 
   // ---- the ways through a box, its lines, its numbers
@@ -93,7 +187,7 @@
     const title = [box.querySelector("title").textContent, ...words].join("\n");
     const id = box.dataset.node || box.dataset.ref;
     const more = data.passes[pass].numbers[id];
-    numbers.textContent = more ? `${title}\n\n${more}` : title;
+    numbers.textContent = more ? `${title}\n\n${indented(whole(more))}` : title;
     current(linesOf(box)[0]);
   }
 
@@ -109,22 +203,22 @@
 
   function walk() {
     const steps = data.passes[pass].steps, at = +range.value;
-    const step = at ? steps[at - 1] : null;
-    const reached = at === steps.length ? Infinity : step ? step.number : 0;
+    const [number, id, line, text] = (at && steps[at - 1]) || [];
+    const step = at > 0;
+    const reached = at === steps.length ? Infinity : step ? number : 0;
     clear("now");
     const late = new Set();
     for (const box of boxes()) {
-      const number = +box.dataset.step;
-      const later = number > reached;
+      const later = +box.dataset.step > reached;
       box.classList.toggle("later", later);
       if (later) late.add(box.id);
-      if (step && at < steps.length && box.dataset.node === String(step.id)) box.classList.add("now");
+      if (step && at < steps.length && box.dataset.node === String(id)) box.classList.add("now");
     }
     for (const wire of wires()) wire.classList.toggle("later", late.has(wire.dataset.to));
-    place.textContent = steps.length ? `${step ? `step ${step.number}` : "before"} of ${data.passes[pass].count}` : "no pass";
-    told.textContent = step ? step.text : data.passes[pass].start;
+    place.textContent = steps.length ? `${step ? `step ${number}` : "before"} of ${data.passes[pass].count}` : "no pass";
+    told.textContent = step ? whole(text) : data.passes[pass].start;
     range.setAttribute("aria-valuetext", place.textContent);
-    if (step && step.line) current(step.line);
+    if (step && line) current(line);
   }
 
   // ---- search
@@ -140,7 +234,11 @@
 
   // ---- events
 
-  for (const svg of all("svg.gradcli")) {
+  function listen(svg) {
+    for (const box of all("g.box", svg)) {
+      box.setAttribute("tabindex", "0");
+      box.setAttribute("role", "button");
+    }
     svg.addEventListener("pointerover", (event) => {
       const box = event.target.closest("g.box");
       if (box) mark(box); else leave();
@@ -167,6 +265,7 @@
       if (wire) { event.preventDefault(); document.getElementById(wire.dataset[near[1]]).focus(); }
     });
   }
+  all("svg.gradcli").forEach(listen);
   for (const [number, line] of lines) {
     const lit = () => {
       clear("lit");

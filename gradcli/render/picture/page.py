@@ -23,8 +23,10 @@ from ..text import Look, counted, paint
 from . import style
 from .drawing import Drawing, Wish
 from .geometry import Picture, picture
+from .packing import MARKUP, Table, outdented
 from .svg import drawing as drawn_svg
 from .svg import escaped
+from .unfolding import unfolded
 
 HERE = Path(__file__).parent
 TOLD_AT_EACH_END = 30  # steps of a long pass
@@ -41,6 +43,7 @@ class _Views(NamedTuple):
 
     pictures: list[Picture]
     first: int
+    opens: list[dict[str, Any]]  # for each, the same with one fold open, by the fold's key
 
 
 def html(
@@ -64,23 +67,51 @@ def html(
     yield Terminal(_header(title, list(reversed(reports)), passes[0]))
     yield Terminal(_aside(source, last))
     yield Terminal('<section class="pictures" aria-label="pictures">\n')
-    for number, (report, views) in enumerate(zip(reversed(reports), passes, strict=True)):
-        for at, view in enumerate(views.pictures):
-            hidden = "" if number == 0 and at == views.first else " hidden"
-            yield Terminal(f'<figure data-pass="{number}" data-view="{at}"{hidden}>\n')
-            steps = _numbers_of_steps(report)
-            yield from drawn_svg(view, prefix=f"p{number}v{at}-", steps=steps)
-            yield Terminal("\n</figure>\n")
+    yield from _figure(0, passes[0].first, reports[-1], passes[0])
     data = [
         _data(report, views)
         for report, views in zip(reversed(reports), passes, strict=True)
     ]  # fmt: skip
-    encoded = json.dumps({"passes": data}, ensure_ascii=False, separators=(",", ":"))
+    table = Table(text for one in data for text in _texts(one))
+    for one in data:
+        for step in one["steps"]:
+            step[-1] = table.packed(step[-1])
+        one["numbers"] = {node: table.packed(text) for node, text in one["numbers"].items()}
+    others = [
+        str(piece)
+        for number, (report, views) in enumerate(zip(reversed(reports), passes, strict=True))
+        for at in range(len(views.pictures))
+        if (number, at) != (0, passes[0].first)
+        for piece in ["".join(_figure(number, at, report, views))]
+    ]
+    markup = Table(others, MARKUP)
+    whole = {
+        "packed": table.is_used, "pieces": table.pieces, "passes": data,
+        "drawn": {"packed": markup.is_used, "pieces": markup.pieces,
+                  "figures": [markup.packed(one) for one in others]},
+    }  # fmt: skip
+    encoded = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
     encoded = encoded.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     yield Terminal(
         f'</section>\n</main>\n<script type="application/json" id="data">{encoded}</script>\n'
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
+
+
+def _figure(number: int, at: int, report: Report, views: _Views) -> Iterator[Terminal]:
+    """One picture of a pass. All but the one that is shown first wait as texts for the script."""
+    prefix = f"p{number}v{at}-" if number else f"v{at}-"
+    hidden = "" if number == 0 and at == views.first else " hidden"
+    which = f'data-pass="{number}" data-view="{at}" data-prefix="{prefix}"'
+    yield Terminal(f"<figure {which}{hidden}>\n")
+    yield from drawn_svg(views.pictures[at], prefix=prefix, steps=_numbers_of_steps(report))
+    yield Terminal("\n</figure>\n")
+
+
+def _texts(data: dict[str, Any]) -> Iterator[str]:
+    """What is told of the steps and of the boxes of a pass."""
+    yield from (step[-1] for step in data["steps"])
+    yield from data["numbers"].values()
 
 
 def _digest(text: str) -> str:
@@ -92,6 +123,7 @@ def _views(report: Report, wish: Wish, *, sideways: bool) -> _Views:
     wishes = (wish._replace(fold=True, expand=False), wish._replace(fold=False, expand=False),
               wish._replace(fold=False, expand=True))  # fmt: skip
     pictures: list[Picture] = []
+    drawn_for: list[Wish] = []
     known: dict[tuple[object, ...], int] = {}
     first = 0
     drawing = Drawing(report)
@@ -100,10 +132,14 @@ def _views(report: Report, wish: Wish, *, sideways: bool) -> _Views:
         number = known.setdefault(tuple((box.key, box.members) for box in drawn.boxes), len(known))
         if number == len(pictures):
             pictures.append(picture(drawn, sideways=sideways))
+            drawn_for.append(one)
         if (one.fold, one.expand) == (wish.fold, wish.expand and not wish.fold):
             first = number
     order = sorted(range(len(pictures)), key=lambda at: len(pictures[at].boxes))
-    return _Views([pictures[at] for at in order], order.index(first))
+    views = [pictures[at] for at in order]
+    asked = [drawn_for[at] for at in order]
+    opens = unfolded(drawing, asked, views, _numbers_of_steps(report), sideways=sideways)
+    return _Views(views, order.index(first), opens)
 
 
 # ---------------------------------------------------------------- the parts of the page
@@ -194,6 +230,7 @@ def _data(report: Report, views: _Views) -> dict[str, Any]:
     return {
         "views": len(views.pictures),
         "view": views.first,
+        "opens": views.opens,
         "count": 0 if walk is None else len(walk.steps),
         "start": _start(walk),
         "steps": [] if walk is None else list(_steps(walk, shown)),
@@ -210,8 +247,9 @@ def _start(walk: WalkFact | None) -> str:
     return block(f"{walk.text or 'The pass'}{at} begins at {roots}.")
 
 
-def _steps(walk: WalkFact, shown: set[int]) -> Iterator[dict[str, Any]]:
-    """What each step says; of a long pass both ends, and the boxes between them."""
+def _steps(walk: WalkFact, shown: set[int]) -> Iterator[list[Any]]:
+    """Number, node, line, and what each step says; of a long pass both ends, and the boxes between
+    them."""
     count = len(walk.steps)
     places = set(range(count))
     if count > MOST_TOLD:
@@ -226,7 +264,7 @@ def _steps(walk: WalkFact, shown: set[int]) -> Iterator[dict[str, Any]]:
         if place > before + 1:
             text = f"{counted(place - before - 1, 'step')} not told\n\n{text}"
         before = place
-        yield {"number": step.number, "id": step.id, "line": step.line, "text": text}
+        yield [step.number, step.id, step.line, text]
 
 
 def _numbers(report: Report, shown: set[int]) -> Iterator[tuple[str, str]]:
@@ -238,7 +276,8 @@ def _numbers(report: Report, shown: set[int]) -> Iterator[tuple[str, str]]:
             continue
         for name, text in (("value", flow.text), ("grad", flow.grad_text)):
             if text:
-                found.setdefault(flow.node, []).append(f"{name} = {_bounded(block(text), room)}")
+                whole = _bounded(outdented(block(text)), room)
+                found.setdefault(flow.node, []).append(f"{name} = {whole}")
     for node, texts in found.items():
         yield str(node), "\n".join(texts)
 

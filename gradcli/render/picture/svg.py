@@ -56,9 +56,9 @@ def drawing(
     yield Terminal(_markers(prefix))
     yield Terminal(f'<rect class="page" width="{width}" height="{height}"/>\n')
     for strand in picture.wires:
-        yield Terminal(_wire(strand, prefix, sideways=picture.sideways))
+        yield Terminal(wire_markup(strand, prefix, sideways=picture.sideways))
     for drawn in picture.boxes:
-        yield Terminal(_box(drawn, prefix, steps))
+        yield Terminal(box_markup(drawn, prefix, steps))
     for x, y, row in picture.notes:
         yield Terminal(_text(x, y, row))
     yield Terminal("</svg>")
@@ -74,7 +74,8 @@ def _markers(prefix: str) -> str:
     return f"<defs>{heads}</defs>\n"
 
 
-def _wire(strand: Strand, prefix: str, *, sideways: bool) -> str:
+def wire_markup(strand: Strand, prefix: str, *, sideways: bool) -> str:
+    """The group of a wire."""
     wire = strand.wire
     kind = {"": "minus" if wire.negative else "plus", "none": "nothing"}.get(wire.kind, wire.kind)
     head = "zero" if kind == "nothing" else kind
@@ -92,7 +93,8 @@ def _wire(strand: Strand, prefix: str, *, sideways: bool) -> str:
     )
 
 
-def _box(drawn: Drawn, prefix: str, steps: Mapping[int, int] | None) -> str:
+def box_markup(drawn: Drawn, prefix: str, steps: Mapping[int, int] | None) -> str:
+    """The group of a box."""
     box = drawn.box
     classes = ["box", box.kind, *(f"is{mark}" if mark == "bad" else mark for mark in box.marks)]
     lines = f' data-lines="{" ".join(map(int.__repr__, box.lines))}"' if box.lines else ""
@@ -102,8 +104,8 @@ def _box(drawn: Drawn, prefix: str, steps: Mapping[int, int] | None) -> str:
         which = f'data-{"ref" if box.kind == "again" else "node"}="{box.node}"'
     if steps is not None:
         last = max((steps.get(node, 0) for node in box.members or (box.node,)), default=0)
-        role = 'role="button" aria-expanded="false"' if box.kind == "fold" else 'role="button"'
-        which += f' data-step="{last}" tabindex="0" {role}'
+        which += f' data-step="{last}"'
+        which += ' aria-expanded="false"' if box.kind == "fold" else ""
     body = "".join(_body(drawn))
     return (
         f'<g class="{" ".join(classes)}" id="{prefix}{box.key}" {which}{lines}>'
@@ -134,4 +136,4 @@ def _text(x: float, y: float, row: Row, end: str = "\n") -> str:
             f"{escaped(row.text)}</text>{end}")  # fmt: skip
 
 
-__all__ = ["FOOT", "drawing", "escaped", "svg"]
+__all__ = ["FOOT", "box_markup", "drawing", "escaped", "svg", "wire_markup"]
