@@ -6,10 +6,10 @@ The library face and the language read the same table. Looking at the names load
 from __future__ import annotations
 
 import functools
-import re
 from importlib import import_module
 from typing import Any
 
+from .deeper_paths import DEEPER, is_file, package_of
 from .engine.class_name import name_in_messages
 from .engine.run_state import run_state
 
@@ -208,29 +208,6 @@ SPACES = frozenset(
 ) | frozenset(LISTED)
 
 
-NN_MODULE = re.compile(r"nn\.modules\.[a-z]+")  # where PyTorch keeps its layers
-# Where it keeps its distributions: a file for each.
-DISTRIBUTION = re.compile(r"distributions\.(?!kl_divergence)[a-z]\w*")
-# Deeper paths that PyTorch keeps classes at -> the package that publishes the same names.
-DEEPER = {
-    "nn.parameter": "nn", "nn.modules": "nn", "autograd.variable": "autograd",
-    "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils",
-    "nn.utils.convert_parameters": "nn.utils",
-    **{f"optim.{module}": "optim" for module in (
-        "adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rprop "
-        "sgd").split()},
-    **{f"utils.data.{module}": "utils.data" for module in (
-        "dataloader dataset sampler").split()},
-}  # fmt: skip
-
-
-def _package(space: str) -> str:
-    """The package that publishes what stands below a deeper path; the path itself where it does."""
-    if DISTRIBUTION.fullmatch(space):
-        return "distributions"
-    return "nn" if space.startswith("nn.modules.") else DEEPER.get(space, space)
-
-
 # Switches of PyTorch that programs set, with what they are at first. None changes a number here.
 FLAGS: dict[str, Any] = {
     "backends.cudnn.deterministic": False, "backends.cudnn.benchmark": False,
@@ -280,8 +257,8 @@ def has(name: str) -> bool:
     if name in PLACES or name in CONSTANTS or name in catalogue.functions or name in SPACES:
         return True
     space, _, last = name.rpartition(".")
-    if _package(space) != space:
-        near = f"{_package(space)}.{last}"
+    if package_of(space) != space:
+        near = f"{package_of(space)}.{last}"
         return has(near) and not is_space(near)
     if space in PACKAGES:
         return last in import_module(PACKAGES[space]).__all__
@@ -297,8 +274,7 @@ def is_space(name: str) -> bool:
     return (
         name in SPACES
         or name in DEEPER
-        or NN_MODULE.fullmatch(name) is not None
-        or DISTRIBUTION.fullmatch(name) is not None
+        or is_file(name)
         or any(path.startswith(below) for known in (PLACES, catalogue.functions) for path in known)
     )
 
@@ -340,8 +316,8 @@ def resolve(name: str) -> Any:
 
         return typed_tensor(name.removesuffix("Tensor"))
     space, _, last = name.rpartition(".")
-    if _package(space) != space:
-        return resolve(f"{_package(space)}.{last}")
+    if package_of(space) != space:
+        return resolve(f"{package_of(space)}.{last}")
     if space in PACKAGES:
         module_ = import_module(PACKAGES[space])
         if last in module_.__all__:
@@ -360,9 +336,9 @@ class Space:
         object.__setattr__(self, "path", path)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
         full = f"{self.path}.{name}" if self.path else name
+        if name.startswith("__") and full not in CONSTANTS:
+            raise AttributeError(name)
         return flags.values[full] if full in FLAGS else resolve(full)
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy
@@ -333,6 +334,11 @@ def _of_stream(text: str) -> dict[str, list[str]]:
 
 
 def inputs() -> dict[str, Any]:
+    return {name: array.copy() for name, array in _drawn().items()}
+
+
+@cache
+def _drawn() -> dict[str, Any]:
     draw = numpy.random.RandomState(3)
     v = numpy.arange(60000.0)
     return {
@@ -382,7 +388,7 @@ def check(call: str, stream: Callable[[int], Any], own: Callable[[int], Any], as
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert shown(result) == shown(expected)
-    assert all(shown(arrays[name]) == shown(theirs[name]) for name in inputs())
+    assert all(shown(arrays[name]) == shown(theirs[name]) for name in _drawn())
     assert sum(asked) + SMALL >= peak, f"{call} asks for {sum(asked):,} and takes {peak:,}"
 
 

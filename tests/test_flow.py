@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from gradcli.render.text import Look
 PROGRAMS = {name: text for name, (text, _) in PLANTED.items()} | HEALTHY
 
 
+@cache
 def report(text: str) -> FlowReport:
     found = flow_report(recorded(Request(text.encode(), "train.expr"), None))
     assert found.error is None, found.error

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import pydoc
 import re
-from importlib import metadata
+from functools import reduce
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from mypy import api
 
 import gradcli as torch
 from gradcli import stubs
+from gradcli.namespace import SPACES, names
 
 HOUSE = Path(stubs.__file__).parent
 PROGRAM = """\
@@ -120,3 +122,14 @@ def test_classes_are_called_as_pytorch_calls_them() -> None:
     with pytest.raises(TypeError, match=r"operand type\(s\) for -: 'torch.Size' and 'int'"):
         x.shape - 1  # type: ignore[operator]
     assert torch.__version__ == metadata.version("gradcli")  # it is one module under two names
+
+
+def test_every_name_is_there() -> None:
+    """Whatever of the package is loaded; and a name that is none is refused."""
+    import_module("gradcli.autograd")
+    for name in names():
+        reduce(getattr, name.split("."), torch)
+    for space in SPACES:
+        found = reduce(getattr, space.split("."), torch)
+        with pytest.raises(AttributeError, match="nonsense"):
+            found.nonsense  # noqa: B018 - reading it is what fails

@@ -74,4 +74,8 @@ def __getattr__(name: str) -> Any:
         from . import gradient_check
 
         return getattr(gradient_check, name)
-    raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
+    if name.startswith("__"):
+        raise AttributeError(name)
+    from ..namespace import resolve
+
+    return resolve(f"autograd.{name}")

@@ -29,12 +29,7 @@ SCHEDULES = frozenset({"schedule", "cyclic", "one_cycle", "lr_scheduler"})
 def home_of(room: str, name: str) -> str:
     """PyTorch's module for a class of a room such as `nn.linear`."""
     package, _, inner = room.partition(".")
-    if package == "nn" and inner.partition(".")[0] not in (
-        "utils",
-        "init",
-        "parameter",
-        "parallel",
-    ):
+    if package == "nn" and inner.partition(".")[0] not in ROOMS_OF_THEIR_OWN:
         own = next((home for start, home in STARTS.items() if name.startswith(start)), None)
         return f"torch.nn.modules.{OWN.get(name) or own or ROOMS.get(inner, inner)}"
     if package == "optim":
@@ -43,6 +38,10 @@ def home_of(room: str, name: str) -> str:
         if inner in SCHEDULES:
             return "torch.optim.lr_scheduler"
         return f"torch.optim.{'optimizer' if inner == 'optimizer' else name.lower()}"
+    if room == "utils.data":
+        kinds = {"Sampler": "sampler", "DataLoader": "dataloader"}
+        home = next((home for end, home in kinds.items() if name.endswith(end)), "dataset")
+        return f"torch.utils.data.{home}"
     if room == "engine.mode":
         return f"torch.autograd.{'anomaly_mode' if 'anomaly' in name else 'grad_mode'}"
     return f"torch.{room}"

@@ -1,0 +1,44 @@
+"""deeper_paths: files of PyTorch that programs import from, and who publishes their names here."""
+
+from __future__ import annotations
+
+# Where PyTorch keeps its layers and its distributions: the names of its files.
+NN_MODULES = frozenset(
+    "activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold "
+    "instancenorm lazy linear loss module normalization padding pixelshuffle pooling rnn sparse "
+    "transformer upsampling utils".split()
+)
+DISTRIBUTIONS = frozenset(
+    "bernoulli beta binomial categorical cauchy chi2 constraints continuous_bernoulli dirichlet "
+    "distribution exp_family exponential fishersnedecor gamma generalized_pareto geometric gumbel "
+    "half_cauchy half_normal independent inverse_gamma kl kumaraswamy laplace lkj_cholesky "
+    "log_normal logistic_normal lowrank_multivariate_normal mixture_same_family multinomial "
+    "multivariate_normal negative_binomial normal one_hot_categorical pareto poisson "
+    "relaxed_bernoulli relaxed_categorical studentT transformed_distribution transforms uniform "
+    "utils von_mises weibull wishart".split()
+)
+# Deeper paths that PyTorch keeps classes at -> the package that publishes the same names.
+DEEPER = {
+    "nn.parameter": "nn", "nn.modules": "nn", "autograd.variable": "autograd",
+    "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils",
+    "nn.utils.convert_parameters": "nn.utils",
+    **{f"optim.{module}": "optim" for module in (
+        "adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rprop "
+        "sgd").split()},
+    **{f"utils.data.{module}": "utils.data" for module in (
+        "dataloader dataset sampler").split()},
+}  # fmt: skip
+
+
+def package_of(space: str) -> str:
+    """The package that publishes what stands below a deeper path; the path itself where it does."""
+    if is_file(space):
+        return "nn" if space.startswith("nn") else "distributions"
+    return DEEPER.get(space, space)
+
+
+def is_file(path: str) -> bool:
+    """Is it a file of PyTorch's that classes are in?"""
+    package, _, last = path.rpartition(".")
+    known = {"nn.modules": NN_MODULES, "distributions": DISTRIBUTIONS}.get(package, ())
+    return last in known
