@@ -89,6 +89,33 @@ def test_an_answer_runs_no_method_of_the_program(line: str, tmp_path: Path) -> N
     assert ended.returncode == 0, ended.stderr
 
 
+# Views of more elements than can be looked at, one after another; some overlap.
+BOUNDLESS = """
+a = torch.ones(2000, requires_grad=True)
+x = a[:1].expand(10 ** 12)
+z = x[:, None].expand(10 ** 12, 3)
+w = a.expand(10 ** 9, 2000)
+v = a.as_strided((1000, 10 ** 9), (1, 0))
+c = torch.ones(1).expand(10 ** 12)
+y = a[0] * 2
+y.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["run", "trace", "trace --saved --all", "trace --stats", "trace --profile", "grad --wrt a",
+     "step", "paths --of y --wrt a", "why a", "flow", "check --no-numeric", "trace --format svg"],
+)  # fmt: skip
+def test_an_answer_looks_once_at_what_is_repeated(line: str, tmp_path: Path) -> None:
+    file = tmp_path / "boundless.expr"
+    file.write_text(BOUNDLESS)
+    name, *options = line.split()
+    ended = here(name, str(file), *options, "--max-steps", "100000", "--max-memory", "64MiB")
+    needs_all = name in ("grad", "step", "check")  # their facts hold every value
+    assert ended.returncode == (4 if needs_all else 0), ended.stderr
+
+
 DIGITS = "9" * 5000  # more than int() takes
 
 

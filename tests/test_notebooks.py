@@ -83,10 +83,18 @@ def test_an_error_says_cell_and_line(tmp_path: Path) -> None:
 
 def test_what_is_no_notebook(tmp_path: Path) -> None:
     file = tmp_path / "notes.ipynb"
-    for text in ("x = 1", "[]", '{"cells": [{"cell_type": "code"}]}', "[" * 100_000):
+    cell = '{"cells": [{"cell_type": "code", "source": %s}]}'
+    parts = (cell % source for source in ('{"x": 1}', "5", "null", "[1]", '"\\ud800"', "9" * 9000))
+    for text in ("x = 1", "[]", '{"cells": [{"cell_type": "code"}]}', "[" * 100_000, *parts):
         file.write_text(text)
         done = command("run", str(file))
         assert done.returncode == 3 and "is not a notebook" in done.stderr, done.stderr
+
+
+def test_many_cells_take_the_time_of_their_text(tmp_path: Path) -> None:
+    file = tmp_path / "script.py"
+    file.write_text("# %%\nx = 1\n" * 20_000 + "x")
+    assert command("run", str(file)).stdout == "1\n"
 
 
 def test_cells_of_a_script(tmp_path: Path) -> None:

@@ -26,6 +26,13 @@ def check_dimensions(count: int) -> None:
         raise RuntimeError(f"only tensors with up to {MOST_DIMENSIONS} dims are supported")
 
 
+def once(data: Any) -> Any:
+    """An array without its repetitions: of each expanded dimension the first element."""
+    if 0 not in data.strides:
+        return data
+    return data[tuple(slice(0, 1) if step == 0 else slice(None) for step in data.strides)]
+
+
 def contiguous_strides(sizes: Sequence[int], item: int = 1) -> Sizes:
     """Row-major strides, in elements or in bytes."""
     strides, step = [], item

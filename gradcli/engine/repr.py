@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from math import isfinite
+from math import isfinite, prod
 from typing import Any, NamedTuple
 
+from .device import module_of
 from .dtypes import BY_NAME as DTYPES
 from .dtypes import COMPLEX, FLOATING, DType, default_complex, default_dtype
+from .mode import state
 from .run_state import run_state
 
 PREFIX = "tensor("
@@ -170,12 +172,13 @@ def _body(array: Any, kind: DType, options: PrintOptions) -> str:
 def _edges(array: Any, edgeitems: int) -> tuple[Any, tuple[bool, ...]]:
     """The part of a long array that is shown, and which axes were shortened for it."""
     cut = tuple(length > 2 * edgeitems for length in array.shape)
-    for axis, shortened in enumerate(cut):
-        if shortened:
-            length = array.shape[axis]
-            shown = [*range(edgeitems), *range(length - edgeitems, length)]
-            array = array[(slice(None),) * axis + (shown,)]  # `take` would copy all of it first
-    return array, cut
+    shown = [
+        [*range(edgeitems), *range(length - edgeitems, length)] if shortened else range(length)
+        for length, shortened in zip(array.shape, cut, strict=True)
+    ]
+    state.reserve(prod(map(len, shown)) * array.itemsize)
+    # Of all axes at once: an expanded one is never copied whole.
+    return array[module_of(array).ix_(*shown)], cut
 
 
 class _Layout(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from bisect import bisect_right
 from typing import Any, NamedTuple
 
 from ..diagnostics import CELL_MARK, CellLine
@@ -60,10 +61,12 @@ def read(data: bytes, only: int | None) -> Cells:
 
 
 def _joined(source: Any) -> str:
-    text = source if isinstance(source, str) else "".join(source)
-    if not isinstance(text, str):
-        raise TypeError(text)
-    return text.rstrip("\n").replace("\r\n", "\n").replace("\0", "")
+    if isinstance(source, list):
+        source = "".join(source)
+    if not isinstance(source, str):
+        raise TypeError("a cell is a text, or a list of lines")
+    source.encode("utf-8")  # JSON can write halves of a letter
+    return source.rstrip("\n").replace("\r\n", "\n").replace("\0", "")
 
 
 def without_magics(source: str) -> tuple[str, int]:
@@ -119,11 +122,11 @@ def count_within_cells(body: list[ast.stmt], text: str, begins: list[int]) -> No
 def mark_echoes(body: list[ast.stmt], text: str, begins: list[int]) -> None:
     """A cell's last value is shown, unless a semicolon stands behind it."""
     lines = text.split("\n")
-    cells = begins if begins and begins[0] == 1 else [1, *begins]
-    for place, start in enumerate(cells):
-        end = cells[place + 1] if place + 1 < len(cells) else len(lines) + 1
-        inside = [node for node in body if start <= node.lineno < end and not hasattr(node, "wish")]
-        last: Any = inside[-1] if inside else None
+    last_in: dict[int, ast.stmt] = {}  # by the number of the mark above it
+    for node in body:
+        if not hasattr(node, "wish"):
+            last_in[bisect_right(begins, node.lineno)] = node
+    for last in last_in.values():
         if isinstance(last, ast.Expr) and not _is_silenced(lines, last):
             last.echo = True  # type: ignore[attr-defined]
 

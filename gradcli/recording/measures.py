@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..engine.tensor import Tensor
 from .sides import array_of as side_array
-from .sides import is_live
+from .sides import is_live, looked_at
 
 
 class Measure(NamedTuple):
@@ -33,13 +33,17 @@ def array_of(value: Any) -> Any:
 
 def measured(value: Any) -> Measure:
     """All of it at once."""
-    size = abs(array_of(value)).astype("float64")
-    if not size.size:
+    array = array_of(value)
+    if not array.size:
         return Measure(0.0, 0.0, 0, 0, 0)
+    some = looked_at(array) if array.ndim else array
+    times = array.size // some.size
+    size = abs(some).astype("float64")
     bad = size.size - int((size < inf).sum())
     zeros = int((size == 0).sum())
     top = float(size.max())  # NaN wins
-    return Measure(_norm(size, top), top, zeros, bad, size.size)
+    norm = _norm(size, top) * sqrt(times)
+    return Measure(norm, top, zeros * times, bad * times, array.size)
 
 
 def _norm(size: Any, top: float) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
+from ..engine.mode import state
 from ..engine.tensor import Tensor, from_array, plain
 from .collect import numbers, range_of, text_of
 from .facts import Nested, Spread
-from .sides import is_live, sides
+from .sides import is_live, looked_at, sides
 
 LARGEST = 4096  # elements of a value that is kept
 
@@ -40,12 +41,20 @@ def snapshot(value: Any, largest: float = LARGEST) -> Any:
         return Number(data, tensor._kind)  # it can't change
     if data.size <= largest:
         return plain(data.copy(), tensor._kind)
-    low, high = data.min(), data.max()
-    ordered = data.dtype.kind in "fiu" and low == low and high == high
-    if not ordered:
-        return Summary(data.shape, None)
-    flat = data.reshape(-1)
-    return Summary(data.shape, Spread(float(low), float(high), float(flat.mean()), norm_of(flat)))
+    return Summary(data.shape, _spread(data))
+
+
+def _spread(data: Any) -> Spread | None:
+    """The range of an array; an expanded one may have more elements than can be looked at."""
+    some = looked_at(data)
+    low, high = some.min(), some.max()
+    if data.dtype.kind not in "fiu" or low != low or high != high:
+        return None
+    if not some.flags.c_contiguous:
+        state.reserve(some.nbytes)
+    flat = some.reshape(-1)
+    norm = norm_of(flat) * sqrt(data.size / some.size)
+    return Spread(float(low), float(high), float(flat.mean()), norm)
 
 
 def norm_of(flat: Any) -> float:
