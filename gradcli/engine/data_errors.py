@@ -16,6 +16,7 @@ from .tensor import Tensor
 from .wrapped import unwrapped
 
 SEQUENCES = (list, tuple, range)
+PER_LIST = 8  # steps that looking into one takes
 LEAF_BYTES = 32  # what a number takes in a list
 
 
@@ -106,7 +107,8 @@ def _leaves(data: Any) -> Iterator[Any]:
                 if id(item) in above:
                     yield CIRCLE
                     return
-                state.charge(len(item))  # few lists that share others are many on the way through
+                # Few lists that share others are many on the way through.
+                state.charge(PER_LIST + len(item))
                 above.add(id(item))
                 stack.append((id(item), iter(item)))
                 break
@@ -133,7 +135,7 @@ def _stored(data: Any, shape: list[int], integers: bool) -> Exception | None:
                 return ValueError(
                     f"expected sequence of length {shape[dim]} at dim {dim} (got {len(item)})"
                 )
-            state.charge(len(item))
+            state.charge(PER_LIST + len(item))
             stack.append(iter([(part, dim + 1) for part in item]))
             break
         else:
