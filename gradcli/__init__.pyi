@@ -1221,6 +1221,7 @@ def exp(input: _Tensor, *, out: Any = ...) -> Tensor: """The exponential functio
 def exp2(input: _Tensor, *, out: Any = ...) -> Tensor: """2 to the power x."""
 def exp2_(input: _Tensor) -> Tensor: """In-place form of exp2. 2 to the power x."""
 def exp_(input: _Tensor) -> Tensor: """In-place form of exp. The exponential function."""
+def expand_copy(input: _Tensor, size: _int | Sequence[_int], *, implicit: _bool = ..., out: Any = ...) -> Tensor: """A view that repeats dimensions of size 1 without a copy, as a copy."""
 def expm1(input: _Tensor, *, out: Any = ...) -> Tensor: """exp(x) - 1, accurate near 0."""
 def expm1_(input: _Tensor) -> Tensor: """In-place form of expm1. exp(x) - 1, accurate near 0."""
 @overload
@@ -1499,6 +1500,7 @@ def pairwise_distance(x1: _Tensor, x2: _Tensor, p: _float = ..., eps: _float = .
 def pca_lowrank(A: _Tensor, q: _int | None = ..., center: _bool = ..., niter: _int = ...) -> tuple[Tensor, Tensor, Tensor]: """Principal components of the rows of a matrix."""
 def pdist(input: _Tensor, p: _float = ...) -> Tensor: """The distance between each pair of rows."""
 def permute(input: _Tensor, dims: _int | Sequence[_int]) -> Tensor: """Permutes the dimensions."""
+def permute_copy(input: _Tensor, dims: _int | Sequence[_int], *, out: Any = ...) -> Tensor: """Permutes the dimensions, as a copy."""
 def pinverse(input: _Tensor, rcond: _float = ...) -> Tensor: """The pseudo-inverse under its older name."""
 def pixel_shuffle(input: _Tensor, upscale_factor: _int) -> Tensor: """Moves channels into the image: (C * r * r, H, W) to (C, H * r, W * r)."""
 def pixel_unshuffle(input: _Tensor, downscale_factor: _int) -> Tensor: """Moves the image into channels: the inverse of pixel_shuffle."""
@@ -1652,6 +1654,10 @@ def squeeze(input: _Tensor) -> Tensor: """Removes all dimensions of size 1."""
 def squeeze(input: _Tensor, dim: _int) -> Tensor: """Removes one dimension if its size is 1."""
 @overload
 def squeeze(input: _Tensor, dim: _int | Sequence[_int]) -> Tensor: """Removes the given dimensions whose size is 1."""
+@overload
+def squeeze_copy(input: _Tensor, *, out: Any = ...) -> Tensor: """Removes all dimensions of size 1, as a copy."""
+@overload
+def squeeze_copy(input: _Tensor, dim: _int, *, out: Any = ...) -> Tensor: """Removes one dimension if its size is 1, as a copy."""
 def stack(tensors: Sequence[_Tensor], dim: _int = ..., *, out: Any = ...) -> Tensor: """Stacks tensors of one size along a new dimension."""
 @overload
 def std(input: _Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool = ..., keepdim: _bool = ..., *, out: Any = ...) -> Tensor: """Standard deviation over some dimensions."""
@@ -1683,6 +1689,7 @@ def svd_lowrank(A: _Tensor, q: _int | None = ..., niter: _int | None = ..., M: _
 def swapaxes(input: _Tensor, dim0: _int, dim1: _int) -> Tensor: """Swaps two dimensions."""
 def swapdims(input: _Tensor, dim0: _int, dim1: _int) -> Tensor: """Swaps two dimensions."""
 def t(input: _Tensor) -> Tensor: """The transpose of a matrix; tensors of fewer dimensions stay as they are."""
+def t_copy(input: _Tensor, *, out: Any = ...) -> Tensor: """The transpose of a matrix; tensors of fewer dimensions stay as they are, as a copy."""
 def take(input: _Tensor, index: _Tensor, *, out: Any = ...) -> Tensor: """Elements by their position in the flattened tensor."""
 def take_along_dim(input: _Tensor, indices: _Tensor, dim: _int | None = ..., *, out: Any = ...) -> Tensor: """gather with operands broadcast against each other."""
 def tan(input: _Tensor, *, out: Any = ...) -> Tensor: """Tangent of an angle in radians."""
@@ -1702,6 +1709,7 @@ def tile(input: _Tensor, dims: _int | Sequence[_int]) -> Tensor: """repeat whose
 def topk(input: _Tensor, k: _int, dim: _int = ..., largest: _bool = ..., sorted: _bool = ..., *, out: Any = ...) -> _values_indices: """The k largest (or smallest) elements along a dimension, sorted, and their indices."""
 def trace(input: _Tensor) -> Tensor: """The sum of the diagonal of a matrix."""
 def transpose(input: _Tensor, dim0: _int, dim1: _int) -> Tensor: """Swaps two dimensions."""
+def transpose_copy(input: _Tensor, dim0: _int, dim1: _int, *, out: Any = ...) -> Tensor: """Swaps two dimensions, as a copy."""
 @overload
 def trapezoid(y: _Tensor, x: _Tensor, *, dim: _int = ...) -> Tensor: """The integral by the trapezoidal rule, at given places."""
 @overload
@@ -1731,6 +1739,7 @@ def unsafe_chunk(input: _Tensor, chunks: _int, dim: _int = ...) -> tuple[Tensor,
 def unsafe_split(input: _Tensor, split_size: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of one size along a dimension, each with memory of its own."""
 def unsafe_split_with_sizes(input: _Tensor, split_sizes: _int | Sequence[_int], dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of given sizes along a dimension, each with memory of its own."""
 def unsqueeze(input: _Tensor, dim: _int) -> Tensor: """Inserts a dimension of size 1."""
+def unsqueeze_copy(input: _Tensor, dim: _int, *, out: Any = ...) -> Tensor: """Inserts a dimension of size 1, as a copy."""
 def vander(x: _Tensor, N: _int | None = ..., increasing: _bool = ...) -> Tensor: """A row of powers for each element of a vector, the highest first."""
 @overload
 def var(input: _Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool = ..., keepdim: _bool = ..., *, out: Any = ...) -> Tensor: """Variance over some dimensions."""
@@ -1747,6 +1756,7 @@ def var_mean(input: _Tensor, unbiased: _bool = ...) -> Tensor: """Variance and m
 def vdot(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The inner product of two vectors; of complex ones the first is conjugated."""
 def view_as_complex(input: _Tensor) -> Tensor: """Pairs of real numbers in a last dimension of size 2 as complex ones."""
 def view_as_real(input: _Tensor) -> Tensor: """Complex numbers as pairs of real ones, in a last dimension of size 2."""
+def view_copy(input: _Tensor, size: _int | Sequence[_int], *, out: Any = ...) -> Tensor: """A view with another size, as a copy."""
 @overload
 def vsplit(input: _Tensor, sections: _int) -> tuple[Tensor, ...]: """Split one below the other."""
 @overload

@@ -241,6 +241,16 @@ def _same_dropout(call: Call) -> Sequence[Any]:
     return whole * kept, mask
 
 
+def transposed_copy(call: Call) -> Any:
+    if call.ranks["self"] < 2:
+        return run(_rows("clone"), (call.values["self"], None))
+    return run(_rows("transpose_copy.int"), (call.values["self"], 1, 2))
+
+
+def squeeze_copy(call: Call) -> Any:
+    return run(_rows("clone"), (squeeze(call), None))
+
+
 OWN: dict[str, Any] = {
     "view": resized, "_unsafe_view": resized, "_reshape_alias": resized, "expand": expand,
     "permute": permute, "t": transposed, "squeeze": squeeze, "squeeze.dim": squeeze_dim,
@@ -252,5 +262,7 @@ OWN: dict[str, Any] = {
     "index_select": index_select, "embedding.table": embedding, "max_pool2d_with_indices": folded,
     "avg_pool2d.kernel": folded, "_adaptive_avg_pool2d": folded, "convolution": folded,
     "max": full("amax"), "min": full("amin"), "masked_fill.Tensor": masked_fill,
-    "all": full("all.dims"), "any": full("any.dims"),
+    "permute_copy": permute, "t_copy": transposed_copy, "squeeze_copy": squeeze_copy,
+    "squeeze_copy.dim": squeeze_dim, "unsqueeze_copy": unsqueeze, "view_copy": resized,
+    "expand_copy": expand, "all": full("all.dims"), "any": full("any.dims"),
 }  # fmt: skip

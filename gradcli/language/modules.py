@@ -7,6 +7,7 @@ neither is refused, with what there is instead.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
@@ -286,6 +287,8 @@ def is_elsewhere(home: str, name: str) -> bool:
     root = home.partition(".")[0]
     if root == "torch":
         return home in ELSEWHERE or f"{home}.{name}" in ELSEWHERE
+    if root in sys.stdlib_module_names and root not in INSTEAD:
+        return True
     return root in ELSEWHERE or INSTEAD.get(root, OUTSIDE) != OUTSIDE
 
 
