@@ -12,9 +12,9 @@ for W9. One thread each. --growth shows how gradcli's own cost grows from one si
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -28,14 +28,19 @@ from typing import Any, NamedTuple
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import networks  # noqa: E402
 import programs  # noqa: E402
 import work  # noqa: E402
+from commands import COMPARED, Compared, written  # noqa: E402
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # The checkout beside this file is measured, installed or not.
 SEARCHED = os.pathsep.join([str(HERE.parent), *sys.path[2:]])
 ENVIRONMENT = {**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": SEARCHED}
 ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)  # who uses a tool has its bytecode
+
+
+MISTAKE = 3  # the exit code of a program with an error
 
 
 class Row(NamedTuple):
@@ -65,6 +70,7 @@ ROWS: dict[str, Row] = {
               "fan_out"),
     "W8": Row(None, work.hessian, (100,), "Hessian of the Rosenbrock function, in double"),
     "W9": Row(None, None, (1_000, 10_000), "text of a graph's picture, for each node"),
+    "W13": Row(None, networks.steps, (7,), "one training step of small networks"),
 }  # fmt: skip
 
 
@@ -72,12 +78,19 @@ ROWS: dict[str, Row] = {
 
 
 def process_seconds(command: list[str]) -> dict[str, float]:
-    """Seconds by the clock, and seconds of the processor, which a busy machine does not stretch."""
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
-    end, after = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return {"clock": end - start, "processor": used}
+    """Seconds by the clock, seconds of the processor, which a busy machine does not stretch, and
+    the most memory, in bytes."""
+    start = time.perf_counter()
+    child = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT
+    )
+    _, status, used = os.wait4(child.pid, 0)
+    end = time.perf_counter()
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode not in (0, MISTAKE):
+        raise SystemExit(f"{' '.join(command)} ended with {child.returncode}")
+    processor = used.ru_utime + used.ru_stime
+    return {"clock": end - start, "processor": processor, "peak": used.ru_maxrss * 1024.0}
 
 
 def command_for(library: str, path: Path, verb: str = "run", *more: str) -> list[str]:
@@ -163,9 +176,41 @@ def turns(row: str, size: int, count: int) -> list[dict[str, dict[str, float]]]:
 def table(rows: list[str], count: int, quick: bool) -> Iterator[str]:
     yield f"{'row':<5}{'size':>9}  {'part':<10}{'torch':>10}{'gradcli':>10}{'ratio':>8}{'floor':>8}"
     for row in rows:
+        if row in COMPARED:
+            yield f"{row}: {COMPARED[row].what}"
+            sizes = COMPARED[row].sizes
+            for size in sizes[:1] if quick else sizes:
+                yield from compared(COMPARED[row], size, count)
+            continue
         yield f"{row}: {ROWS[row].what}"
         for size in ROWS[row].sizes[:1] if quick else ROWS[row].sizes:
             yield from _lines(turns(row, size, count), size)
+
+
+def compared(row: Compared, size: int, count: int) -> Iterator[str]:
+    """Commands that take turns: processor time and peak of each, and the ratio to the first.
+
+    Several jobs at once are compared by the clock.
+    """
+    part = "clock" if any("jobs" in name for name in row.commands) else "processor"
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(row, size, Path(folder))
+        commands = {name: words(path) for name, words in row.commands.items()}
+        if "torchviz" in commands and importlib.util.find_spec("torchviz") is None:
+            del commands["torchviz"]
+        for command in commands.values():
+            process_seconds(command)  # fills the file cache
+        measured = [
+            {name: process_seconds(command) for name, command in commands.items()}
+            for _ in range(count)
+        ]
+    base = next(iter(commands))
+    for name in commands:
+        taken = statistics.median(turn[name][part] for turn in measured) / (row.count or 1)
+        peak = amount(statistics.median(turn[name]["peak"] for turn in measured))
+        line = f"{'':<5}{size:>9}  {name:<14}{duration(taken):>10}{peak:>10}"
+        ratio = statistics.median(turn[name][part] / turn[base][part] for turn in measured)
+        yield line if name == base else f"{line}{ratio:>8.3f}  beside {base}"
 
 
 def _lines(measured: list[dict[str, dict[str, float]]], size: int) -> Iterator[str]:
@@ -246,7 +291,7 @@ def main() -> None:
         return
     only = chosen.only.split(",") if chosen.only else []
     lines = growth(chosen.turns, only) if chosen.growth else table(
-        only or list(ROWS), 1 if chosen.quick else chosen.turns, chosen.quick
+        only or [*ROWS, *COMPARED], 1 if chosen.quick else chosen.turns, chosen.quick
     )  # fmt: skip
     print(f"load of the machine: {os.getloadavg()[0]:.1f}")
     for line in lines:
