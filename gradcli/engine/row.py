@@ -179,6 +179,11 @@ class Row(Declaration):
         """Does it give a list of tensors: views of the first argument, or pieces set apart?"""
         return self.view in ("multi", "apart")
 
+    @property
+    def copies_view(self) -> bool:
+        """Whether it is the copying form of a view: permute_copy of permute."""
+        return self.node.endswith("_copy")
+
     @cached_property
     def differentiable(self) -> frozenset[str]:
         """The arguments that a derivative was declared for."""

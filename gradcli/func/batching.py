@@ -361,6 +361,8 @@ def _rule(row: Row) -> Rule | None:
     key = row.signature.name + ("." + row.signature.overload if row.signature.overload else "")
     if key in batching_rules.OWN:
         return batching_rules.OWN[key]  # type: ignore[no-any-return]
+    if row.copies_view and (own := batching_rules.OWN.get(key.replace("_copy", "", 1))):
+        return batching_rules.copying(own)  # type: ignore[no-any-return]
     return _BY_ACTS.get(row.acts)
 
 

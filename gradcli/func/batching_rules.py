@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..engine.catalogue import catalogue
-from ..engine.tensor_type import wrap_dim
+from ..engine.tensor_type import contiguous_format, wrap_dim
 from .carrier import run
 from .levels import randomness_at
 
@@ -241,14 +241,9 @@ def _same_dropout(call: Call) -> Sequence[Any]:
     return whole * kept, mask
 
 
-def transposed_copy(call: Call) -> Any:
-    if call.ranks["self"] < 2:
-        return run(_rows("clone"), (call.values["self"], None))
-    return run(_rows("transpose_copy.int"), (call.values["self"], 1, 2))
-
-
-def squeeze_copy(call: Call) -> Any:
-    return run(_rows("clone"), (squeeze(call), None))
+def copying(rule: Any) -> Any:
+    """The rule of a view, where the operator gives a copy of it."""
+    return lambda call: run(_rows("clone"), (rule(call), contiguous_format))
 
 
 OWN: dict[str, Any] = {
@@ -262,7 +257,5 @@ OWN: dict[str, Any] = {
     "index_select": index_select, "embedding.table": embedding, "max_pool2d_with_indices": folded,
     "avg_pool2d.kernel": folded, "_adaptive_avg_pool2d": folded, "convolution": folded,
     "max": full("amax"), "min": full("amin"), "masked_fill.Tensor": masked_fill,
-    "permute_copy": permute, "t_copy": transposed_copy, "squeeze_copy": squeeze_copy,
-    "squeeze_copy.dim": squeeze_dim, "unsqueeze_copy": unsqueeze, "view_copy": resized,
-    "expand_copy": expand, "all": full("all.dims"), "any": full("any.dims"),
+    "all": full("all.dims"), "any": full("any.dims"),
 }  # fmt: skip
