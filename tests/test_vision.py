@@ -83,6 +83,14 @@ def test_data_sets(folder: Path, tmp_path: Path) -> None:
     ]
 
 
+def test_names_of_before_still_answer(folder: Path) -> None:
+    text = "from torchvision.datasets import FashionMNIST\nd = FashionMNIST('data')\n"
+    text += "print(d.train_data is d.data, d.train_labels is d.targets)\n"
+    done = command("run", "--data", str(folder), stdin=text)
+    assert done.stdout == "True True\n"
+    assert "3: UserWarning: train_data has been renamed data" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [((), "--data names its folder"), (("--data", "."), "has no file train-images-idx3-ubyte")],

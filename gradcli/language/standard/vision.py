@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from ...arrays.values import Array
+from ...engine.operator import warn
 from ...engine.settable import Takes
 from ...engine.tensor import Tensor
 from ...inputs import InputError
@@ -31,7 +32,7 @@ class VisionDataset(Dataset):
     """Pictures in `data` with a label each in `targets`, both of which a program may replace."""
 
     _torch_name = "torchvision.datasets.vision.VisionDataset"
-    PUBLIC = ("data", "targets", "classes", "class_to_idx", "train", "transform",
+    PUBLIC: tuple[str, ...] = ("data", "targets", "classes", "class_to_idx", "train", "transform",
               "target_transform", "root")  # fmt: skip
     TAKES: Mapping[str, Takes] = {"*": Takes.VALUE, "transform": Takes.CALLABLE,
                                   "target_transform": Takes.CALLABLE}  # fmt: skip
@@ -103,6 +104,7 @@ class MNIST(VisionDataset):
     """70,000 pictures of 28 x 28 in four IDX files, packed or not."""
 
     _torch_name = "torchvision.datasets.mnist.MNIST"
+    PUBLIC = ("train_data", "train_labels", "test_data", "test_labels")
     classes: Any = [f"{digit} - {word}" for digit, word in enumerate(
         "zero one two three four five six seven eight nine".split())]  # fmt: skip
 
@@ -116,6 +118,21 @@ class MNIST(VisionDataset):
             raise RuntimeError("the files of --data are not a set of pictures with labels")
         self.data = from_numpy(images)
         self.targets = from_numpy(labels.astype("int64"))
+
+
+def _renamed(old: str, new: str) -> property:
+    """A name of before, which still answers."""
+
+    def read(self: Any) -> Any:
+        warn(f"{old} has been renamed {new}")
+        return getattr(self, new)
+
+    return property(read)
+
+
+for _part in ("train", "test"):
+    setattr(MNIST, f"{_part}_data", _renamed(f"{_part}_data", "data"))
+    setattr(MNIST, f"{_part}_labels", _renamed(f"{_part}_labels", "targets"))
 
 
 class FashionMNIST(MNIST):
