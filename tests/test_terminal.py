@@ -96,6 +96,13 @@ def test_pages_fit_and_leaves_keep_their_names(program: Path, command: str, widt
         assert re.search(r"^ +.*value.*grad", shown, re.M)
 
 
+def test_the_state_of_what_is_saved_is_whole(program: Path) -> None:
+    """Other columns give way, and the page is no wider than the screen."""
+    rows = plain(on_terminal(program, 60, "trace", "net.expr", "--saved"))
+    assert all(len(row.rstrip()) <= 60 for row in rows)
+    assert any(row.rstrip().endswith("  freed by line 11") for row in rows)
+
+
 def test_wide_cuts_nothing(program: Path) -> None:
     rows = plain(on_terminal(program, 60, "trace", "net.expr", "--wide"))
     whole = gradcli("trace", "net.expr").stdout.splitlines()
