@@ -177,3 +177,10 @@ def test_advice_is_tried_in_notebooks(tmp_path: Path) -> None:
     file = notebook(tmp_path, "import torch\nx = torch.ones(2)", "y = (x * 2).sum()\ny.backward()")
     said = command("why", str(file), "x").stdout
     assert "tried: x.grad becomes tensor([2., 2.])" in said, said
+
+
+def test_pytorchs_run_counts_within_cells_too(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    done = command("flow", str(notebook(tmp_path, *CELLS)), "--engine", "torch")
+    assert done.returncode == 0, done.stderr
+    assert "   1  1 of cell 4" in done.stdout

@@ -17,6 +17,7 @@ from typing import Any
 from ..diagnostics import Diagnostic, Enough, ProgramError, Span
 from ..engine.mode import state
 from ..language.interpreter import Outcome
+from ..language.notebook import count_within_cells
 from ..language.program import Program, parse
 from ..language.source import Source
 from .failures import TRIGGERED, diagnostic_of
@@ -45,6 +46,8 @@ def live_program(source: Source, *, is_expr: bool) -> Program:
             if refused.diagnostic.type == "SyntaxError" and not _is_python(source):
                 raise
     tree = parsed(source)
+    if source.is_notebook:
+        count_within_cells(tree.body, source.text, source.cells)
     names = dict.fromkeys(
         node.id for node in ast.walk(tree)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
