@@ -297,6 +297,8 @@ def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsRep
         chain = Chain(ways, names, run_node, model, ones)
     wrt = _tensor(ends.wrt, chain.models[-1])
     seeds = Seeds(of, wrt, _seed(ran, asked), asked.jacobian, asked.element)
+    hooked = _hooked(ways, names)
+    seeds.others = _leaves(ways) if hooked else []
     reverse, reverse_text = seeds.reverse()
     found = Facts(listed, words, seeds, ran, asked.top).all()
     given = report.seeds
@@ -308,7 +310,7 @@ def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsRep
     report = report._replace(
         single=found.single, wrt_shape=tuple(wrt.shape), jacobian=asked.jacobian, dtype=dtype,
         element=asked.element, path_count=chain.count(), edge_count=ways.count(), paths=found.paths,
-        by_estimate=found.by_estimate, hooked=_hooked(ways, names), of=names[ways.start],
+        by_estimate=found.by_estimate, hooked=hooked, of=names[ways.start],
         seeds=given,
         wrt=names[ends.end],
     )  # fmt: skip
@@ -354,6 +356,12 @@ class Ones:
         if found is None:
             found = self.made[key] = self.library.ones_like(like)
         return found
+
+
+def _leaves(ways: Ways) -> list[Tensor]:
+    """The leaves that the graph ends in, as far as they require grad."""
+    found = [ways.graph.alive[number].variable for number in ways.graph.leaves.values()]
+    return [leaf for leaf in found if leaf.requires_grad]
 
 
 def _hooked(ways: Ways, names: dict[Position, str]) -> tuple[str, ...]:

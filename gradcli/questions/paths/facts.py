@@ -38,6 +38,8 @@ class Seeds:
     ) -> None:  # fmt: skip
         self.kind = of._kind
         self.of, self.wrt = of, wrt
+        # Leaves that reverse mode goes to as well: hooks of the program count on all gradients.
+        self.others: list[Tensor] = []
         self.jacobian = jacobian
         self.inner: tuple[int, ...] | None = None
         size, shape = of.numel(), tuple(of.shape)
@@ -70,8 +72,8 @@ class Seeds:
         """What reverse mode says, hooks of the program included; None where nothing arrives."""
         with asked_for(self.wrt):
             found = [
-                autograd_grad(self.of, [self.wrt], plain(array, self.kind), retain_graph=True,
-                              allow_unused=True)[0]
+                autograd_grad(self.of, [self.wrt, *self.others], plain(array, self.kind),
+                              retain_graph=True, allow_unused=True)[0]
                 for array in self.arrays
             ]  # fmt: skip
         if all(gradient is None for gradient in found):
