@@ -13,6 +13,7 @@ from itertools import islice
 from typing import NamedTuple
 
 SUFFIX = ".expr"
+PROGRAMS = (SUFFIX, ".py", ".ipynb")
 PICTURES = 16  # a notebook holds pictures besides its text: it may be so many times as large
 LOOKED_AT = 10_000  # names of a folder
 PATIENCE = 1.0  # seconds for somebody to open the other end of a pipe

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..diagnostics import ProgramError
-from ..opening import SUFFIX, UsageError
+from ..opening import PROGRAMS, SUFFIX, UsageError
 from ..options import Option
 
 if TYPE_CHECKING:
     from ..language.source import Source
 
-PROGRAMS = (SUFFIX, ".py", ".ipynb")
 LARGEST = 1 << 20  # bytes of a program that is read while somebody waits for a key
 
 

@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from ..ending import keep
-from ..opening import UsageError
+from ..opening import PROGRAMS, UsageError
 from ..options import Command, Option, Shared, flag, shared
 from .environment import Environment, guarded
 
@@ -79,10 +79,10 @@ def _words(words: list[str]) -> tuple[str | None, str]:
     """(file or nothing, name), in either order where the file is known by its ending."""
     if len(words) == 2:
         first, second = words
-        if second.endswith(".expr") and not first.endswith(".expr") and not os.path.exists(first):
+        if second.endswith(PROGRAMS) and not _is_file(first):
             return second, first
         return first, second
-    if len(words) == 1 and not words[0].endswith(".expr"):
+    if len(words) == 1 and not _is_file(words[0]):
         return None, words[0]
     if len(words) == 1:
         raise UsageError(f"{words[0]}: whose gradient?", f"gradcli why {words[0]} x")
@@ -91,3 +91,8 @@ def _words(words: list[str]) -> tuple[str | None, str]:
     raise UsageError(
         f"one name at a time, not {len(words) - 1}", f"gradcli why {' '.join(words[:2])}"
     )
+
+
+def _is_file(word: str) -> bool:
+    """No name of a tensor: it has a program's ending, or it is there."""
+    return word.endswith(PROGRAMS) or os.path.isfile(word)

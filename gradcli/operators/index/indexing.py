@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.construct import index_array, index_of_array, index_type
 from ...engine.errors import type_name
 from ...engine.limits import held
 from ...engine.mode import state
@@ -19,10 +18,17 @@ from .index import index
 # ---- what stands between the brackets
 
 
+def _construct() -> Any:
+    """How lists become tensors: that needs NumPy, and rows are read without it."""
+    from ...engine import construct
+
+    return construct
+
+
 index_values = factory(
     "_index_values(any values, *, Device? device=None) -> Tensor",
-    lambda xp, values: xp.asarray(index_array(values)),
-    dtype=lambda values, *rest: index_type(values),
+    lambda xp, values: xp.asarray(_construct().index_array(values)),
+    dtype=lambda values, *rest: _construct().index_type(values),
     where="hidden",
     doc="The tensor that a list between the brackets stands for.",
     samples=("x[[0, 1]]", "x[[True, False]]", "x[[]]"),
@@ -108,7 +114,7 @@ def _as_indices(item: Any) -> tuple[Any, ...]:
     parts = _as_tuple(item)
     if all(part.__class__ in ORDINARY or _is_tensor(part) for part in parts):
         return parts
-    return tuple([index_of_array(part) for part in parts])
+    return tuple([_construct().index_of_array(part) for part in parts])
 
 
 ORDINARY = frozenset({int, slice, list, tuple, bool, type(None), type(...)})
