@@ -133,6 +133,9 @@ class TransformerDecoderLayer(_Layer):
         return self.norm3(x + self._forward(x, self.dropout3))
 
 
+PER_LAYER = 2000  # steps that a copy of a layer takes
+
+
 class _Stack(Module):
     """Copies of one layer, one after the other."""
 
@@ -140,7 +143,10 @@ class _Stack(Module):
 
     def __init__(self, layer: Any, num_layers: int, norm: Any = None) -> None:
         super().__init__()
-        self.layers = ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
+        self.layers = ModuleList()
+        for _ in range(num_layers):
+            state.charge(PER_LAYER)
+            self.layers.append(copy.deepcopy(layer))
         self.num_layers, self.norm = num_layers, norm
 
     def _length(self, input: Any) -> int:

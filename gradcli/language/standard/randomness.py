@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 from ...engine.run_state import run_state
@@ -17,6 +18,7 @@ OF_NUMBERS = (
     "random uniform triangular gauss normalvariate lognormvariate expovariate vonmisesvariate "
     "gammavariate betavariate paretovariate weibullvariate"
 ).split()
+UNTIL_ONE_FITS = frozenset(("gammavariate", "betavariate", "vonmisesvariate"))
 WORD = 30  # bits of a number that a step draws
 
 
@@ -114,6 +116,8 @@ def _of_numbers(name: str) -> Callable[..., float]:
         for value in (*args, *kwargs.values()):
             if type(value) not in (int, float, bool):
                 raise TypeError(f"must be real number, not {type_name(value)}")
+            if name in UNTIL_ONE_FITS and not isfinite(2.0 * value):
+                session.budget.charge(session.budget.max_steps)  # none does: Python never ends
         return method(self._stream, *args, **kwargs)  # type: ignore[no-any-return]
 
     method = getattr(random.Random, name)

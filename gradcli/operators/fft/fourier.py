@@ -422,6 +422,7 @@ for _name, _halved_, _doc in (
         f"{_name}(int n, float d=1.0, *, ScalarType? dtype=None, Device? device=None, "
         "bool requires_grad=False) -> Tensor",
         lambda xp, n, d, dtype, halved=_halved_: _frequencies(xp, n, d, xp.dtype(dtype), halved),
+        cost=lambda n, *rest: 2 * max(n, 0),
         where="fft",
         doc=_doc,
         samples=(f"torch.fft.{_name}(5)", f"torch.fft.{_name}(4, 0.5)", f"torch.fft.{_name}(0)"),
