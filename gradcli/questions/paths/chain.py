@@ -100,7 +100,7 @@ class Chain:
             ways.graph.alive[position[0]], {position[1]: seed})  # fmt: skip
         return [
             (stops[edge], place, results[place] if place < len(results) else None)
-            for place, edge in ways.inputs(position[0])
+            for place, edge in ways.inputs[position[0]]
         ]
 
     def _renumber(self) -> None:
@@ -248,7 +248,7 @@ class _Reached(Mapping[Position, int]):
 
 def is_number(value: Any) -> bool:
     """One real number, of whatever shape."""
-    return value.size == 1 and value.dtype.kind == "f"
+    return isinstance(value, numpy.floating) or value.size == 1 and value.dtype.kind == "f"
 
 
 def number_of(value: Any) -> float:

@@ -328,7 +328,7 @@ class Facts:
         users: dict[Position, list[tuple[int, int]]] = {}
         pending, seen = [start[0]], {start[0]}
         for number in pending:
-            for place, edge in ways.inputs(number):
+            for place, edge in ways.inputs[number]:
                 users.setdefault(edge if edge in stops else (edge[0], -1), []).append(
                     (number, place)
                 )

@@ -27,7 +27,8 @@ class Ways:
         self.end: Position | None = None
         self.order: list[int] = []  # the nodes on a way, the result's first, the end's last
         self.rank: dict[int, int] = {}
-        self._known: dict[int, list[tuple[int, Position]]] = {}
+        # The edges of a node that lie on a way: (which of its inputs, where it leads).
+        self.inputs: dict[int, list[tuple[int, Position]]] = {}
 
     def leaf(self, variable: Any) -> Position | None:
         """The position of a leaf, where this graph ends in it."""
@@ -44,13 +45,21 @@ class Ways:
         self.end = end
         if end == self.start:
             self.order, self.rank = [end[0]], {end[0]: 0}
+            self.inputs[end[0]] = []
             return True
         kept = self._kept(end)
         if self.start[0] not in kept:
             return False
         self.order = self._sorted(kept)
         self.order.append(end[0])
-        self.rank = {number: place for place, number in enumerate(self.order)}
+        rank = self.rank = {number: place for place, number in enumerate(self.order)}
+        edges, last = self.graph.next, end[0]
+        for number in self.order:
+            self.inputs[number] = [
+                (place, edge)
+                for place, edge in enumerate(edges[number])
+                if edge is not None and (edge == end if edge[0] == last else edge[0] in rank)
+            ]
         return True
 
     def _kept(self, end: Position) -> set[int]:
@@ -91,20 +100,6 @@ class Ways:
                         order.append(edge[0])
         return order
 
-    def inputs(self, number: int) -> list[tuple[int, Position]]:
-        """The edges of a node that lie on a way: (which of its inputs, where it leads)."""
-        known = self._known.get(number)
-        if known is None:
-            rank, end = self.rank, self.end
-            assert end is not None
-            last = end[0]
-            known = self._known[number] = [
-                (place, edge)
-                for place, edge in enumerate(self.graph.next[number])
-                if edge is not None and (edge == end if edge[0] == last else edge[0] in rank)
-            ]
-        return known
-
     def count(self) -> int:
         """How many ways lead over the graph's own edges, parallel edges apart."""
         end = self.end
@@ -112,8 +107,8 @@ class Ways:
         counts: dict[Position, int] = {self.start: 1}
         outputs: dict[int, list[Position]] = {self.start[0]: [self.start]}
         for number in self.order[:-1]:
-            total = sum(counts[position] for position in outputs[number])
-            for _, edge in self.inputs(number):
+            total = sum([counts[position] for position in outputs[number]])
+            for _, edge in self.inputs[number]:
                 if edge in counts:
                     counts[edge] += total
                 else:
@@ -127,7 +122,7 @@ class Ways:
         self, position: Position, stops: Mapping[Position, int], seed: Any, run: Run
     ) -> dict[int, Any]:
         """What arrives at the next stops when `seed` starts at this one; None for no gradient."""
-        near = self.inputs(position[0])
+        near = self.inputs[position[0]]
         following = [stops.get(edge) for _, edge in near]
         if None not in following:
             return self._step(position, near, following, seed, run)
@@ -137,19 +132,23 @@ class Ways:
         found: dict[int, Any] = {}
         while pending:
             number = self.order[heapq.heappop(pending)]
-            given = {nr: grad for nr, grad in grads.pop(number).items() if grad is not None}
+            given = grads.pop(number)
+            if any(grad is None for grad in given.values()):
+                given = {nr: grad for nr, grad in given.items() if grad is not None}
             results: Sequence[Any] = run(alive[number], given) if given else ()
-            for place, edge in self.inputs(number):
-                value = results[place] if place < len(results) else None
+            count = len(results)
+            for place, edge in self.inputs[number]:
+                value = results[place] if place < count else None
                 stop = stops.get(edge)
                 if stop is not None:
-                    found[stop] = _added(found.get(stop), value)
+                    found[stop] = _added(found[stop], value) if stop in found else value
                     continue
                 held = grads.get(edge[0])
                 if held is None:
-                    held = grads[edge[0]] = {}
+                    grads[edge[0]] = {edge[1]: value}
                     heapq.heappush(pending, self.rank[edge[0]])
-                held[edge[1]] = _added(held.get(edge[1]), value)
+                else:
+                    held[edge[1]] = _added(held.get(edge[1]), value)
         return found
 
     def _step(

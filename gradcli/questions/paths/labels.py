@@ -156,7 +156,7 @@ class Labels:
         words: dict[Position, str] = {}
         outputs: dict[int, set[int]] = {ways.start[0]: {ways.start[1]}}
         for number in ways.order[:-1]:
-            for _, (to, nr) in ways.inputs(number):
+            for _, (to, nr) in ways.inputs[number]:
                 outputs.setdefault(to, set()).add(nr)
         for number in reversed(ways.order):
             for nr in sorted(outputs[number]):
