@@ -248,7 +248,7 @@ class _Reached(Mapping[Position, int]):
 
 def is_number(value: Any) -> bool:
     """One real number, of whatever shape."""
-    return isinstance(value, numpy.floating) or value.size == 1 and value.dtype.kind == "f"
+    return isinstance(value, numpy.floating) or (value.size == 1 and value.dtype.kind == "f")
 
 
 def number_of(value: Any) -> float:
