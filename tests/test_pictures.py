@@ -166,6 +166,15 @@ def test_nan_zero_and_none_are_words() -> None:
     assert ".grad 12 at the end" in freed["x"]
 
 
+def test_a_large_gradient_is_compared_by_its_range(tmp_path: Path) -> None:
+    """What a picture keeps of it and what .grad holds are not worked out by the same sums."""
+    file = tmp_path / "large.expr"
+    lines = "w = torch.randn(5000, requires_grad=True)\n(w * w.detach().sin()).sum().backward()\n"
+    for more, count in (("", 0), ("w.grad.mul_(2)\n", 1)):
+        file.write_text(f"torch.manual_seed(0)\n{lines}{more}", "utf-8")
+        assert here("trace", str(file), "--format", "svg").stdout.count("at the end") == count
+
+
 def test_depth_draws_that_many_levels() -> None:
     text = drawn("two_paths", "--depth", "1")
     titles = [words_of(g)[0] for g in boxes(text)]

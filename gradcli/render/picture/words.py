@@ -179,12 +179,13 @@ class Words:
             return
         if fact.grad_text is None:
             yield Row(".grad None at the end", "note", True)
-        elif (
-            fact.grad_range != flow.grad_range
-            if flow.grad_text == ""
-            else fact.grad_text != flow.grad_text
-        ):
-            held = of(fact.grad_text, fact.shape, fact.dtype, fact.grad_range)
+            return
+        held = of(fact.grad_text, fact.shape, fact.dtype, fact.grad_range)
+        if flow.grad_text == "":  # a large one is known by its range, to the digits that are shown
+            same = held == of("", flow.shape, fact.dtype, flow.grad_range)
+        else:
+            same = fact.grad_text == flow.grad_text
+        if not same:
             yield Row(shown(f".grad {held} at the end"), "note", True)
 
     def _parts(self, node: int, output_nr: int) -> list[ValueFact]:
