@@ -103,7 +103,9 @@ class PassTeller:
             self.running += 1
             nodes = list(self._nodes(roots))
             self._found_hooks(nodes)
-            handles = [handle for node in nodes for handle in self._hooked(node)]
+            handles: list[Any] = []
+            for node in nodes:
+                self._hook(node, handles)
             spies = list(self._spies(nodes)) if outer and self.hooks else []
         freed, self.freed = self.freed, []
         done = False
@@ -171,17 +173,20 @@ class PassTeller:
                     pending.append(child)
         return pending
 
-    def _hooked(self, node: Any) -> Iterator[Any]:
+    def _hook(self, node: Any, handles: list[Any]) -> None:
+        """Tells of a node when it runs."""
         if type(node) is self.leaf:
-            yield from self._leaf_hooks(node)
+            before, after = self._of_leaf(node)
         else:
             self.recorder.label(node, self.recorder.elsewhere)
-            yield from self._node_hooks(node)
+            if self.is_light and not self.standing:  # a module's hook runs between the two
+                handles.append(node.register_hook(self._at_once(node)))
+                return
+            before, after = self._of_node(node)
+        handles.append(node.register_prehook(self._safe(before)))
+        handles.append(node.register_hook(self._safe(after)))
 
-    def _node_hooks(self, node: Any) -> Iterator[Any]:
-        if self.is_light and not self.standing:  # a module's hook runs between the two
-            yield node.register_hook(self._safe(self._after(node)))
-            return
+    def _of_node(self, node: Any) -> tuple[Callable[..., None], Callable[..., None]]:
         observer, side, off = (
             self.recorder.observer,
             self.recorder.side,
@@ -207,8 +212,7 @@ class PassTeller:
                 if side.switched():
                     self._label(node, results)
 
-        yield node.register_prehook(self._safe(before))
-        yield node.register_hook(self._safe(after))
+        return before, after
 
     def _safe(self, hook: Callable[..., None]) -> Callable[..., None]:
         """What goes wrong in telling is our defect: the program goes on."""
@@ -224,27 +228,35 @@ class PassTeller:
 
         return safe
 
-    def _after(self, node: Any) -> Any:
-        """One hook for both events: what a node saved is there until its hooks have run."""
+    def _at_once(self, node: Any) -> Callable[..., None]:
+        """One hook for both events: what a node saved is there until its hooks have run. It is
+        safe by itself, for most of what a pass costs are calls."""
         recorder = self.recorder
         observer, side, off = recorder.observer, recorder.side, recorder.side.hands_off
+        arrived, ran, applied = observer.arrived, observer.ran, observer.applied
+        defects = recorder.defects
 
-        def after(results: Any, grads: Any) -> None:
-            with off():
-                kept = side.kept(node)
-                side.about_to_run = (node, kept)
-                if side.mark(node).retains:
-                    observer.retaining(node)
-                observer.arrived(node, grads)
-                if kept:
-                    self.freed.append(node)
-                observer.ran(node)
-                observer.applied(node, grads, results)
-                side.about_to_run = (None, ())
-                if side.switched():
-                    self._label(node, results)
+        def both(results: Any, grads: Any) -> None:
+            try:
+                with off():
+                    kept = side.kept(node)
+                    side.about_to_run = (node, kept)
+                    if side.mark(node).retains:
+                        observer.retaining(node)
+                    arrived(node, grads)
+                    if kept:
+                        self.freed.append(node)
+                    ran(node)
+                    applied(node, grads, results)
+                    side.about_to_run = (None, ())
+                    if side.switched():
+                        self._label(node, results)
+            except Enough:
+                raise
+            except Exception as error:
+                defects.append(error)
 
-        return after
+        return both
 
     def _label(self, node: Any, results: Any) -> None:
         """A pass that makes a graph: it stands where the node does."""
@@ -253,7 +265,7 @@ class PassTeller:
             if result is not None and result.grad_fn is not None:
                 recorder.label(result.grad_fn, recorder.side.origin(node))
 
-    def _leaf_hooks(self, node: Any) -> Iterator[Any]:
+    def _of_leaf(self, node: Any) -> tuple[Callable[..., None], Callable[..., None]]:
         observer, off = self.recorder.observer, self.recorder.side.hands_off
         variable = node.variable
 
@@ -270,8 +282,7 @@ class PassTeller:
                 with off():
                     observer.stored(variable)
 
-        yield node.register_prehook(self._safe(before))
-        yield node.register_hook(self._safe(after))
+        return before, after
 
     # ------------------------------------------------------------ hooks of the program
 

@@ -276,7 +276,8 @@ class TorchSide(Live):
         """Its saved tensors. What a pack hook holds is not asked for: unpacking runs code."""
         if self.about_to_run[0] is node:
             return self.about_to_run[1]
-        if self.mark(node).is_packed or self.mark(node).is_freed:
+        mark = self.mark(node)
+        if mark.is_packed or mark.is_freed:
             return ()
         found = []
         for name, short in self.kept_names(node):
