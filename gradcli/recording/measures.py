@@ -9,6 +9,8 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import Any, NamedTuple
 
+from numpy import count_nonzero
+
 from ..engine.tensor import Tensor
 from .sides import array_of as side_array
 from .sides import is_live, looked_at
@@ -39,9 +41,9 @@ def measured(value: Any) -> Measure:
     some = looked_at(array) if array.ndim else array
     times = array.size // some.size
     size = abs(some).astype("float64")
-    bad = size.size - int((size < inf).sum())
-    zeros = int((size == 0).sum())
     top = float(size.max())  # NaN wins
+    bad = 0 if top < inf else size.size - int((size < inf).sum())
+    zeros = size.size - int(count_nonzero(size))
     norm = _norm(size, top) * sqrt(times)
     return Measure(norm, top, zeros * times, bad * times, array.size)
 
@@ -55,12 +57,20 @@ def _norm(size: Any, top: float) -> float:
 
 def norm_of(value: Any) -> float:
     """The Euclidean norm."""
-    return measured(value).norm
+    array = array_of(value)
+    if not array.size:
+        return 0.0
+    some = looked_at(array) if array.ndim else array
+    size = abs(some).astype("float64")
+    return _norm(size, float(size.max())) * sqrt(array.size // some.size)
 
 
 def is_blank(value: Any) -> bool:
     """Whether there is nothing but zeros."""
-    return not bool(array_of(value).any())
+    array = array_of(value)
+    if array.size and array.ndim and array.flat[0]:
+        return False  # most are not: that is seen without a look at all of them
+    return not bool(array.any())
 
 
 def weight_of(values: Any) -> float:
@@ -83,11 +93,10 @@ def moved(before: Any, tensor: Any) -> float | None:
     now = array_of(tensor)
     if now.shape != before.shape:
         return None
-    change = norm_of(now.astype("float64") - before) if now.dtype.kind != "c" else norm_of(
-        now - before)  # fmt: skip
-    if not change:
+    difference = (now if now.dtype.kind == "c" else now.astype("float64")) - before
+    if not difference.any():
         return 0.0
-    size = norm_of(before)
+    change, size = norm_of(difference), norm_of(before)
     return change / size if size else None
 
 
