@@ -62,7 +62,10 @@ class Large:
 
 
 def _version(tensor: Any) -> int:
-    return -1 if tensor.is_inference() else int(tensor._version)
+    try:
+        return tensor._version  # type: ignore[no-any-return]
+    except RuntimeError:  # made in inference mode
+        return -1
 
 
 def summary(tensor: Any) -> Summary:
@@ -92,6 +95,7 @@ class TorchSide(Live):
         pairs = ("int64", "int8"), ("float64", "float16"), ("complex128", "complex64")
         self.smaller = {getattr(torch, large): torch.zeros((), dtype=getattr(torch, small))
                         for large, small in pairs}  # fmt: skip
+        self.halves = torch.bfloat16, torch.float16  # an array of them computes too roughly
         self.holding: dict[type, tuple[tuple[str, str], ...]] = {}
         self.about_to_run: tuple[Any, tuple[tuple[str, Any], ...]] = (None, ())
         self.larges: dict[int, list[ref[Large]]] = {}  # by the address of their memory
@@ -193,11 +197,16 @@ class TorchSide(Live):
     def array(self, value: Any) -> Any:
         with self.hands_off():
             tensor = value.detach() if value.requires_grad else value
+            if tensor.dtype not in self.halves:
+                try:
+                    return tensor.numpy()
+                except (RuntimeError, TypeError):  # on a device, sparse, conjugated, negated
+                    pass
             if tensor.layout is not self.torch.strided:
                 tensor = tensor.to_dense()
             if tensor.is_conj() or tensor.is_neg() or not tensor.is_cpu:
                 tensor = tensor.cpu().resolve_conj().resolve_neg()
-            if tensor.dtype in (self.torch.bfloat16, self.torch.float16):
+            if tensor.dtype in self.halves:
                 tensor = tensor.float()
             return tensor.numpy()
 
@@ -343,10 +352,10 @@ class TorchSide(Live):
 
     def _held(self, tensor: Any) -> Large:
         large = Large(tensor)
-        known = ref(large)
+        known, size = ref(large), tensor.nbytes
         self.unsorted.append(known)
-        self.room.append((tensor.nbytes, known))
-        self.bytes += tensor.nbytes
+        self.room.append((size, known))
+        self.bytes += size
         while self.bytes > ROOM:
             size, old = self.room.popleft()
             self.bytes -= size

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from numpy import count_nonzero
 
 from ..engine.tensor import Tensor
-from .sides import array_of as side_array
-from .sides import is_live, looked_at
+from .sides import OWN, looked_at, side_of
 
 
 class Measure(NamedTuple):
@@ -30,7 +29,8 @@ def array_of(value: Any) -> Any:
     """The numbers themselves."""
     if isinstance(value, Tensor):
         return value._data
-    return side_array(value) if is_live(value) else value
+    side = side_of(value)
+    return value if side is OWN else side.array(value)
 
 
 def measured(value: Any) -> Measure:

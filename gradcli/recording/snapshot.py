@@ -9,7 +9,7 @@ from ..engine.mode import state
 from ..engine.tensor import Tensor, from_array, plain
 from .collect import numbers, range_of, text_of
 from .facts import Nested, Spread
-from .sides import is_live, looked_at, sides
+from .sides import looked_at, sides
 
 LARGEST = 4096  # elements of a value that is kept
 
@@ -32,9 +32,9 @@ class Number:
 
 def snapshot(value: Any, largest: float = LARGEST) -> Any:
     """A tensor, or a gradient that the engine holds as an array, as it is now."""
-    if value.__class__ is not Tensor and is_live(value):
-        assert sides.live is not None
-        return sides.live.snapshot(value, largest)
+    live = sides.live
+    if live is not None and isinstance(value, live.tensor):
+        return live.snapshot(value, largest)
     tensor = value if value.__class__ is Tensor else as_tensor(value)
     data = tensor._data
     if not hasattr(data, "__setitem__"):
