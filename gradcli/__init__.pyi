@@ -1756,7 +1756,10 @@ def var_mean(input: _Tensor, unbiased: _bool = ...) -> Tensor: """Variance and m
 def vdot(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The inner product of two vectors; of complex ones the first is conjugated."""
 def view_as_complex(input: _Tensor) -> Tensor: """Pairs of real numbers in a last dimension of size 2 as complex ones."""
 def view_as_real(input: _Tensor) -> Tensor: """Complex numbers as pairs of real ones, in a last dimension of size 2."""
+@overload
 def view_copy(input: _Tensor, size: _int | Sequence[_int], *, out: Any = ...) -> Tensor: """A view with another size, as a copy."""
+@overload
+def view_copy(input: _Tensor, dtype: _dtype, *, out: Any = ...) -> Tensor: """The same bytes read as another element type, as a copy."""
 @overload
 def vsplit(input: _Tensor, sections: _int) -> tuple[Tensor, ...]: """Split one below the other."""
 @overload

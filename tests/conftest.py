@@ -104,8 +104,13 @@ def left_alone() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def fresh_modes() -> Iterator[None]:
-    """Every test starts with PyTorch's defaults, whatever the one before it left behind."""
+    """Every test starts with PyTorch's defaults, whatever the one before it left behind: under
+    its own engine and, where programs run under it, in PyTorch."""
     from gradcli.engine.run_state import as_new
 
     with as_new():
         yield
+    if oracle.has_torch:
+        import torch
+
+        torch.set_printoptions(profile="default")

@@ -219,6 +219,7 @@ def test_a_verdict_is_right_or_unexplained(title: str, text: str, tmp_path: Path
 
 # Python's own work is not seen, nor hooks of nodes and modules, nor what makes a parameter.
 OTHERWISE = {
+    "not-registered | scale | 5 | parameters in a plain list": "not-stepped",
     "item | total | 5 | sums of losses as numbers": "not-requires-grad",
     "copied | x | 2 | a new parameter": "unused",
     "copied | x | 3 | parameter list": "unused",

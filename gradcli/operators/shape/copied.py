@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.operator import Row, operator
-from .shape import expand, view
+from .shape import expand, view, view_dtype
 from .squeeze import squeeze, squeeze_dim, unsqueeze
 from .transposed import permute, t, transpose
 
@@ -41,3 +41,13 @@ _declare(squeeze, "torch.squeeze_copy(x[:1])")
 _declare(squeeze_dim, "torch.squeeze_copy(x[:1], 0)")
 _declare(view, "torch.view_copy(x, (6,))", "torch.view_copy(x, (3, -1))")
 _declare(expand, "torch.expand_copy(x, (2, 2, 3))")
+operator(
+    "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor",
+    where="torch",
+    dtype=lambda self, dtype: dtype,
+    check=view_dtype.check,
+    forward=_copying(view_dtype.forward),
+    reduced=view_dtype.reduced,
+    doc=f"{view_dtype.doc.removesuffix('.')}, as a copy.",
+    samples=("torch.view_copy(x.detach(), torch.int32)", "torch.view_copy(i, torch.float64)"),
+)
