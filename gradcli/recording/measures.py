@@ -9,8 +9,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import Any, NamedTuple
 
-from numpy import count_nonzero
-
+from ..engine.device import module_of
 from ..engine.tensor import Tensor
 from .sides import OWN, looked_at, side_of
 
@@ -43,7 +42,7 @@ def measured(value: Any) -> Measure:
     size = abs(some).astype("float64")
     top = float(size.max())  # NaN wins
     bad = 0 if top < inf else size.size - int((size < inf).sum())
-    zeros = size.size - int(count_nonzero(size))
+    zeros = size.size - int(module_of(size).count_nonzero(size))
     norm = _norm(size, top) * sqrt(times)
     return Measure(norm, top, zeros * times, bad * times, array.size)
 
@@ -68,7 +67,7 @@ def norm_of(value: Any) -> float:
 def is_blank(value: Any) -> bool:
     """Whether there is nothing but zeros."""
     array = array_of(value)
-    if array.size and array.ndim and array.flat[0]:
+    if array.size and array.ndim and array[(0,) * array.ndim]:
         return False  # most are not: that is seen without a look at all of them
     return not bool(array.any())
 
