@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from sys import getrefcount
-from typing import Any, cast
+from typing import Any
 
 import numpy
 
@@ -57,6 +57,7 @@ def sweep(
     take = ready.pop
     place, missed = max(ready), 0
     node: Node | None = None
+    saved: Any  # a cast is a call, at every node
     state.sweeping = True
     try:
         while place >= 0:
@@ -86,7 +87,7 @@ def sweep(
             if watched and node.saved.__class__ is not Freed:
                 freed.append(node)
             if places := row.freeing:
-                first, saved = places[0], cast(Any, node.saved)
+                first, saved = places[0], node.saved
                 if first < 0 or saved[first] is not None or row.frees(saved):
                     node.saved = mark
         for leaf in ready.values():

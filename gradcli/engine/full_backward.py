@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any
 
 from .anomaly import apply_watched, check_nan, tell_of
 from .catalogue import catalogue
@@ -101,6 +101,7 @@ class Walk:
         plain = self.needed is None and not self.tensors
         keep, watched = self.keep, state.observer is not None
         arrived, ran, applied = self.told
+        saved: Any
         while ready:
             node = take() if len(ready) > 1 else ready.pop()
             try:
@@ -128,7 +129,7 @@ class Walk:
                     if watched:
                         self.freed.append(node)
                     if places := row.freeing:
-                        first, saved = places[0], cast(Any, node.saved)
+                        first, saved = places[0], node.saved
                         if first < 0 or saved[first] is not None or row.frees(saved):
                             node.saved = mark
                 self._hand_on(node, results)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ..engine.node import Node
 from ..engine.origin import line_of
 from .facts.ledger import BufferFact, PassFact
 from .sides import OWN, key_of, memory, side_of, size_of
@@ -50,11 +51,13 @@ class Heaps:
             if name not in names and len(names) < NAMES:
                 names[name] = None
             if isinstance(array, numpy.generic):  # a number on its own
-                held, key = array, id(array)
-            else:
-                held = memory(array)
-                held = array if held is None else held
-                key = key_of(held)
+                if id(array) not in seen:
+                    seen.add(id(array))
+                    size += array.nbytes
+                continue
+            held = memory(array)
+            held = array if held is None else held
+            key = key_of(held)
             if key not in seen:
                 seen.add(key)
                 size += size_of(held, array)
@@ -93,6 +96,8 @@ class Buffers:
     def ran(self, node: Any) -> None:
         """A node has run: what it saved is still there."""
         self.nodes += 1
+        if node.__class__ is Node and not node.saved:
+            return
         kept = self._kept_by(node)
         if kept:
             self.heaps.put(self._origin_of(node), kept)

@@ -277,7 +277,7 @@ def _node_facts(graph: Graph, place: Places | None) -> tuple[NodeFact, ...]:
         if name is None:
             name = short[raw] = short_name(node)
         where = place(node) if place is not None and edges else None
-        facts.append(NodeFact(number, name, edges, where))
+        facts.append(tuple.__new__(NodeFact, (number, name, edges, where)))
     return tuple(facts)
 
 

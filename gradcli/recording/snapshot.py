@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import Any, NamedTuple
 
+from numpy import generic
+
 from ..engine.mode import state
 from ..engine.tensor import Tensor, from_array, plain
 from .collect import numbers, range_of, text_of
@@ -37,7 +39,7 @@ def snapshot(value: Any, largest: float = LARGEST) -> Any:
         return live.snapshot(value, largest)
     tensor = value if value.__class__ is Tensor else as_tensor(value)
     data = tensor._data
-    if not hasattr(data, "__setitem__"):
+    if isinstance(data, generic) or not hasattr(data, "__setitem__"):
         return Number(data, tensor._kind)  # it can't change
     if data.size <= largest:
         return plain(data.copy(), tensor._kind)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..engine.node import Node
 from ..engine.observer import NOBODY, OfNodes
+from ..engine.tensor import Tensor
 from .lines import Modules
 from .passes import Pass, Passes
 from .snapshot import snapshot
@@ -47,7 +48,10 @@ class Values(Spectator):
         """A result that has a grad_fn was made."""
         if tensor is None:
             return
-        node, output_nr = tensor.grad_fn, tensor.output_nr
+        if tensor.__class__ is Tensor and tensor._meta is None:  # what most results are
+            node, output_nr = tensor._grad_fn, tensor._output_nr
+        else:
+            node, output_nr = tensor.grad_fn, tensor.output_nr
         if node is not None:
             self._keep(node, output_nr, tensor)
 
@@ -95,11 +99,10 @@ class Values(Spectator):
         """What flows is kept of a pass that is kept."""
         if self.passes.now is None:
             return NOBODY
-        first, last = self.first, self.last
+        held = {key[0] for key in (*self.first, *self.last)}  # the nodes that may run are made
 
         def arrived(node: Any, grads: tuple[Any, ...]) -> None:
-            key = id(node), 0
-            if key in first or key in last or len(grads) > 1 or not isinstance(node, Node):
+            if id(node) in held or len(grads) > 1 or not isinstance(node, Node):
                 self.arrived(node, grads)
 
         return OfNodes([arrived], [], [])

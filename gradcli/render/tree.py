@@ -225,7 +225,7 @@ class Drawing:
                 if edge is not None and height[edge[0]] > deepest:
                     if edge[0] not in drawn and edge[0] not in reserved:
                         best, deepest = i, height[edge[0]]
-            steps.append(_Step(node, output_nr, best))
+            steps.append(tuple.__new__(_Step, (node, output_nr, best)))
             if best < 0:
                 return steps
             edge = following[node][best]
