@@ -11,7 +11,7 @@ import numpy
 from ...engine.construct import as_tensor
 from ...engine.tensor import Tensor
 from ...namespace import resolve
-from ..operations import type_name
+from ..operations import collect, type_name
 from ..session import session
 from . import pictures
 from .pictures import BILINEAR, NEAREST, Image, Interpolations, method_of
@@ -162,7 +162,7 @@ def center_crop(img: Any, output_size: Any) -> Any:
 
 def sides_of(padding: Any) -> tuple[int, int, int, int]:
     """Left, top, right, bottom of one, two or four numbers."""
-    given = [padding] if type(padding) is int else list(padding)
+    given = [padding] if type(padding) is int else collect(padding)
     if len(given) not in (1, 2, 4):
         raise ValueError("Padding must be an int or a 1, 2, or 4 element tuple, not a "
                          f"{len(given)} element tuple")  # fmt: skip
@@ -223,7 +223,8 @@ def rotate(
     """Counter-clockwise, by degrees."""
     method, angle = method_of(interpolation), float(angle)
     if type(img) is Image:
-        return Image(pictures.rotated(img._pixels, angle, method, bool(expand), center, fill))
+        middle = None if center is None else collect(center)
+        return Image(pictures.rotated(img._pixels, angle, method, bool(expand), middle, fill))
     height, width = height_and_width(img)
     if expand or center is not None:
         raise NotImplementedError("a tensor is turned about its middle and keeps its size here")

@@ -215,8 +215,11 @@ class RandomResizedCrop:
         self, size: Any, scale: Any = (0.08, 1.0), ratio: Any = (3.0 / 4.0, 4.0 / 3.0),
         interpolation: Any = 2, antialias: Any = True,
     ) -> None:  # fmt: skip
+        for word, pair in (("Scale", scale), ("Ratio", ratio)):
+            if type(pair) not in (list, tuple):
+                raise TypeError(f"{word} should be a sequence")
         self.size, self.antialias = lengths(size), antialias
-        self.scale, self.ratio = (tuple(map(float, pair)) for pair in (scale, ratio))
+        self.scale, self.ratio = (tuple(map(float, collect(pair))) for pair in (scale, ratio))
         self.interpolation = Interpolation(method_of(interpolation))
 
     def _part(self, rows: int, columns: int) -> tuple[int, int, int, int]:
