@@ -150,7 +150,7 @@ class Rewriter(ast.NodeTransformer):
 
     def calls(self, *targets: Any) -> list[ast.stmt]:
         """For every name in these targets."""
-        return [self.call(name) for target in targets for name in _names(target)]
+        return [self.call(name) for target in targets for name in names_of(target)]
 
     # ------------------------------------------------------------ statements
 
@@ -204,12 +204,12 @@ class Rewriter(ast.NodeTransformer):
         return node
 
 
-def _names(target: Any) -> Iterable[ast.Name]:
+def names_of(target: Any) -> Iterable[ast.Name]:
     """The names that a target binds."""
     if isinstance(target, ast.Name):
         yield target
     elif isinstance(target, ast.Starred):
-        yield from _names(target.value)
+        yield from names_of(target.value)
     elif isinstance(target, (ast.Tuple, ast.List)):
         for part in target.elts:
-            yield from _names(part)
+            yield from names_of(part)

@@ -28,7 +28,7 @@ from .places import makers
 from .planting import compiled
 from .program import Globals, live_program, parsed
 from .recorder import NOWHERE, Recorder
-from .rewrite import heard
+from .rewrite import heard, names_of
 from .side import TorchSide
 from .text import Text
 
@@ -224,6 +224,9 @@ def _targets(tree: ast.Module) -> _Targets:
             found.last[target.id] = target
             if inside:
                 found.inside.add(id(target))
+        elif isinstance(node, (ast.Assign, ast.For)):
+            for part in node.targets if isinstance(node, ast.Assign) else (node.target,):
+                found.last.update((name.id, name) for name in names_of(part))
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             found.of[id(node)] = node.target
             if inside:

@@ -132,9 +132,9 @@ class Flow(Listener):
         if isinstance(node, ast.AST):
             self.marks.note("requires_grad_", node, tensor, on=on)
 
-    def has_cut(self, operands: Iterable[Any], result: Any) -> bool:
+    def has_cut(self, operands: tuple[Any, ...], result: Any) -> bool:
         """Whether an operation lost the graph, or goes on with something that had lost it."""
-        tensors = [one for one in operands if is_tensor(one)]
+        tensors = [one for one in items(operands) if is_tensor(one)]
         if is_tensor(result) and not result.requires_grad and any(t.requires_grad for t in tensors):
             return True
         known = [self.known[id(t)] for t in tensors if not t.requires_grad and self._is_known(t)]
@@ -455,7 +455,7 @@ class Flow(Listener):
                 for item in items(child):
                     if is_tensor(item):
                         yield self.value_of(item)
-                    elif type(item) is float:
+                    elif isinstance(item, HELD):
                         found = self.child_of(item)
                         if found is not None:
                             yield found

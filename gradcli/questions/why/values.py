@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from types import GeneratorType
 from typing import Any, NamedTuple
@@ -23,7 +24,9 @@ SHAPES = frozenset(
     "retain_grad backward itemsize nbytes output_nr zero_grad is_tensor".split()
 )
 MARKS = frozenset({"requires_grad_", "retain_grad", "detach_"})
-LAZY = (Lazy, GeneratorType, map, zip, filter, enumerate)
+ITERATORS = tuple(kind for kind in vars(itertools).values() if isinstance(kind, type))
+VIEWS = (type({}.values()), type({}.items()))
+LAZY = (Lazy, GeneratorType, map, zip, filter, enumerate, reversed, type(iter([])), *ITERATORS, *VIEWS)
 NUMBERS = frozenset({int, bool, str, complex})
 
 
@@ -106,7 +109,12 @@ def name_of(node: ast.AST) -> str:
 
 
 def is_shape(node: ast.AST) -> bool:
-    return type(node) in (ast.Call, ast.Attribute) and name_of(node) in SHAPES
+    """Whether numbers of a tensor's elements do not go into what an expression reads or calls:
+    x.grad does not, autograd.grad(y, x) does."""
+    word = name_of(node)
+    return word in SHAPES and (
+        type(node) is ast.Attribute or (type(node) is ast.Call and word != "grad")
+    )
 
 
 def items(value: Any, depth: int = 0) -> Iterator[Any]:
