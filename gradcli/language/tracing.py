@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.mode import state
+from ..engine.tensor import Tensor
 from . import arithmetic
 from .attributes import set_attribute
 from .compile.expressions import EXPRESSIONS
@@ -227,7 +228,7 @@ class TracingCompiler(StatementCompiler):
     def augmented(self, node: ast.AugAssign, scope: Scope) -> Closure:
         if type(node.target) is not ast.Name:
             return super().augmented(node, scope)
-        function, listener = arithmetic.IN_PLACE[type(node.op).__name__], self.listener
+        function, listener = super().combining(node), self.listener
         value_of = self.expression(node.value, scope)
         read = self.load(node.target.id, scope, node.target)
         store = self.store(node.target.id, scope, node)
@@ -241,6 +242,18 @@ class TracingCompiler(StatementCompiler):
             store(frame, new)
 
         return run
+
+    def combining(self, node: ast.AugAssign) -> Callable[[Any, Any], Any]:
+        """Of attributes and items too: of numbers, for a tensor is changed in place."""
+        function, listener = super().combining(node), self.listener
+
+        def told(old: Any, value: Any) -> Any:
+            new = function(old, value)
+            if not isinstance(new, Tensor):
+                listener.replaced(node, old, value, new)
+            return new
+
+        return told
 
     # ------------------------------------------------------------ flow
 

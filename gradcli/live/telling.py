@@ -54,8 +54,8 @@ class Teller:
     def table(self) -> dict[str, Callable[..., Any]]:
         """The functions, by the texts that stand for them in the code."""
         found = {}
-        for name in ("enter", "leave", "loaded", "keep", "written", "before", "replaced",
-                     "returned", "managing", "entered", "left"):  # fmt: skip
+        for name in ("enter", "leave", "loaded", "keep", "written", "operand", "added", "before",
+                     "replaced", "returned", "managing", "entered", "left"):  # fmt: skip
             found[f"gradcli: {name}"] = getattr(self, name)
         return found
 
@@ -133,6 +133,39 @@ class Teller:
         if not self._is_elsewhere():
             with self.off():
                 self.listener.written(self.nodes[number], held, given)
+
+    def operand(self, number: int, owner: int, item: Any, value: Any) -> Any:
+        """The operand of `owner[item] += value`; what was there is about to be replaced."""
+        self.kept[number] = value
+        self.old[number] = self._there(self.kept.get(owner), item)
+        return value
+
+    def _there(self, owner: Any, item: Any) -> Any:
+        """What an attribute (by its name), or an item (by the number of what was kept) is, where
+        no code of the program runs for it."""
+        if isinstance(item, str):
+            return getattr(owner, "__dict__", {}).get(item)
+        place = self.kept.get(item)
+        if isinstance(owner, dict):
+            return dict.get(owner, place) if type(place) in (str, int) else None
+        if isinstance(owner, list) and isinstance(place, int) and -len(owner) <= place < len(owner):
+            return list.__getitem__(owner, place)
+        return None
+
+    def added(self, place: int, number: int, owner: int, operand: int, item: Any) -> None:
+        """It is done: a number was replaced, or a tensor was changed in place."""
+        held = self.kept.get(owner)
+        new = self._there(held, item)
+        old = self.old.pop(operand, None)
+        if isinstance(new, self.side.tensor) or new is None:
+            self.written(place, owner, operand)
+        else:
+            given = self.kept.pop(operand, None)
+            if not self._is_elsewhere():
+                with self.off():
+                    self.listener.replaced(self.nodes[number], old, given, new)
+        self.kept.pop(item, None)
+        self.kept.pop(owner, None)
 
     def before(self, number: int, value: Any) -> None:
         """What a name meant before `name += operand`."""

@@ -111,8 +111,8 @@ class Tracer(Rewriter):
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         target, number = node.target, self.number(node)
         node.value = self.visit(node.value)
-        if not isinstance(target, ast.Name):
-            return [node, *self.written(node, [target], "value")]
+        if isinstance(target, (ast.Attribute, ast.Subscript)):
+            return [node, *self.added(node, target)]
         operand = self.kept(node, "value")
         before = planted_call("before", target, ast.Constant(number), _load(target))
         after = planted_call("replaced", target, ast.Constant(number), ast.Constant(operand),
@@ -133,6 +133,23 @@ class Tracer(Rewriter):
                 call = planted_call("written", target, *map(ast.Constant, (place, owner, value)))
                 found.append(_statement(call))
         return found
+
+    def added(self, node: ast.AugAssign, target: Any) -> list[ast.stmt]:
+        """`owner[i] += value`: what was there is read when the operand is known."""
+        place, number = self.number(target), self.number(node)
+        operand = node.value
+        target.value = self.visit(target.value)
+        if isinstance(target, ast.Subscript):
+            target.slice = self.visit(target.slice)
+            item: Any = ast.Constant(self.kept(target, "slice"))
+        else:
+            item = ast.Constant(target.attr)
+        owner, value = self.kept(target, "value"), self.spare()
+        facts = map(ast.Constant, (value, owner))
+        node.value = planted_call("operand", operand, *facts, item, operand)
+        facts = map(ast.Constant, (place, number, owner, value))
+        again = ast.copy_location(ast.Constant(item.value), target)
+        return [_statement(planted_call("added", target, *facts, again))]
 
     def kept(self, node: Any, field: str) -> int:
         """The number under which a part is kept until the statement is done."""

@@ -145,7 +145,7 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
         return lambda frame: store(frame, value_of(frame))
 
     def augmented(self, node: ast.AugAssign, scope: Scope) -> Closure:
-        function = arithmetic.IN_PLACE[type(node.op).__name__]
+        function = self.combining(node)
         value_of = self.expression(node.value, scope)
         target: Any = node.target
         if type(target) is ast.Name:
@@ -184,6 +184,10 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
             set_item(owner, index, function(old, value))
 
         return run_item
+
+    def combining(self, node: ast.AugAssign) -> Callable[[Any, Any], Any]:
+        """What `+=` and its kin make of the old value and the operand."""
+        return arithmetic.IN_PLACE[type(node.op).__name__]
 
     def delete(self, node: ast.Delete, scope: Scope) -> Closure:
         parts: list[Closure] = []

@@ -29,6 +29,7 @@ def _number(case: Case) -> Finding | None:
     left = [
         step for step in case.flow.steps
         if step.kind == "number" and step.out in came and not case.users.get(step.out)
+        and name_of(step.node) != "step"  # what an optimizer computes stays with it
     ]  # fmt: skip
     if not left or not case.is_here(left[-1].node):
         return None

@@ -17,9 +17,12 @@ from .values import Mark
 
 def none_finding(case: Case) -> Finding:
     """The one cause that counts most."""
-    cleared = cleared_finding(case)
-    if cleared is not None:
-        return cleared
+    if _comes_no_more(case):
+        case.passes = case.passes.since(case.entries[-1].number)
+    else:
+        cleared = cleared_finding(case)
+        if cleared is not None:
+            return cleared
     if not case.tensor.requires_grad:
         return constant_finding(case)
     if case.tensor.grad_fn is None:
@@ -28,6 +31,20 @@ def none_finding(case: Case) -> Finding:
 
 
 # ---------------------------------------------------------------- cleared
+
+
+def _comes_no_more(case: Case) -> bool:
+    """Whether the call that once brought a gradient ran again behind its clearing, and brought
+    none: a loop that no longer reaches the tensor."""
+    entries = case.entries
+    if not entries or entries[-1].kind != "clear":
+        return False
+    callers = [entry.origin for entry in entries if entry.kind == "add"]
+    return any(
+        any(one.origin is caller for caller in callers)
+        for one in case.passes.passes
+        if one.number > entries[-1].number and not one.known.failed
+    )
 
 
 def cleared_finding(case: Case) -> Finding | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
@@ -135,6 +136,12 @@ class Passes(Spectator):
     def refuse(self, node: ast.AST, root: AnyTensor, shaped: bool) -> None:
         """A call that would have begun a pass, had its root required grad, or been a scalar."""
         (self.shapeless if shaped else self.refusals).append((node, self.flow.value_of(root)))
+
+    def since(self, number: int) -> Passes:
+        """What it knows of later passes than this one."""
+        later = copy(self)
+        later.passes = [one for one in self.passes if one.number > number]
+        return later
 
     # ------------------------------------------------------------ what the engine tells
 

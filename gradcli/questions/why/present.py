@@ -9,6 +9,7 @@ from .bad import INF, NAN, bad_finding, root_finding
 from .case import Case, Finding, Remark
 from .size import size_finding
 from .stepped import not_stepped_finding
+from .values import Step
 from .zero import zero_finding
 
 SHORT = 40  # characters of a gradient that the sentence says
@@ -70,6 +71,23 @@ def _fine(case: Case) -> Finding:
             if not known and len(finding.others) < 4:
                 word = "assigned here" if entry.kind == "assign" else "computed it"
                 finding.others.append(Remark(entry.origin, word))
+    hidden = _hidden(case)
+    if hidden is not None:
+        word = "NaN" if hidden.bad & NAN else "infinities"
+        finding.facts.append(
+            f"{case.text(hidden.node)} on line {case.line(hidden.node)} has {word}, which what "
+            "comes after it hides"
+        )
     if len(since) > 1:
         finding.facts.append(f"{len(since)} backward calls added to it")
     return finding
+
+
+def _hidden(case: Case) -> Step | None:
+    """The first value on the way to what went back last that is not finite."""
+    passes = case.passes.passes
+    if not passes:
+        return None
+    between = case.along([case.value], live_only=True) & case.behind(passes[-1].roots)
+    wrong = (step for step in case.flow.steps if step.bad and step.out in between)
+    return next((step for step in wrong if case.is_here(step.node)), None)

@@ -25,8 +25,8 @@ SHAPES = frozenset(
 )
 MARKS = frozenset({"requires_grad_", "retain_grad", "detach_"})
 ITERATORS = tuple(kind for kind in vars(itertools).values() if isinstance(kind, type))
-VIEWS = (type({}.values()), type({}.items()))
-LAZY = (Lazy, GeneratorType, map, zip, filter, enumerate, reversed, type(iter([])), *ITERATORS, *VIEWS)
+VIEWS: tuple[type, ...] = (type({}.values()), type({}.items()), type(iter([])))
+LAZY = (Lazy, GeneratorType, map, zip, filter, enumerate, reversed, *ITERATORS, *VIEWS)
 NUMBERS = frozenset({int, bool, str, complex})
 
 

@@ -324,7 +324,9 @@ def _verdict(case: Case, share: Share, element: Any) -> str:
     if zero in VERDICTS:
         if acts == "along" and _even(share) and not _hard(share):  # softmax
             return "cancelled"
-        return "dead-relu" if zero == "clamps" and _is_relu(share) else VERDICTS[zero]
+        if zero == "clamps":
+            return "dead-relu" if _is_relu(share) else VERDICTS[zero]
+        return "flat" if _has_other_bound(share) else VERDICTS[zero]
     factor = _factor(share)
     if factor is not None and (
         _is_zero_factor(factor, element) or (acts == "pointwise" and _product_dies(share, factor))
@@ -363,6 +365,12 @@ def _is_relu(share: Share) -> bool:
     """clamp(min=0)"""
     least, most = saved_value(share.applied, "min"), saved_value(share.applied, "max")
     return not hasattr(least, "shape") and least == 0 and most is None
+
+
+def _has_other_bound(share: Share) -> bool:
+    """hardtanh, whose lower bound is not 0 as that of relu6 is, and threshold(x, 3, 0)"""
+    bounds = (saved_value(share.applied, name) for name in ("min_val", "threshold"))
+    return any(bound is not None and not hasattr(bound, "shape") and bound != 0 for bound in bounds)
 
 
 def _is_zero_factor(factor: Any, element: Any) -> bool:
