@@ -298,6 +298,17 @@ g, = torch.autograd.grad(L, [s])
     assert (s.outcome, s.edges[0].then) == ("captured", "nothing")
 
 
+def test_a_parameter_is_not_called_by_a_loops_name() -> None:
+    text = """\
+net = nn.Linear(1, 1)
+net(torch.ones(1, 1)).sum().backward()
+for p in net.parameters():
+    p.grad = None
+"""
+    leaves = [step for step in walked(text).steps if step.is_leaf]
+    assert {(leaf.name, leaf.line) for leaf in leaves} == {("net.weight", 1), ("net.bias", 1)}
+
+
 def test_constants_and_broadcasts_are_named() -> None:
     text = """\
 w = tensor([1.0, 2.0, 3.0], requires_grad=True)

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..pipeline.request import Ran
-from ..recording import collect as collecting
 from ..recording.buffers import Heaps
 from ..recording.collect import Collected
 from ..recording.facts.ledger import BufferFact, LedgerFact, StaleFact
-from ..recording.sides import AnyTensor, data_of, kept_by, origin_of
-from .graph import collected
+from ..recording.sides import data_of, kept_by, origin_of
+from .graph import collected, module_tensors
 
 Names = Callable[[Any], "tuple[str, int | None]"]
 NAMELESS = "(a tensor without a name)"
@@ -43,13 +42,16 @@ def tensor_names(ran: Ran, found: Collected) -> Names:
     """What a tensor is called at the end, else what it was called when a name was bound to it."""
     leaves = ran.recording.names.leaves
     known = {id(one.tensor): (one.name, one.line) for one in leaves}
-    if ran.outcome is not None:
-        inner = list(collecting.parameters(ran.outcome.bindings, AnyTensor))
-        known.update((id(tensor), (name, None)) for name, tensor in reversed(inner))
     pairs = list(zip(found.tensors, found.held, strict=True))
-    pairs.sort(key=lambda pair: (pair[0].passing, "[" in pair[0].name))
-    for fact, tensor in reversed(pairs):  # a loop's name loses, a name of its own wins
-        known[id(tensor)] = fact.name, fact.line
+    pairs.sort(key=lambda pair: "[" in pair[0].name)  # a name of its own wins
+    for passing in (True, False):  # a loop's name loses against that of a parameter
+        if not passing and ran.outcome is not None:
+            reached = ran.recording.names.reached(ran.outcome.bindings)
+            inner = module_tensors(reached, ran.recording.lines)
+            known.update((id(one.tensor), (one.name, one.line)) for one in reversed(inner))
+        for fact, tensor in reversed(pairs):
+            if fact.passing == passing:
+                known[id(tensor)] = fact.name, fact.line
     return lambda tensor: known.get(id(tensor), (NAMELESS, None))
 
 

@@ -165,7 +165,10 @@ def _unreached(
 def _leaves(
     lines: Lines, one: Pass, numbers: dict[int, int], leaves: Mapping[int, Named], full: bool
 ) -> Iterator[FlowFact]:
-    for identity, (variable, before, gradient) in one.leaves.items():
+    beside = {
+        identity: (variable, before, None) for identity, (variable, before) in one.beside.items()
+    }
+    for identity, (variable, before, gradient) in {**beside, **one.leaves}.items():
         number = numbers.get(identity)
         if number is None:
             continue

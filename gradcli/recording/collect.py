@@ -304,6 +304,14 @@ def leaves_of(collected: Collected) -> dict[int, int]:
     }
 
 
+def leaves_behind(roots: Iterable[Any], most: int) -> list[Any]:
+    """The leaves that these tensors were computed from; of very many the first `most`."""
+    graph = Graph()
+    for root in roots:
+        graph.add(root.grad_fn)
+    return [graph.alive[number].variable for number in islice(graph.leaves.values(), most)]
+
+
 def parameters(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any]]:
     """Tensors inside of modules and of other objects: `net.0.weight`, `trainer.model.weight`."""
     for name, tensor, what in inside(bindings, kind):

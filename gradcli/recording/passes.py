@@ -28,8 +28,8 @@ class Pass:
 
     __slots__ = (
         "number", "origin", "line", "keep", "creates", "captures", "inputs", "failed",
-        "changes", "is_kept", "roots", "gradients", "began", "seeds", "flows", "leaves", "walk",
-        "buffers",
+        "changes", "is_kept", "roots", "gradients", "began", "seeds", "flows", "leaves", "beside",
+        "walk", "buffers",
     )  # fmt: skip
 
     def __init__(self, number: int, keep: bool, creates: bool, captures: bool) -> None:
@@ -51,6 +51,8 @@ class Pass:
         self.seeds: tuple[Any, ...] = ()  # those of the gradients
         self.flows: dict[tuple[int, int], Any] = {}  # by a node's identity and its output
         self.leaves: dict[int, tuple[Any, Any, Any]] = {}  # tensor, value, gradient; by identity
+        # Leaves that a pass with `inputs` may not reach: tensor, value; by identity.
+        self.beside: dict[int, tuple[Any, Any]] = {}
         self.walk: Walk | None = None
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ..engine.node import Node
 from ..engine.observer import NOBODY, OfNodes
 from ..engine.tensor import Tensor
+from .collect import leaves_behind
 from .lines import Modules
 from .passes import Pass, Passes
 from .snapshot import snapshot
@@ -84,6 +85,10 @@ class Values(Spectator):
         if one.is_kept:
             one.began = {id(root): snapshot(root) for root in one.roots}
             one.seeds = tuple(self.of_flow(seed) for seed in one.gradients)
+            if one.inputs is not None:  # what it leaves out may have other values at the end
+                one.beside = {
+                    id(leaf): (leaf, snapshot(leaf)) for leaf in leaves_behind(one.roots, ENDS)
+                }
 
     def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
         """The gradients of a node's outputs are complete."""
