@@ -39,6 +39,7 @@ from .values import (
     Plain,
     Set,
     Type,
+    stands_for,
 )
 
 # ---------------------------------------------------------------- the closed list
@@ -163,7 +164,13 @@ def adopting(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of the library whose result is a value."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return adopt(function(*args, **kwargs))
+        try:
+            return adopt(function(*args, **kwargs))
+        except (TypeError, RuntimeError):
+            plain = [*map(stands_for, args)]  # for the library, a member is its number or text
+            if all(mine is given for mine, given in zip(plain, args, strict=True)):
+                raise
+        return adopt(function(*plain, **kwargs))
 
     return call
 

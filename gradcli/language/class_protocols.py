@@ -157,7 +157,8 @@ def custom_text(value: Any, method: str) -> str | None:
     """__str__ and __repr__ of the program's classes."""
     kind = type(value)
     if kind is ClassValue:
-        return f"<class '__main__.{value.qualified}'>"
+        own = value.enumeration
+        return f"<class '__main__.{value.qualified}'>" if own is None else own.title(value)
     if not is_instance(value):
         return None
     for name in (method, "__repr__"):
@@ -181,7 +182,7 @@ def _type_of(value: Any) -> Any:
 def _is_instance(value: Any, kind: Any) -> bool | None:
     if type(kind) is not ClassValue:
         if isinstance(value, Instance):
-            return kind is OBJECT
+            return kind is OBJECT or _is_above(kind, value.kind)
         return None
     if type(value) is ErrorValue:
         own = ERROR_CLASSES.get(value.kind)
@@ -189,11 +190,21 @@ def _is_instance(value: Any, kind: Any) -> bool | None:
     return is_instance(value) and kind in kind_of(value).order
 
 
+def _is_above(kind: Any, own: ClassValue) -> bool:
+    """A class of the library that has no objects, or the type that an enumeration's members are."""
+    found = own.enumeration is not None and kind in own.enumeration.above
+    return found or any(kind in base.bases for base in own.order)
+
+
 texts.custom = custom_text
 types_room.custom_type.append(_type_of)
 types_room.custom_isinstance.append(_is_instance)
 types_room.custom_bases.append(
-    lambda kind: (kind.order, kind.native) if type(kind) is ClassValue else None
+    lambda kind: (
+        (kind.order, kind.native, lambda other: _is_above(other, kind))
+        if type(kind) is ClassValue
+        else None
+    )
 )
 
 

@@ -38,8 +38,8 @@ class ClassValue:
     """A class of the program: its table of names, its bases, and the native class beneath."""
 
     __slots__ = (
-        "abstract", "bases", "doc", "fields", "frozen", "host", "kind", "make", "name", "native",
-        "order", "qualified", "special", "table", "__weakref__",
+        "abstract", "bases", "doc", "enumeration", "fields", "frozen", "host", "kind", "make",
+        "name", "native", "order", "qualified", "special", "table", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -51,6 +51,7 @@ class ClassValue:
         self.frozen = False  # a dataclass whose objects are not written to
         self.make: Callable[..., Any] | None = None  # what a call gives where it makes no object
         self.abstract: tuple[str, ...] = ()  # methods that a class beneath must have
+        self.enumeration: Any = None  # of a class that builds on Enum: its members
         self.name = name
         self.qualified = qualified
         self.bases = bases
@@ -92,12 +93,21 @@ def _native(bases: tuple[Any, ...]) -> Any:
         if type(base) is ClassValue:
             found = found or base.native
         elif type(base) is Type and base not in EMPTY_BASES:
+            if _is_mixed_in(base, bases):
+                continue
             if not _may_be_base(base):
                 raise TypeError(f"type '{base.name}' is not an acceptable base type")
             found = found or base.host
         elif type(base) is not Type and type(base) is not Annotation:
             raise TypeError("the bases of a class are classes")
     return found
+
+
+def _is_mixed_in(base: Type, bases: tuple[Any, ...]) -> bool:
+    """A type beside Enum, which its members stand for: (str, Enum)."""
+    above = [*bases, *(part for kind in bases if type(kind) is ClassValue for owner in kind.order
+                       for part in owner.bases)]  # fmt: skip
+    return any(base in MIXED_IN.get(part, ()) for part in above if type(part) is Type)
 
 
 def _may_be_base(base: Type) -> bool:
@@ -236,6 +246,8 @@ def _abstract(kind: ClassValue) -> str:
 # Types that a class may build on and that are not beneath its objects: object, ABC, Protocol. What
 # some of them make of a class, such as an enumeration.
 EMPTY_BASES: dict[Type, Callable[[ClassValue], Any] | None] = {OBJECT: None}
+# Types that may stand beside such a one.
+MIXED_IN: dict[Type, frozenset[Type]] = {}
 
 
 def make_class(

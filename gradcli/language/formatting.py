@@ -31,6 +31,7 @@ from .values import (
     Set,
     Type,
     slice_parts,
+    stands_for,
 )
 
 MAX_DEPTH = 500
@@ -436,6 +437,7 @@ def _percent_one(spec: str, letter: str, value: Any, place: int) -> str:
         raise ValueError(
             f"unsupported format character '{shown}' (0x{ord(letter):x}) at index {place}"
         )
+    value = stands_for(value)
     if (type(value) in TENSORS or type(value) in NUMBERS) and letter != "c":
         value = float(value) if letter in "eEfFgG" else int(value)
     elif type(value) not in (int, float, bool, str):

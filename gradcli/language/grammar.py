@@ -85,7 +85,7 @@ DUNDER_ATTRIBUTES = (
     | BINARY_METHODS
 )
 # Further names of that kind that Python's own modules and objects have, and programs read.
-READ = frozenset({"__version__", "__dict__", "__module__", "__file__"})
+READ = frozenset({"__version__", "__dict__", "__module__", "__file__", "__members__"})
 # What files say of themselves: names like any other.
 OF_FILES = frozenset(
     "__all__ __author__ __version__ __copyright__ __license__ __email__ __maintainer__ __credits__ "

@@ -194,7 +194,7 @@ MODULES: dict[str, Module] = {
         "standard.declared",
         "dataclass field asdict astuple replace is_dataclass fields Field",
     ),
-    "enum": _module("standard.declared", "Enum IntEnum auto unique"),
+    "enum": _module("standard.enumerations", "Enum IntEnum StrEnum Flag IntFlag auto unique"),
     "contextlib": _module("standard.manners", "contextmanager nullcontext suppress"),
     "warnings": _module(
         "standard.manners", "warn filterwarnings simplefilter resetwarnings catch_warnings"

@@ -19,7 +19,7 @@ from .costs import (
     width_of,
 )  # fmt: skip
 from .session import session
-from .values import UNBOUND, FrozenSet, Instance, Lazy, Set, slice_parts
+from .values import UNBOUND, FrozenSet, Instance, Lazy, Set, slice_parts, stands_for
 
 # state_dict() and the state of an optimiser are dicts of these kinds.
 DICTS: frozenset[Any] = frozenset({dict, OrderedDict, defaultdict, Counter})
@@ -146,7 +146,7 @@ def contains(container: Any, item: Any) -> Any:
     kind = type(container)
     if kind is str:
         charge_text(container)
-        return item in container
+        return stands_for(item) in container
     if kind in DICTS or isinstance(container, Set):
         check_key(item)
         return item in container

@@ -327,6 +327,17 @@ class Instance:
         self.table: dict[str, Any] = {}
 
 
+def stands_for(value: Any) -> Any:
+    """The number or text that a member of an enumeration is; any other value as it is."""
+    own = value.kind.enumeration if isinstance(value, Instance) else None
+    if own is None or own.plain is None:
+        return value
+    found = value.table.get("_value_")
+    if type(found) is not own.plain.host:
+        raise TypeError(f"a member of {value.kind.name} lost its value")
+    return found
+
+
 class Annotation:
     """What is imported from typing: List, and List[int] too."""
 

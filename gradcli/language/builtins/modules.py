@@ -27,6 +27,8 @@ def _copied(value: Any) -> Any:
     if kind is list or kind in DICTS or isinstance(value, Set):
         session.budget.charge(len(value) + 1)
         return copy.copy(value)
+    if isinstance(value, Instance) and value.kind.enumeration is not None:
+        return value
     if isinstance(value, Instance):
         other = kind(value.kind)
         other.table.update(value.table)
@@ -64,6 +66,8 @@ class _Copy:
 
     def _container(self, value: Any, kind: type, depth: int) -> Any:
         if isinstance(value, Instance):
+            if value.kind.enumeration is not None:
+                return value  # members are what they are
             other = self.made[id(value)] = kind(value.kind)
             other.table.update({name: self.of(item, depth) for name, item in value.table.items()})
             return other

@@ -23,7 +23,7 @@ from ..members import members_of
 from ..names import BUILTIN_NAMES, FLAT, ROOTS, members, torch_names
 from ..operations import check_key, type_handlers, type_name
 from ..session import session
-from ..values import UNBOUND, Builtin, FrozenSet, Instance, Namespace, make_slice
+from ..values import UNBOUND, Builtin, FrozenSet, Instance, Namespace, make_slice, stands_for
 from . import strings  # noqa: F401 - fills the table of str
 from .arguments import named
 from .errors import ERRORS
@@ -175,7 +175,8 @@ def hash_(value: Any, /) -> int:
         check_key(value)
         return hash(tuple([hash_(item) for item in value]))
     if isinstance(value, Instance) and {"__hash__", "__eq__"} & value.kind.special:
-        return hash(value)
+        plain = stands_for(value)
+        return hash(value) if plain is value else hash_(plain)
     if kind is FrozenSet:
         return hash(frozenset([hash_(item) for item in value]))
     if kind.__hash__ is None:

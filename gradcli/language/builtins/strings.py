@@ -13,6 +13,7 @@ from ..formatting import format_method
 from ..members import TABLES, Members
 from ..operations import collect, type_name
 from ..session import session
+from ..values import stands_for
 from .arguments import all_named
 
 PIECE = 88  # bytes of a short text in a list, its place in the list included
@@ -94,6 +95,7 @@ PRICES: dict[str, Callable[..., int]] = {
 def _priced(method: Callable[..., Any], price: Callable[..., int]) -> Callable[..., Any]:
     def run(text: str, *args: Any, **kwargs: Any) -> Any:
         size = len(text)
+        args = tuple(map(stands_for, args))
         for value in args:
             if type(value) is str:
                 size += len(value)
@@ -157,6 +159,8 @@ def _join(text: str, items: Any) -> str:
         raise
     size, wide = len(text) * max(len(parts) - 1, 0), width_of(text)
     for place, part in enumerate(parts):
+        if type(part) is not str:
+            part = parts[place] = stands_for(part)
         if type(part) is not str:
             raise TypeError(
                 f"sequence item {place}: expected str instance, {type_name(part)} found"

@@ -167,11 +167,13 @@ def _is_instance(value: Any, kind: Type) -> bool:
     return isinstance(value, kind.host)
 
 
-# A class of the program, and whether it builds on another; None for what is no such class.
-custom_bases: list[Callable[[Any], tuple[list[Any], Any] | None]] = []
+# Of a class of the program: itself with its bases, the library's class beneath, and whether a type
+# without objects is above; None for what is no such class.
+OwnBases = tuple[list[Any], Any, Callable[[Any], bool]]
+custom_bases: list[Callable[[Any], OwnBases | None]] = []
 
 
-def _own(kind: Any) -> tuple[list[Any], Any] | None:
+def _own(kind: Any) -> OwnBases | None:
     return next((found for ask in custom_bases if (found := ask(kind)) is not None), None)
 
 
@@ -185,10 +187,10 @@ def is_subclass(kind: Any, other: Any) -> bool:
         if type(other) is not Type:
             return False
         return other.name == "object" or issubclass(kind.host, other.host)
-    order, native = own
+    order, native, is_above = own
     if type(other) is not Type:
         return other in order
-    if other.name == "object":
+    if other.name == "object" or is_above(other):
         return True
     return isinstance(native, type) and issubclass(native, other.host)
 

@@ -1,17 +1,17 @@
-"""language: abc, dataclasses, enum and typing: what they make of a program's classes."""
+"""language: abc, dataclasses and typing: what they make of a program's classes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from ..attributes import MISSING, get_attribute, set_attribute
 from ..calls import call
 from ..classes import EMPTY_BASES, ClassMethod, ClassValue, Property, StaticMethod
-from ..formatting import formatted, quoted, text
+from ..formatting import quoted
 from ..instances import add_special
 from ..modules import MODULES as TABLE
-from ..operations import COMPARE, check_key, equal, type_handlers, type_name
+from ..operations import COMPARE, check_key, type_name
 from ..session import session
 from ..values import UNBOUND, Annotation, Builtin, Function, Instance, Type
 from .collected import make_record
@@ -265,140 +265,6 @@ def _replaced(obj: Any, **changes: Any) -> Any:
     return call(obj.kind, (), {**values, **changes})
 
 
-# ---------------------------------------------------------------- enum
-
-
-class auto:
-    """enum.auto()"""
-
-    _torch_name = "enum.auto"
-    PUBLIC = ()
-    __slots__ = ()
-
-
-MEMBERS = "__members__"
-
-
-def _enumeration(kind: ClassValue) -> ClassValue:
-    """Plain values of the class's body become its members."""
-    found: dict[str, Any] = {}
-    last: Any = 0
-    for name, value in list(kind.table.items()):
-        if name.startswith("_") or kept(value):
-            continue
-        session.budget.charge(len(found) + 1)
-        if type(value) is auto and type(last) is not int:
-            raise TypeError("unable to increment non-numeric values")
-        last = value = last + 1 if type(value) is auto else value
-        same = next((one for one in found.values() if equal(one.table["value"], value)), None)
-        if same is None:
-            assert kind.host is not None
-            same = kind.host(kind)
-            same.table.update({"name": name, "value": value, "_name_": name, "_value_": value})
-        found[name] = kind.table[name] = same
-    kind.table[MEMBERS] = found
-    for word, method in (*_ENUM_TEXTS.items(), *_NUMERIC.items()):
-        numeric = word in _NUMERIC
-        if kind.find(word) is MISSING and (not numeric or INT_ENUM in _all_bases(kind)):
-            kind.table[word] = Builtin(word, method)
-            add_special(kind, word)
-    kind.host.__hash__ = object.__hash__  # type: ignore[assignment, union-attr]
-    kind.make = _member if found else None
-    return kind
-
-
-def _all_bases(kind: ClassValue) -> list[Any]:
-    return [base for owner in kind.order for base in owner.bases]
-
-
-def _enum_repr(member: Any) -> str:
-    return f"<{member.kind.name}.{member.table['name']}: {quoted(member.table['value'])}>"
-
-
-def _enum_str(member: Any) -> str:
-    if _is_number(member):
-        return text(member.table["value"])
-    return f"{member.kind.name}.{member.table['name']}"
-
-
-def _is_number(member: Any) -> bool:
-    return INT_ENUM in _all_bases(member.kind)
-
-
-def _enum_format(member: Any, spec: str) -> str:
-    return formatted(_plain(member) if _is_number(member) else text(member), spec)
-
-
-_ENUM_TEXTS: dict[str, Callable[..., Any]] = {
-    "__repr__": _enum_repr,
-    "__str__": _enum_str,
-    "__format__": _enum_format,
-}
-
-
-def _plain(value: Any) -> Any:
-    return value.table["value"] if isinstance(value, Instance) and "value" in value.table else value
-
-
-_NUMERIC: dict[str, Callable[..., Any]] = {
-    "__index__": lambda member: member.table["value"],
-    "__int__": lambda member: member.table["value"],
-    **{f"__{name}__": (lambda compare: lambda a, b: compare(_plain(a), _plain(b)))(COMPARE[word])
-       for name, word in (("eq", "Eq"), ("lt", "Lt"), ("le", "LtE"), ("gt", "Gt"), ("ge", "GtE"))},
-}  # fmt: skip
-
-
-def _member(kind: ClassValue, value: Any) -> Any:
-    """Color(1)"""
-    for member in kind.table[MEMBERS].values():
-        session.budget.charge(1)
-        if member is value or equal(member.table["value"], value):
-            return member
-    raise ValueError(f"{quoted(value)} is not a valid {kind.name}")
-
-
-def _members_of(value: Any) -> dict[str, Any] | None:
-    found = value.table.get(MEMBERS) if type(value) is ClassValue else None
-    return found  # type: ignore[no-any-return]
-
-
-def _unique(members: dict[str, Any]) -> list[Any]:
-    return list({id(member): member for member in members.values()}.values())
-
-
-def _asked_of_enumerations() -> None:
-    """A class of this kind can be walked, measured, searched and subscripted."""
-    iterate, length, get_item = (
-        type_handlers.iterate, type_handlers.length, type_handlers.get_item
-    )  # fmt: skip
-    contains = type_handlers.contains
-
-    def walk(value: Any) -> Iterator[Any] | None:
-        members = _members_of(value)
-        return iterate(value) if members is None else iter(_unique(members))
-
-    def measure(value: Any) -> Any:
-        members = _members_of(value)
-        return length(value) if members is None else lambda kind: len(_unique(members))
-
-    def subscript(value: Any) -> Any:
-        members = _members_of(value)
-        return get_item(value) if members is None else lambda kind, name: members[name]
-
-    def search(value: Any) -> Any:
-        members = _members_of(value)
-        if members is None:
-            return contains(value)
-        return lambda kind, item: any(item is member for member in members.values())
-
-    type_handlers.iterate, type_handlers.length = walk, measure
-    type_handlers.get_item, type_handlers.contains = subscript, search
-
-
-_asked_of_enumerations()
-ENUM = _base("Enum", "enum", _enumeration)
-INT_ENUM = _base("IntEnum", "enum", _enumeration)
-
 # ---------------------------------------------------------------- typing
 
 
@@ -435,10 +301,6 @@ MODULES: dict[str, dict[str, Any]] = {
             "fields": lambda obj: tuple(_fields_of(obj).values()),
         }),
         **classes([Field]),
-    },
-    "enum": {
-        "Enum": ENUM, "IntEnum": INT_ENUM, **classes([auto]),
-        "unique": Builtin("unique", lambda kind: kind),
     },
     "typing": _TYPING,
     "collections.abc": {name: Annotation(f"collections.abc.{name}") for name in (

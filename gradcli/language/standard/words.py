@@ -20,7 +20,7 @@ from ..costs import charge_shown, charge_text
 from ..formatting import quoted
 from ..operations import DICTS, type_name
 from ..session import session
-from ..values import Builtin, Lazy, stepwise
+from ..values import Builtin, Lazy, stands_for, stepwise
 from .published import called, classes, functions
 
 # ---------------------------------------------------------------- string
@@ -251,6 +251,9 @@ def _dumps(obj: Any, *, default: Any = None, **options: Any) -> str:
     _charge_walk(obj)
 
     def other(value: Any) -> Any:
+        plain = stands_for(value)
+        if plain is not value:
+            return plain
         if default is not None:
             return call(default, (value,), {})
         raise TypeError(f"Object of type {type_name(value)} is not JSON serializable")
