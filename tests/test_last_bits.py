@@ -66,6 +66,25 @@ PRODUCTS = {
         "for m in (1, 2, 5) for k in (1, 3, 4, 6, 9, 12) for n in (1, 3, 4, 6, 8)]"
     ),
     "addmm": "[torch.addmm(a(n), a(m, 9), b(9, n)) for m in (1, 2, 4, 5) for n in (1, 3, 5, 7)]",
+    "addmm scaled": (
+        "[torch.addmm(a(n), a(m, 5), b(5, n), alpha=0.3, beta=c) "
+        "for m in (2, 5) for n in (3, 5, 7) for c in (0, 0.7, 1)]"
+    ),
+    "addmv": (
+        "[torch.addmv(a(m), o, b(9), alpha=c, beta=d) for m in (4, 5) "
+        "for o in (a(m, 9), a(9, m).t()) for c in (0, 1) for d in (0, 0.7, 1)]"
+    ),
+    "addbmm": "[torch.addbmm(a(4), b(3, m, 5), b(3, 5, 4)) for m in (1, 2, 5)]",
+    "zeros added to zeros": (
+        "(lambda zeros: [1 / f(-zeros(3), zeros(*s, m, k), -b(*s, k, 3).abs(), alpha=c) "
+        "for f, s in ((torch.addmm, ()), (torch.addbmm, (2,)), (torch.baddbmm, (2,))) "
+        "for m in (1, 2, 5) for k in (1, 2, 5) for c in (-1, 0, 1, 2)]"
+        "+ [1 / torch.addmv(-zeros(3), o, -b(5).abs(), alpha=c) "
+        "for o in (zeros(3, 5), zeros(5, 3).t()) for c in (-1, 0, 1)]"
+        "+ [1 / F.linear(zeros(*s, k), -b(n, k).abs(), -zeros(n)) "
+        "for s in ((), (2,), (2, 2)) for k in (1, 5) for n in (2, 4)]"
+        ")(lambda *s: a(*s).abs() * 0)"
+    ),
     "batches": "[torch.bmm(a(3, m, 5), b(3, 5, m)) for m in (1, 4, 9)]",
     "linear's pass back": "[back(lambda w: F.linear(a(5, n), w), b(4, n)) for n in (2, 6, 9)]",
 }

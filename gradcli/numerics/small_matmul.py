@@ -22,36 +22,73 @@ BATCH_BY_HAND = 400  # products for each matrix, below which PyTorch multiplies 
 
 
 def multiplied(xp: Any, a: Any, b: Any) -> Any:
-    """a @ b for vectors, matrices and batches of matrices."""
-    if a.dtype.char not in "fd" or not 0 < _count(a, b) <= PRODUCTS or xp.__name__ != "numpy":
+    """a @ b for vectors, matrices and batches of matrices.
+
+    The routines add to a result of zeros: a sum of products that are all -0 is 0.
+    """
+    if not _is_small(xp, a, b):
         return xp.matmul(a, b)
     if a.ndim == b.ndim == 2:
-        return row_major(_matrices(xp, a, b))
+        way = _way(a, b)
+        product = way(xp, a, b)
+        return row_major(product if way is _outer else _from_zero(product))
     if b.ndim == 1:
         if a.ndim == 1:
             return _dot(xp, a * b)
         by_rows = _is_row_major(a)
-        return row_major((_by_rows_of if by_rows else _times_vector)(xp, a, b))
+        return row_major(_from_zero((_by_rows_of if by_rows else _times_vector)(xp, a, b)))
     return row_major(_batches(xp, a, b)) if a.ndim == b.ndim == 3 else xp.matmul(a, b)
 
 
-def added_product(xp: Any, start: Any, a: Any, b: Any) -> Any:
-    """start + a @ b for matrices: products are added to what stands there, where that is the way
-    of the routine, and otherwise to each other first."""
-    if a.dtype.char not in "fd" or not 0 < _count(a, b) <= PRODUCTS or xp.__name__ != "numpy":
-        return xp.matmul(a, b) + start
-    if _way(a, b) is not _down_columns:
-        return row_major(_matrices(xp, a, b) + start)
+def added_product(xp: Any, start: Any, a: Any, b: Any, alpha: Any) -> Any:
+    """start + alpha * (a @ b) for matrices, or for a matrix and a vector; start may be None.
+
+    Products are added to what stands there, where that is the way of the routine, and otherwise to
+    each other first. The first routines take alpha times their first operand, packing takes it
+    times the second, and all others scale the sum.
+    """
+    kind = a.dtype.type
+    if alpha == 0 and a.dtype.char in "fdFD":  # the operands are not looked at
+        shape = (a.shape[0], *b.shape[1:])
+        return xp.zeros(shape, a.dtype) if start is None else xp.broadcast_to(start, shape).copy()
+    if not _is_small(xp, a, b):
+        product = xp.matmul(a, b) if alpha == 1 else xp.matmul(a, b) * kind(alpha)
+        return product if start is None else product + start
+    if b.ndim == 1:
+        return row_major(_added_to_vector(xp, start, a, b, kind(alpha)))
+    way = _way(a, b)
+    if alpha != 1 and (way is _down_columns or way is _outer):
+        a, alpha = a * kind(alpha), 1
+    elif alpha != 1 and way is _packed:
+        b, alpha = b * kind(alpha), 1
+    if start is None or way is not _down_columns:
+        product = way(xp, a, b) if alpha == 1 else way(xp, a, b) * kind(alpha)
+        if start is not None:
+            product = product + start
+        elif way is not _outer:
+            product = _from_zero(product)
+        return row_major(product)
     start = xp.broadcast_to(start, (a.shape[0], b.shape[1]))
     return row_major(_down_columns(xp, a, b, start))
 
 
+def added_batches(xp: Any, start: Any, a: Any, b: Any, alpha: Any) -> Any:
+    """start + alpha * (a @ b).sum(0): one product after the other is added to what stands there."""
+    if not len(a) or not _is_small(xp, a, b):
+        product = xp.matmul(a, b).sum(0) * a.dtype.type(alpha)
+        return product if start is None else product + start
+    for pair in zip(a, b, strict=True):
+        start = added_product(xp, start, *pair, alpha)
+    return start
+
+
+def _is_small(xp: Any, a: Any, b: Any) -> bool:
+    """Is it one of the products that are added up here?"""
+    return a.dtype.char in "fd" and 0 < _count(a, b) <= PRODUCTS and xp.__name__ == "numpy"
+
+
 def _count(a: Any, b: Any) -> int:
     return int(a.size * b.shape[-1] if b.ndim > 1 else a.size)
-
-
-def _matrices(xp: Any, a: Any, b: Any) -> Any:
-    return _way(a, b)(xp, a, b)
 
 
 def _way(a: Any, b: Any) -> Any:
@@ -102,14 +139,25 @@ def _both_transposed(xp: Any, a: Any, b: Any) -> Any:
 
 
 def _times_vector(xp: Any, matrix: Any, vector: Any) -> Any:
-    return _from_zero(_in_turn(xp, matrix * vector))
+    return _in_turn(xp, matrix * vector)
+
+
+def _added_to_vector(xp: Any, start: Any, matrix: Any, vector: Any, alpha: Any) -> Any:
+    """The routine for columns adds to what stands there, the one for rows adds its own sums."""
+    (rows, count), (down, across) = matrix.shape, matrix.strides
+    size = matrix.itemsize
+    start = xp.zeros(rows, matrix.dtype) if start is None else xp.broadcast_to(start, rows)
+    if down == size and (count == 1 or across >= size * max(1, rows)):
+        products = matrix * (vector * alpha)
+        return _in_turn(xp, xp.concatenate([start[:, None], products], axis=1))
+    product = _by_rows_of(xp, matrix, vector)
+    return start + (product if alpha == 1 else product * alpha)
 
 
 # ---- the ways to add
 
 
 def _from_zero(total: Any) -> Any:
-    """The routines start to add at 0, so that a sum of products that are all -0 is 0."""
     total += 0.0
     return total
 
@@ -186,7 +234,7 @@ def _by_rows_of(xp: Any, matrix: Any, vector: Any) -> Any:
             of_two = rows - fours >= 2 and place < fours + 2
             vectors = (2, 1)[place - fours] if of_two else UNROLLED // lanes
             parts.append(_in_vectors(xp, products[place : place + 1], lanes, vectors, UNROLLED))
-    return _from_zero(parts[0] if len(parts) == 1 else xp.concatenate(parts))
+    return parts[0] if len(parts) == 1 else xp.concatenate(parts)
 
 
 def _down_columns(xp: Any, a: Any, b: Any, start: Any = None, number: int = 0) -> Any:
@@ -195,8 +243,6 @@ def _down_columns(xp: Any, a: Any, b: Any, start: Any = None, number: int = 0) -
     parts = [products] if start is None else [start[:, None], products]
     if b.shape[1] == 1:
         total = _in_turn(xp, xp.concatenate(parts, axis=1)[..., 0])[:, None]
-        if start is None:
-            _from_zero(total)
     elif start is None:
         total = xp.add.reduce(products, axis=1)
     else:
@@ -226,7 +272,8 @@ def _correct_unaligned(xp: Any, total: Any, products: Any, start: Any, at: int) 
 
 
 def _across_rows(xp: Any, a: Any, b: Any, number: int = 0) -> Any:
-    """Rows of a times rows of the transposed b, as in a linear layer: in vectors along both."""
+    """Rows of a times rows of the transposed b, as in a linear layer: in vectors along both. Its
+    own sums start at 0, whatever they are added to."""
     products = a[:, None, :] * b.T
     (rows, columns, count), lanes = products.shape, _lanes(products)
     if count < lanes:
@@ -252,5 +299,6 @@ def _batches(xp: Any, a: Any, b: Any) -> Any:
     for number, pair in enumerate(zip(a, b, strict=True)):
         way = _way(*pair)
         place = {"number": number} if way in (_down_columns, _across_rows) else {}
-        found.append(way(xp, *pair, **place))
+        product = way(xp, *pair, **place)
+        found.append(product if way is _outer else _from_zero(product))
     return xp.stack(found)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...engine.operator import Reduced, operator
 from ...numerics import reduced_kernels as halves
-from ...numerics.small_matmul import added_product, multiplied
+from ...numerics.small_matmul import added_batches, added_product, multiplied
 from ..geometry import expanded_size
 from ..reduce.sums import scaled, sum_to
 from ..shape.shape import expand
@@ -55,16 +55,15 @@ def _added(xp: Any, self: Any, product: Any, beta: Any, alpha: Any) -> Any:
     kind = product.dtype.type
     if alpha != 1:
         product = product * kind(alpha)
+    start = _start(self, beta)
+    return product if start is None else product + start
+
+
+def _start(self: Any, beta: Any) -> Any:
+    """beta * self; None where beta is 0, NaN or not."""
     if beta == 0:
-        return product
-    return product + (self if beta == 1 else self * kind(beta))
-
-
-def _added_matrices(xp: Any, self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
-    if beta == 0 or alpha != 1:
-        return _added(xp, self, multiplied(xp, mat1, mat2), beta, alpha)
-    start = self if beta == 1 else self * self.dtype.type(beta)
-    return added_product(xp, start, mat1, mat2)
+        return None
+    return self if beta == 1 else self * self.dtype.type(beta)
 
 
 addmm = operator(
@@ -74,7 +73,9 @@ addmm = operator(
     exact=True,
     check=_check_added,
     refuse=NO_BOOL,
-    forward=_added_matrices,
+    forward=lambda xp, self, mat1, mat2, beta, alpha: added_product(
+        xp, _start(self, beta), mat1, mat2, alpha
+    ),
     self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
     mat1=lambda grad, mat2, mat1_sym_sizes, mat1_sym_strides, alpha: left_gradient(
         grad, mat2, mat1_sym_sizes, mat1_sym_strides, alpha
@@ -121,8 +122,8 @@ addmv = operator(
     overlap="allowed",
     exact=True,
     check=_check_addmv,
-    forward=lambda xp, self, mat, vec, beta, alpha: _added(
-        xp, self, multiplied(xp, mat, vec), beta, alpha
+    forward=lambda xp, self, mat, vec, beta, alpha: added_product(
+        xp, _start(self, beta), mat, vec, alpha
     ),
     reduced=Reduced(halves.added_vector),
     self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
@@ -159,8 +160,8 @@ addbmm = operator(
     inplace="addbmm_",
     exact=True,
     check=lambda self, batch1, batch2, beta, alpha: _check_batches(batch1, batch2),
-    forward=lambda xp, self, batch1, batch2, beta, alpha: _added(
-        xp, self, multiplied(xp, batch1, batch2).sum(0), beta, alpha
+    forward=lambda xp, self, batch1, batch2, beta, alpha: added_batches(
+        xp, _start(self, beta), batch1, batch2, alpha
     ),
     reduced=Reduced(halves.added_batches),
     self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
