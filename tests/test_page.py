@@ -261,4 +261,4 @@ def test_steps_in_the_page_are_whole(tmp_path: Path) -> None:
     page = (tmp_path / "p.html").read_text("utf-8")
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
     texts = "\n".join(whole(data, step[-1]) for step in data["passes"][0]["steps"])
-    assert "…" not in texts and f"{name}  " in texts and "(3, 4) from " in texts
+    assert "…" not in texts and f"{name}  " in texts and "[3, 4] from " in texts

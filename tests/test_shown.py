@@ -85,6 +85,13 @@ def test_values_and_gradients_are_of_the_pass() -> None:
     ]
 
 
+def test_the_dtype_stands_once() -> None:
+    text = "x = torch.ones(2, dtype=torch.float64, requires_grad=True)\n(x * 2).sum().backward()\n"
+    assert tree(text)[-1] == "└─ x leaf float64[2] [1., 1.] [2., 2.] 1"
+    zeros = "x = torch.zeros(9, requires_grad=True)\n(x * -0.0).sum().backward()\n"
+    assert "└─ x leaf [9] 0 0 1" in [row.replace("├", "└") for row in tree(zeros)]
+
+
 def test_a_loss_inside_of_a_function() -> None:
     rows = tree(NETWORK)
     assert rows[1].startswith("● loss = ((net(x) - t) ** 2).mean() MeanBackward0")

@@ -110,6 +110,29 @@ def test_wide_cuts_nothing(program: Path) -> None:
     assert {" ".join(row.split()) for row in whole} <= words
 
 
+def test_rows_of_numbers_keep_their_columns(tmp_path: Path) -> None:
+    text = """\
+a_long_name_of_a_weight = torch.linspace(-1, 1, 16).reshape(2, 8).requires_grad_()
+a_long_name_of_another = torch.linspace(-1, 1, 4).requires_grad_()
+L = a_long_name_of_a_weight.pow(3).sum() + a_long_name_of_another.sum()
+L.backward()
+for weight in (a_long_name_of_a_weight, a_long_name_of_another):
+    weight.grad = None
+"""
+    (tmp_path / "p.expr").write_text(text, "utf-8")
+    page = ESCAPES.sub("", on_terminal(tmp_path, 80, "grad", "p.expr"))
+    rows = page.replace("\r", "").splitlines()
+    at = rows.index("dL/da_long_name_of_a_weight =")
+    assert rows[at + 1 : at + 4] == [
+        "  [[3.0000, 2.2533, 1.6133, 1.0800, 0.6533, 0.3333, 0.1200, 0.0133],",
+        "   [0.0133, 0.1200, 0.3333, 0.6533, 1.0800, 1.6133, 2.2533, 3.0000]]",
+        "  [2, 8]  0.0133…3, mean 1.13, norm 6.07",
+    ]
+    assert "dL/da_long_name_of_another  = tensor([1., 1., 1., 1.])" in page
+    page = ESCAPES.sub("", on_terminal(tmp_path, 60, "trace", "p.expr"))
+    assert "  a_long_name_of_a_weight.grad and 1 more =" in page  # no name is cut
+
+
 def test_a_width_of_zero_is_80(program: Path) -> None:
     assert plain(on_terminal(program, 0, "trace", "net.expr")) == plain(
         on_terminal(program, 80, "trace", "net.expr")

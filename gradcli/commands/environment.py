@@ -175,7 +175,7 @@ class Environment:
                 from ..render import warning
 
                 warned = zip_longest(ran.warnings, ran.warning_lines)
-                tell(warning.text(warned, ran.request.name))
+                tell(warning.text(warned, ran.request.name, self.look_of_errors))
             tell(Terminal("".join(block(f"note: {text}\n") for text in ran.notes)))
         if ran.error is None:
             return ExitStatus.OK

@@ -49,12 +49,28 @@ def note(said: str, look: Look) -> list[Line]:
     first, tried, answer = first.partition(TRIED)
     word, colon, rest = first.partition(":")
     known = colon and word in ("help", "note")
+    beside = tried and width_of(first + tried + answer) <= look.width
+    first, *more = _rows(first, 0, "    ", look)
+    rest = first[len(word + colon) :]
     lines: list[Line] = [(cell(word + colon, "advice"), cell(rest)) if known else (cell(first),)]
-    if tried and width_of(first + tried + answer) <= look.width:
+    lines.extend((cell(row),) for row in more)
+    if beside:
         lines = [(*lines[0], Cell(tried, "advice"), cell(answer))]
     elif tried:
+        answer, *more = _rows(answer, len(tried), "        ", look)
         lines.append((Cell(tried, "advice"), cell(answer)))
+        lines.extend((cell(row),) for row in more)
     return [*lines, *((cell(row),) for row in rows)]
+
+
+def _rows(said: str, before: int, indent: str, look: Look) -> list[str]:
+    """A sentence on a terminal, within its width; it begins in column `before`."""
+    if look.whole or before + width_of(said) <= look.width:
+        return [said]
+    pad = " " * before
+    rows = textwrap.wrap(pad + said, look.width, subsequent_indent=indent,
+                         break_long_words=False, break_on_hyphens=False)  # fmt: skip
+    return [rows[0][before:], *rows[1:]]
 
 
 def in_cells(diagnostic: Diagnostic, source: Sequence[str]) -> Diagnostic:
@@ -98,11 +114,11 @@ def _error(diagnostic: Diagnostic, look: Look) -> Terminal:
     if not message:
         return Terminal(f"{head}\n")
     if not look.whole:
-        message = _wrapped(message, len(kind) + 2, look.width)
+        message = wrapped(message, len(kind) + 2, look.width)
     return Terminal(f"{head} {message}\n")
 
 
-def _wrapped(message: str, before: int, width: int) -> str:
+def wrapped(message: str, before: int, width: int) -> str:
     """A message within the width of a terminal; its first line begins in column `before`."""
     rows: list[str] = []
     for line in message.split("\n"):

@@ -73,7 +73,7 @@ def _page(report: FlowReport, look: Look, folds: Folds, legend: bool) -> list[Li
         for verdict in report.verdicts:
             lines.extend((BLANK, *_verdict(verdict, report.file, look)))
         if not report.verdicts and report.leaves and report.error is None:
-            lines.extend((BLANK, (cell("no verdict: no problem found in these gradients"),)))
+            lines.extend((BLANK, (cell("no problem found in these gradients"),)))
         if footer := folds.footer():
             lines.extend((BLANK, *footer))
     elif report.error is None:
@@ -103,7 +103,7 @@ def _passes(report: FlowReport, look: Look, folds: Folds) -> list[Line]:
             rows.append((cell(f"{sign}  {words}; not kept", "dim"),))
         previous = fact.number
         rows.append(_pass_row(fact))
-    giving: tuple[Giving, ...] = (((4, 16), (5, 16)), ((4, 8), (5, 8)))
+    giving: tuple[Giving, ...] = (5, 4)  # a name without its number would say nothing
     return columns(rows, look, giving=giving, right=frozenset({0, 1}))
 
 

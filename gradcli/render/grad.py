@@ -6,7 +6,7 @@ from ..recording.facts import GradReport, TensorFact
 from . import seeds
 from .escape import Terminal
 from .folds import Folds
-from .table import events, mean_and_norm, shape_text, summary
+from .table import events, mean_and_norm, ranged, shape_text
 from .text import BLANK, Cell, Line, Look, after, cell, paint, width_of
 
 
@@ -28,16 +28,21 @@ def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
     for name, fact in zip(names, report.gradients, strict=True):
         head = name + " " * (width - width_of(name)) + " = "
         shown = (fact.text or "None").split("\n")
-        pieces = [cell(head, "leaf"), cell(shown[0])]
-        if fact.text is None and fact.reason:
-            pieces.append(cell(f"   {fact.reason}", "dim"))
-        lines.append(tuple(pieces))
-        lines.extend((Cell(" " * width_of(head)), cell(rest)) for rest in shown[1:])
-        measures = mean_and_norm(fact.range)
-        if measures:
-            said = f"{shape_text(fact.shape)}  {summary('', fact.shape, fact.range)}"
-            words = f"{said}  mean and norm {measures}"
-            lines.append((Cell(" " * width_of(head)), cell(words, "dim")))
+        if look.whole or width_of(head) + max(map(width_of, shown)) <= look.width:
+            pieces = [cell(head, "leaf"), cell(shown[0])]
+            if fact.text is None and fact.reason:
+                pieces.append(cell(f"   {fact.reason}", "dim"))
+            lines.append(tuple(pieces))
+            shown, indent = shown[1:], width_of(head)
+        else:  # on lines of its own a row of numbers keeps its columns
+            lines.append((cell(f"{name} =", "leaf"),))
+            shown, indent = _numbers(shown), 2
+        lines.extend((Cell(" " * indent), cell(rest)) for rest in shown)
+        if mean_and_norm(fact.range):
+            words = f"{shape_text(fact.shape)}  {ranged(fact.shape, fact.range)}"
+            lines.append((Cell(" " * indent), cell(words, "dim")))
+    if of is not None and not report.gradients and report.derivatives is None:
+        lines.append((cell("no tensor with a name received a gradient", "dim"),))
     if report.derivatives is not None:
         from .derivatives import lines as matrices
 
@@ -46,6 +51,14 @@ def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
         lines.extend((BLANK, *events(report.events, look, Folds(True))))
     page = paint(lines, look)
     return after(report.output, page, streamed)
+
+
+def _numbers(rows: list[str]) -> list[str]:
+    """A printed tensor without `tensor(` and what that indents."""
+    first, *others = rows
+    rest = [row.removeprefix(" " * len("tensor(")) for row in others]
+    *most, last = first.removeprefix("tensor("), *rest
+    return [*most, last.removesuffix(")")]
 
 
 def _root(of: TensorFact, text: str, look: Look) -> list[Line]:

@@ -36,12 +36,21 @@ def short(ledger: LedgerFact, look: Look) -> list[Line]:
     lines: list[Line] = [(cell("gradient contributions, by line", "head"),)]
     for told, accounts in list(groups.items())[:MOST]:
         names = [f"{account.name}.grad" for account in accounts]
-        more = f" and {len(names) - NAMES:,} more" if len(names) > NAMES else ""
-        lines.extend(_wrapped(", ".join(names[:NAMES]) + more, told, look))
+        lines.extend(_wrapped(_listed(names, look), told, look))
     if len(groups) > MOST:
         more = f"{len(groups) - MOST:,} more; --ledger shows all"
         lines.append((cell(f"  {ellipsis(look)} {more}", "dim"),))
     return lines
+
+
+def _listed(names: Sequence[str], look: Look) -> str:
+    """As many names as fit into a line of a terminal, at most NAMES; the others are counted."""
+    for shown in range(min(len(names), NAMES), 0, -1):
+        more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+        said = ", ".join(names[:shown]) + more
+        if look.whole or width_of(said) <= look.width - 4:
+            break
+    return said
 
 
 def _wrapped(names: str, told: str, look: Look) -> Iterator[Line]:
@@ -49,7 +58,7 @@ def _wrapped(names: str, told: str, look: Look) -> Iterator[Line]:
     if width_of(names) + width_of(told) + 5 <= look.width:
         yield (Cell("  "), cell(names, "leaf"), cell(" = "), cell(told))
         return
-    yield (Cell("  "), cell(look.fit(names, look.width - 4), "leaf"), cell(" ="))
+    yield (Cell("  "), cell(names, "leaf"), cell(" ="))
     rest = told
     while rest:
         room = look.width - 6

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from ..recording.facts.seeds import SeedFact
-from .table import mean_and_norm, summary
+from .table import ranged
 from .text import Cell, Line, Look, cell, width_of
 
 EXPRESSION = re.compile(r"[^\w.#@\[\]'\"]")  # what no name has
@@ -64,9 +64,7 @@ def text(seed: SeedFact) -> str:
     """As PyTorch prints it; a large one summed up."""
     if seed.text:
         return seed.text
-    measures = mean_and_norm(seed.range)
-    tail = f"  mean and norm {measures}" if measures else ""
-    return f"{list(seed.shape)}  {summary('', seed.shape, seed.range)}{tail}"
+    return f"{list(seed.shape)}  {ranged(seed.shape, seed.range)}"
 
 
 def _value(name: str, seed: SeedFact, look: Look) -> Iterator[Line]:

@@ -42,13 +42,13 @@ def _trimmed(number: str) -> str:
 
 
 def size_of(value: ValueFact) -> str:
-    """(64, 10) from -0.31 to 0.42"""
-    shape = str(value.shape)
+    """[64, 10] from -0.31 to 0.42"""
+    shape = str(list(value.shape))
     if value.range is None:
         return shape if value.text is not None else f"{shape}, too large to be kept"
     low, high = f"{value.range.low:.4g}", f"{value.range.high:.4g}"
     if low == high:
-        return f"{shape} of {low}"
+        return f"{shape} all {low}"
     mean, norm = value.range.mean, value.range.norm
     more = "" if mean is None or norm is None else f", mean {mean:.4g}, norm {norm:.4g}"
     return f"{shape} from {low} to {high}{more}"

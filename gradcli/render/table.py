@@ -26,6 +26,7 @@ FEW_ROWS = 9  # of modules that repeat each other; so many are not folded
 MOST_NAMES, FIRST_NAMES, LAST_NAMES = 120, 60, 20  # rows; of more both ends are shown
 
 
+_DTYPE = re.compile(r", dtype=torch\.(\w+)")
 MEASURES = "mean, norm"  # the head of their column
 
 
@@ -46,8 +47,27 @@ def summary(text: str | None, shape: tuple[int, ...], span: Spread | None) -> st
     short = bare(text)
     if span is None or (text and (len(short) <= SHORT or prod(shape) <= FEW)):
         return short
-    low, high = f"{span.low:.3g}", f"{span.high:.3g}"
+    low, high = f"{span.low + 0.0:.3g}", f"{span.high + 0.0:.3g}"  # -0.0 is 0
     return low if low == high else f"{low}…{high}"
+
+
+def ranged(shape: tuple[int, ...], span: Spread | None) -> str:
+    """-0.127…0.14, mean 0.00436, norm 0.442"""
+    tail = ""
+    if span is not None and mean_and_norm(span):
+        tail = f", mean {span.mean:.3g}, norm {span.norm:.3g}"
+    return summary("", shape, span) + tail
+
+
+def untyped(shown: str) -> str:
+    """Numbers without their dtype, where another column has it."""
+    return _DTYPE.sub("", shown)
+
+
+def dtype_of(text: str | None) -> str:
+    """The dtype that PyTorch prints behind numbers; empty for what goes without saying."""
+    match = _DTYPE.search(text or "")
+    return "" if match is None else match[1]
 
 
 def mean_and_norm(span: Spread | None) -> str:
@@ -73,13 +93,13 @@ def tensor_table(report: Report, look: Look, folds: Folds) -> list[Line]:
             continue
         leaf = "leaf" if fact.requires_grad else ""
         none = "None" if fact.requires_grad and not fact.has_grad else ""
-        grad = summary(fact.grad_text, fact.shape, fact.grad_range)
+        grad = untyped(summary(fact.grad_text, fact.shape, fact.grad_range))
         rows.append((
             cell(name, leaf if fact.is_leaf else ""),
             cell(type_text(fact)),
             _requires(fact),
             cell("leaf", leaf) if fact.grad_fn is None else cell(fact.grad_fn, "node"),
-            cell(summary(fact.text, fact.shape, fact.range)),
+            cell(untyped(summary(fact.text, fact.shape, fact.range))),
             cell(mean_and_norm(fact.range), "dim"),
             cell(grad or none, "dim" if none else ""),
             cell(mean_and_norm(fact.grad_range), "dim"),

@@ -14,6 +14,7 @@ from .hiding import without
 from .second_order import holders, order_of
 from .table import (
     MEASURES,
+    dtype_of,
     effects,
     events,
     mean_and_norm,
@@ -21,6 +22,7 @@ from .table import (
     shape_text,
     summary,
     tensor_table,
+    untyped,
     without_empty,
 )
 from .text import (
@@ -225,8 +227,8 @@ class Words:
         if row.kind == "constant":
             constant = self.graph.constants[row.node, row.output_nr]
             said = Cell(row.lead + cell(one_line(constant.text)).text)
-            value = summary(constant.value, constant.shape, constant.range)
-            size = cell(shape_text(constant.shape), "dim")
+            value = untyped(summary(constant.value, constant.shape, constant.range))
+            size = cell(dtype_of(constant.value) + shape_text(constant.shape), "dim")
             more = cell(mean_and_norm(constant.range), "dim")
             return (said, cell("constant", "dim"), size, cell(value), more, *(NONE,) * 4)
         words, style = self._words(row)
@@ -301,15 +303,16 @@ class Words:
         shape = value = grad = of_value = of_grad = ""
         line: int | None = None
         if flow is not None:
-            shape = shape_text(flow.shape)
-            value = summary(flow.text, flow.shape, flow.range)
-            grad = summary(flow.grad_text, flow.shape, flow.grad_range)
+            shape = dtype_of(flow.text) + shape_text(flow.shape)
+            value = untyped(summary(flow.text, flow.shape, flow.range))
+            grad = untyped(summary(flow.grad_text, flow.shape, flow.grad_range))
             of_value, of_grad = mean_and_norm(flow.range), mean_and_norm(flow.grad_range)
             if flow.later is not None:
-                value += f" {self.arrow} {summary(flow.later, flow.shape, flow.later_range)}"
+                later = untyped(summary(flow.later, flow.shape, flow.later_range))
+                value += f" {self.arrow} {later}"
         elif named is not None:
-            shape = shape_text(named.shape)
-            value = summary(named.text, named.shape, named.range)
+            shape = dtype_of(named.text) + shape_text(named.shape)
+            value = untyped(summary(named.text, named.shape, named.range))
             of_value = mean_and_norm(named.range)
         if place is not None:
             line = place.line

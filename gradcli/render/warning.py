@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..diagnostics import CellLine
+from .error import wrapped
 from .escape import Terminal, block
+from .text import Look
 
 # What a warning speaks of, and the command that shows more of it.
 ANSWERS = (
@@ -22,15 +24,17 @@ ANSWERS = (
 )
 
 
-def text(warnings: Iterable[tuple[str, int | None]], file: str) -> Terminal:
-    """`chain.expr:3: UserWarning: ...`, and help where a command has the answer."""
-    return Terminal("".join(_one(words, line, file) for words, line in warnings))
+def text(warnings: Iterable[tuple[str, int | None]], file: str, look: Look) -> Terminal:
+    """`chain.expr:3: UserWarning: ...`, and help where a command has the answer; on a terminal
+    long sentences are wrapped."""
+    return Terminal("".join(_one(words, line, file, look) for words, line in warnings))
 
 
-def _one(words: str, line: int | None, file: str) -> Terminal:
+def _one(words: str, line: int | None, file: str, look: Look) -> Terminal:
     place = "" if line is None else f"{file}:{line}: "
     if isinstance(line, CellLine):
         place = f"{file}, cell {line.cell}, line {line.within}: "
     command = next((told for part, told in ANSWERS if part in words), None)
     advice = "" if command is None else f"help: {command.format(file=file)}\n"
-    return block(f"{place}UserWarning: {words}\n{advice}")
+    said = f"{place}UserWarning: {words}"
+    return block(f"{said if look.whole else wrapped(said, 0, look.width)}\n{advice}")

@@ -70,8 +70,9 @@ def _advice(trial: TrialFact, look: Look) -> list[Line]:
     told = f"help: {trial.advice}{error.TRIED} {one_line(trial.outcome)}"
     if width_of(f"help: {trial.advice}") <= look.width:
         return error.note(told, look)
-    tried = error.note(told, look)[-1]
-    return [*_wrapped(f"help: {trial.advice}", look), tried]
+    tried = error.note(told, look._replace(whole=False))
+    at = next(place for place, line in enumerate(tried) if line[0].text == error.TRIED)
+    return [*_wrapped(f"help: {trial.advice}", look), *tried[at:]]
 
 
 def _wrapped(said: str, look: Look) -> list[Line]:
