@@ -148,6 +148,7 @@ class Recording:
         assert self._frame is not None
         recording = self._recording = drawing() if self._steps else watching(values=True)
         keep(recording.passes, None)
+        recording.hears(recording.buffers)
         if self._reasons:
             hears_of_flow(recording)
         self._chronicle = Chronicle(recording) if self._reasons else None

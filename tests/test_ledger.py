@@ -24,7 +24,9 @@ LOOK = Look()
 
 
 def ran(text: str, **wanted: Any) -> Ran:
-    done = execute(Request(text.encode(), "program.expr", **wanted), None, watching())
+    recording = watching()
+    recording.hears(recording.buffers)
+    done = execute(Request(text.encode(), "program.expr", **wanted), None, recording)
     assert done.error is None, done.error
     return done
 

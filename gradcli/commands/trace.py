@@ -103,7 +103,7 @@ def command(common: Shared, asked: Asked) -> int:
             ran = drawn(request, env, wishes, tuple(asked.of), asked.chosen, wanted,
                         common.format, env.answer)  # fmt: skip
             return env.finish(ran)
-        tables = Tables(asked.views, asked.stats)
+        tables = Tables(asked.views, asked.stats, asked.saved, asked.ledger or not streams)
         units = streams and asked.fold not in (None, "none")
         detail = (units or (asked.all and not streams)) and not asked.profile
         write = env.printer() if streams else None
@@ -117,8 +117,7 @@ def command(common: Shared, asked: Asked) -> int:
                            tables=tables)  # fmt: skip
         ran = env.explained(ran)
         report = trace_report(ran, Options(
-            tuple(asked.of), asked.saved, streams, streams or asked.all, asked.chosen,
-            tables, detail,
+            tuple(asked.of), streams, streams or asked.all, asked.chosen, tables, detail,
         ))  # fmt: skip
         keep(report)
         if streams:

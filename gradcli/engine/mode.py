@@ -70,18 +70,14 @@ class State:
         self._observer = value
         self._look()
 
-    # Read at every node of a pass, so by C.
-    observer: Any = property(attrgetter("_observer"), _observe)
-
-    @property
-    def recorder(self) -> Any:
-        """Told of every operation that enters a graph, with its arguments: it can be run again."""
-        return self._recorder
-
-    @recorder.setter
-    def recorder(self, value: Any) -> None:
+    def _record(self, value: Any) -> None:
         self._recorder = value
         self._look()
+
+    # Read at every operation and every node of a pass, so by C. The recorder is told of every
+    # operation that enters a graph, with its arguments: it can be run again.
+    observer: Any = property(attrgetter("_observer"), _observe)
+    recorder: Any = property(attrgetter("_recorder"), _record)
 
     def _look(self) -> None:
         self.watched = bool(self.saved_hooks) or not (self._observer is self._recorder is None)

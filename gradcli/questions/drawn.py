@@ -15,6 +15,7 @@ from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
 from ..recording.collect import Collected
 from ..recording.facts.picture import DetailFact, FrameFact, MakingFact
+from ..recording.passes import Frees
 from ..recording.recording import Recording
 from ..recording.sides import origin_of, sequence_of
 from ..recording.spectator import Spectator
@@ -163,7 +164,7 @@ def drawing(wishes: Wishes = NO_WISHES, *, thorough: bool = True) -> Recording:
         turns = Turns()
         steps.local = turns.local  # type: ignore[method-assign]
         recording.hears(turns)
-    recording.hears(steps, Frames())
+    recording.hears(recording.buffers, steps, Frames(), Frees())
     return recording
 
 
@@ -193,7 +194,8 @@ def _makings(
     inner = [node for node in found.alive if node.next_functions]
     inner.sort(key=sequence_of)
     order = {id(node): place for place, node in enumerate(inner, 1)}
-    makings, freed_by = [], recording.ends.freed_by
+    frees = recording.find(Frees)
+    makings, freed_by = [], {} if frees is None else frees.lines
     for node in found.alive:
         frame = calls.of_node(node)
         at = None if frame is None else _numbered(frame, frames, numbers, paths)

@@ -142,7 +142,7 @@ def _wanted(ran: Ran, found: Collected, of: TensorFact, options: Options) -> lis
         and ("[" not in fact.name or (fact.node, fact.output_nr) not in plain)
         and fact.name != of.name
     ]  # fmt: skip
-    leaves = collecting.leaves_of(found)
+    leaves = found.leaves
     taken = {id(item.tensor) for item in wanted}
     for name, tensor in parameters:
         if leaves.get(id(tensor)) in below and id(tensor) not in taken:

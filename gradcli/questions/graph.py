@@ -188,7 +188,7 @@ def names_of(found: Collected, bindings: Mapping[str, Any]) -> Callable[[Any], s
     A module is called by the way that leads to it: `net.0`.
     """
     by_node = {fact.node: fact.name for fact in reversed(found.tensors) if fact.node is not None}
-    names = {id(node): by_node[i] for i, node in enumerate(found.alive) if i in by_node}
+    names = {id(found.alive[number]): name for number, name in by_node.items()}
     leaves = {id(t): name for name, t in collecting.parameters(bindings, AnyTensor)}
     leaves |= {id(t): fact.name for fact, t in zip(found.tensors, found.held, strict=True)}
     modules = module_names(bindings)

@@ -21,10 +21,9 @@ def ledger(ran: Ran, found: Collected, *, full: bool = False) -> LedgerFact:
 
     Tensors come in the order of the table, whatever the order in which a pass came to them.
     """
-    book = ran.recording.ledger
+    book, passes = ran.recording.ledger, ran.recording.buffers.facts()
     names = tensor_names(ran, found)
-    passes = book.pass_facts()
-    kept = any(fact.retained for fact in passes)
+    kept = ran.recording.ends.any_kept
     rows = {fact.name: place for place, fact in enumerate(found.tensors)}
     accounts = sorted(book.facts(names, full=full), key=lambda fact: rows.get(fact.name, len(rows)))
     return LedgerFact(tuple(accounts), book.stale(names), passes, _alive(found) if kept else ())

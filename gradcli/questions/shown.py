@@ -7,7 +7,7 @@ from typing import Any
 
 from ..opening import UsageError
 from ..options import EVERY_PASS
-from ..recording.collect import Collected, Named, leaves_of, range_of, text_of
+from ..recording.collect import Collected, Named, range_of, text_of
 from ..recording.collect import results as unused
 from ..recording.facts import FlowFact, Nested, NodeFact, RootFact, ShownPass
 from ..recording.lines import Lines
@@ -89,11 +89,17 @@ def roots_of(one: Pass, found: Collected, names: Callable[[Any], str | None]) ->
 
 def without_a_pass(found: Collected, ends: Ends, roots: list[RootFact]) -> Iterator[RootFact]:
     """Results that nothing else uses and that no pass began at or came through."""
+    alive, rooted = found.alive, ends.rooted
+    if all(
+        fact.grad_fn is None or fact.node is None or mark_of(alive[fact.node]) in rooted
+        for fact in found.tensors
+    ):
+        return  # as in most programs: what follows looks at every node
     inside = below(found.nodes, {root.node for root in roots})
     for at in unused(found.tensors, found.nodes):
         fact = found.tensors[at]
         assert fact.node is not None
-        if fact.node not in inside and mark_of(found.alive[fact.node]) not in ends.rooted:
+        if fact.node not in inside and mark_of(alive[fact.node]) not in rooted:
             yield RootFact(fact.node, fact.output_nr, fact.name, at)
 
 
@@ -129,7 +135,7 @@ def flows(
         ))  # fmt: skip
     if one is not None:
         facts.extend(_without_a_value(one, found, {(f.node, f.output_nr) for f in facts}, full))
-        ends = leaves_of(found)
+        ends = found.leaves
         facts.extend(_leaves(recording.lines, one, ends, leaves, full))
         facts.extend(_unreached(found, ends, {fact.node for fact in facts}, leaves, full))
     return tuple(facts)
@@ -163,7 +169,7 @@ def _unreached(
 
 
 def _leaves(
-    lines: Lines, one: Pass, numbers: dict[int, int], leaves: Mapping[int, Named], full: bool
+    lines: Lines, one: Pass, numbers: Mapping[int, int], leaves: Mapping[int, Named], full: bool
 ) -> Iterator[FlowFact]:
     beside = {
         identity: (variable, before, None) for identity, (variable, before) in one.beside.items()

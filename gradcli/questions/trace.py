@@ -21,7 +21,7 @@ from ..recording.facts import (
     ShownPass,
 )
 from ..recording.facts.profile import ProfileFact
-from ..recording.passes import Pass
+from ..recording.passes import Frees, Pass
 from ..recording.profile import Profile
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, sides
@@ -56,7 +56,6 @@ class Options(NamedTuple):
     PyTorch prints them."""
 
     of: tuple[str, ...] = ()
-    saved: bool = False
     texts: bool = True
     flows: bool = True
     number: int | None = None  # of the pass; the last one where left out
@@ -111,7 +110,6 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             shown=_shown(ran, one),
             flows=_flows(ran, one, found, options),
             passes=tuple(_passes(ran, chosen, found, options)),
-            saved=saved.saved(found, AnyTensor, recording.ends.freed_by) if options.saved else (),
             constants=collecting.constants(found, operands.reader())
             if texts or options.detail
             else (),
@@ -144,6 +142,10 @@ def _with_tables(
     ran: Ran, report: Report, found: Collected, one: Pass | None, tables: Tables
 ) -> Report:
     """The report with the tables that were asked for."""
+    if tables.saved:
+        frees = ran.recording.find(Frees)
+        by = frees.lines if frees is not None else {}
+        report = report._replace(saved=saved.saved(found, AnyTensor, by))
     if tables.views:
         from .views import views
 

@@ -10,6 +10,7 @@ from ..language.interpreter import Machine
 from ..opening import UsageError
 from ..recording.collect import parameters, tensors_in
 from ..recording.hook_log import HookLog
+from ..recording.passes import Frees
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor
 from ..recording.spectator import Spectator
@@ -54,6 +55,8 @@ class Tables(NamedTuple):
 
     views: bool = False
     stats: bool = False
+    saved: bool = False  # tensors, for backward
+    buffers: bool = False  # how many bytes each pass freed or kept
 
 
 NO_TABLES = Tables()
@@ -210,6 +213,10 @@ def watching(wishes: Wishes = NO_WISHES, *, values: bool = False) -> Recording:
 
 def hear(recording: Recording, tables: Tables) -> None:
     """What these tables need is heard too."""
+    if tables.buffers:
+        recording.hears(recording.buffers)
+    if tables.saved:
+        recording.hears(Frees())
     if tables.views:
         from ..recording.writes import Writes
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy
+from numpy import generic
 
 from ..engine.node import Node
+from ..engine.observer import NOBODY, OfNodes
 from ..engine.origin import line_of
 from .facts.ledger import BufferFact, PassFact
+from .passes import Pass, Passes
 from .sides import OWN, key_of, memory, side_of, size_of
+from .spectator import Spectator
 
-if TYPE_CHECKING:
-    from .passes import Pass
-
+PASSES = 1000
 LINES = 1000  # places whose buffers are told apart
 NAMES = 8
 
@@ -50,7 +52,7 @@ class Heaps:
         for name, array in kept:
             if name not in names and len(names) < NAMES:
                 names[name] = None
-            if isinstance(array, numpy.generic):  # a number on its own
+            if isinstance(array, generic):  # a number on its own
                 if id(array) not in seen:
                     seen.add(id(array))
                     size += array.nbytes
@@ -109,3 +111,40 @@ class Buffers:
             over.line, over.keep, over.creates, over.captures, over.failed, self.nodes,
             self.saving if self.is_freed else 0, self.heaps.bytes, self.heaps.facts(),
         )  # fmt: skip
+
+
+class BufferLog(Spectator):
+    """The buffers of all passes, for those who ask how many bytes each freed or kept."""
+
+    def __init__(self, passes: Passes) -> None:
+        self.passes = passes
+        self.buffers: deque[Buffers] = deque(maxlen=PASSES)  # of passes that are over
+
+    def began(self, one: Pass) -> None:
+        """A pass begins."""
+        one.buffers = Buffers(one)
+
+    def of_nodes(self) -> OfNodes:
+        now = self._now
+        return NOBODY if now is None else OfNodes([], [now.ran], [])
+
+    def ran(self, node: Any) -> None:
+        """A node has run, and has not given up yet what it saved."""
+        now = self._now
+        if now is not None:
+            now.ran(node)
+
+    @property
+    def _now(self) -> Buffers | None:
+        running = self.passes.running
+        return running[-1].buffers if running else None
+
+    def over(self, one: Pass, freed: list[Any]) -> None:
+        """It has ended."""
+        if one.buffers is not None:
+            one.buffers.is_freed = bool(freed)
+            self.buffers.append(one.buffers)
+
+    def facts(self) -> tuple[PassFact, ...]:
+        """The last passes, in their order."""
+        return tuple(one.fact() for one in self.buffers)

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from math import hypot
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ..engine.node import Node
@@ -45,6 +46,7 @@ class Collected(NamedTuple):
     held: list[Any]
     alive: list[Any]
     numbers: Mapping[int, int]  # of the nodes, by their identity
+    leaves: Mapping[int, int]  # of the nodes where the graph ends, by the identity of the leaf
 
 
 def tensors_in(name: str, value: Any, kind: type, depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -99,8 +101,8 @@ class Graph:
         known = ids.get(id(root))
         if known is not None:
             return known
-        following, firsts = self.next, self.firsts
-        first = self._take(root)[0]
+        following, firsts, take = self.next, self.firsts, self._take
+        first = take(root)[0]
         stack = [first]
         while stack:
             number = stack.pop()
@@ -110,21 +112,25 @@ class Graph:
             if node.__class__ is Node and (node.rest is None or node.rest.numbers is None):
                 # Of most nodes of ours the edges lead to first outputs: no pairs have to be made.
                 for child in node.edges:
-                    at = ids.get(id(child))
-                    edges.append(
-                        None if child is None else self._take(child) if at is None else firsts[at]
-                    )
+                    if child is None:
+                        edges.append(None)
+                    else:
+                        at = ids.get(id(child))
+                        edges.append(take(child) if at is None else firsts[at])
             else:
                 for child, output_nr in node.next_functions:
                     if child is None:
                         edges.append(None)
                         continue
                     at = ids.get(id(child))
-                    edge = self._take(child) if at is None else firsts[at]
+                    edge = take(child) if at is None else firsts[at]
                     edges.append((edge[0], output_nr) if output_nr else edge)
             if edges:
                 following[number] = tuple(edges)
-                if len(alive) > known_before:
+                fresh = len(alive) - known_before
+                if fresh == 1:
+                    stack.append(known_before)
+                elif fresh:
                     stack.extend(range(len(alive) - 1, known_before - 1, -1))
             elif hasattr(node, "variable"):
                 self.leaves[id(node.variable)] = number
@@ -235,7 +241,9 @@ def collect(
         fact._replace(node=ends.get(id(tensor))) if fact.is_leaf and id(tensor) in ends else fact
         for fact, tensor in zip(facts, held, strict=True)
     )
-    return Collected(tensors, _node_facts(graph, place), held, graph.alive, graph.ids)
+    leaves_by_number = dict(sorted(ends.items(), key=itemgetter(1)))
+    nodes = _node_facts(graph, place)
+    return Collected(tensors, nodes, held, graph.alive, graph.ids, leaves_by_number)
 
 
 def _tensor_fact(
@@ -269,13 +277,13 @@ def _tensor_fact(
 
 
 def _node_facts(graph: Graph, place: Places | None) -> tuple[NodeFact, ...]:
-    short: dict[str, str] = {}
+    short: dict[Any, str] = {}
     facts = []
     for node, number, edges in zip(graph.alive, graph.ids.values(), graph.next, strict=True):
-        raw = node.name()
-        name = short.get(raw)
+        kind = node.row if node.__class__ is Node else node.name()
+        name = short.get(kind)
         if name is None:
-            name = short[raw] = short_name(node)
+            name = short[kind] = short_name(node)
         where = place(node) if place is not None and edges else None
         facts.append(tuple.__new__(NodeFact, (number, name, edges, where)))
     return tuple(facts)
@@ -293,15 +301,6 @@ def results(tensors: tuple[TensorFact, ...], nodes: tuple[NodeFact, ...]) -> tup
             seen.add((fact.node, fact.output_nr))
             chosen.append(i)
     return tuple(chosen)
-
-
-def leaves_of(collected: Collected) -> dict[int, int]:
-    """For the identity of each leaf at an end of the graph, the number of its node."""
-    return {
-        id(node.variable): number
-        for number, node in enumerate(collected.alive)
-        if not collected.nodes[number].next and hasattr(node, "variable")
-    }
 
 
 def leaves_behind(roots: Iterable[Any], most: int) -> list[Any]:

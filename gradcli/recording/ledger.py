@@ -11,11 +11,9 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
-from ..engine.observer import NOBODY, OfNodes
 from ..engine.origin import current_line
-from .buffers import Buffers
 from .collect import numbers, text_of
-from .facts.ledger import AccountFact, EntryFact, PassFact, StaleFact
+from .facts.ledger import AccountFact, EntryFact, StaleFact
 from .passes import Pass, Passes
 from .sides import memory
 from .spectator import Spectator
@@ -24,7 +22,6 @@ ENDS = 50  # entries of one gradient that are held at each end
 SMALL = 256  # elements of a gradient whose values are held
 MARKS = 100_000  # entries of one gradient whose kinds and lines are held
 MOST = 10_000  # tensors that are followed
-PASSES = 1000
 RESETS = frozenset({"zeroed", "cleared", "assigned"})
 
 Line = int | None
@@ -93,46 +90,21 @@ class Account:
 
 
 class Ledger(Spectator):
-    """All accounts, and what passes gave up."""
+    """All accounts."""
 
     def __init__(self, passes: Passes) -> None:
         self.passes = passes
         self.accounts: dict[int, Account] = {}
-        self.buffers: deque[Buffers] = deque(maxlen=PASSES)  # of passes that are over
         self._grads: dict[int, Account] = {}  # by the identity of the tensor that is the .grad
         self._shared: dict[int, tuple[Any, Account, bool]] = {}  # by memory; whether it is a .grad
         self._alone: list[tuple[Any, Account, bool]] = []  # tensors whose memory nobody shares yet
         self._amount: Any = None
 
-    # ---- passes
-
-    def began(self, one: Pass) -> None:
-        """A pass begins."""
-        one.buffers = Buffers(one)
-
-    def of_nodes(self) -> OfNodes:
-        now = self._now
-        return NOBODY if now is None else OfNodes([], [now.ran], [])
-
-    def ran(self, node: Any) -> None:
-        """A node has run, and has not given up yet what it saved."""
-        now = self._now
-        if now is not None:
-            now.ran(node)
-
-    @property
-    def _now(self) -> Buffers | None:
-        running = self.passes.running
-        return running[-1].buffers if running else None
+    # ---- gradients
 
     def over(self, one: Pass, freed: list[Any]) -> None:
-        """It has ended."""
-        if one.buffers is not None:
-            one.buffers.is_freed = bool(freed)
-            self.buffers.append(one.buffers)
+        """A pass has ended, perhaps in an error."""
         self._amount = None
-
-    # ---- gradients
 
     def accumulated(self, variable: Any, grad: Any) -> None:
         """Something is about to be added."""
@@ -246,10 +218,6 @@ class Ledger(Spectator):
         return None if value is None or value.numel() > SMALL else value.detach().clone()
 
     # ---- what it amounts to
-
-    def pass_facts(self) -> tuple[PassFact, ...]:
-        """The last passes, in their order."""
-        return tuple(one.fact() for one in self.buffers)
 
     def facts(
         self, names: Callable[[Any], tuple[str, Line]], *, full: bool = False

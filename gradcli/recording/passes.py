@@ -124,12 +124,12 @@ class Passes(Spectator):
 
 
 class Ends(Spectator):
-    """Where passes began, and what they gave up, on which line."""
+    """Where passes began, and how they ended."""
 
     def __init__(self) -> None:
         self.rooted: WeakSet[Any] = WeakSet()  # marks of nodes that some pass began at
         self.backwards: list[BackwardFact] = []
-        self.freed_by: dict[int, int] = {}  # lines, by a node's identity
+        self.any_stored = self.any_kept = False  # gradients in `.grad`; the graph
 
     def began(self, one: Pass) -> None:
         for root in one.roots:
@@ -137,6 +137,8 @@ class Ends(Spectator):
                 self.rooted.add(mark_of(root.grad_fn))
 
     def over(self, one: Pass, freed: list[Any]) -> None:
+        self.any_stored |= not one.captures
+        self.any_kept |= one.keep
         if one.failed:
             return
         line = current_line() or 0
@@ -145,6 +147,14 @@ class Ends(Spectator):
             self.backwards.append(fact)
         else:
             self.backwards[-1] = fact
-        if len(self.freed_by) < FREED:
-            for node in freed:
-                self.freed_by[id(node)] = line
+
+
+class Frees(Spectator):
+    """The line of the call that freed what a node had saved."""
+
+    def __init__(self) -> None:
+        self.lines: dict[int, int] = {}  # by a node's identity
+
+    def over(self, one: Pass, freed: list[Any]) -> None:
+        if not one.failed and len(self.lines) < FREED:
+            self.lines.update(dict.fromkeys(map(id, freed), current_line() or 0))

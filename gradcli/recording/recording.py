@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ..engine.observer import Observer
+from .buffers import BufferLog
 from .hook_log import HookLog
 from .ledger import Ledger
 from .lines import Lines, Modules
@@ -36,6 +37,7 @@ class Recording:
         self.values = Values(self.passes, self.modules)
         self.hooks = HookLog(self.names, self.passes)
         self.ledger = Ledger(self.passes)
+        self.buffers = BufferLog(self.passes)
         self.orders = Orders()
         self.optimizers = Optimizers()
 

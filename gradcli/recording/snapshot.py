@@ -23,24 +23,25 @@ class Summary(NamedTuple):
     range: Spread | None
 
 
-class Number:
+class Number(NamedTuple):
     """A number on its own; most are never looked at."""
 
-    __slots__ = ("data", "kind")
-
-    def __init__(self, data: Any, kind: Any) -> None:
-        self.data, self.kind = data, kind
+    data: Any
+    kind: Any
 
 
 def snapshot(value: Any, largest: float = LARGEST) -> Any:
     """A tensor, or a gradient that the engine holds as an array, as it is now."""
-    live = sides.live
-    if live is not None and isinstance(value, live.tensor):
-        return live.snapshot(value, largest)
-    tensor = value if value.__class__ is Tensor else as_tensor(value)
+    if value.__class__ is Tensor:
+        tensor = value
+    else:
+        live = sides.live
+        if live is not None and isinstance(value, live.tensor):
+            return live.snapshot(value, largest)
+        tensor = as_tensor(value)
     data = tensor._data
     if isinstance(data, generic) or not hasattr(data, "__setitem__"):
-        return Number(data, tensor._kind)  # it can't change
+        return tuple.__new__(Number, (data, tensor._kind))  # it can't change
     if data.size <= largest:
         return plain(data.copy(), tensor._kind)
     return Summary(data.shape, _spread(data))

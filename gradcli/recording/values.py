@@ -6,8 +6,8 @@ long chain and folds what lies between.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 from ..engine.node import Node
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
     module: Any
 
 
-Entries: TypeAlias = "OrderedDict[tuple[int, int], Entry]"  # by a node's identity and the output
+Entries: TypeAlias = dict[tuple[int, int], Entry]  # by a node's identity and the output
 
 
 class Values(Spectator):
@@ -42,8 +42,8 @@ class Values(Spectator):
         # What is kept of gradients.
         self.of_flow: Callable[[Any], Any] = snapshot
         self.of_leaf: Callable[[Any], Any] = snapshot
-        self.first: Entries = OrderedDict()
-        self.last: Entries = OrderedDict()
+        self.first: Entries = {}
+        self._recent: Entries = {}  # and some before them: each cut costs
 
     def made(self, tensor: Any) -> None:
         """A result that has a grad_fn was made."""
@@ -61,8 +61,8 @@ class Values(Spectator):
         self._keep(node, 0, value)
 
     def _keep(self, node: Any, output_nr: int, value: Any) -> None:
-        key, first, last = (id(node), output_nr), self.first, self.last
-        if key in first or key in last:
+        key, first, recent = (id(node), output_nr), self.first, self._recent
+        if key in first or key in recent:
             return
         running = self.modules.running
         module = running[-1] if running else None
@@ -71,17 +71,30 @@ class Values(Spectator):
         if len(first) < ENDS:
             first[key] = entry
             return
-        last[key] = entry
-        if len(last) > ENDS:
-            last.popitem(last=False)
+        recent[key] = entry
+        if len(recent) > 4 * ENDS:
+            self._cut()
+
+    def _cut(self) -> None:
+        """Only the last ones are held."""
+        recent = self._recent
+        if len(recent) > ENDS:
+            self._recent = dict(islice(recent.items(), len(recent) - ENDS, None))
+
+    @property
+    def last(self) -> Entries:
+        """The last results behind the first ones."""
+        self._cut()
+        return self._recent
 
     def find(self, node: Any, output_nr: int) -> Entry | None:
         """What is held of an output."""
         key = id(node), output_nr
-        return self.first.get(key) or self.last.get(key)
+        return self.first.get(key) or self._recent.get(key)
 
     def began(self, one: Pass) -> None:
         """A pass begins."""
+        self._cut()
         if one.is_kept:
             one.began = {id(root): snapshot(root) for root in one.roots}
             one.seeds = tuple(self.of_flow(seed) for seed in one.gradients)

@@ -77,8 +77,8 @@ class Graph:
 
     def kind_of(self, node: int) -> tuple[str, str]:
         """What makes two nodes look alike: their name, and the words that made them."""
-        place = self.facts[node].place
-        return self.names[node], place.text if place is not None else ""
+        place = self.facts[node][3]  # the place; by its number, as every node is asked
+        return self.names[node], "" if place is None else place.text
 
     def signature(self, root: int) -> int:
         """Equal for branches that read alike, whatever their leaves are called."""

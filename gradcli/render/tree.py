@@ -65,12 +65,13 @@ class _Task(NamedTuple):
     parent: int = -1
 
 
-class _Step(NamedTuple):
-    """One node of a line, and which of its inputs the line goes on with (-1: none)."""
+class _Line(NamedTuple):
+    """The nodes of a straight line; the output of each that it comes to, and which of its inputs it
+    goes on with (-1: none)."""
 
-    node: int
-    output_nr: int
-    onward: int
+    nodes: list[int]
+    outputs: list[int]
+    onward: list[int]
 
 
 class Drawing:
@@ -192,11 +193,11 @@ class Drawing:
 
     def _chain(self, task: _Task) -> list[_Task]:
         """A deep node, its deepest input, and so on down: one straight line."""
-        steps = self._steps(task)
-        if len(steps) == 1:
+        line = self._line(task)
+        if len(line.nodes) == 1:
             head = _ready(Row(task.lead, "node", task.node, task.output_nr, parent=task.parent))
             return [head, *self._branches(task.node, task.rest, task.depth, self._edges(task.node))]
-        units = self._units(steps)
+        units = self._units(line)
         between = range(0)
         if len(units) > HEAD + TAIL + 4 and not self.folds.opens(("between", task.node)):
             between = range(HEAD, len(units) - TAIL)
@@ -204,70 +205,82 @@ class Drawing:
         for number, unit in enumerate(units):
             if number in between:
                 if number == between.start:
-                    tasks.append(self._left_out(steps, units, between, task))
+                    tasks.append(self._left_out(line, units, between, task))
                 continue
             for k in range(unit.start, unit.start + unit.period):
-                tasks.extend(self._step(steps, k, task))
+                tasks.extend(self._step(line, k, task))
             if unit.times > 1:
-                tasks.append(self._repeated(steps, unit, task.rest))
+                tasks.append(self._repeated(line, unit, task.rest))
         return tasks
 
-    def _steps(self, task: _Task) -> list[_Step]:
+    def _line(self, task: _Task) -> _Line:
         """The nodes of the line: reserved, so that branches refer to them."""
-        steps: list[_Step] = []
+        nodes, outputs, onward = line = _Line([], [], [])
         graph, node, output_nr = self.graph, task.node, task.output_nr
         following, height, drawn, reserved = graph.next, graph.height, self.drawn, self.reserved
         most = None if self.depth is None else max(1, self.depth - task.depth + 1)
-        while most is None or len(steps) < most:
+        while most is None or len(nodes) < most:
             reserved.add(node)
             best, deepest = -1, 0
             for i, edge in enumerate(following[node]):
                 if edge is not None and height[edge[0]] > deepest:
                     if edge[0] not in drawn and edge[0] not in reserved:
                         best, deepest = i, height[edge[0]]
-            steps.append(tuple.__new__(_Step, (node, output_nr, best)))
+            nodes.append(node)
+            outputs.append(output_nr)
+            onward.append(best)
             if best < 0:
-                return steps
+                return line
             edge = following[node][best]
             assert edge is not None
             node, output_nr = edge
-        steps[-1] = steps[-1]._replace(onward=-1)
-        return steps
+        onward[-1] = -1
+        return line
 
-    def _step(self, steps: list[_Step], k: int, task: _Task) -> list[_Task]:
-        step = steps[k]
+    def _step(self, line: _Line, k: int, task: _Task) -> list[_Task]:
+        node, onward = line.nodes[k], line.onward[k]
         lead = task.lead if k == 0 and task.lead else task.rest + self.strokes.dot
-        parent = steps[k - 1].node if k else task.parent
-        head = _ready(Row(lead, "node", step.node, step.output_nr, parent=parent))
-        sides = [side for side in self._edges(step.node) if side[0] != step.onward]
-        last = k == len(steps) - 1
+        parent = line.nodes[k - 1] if k else task.parent
+        head = _ready(Row(lead, "node", node, line.outputs[k], parent=parent))
+        sides = [side for side in self._edges(node) if side[0] != onward]
+        last = k == len(line.nodes) - 1
         depth = task.depth + k
-        return [head, *self._branches(step.node, task.rest, depth, sides, open_end=not last)]
+        return [head, *self._branches(node, task.rest, depth, sides, open_end=not last)]
 
-    def _units(self, steps: list[_Step]) -> list[Repeat]:
+    def _units(self, line: _Line) -> list[Repeat]:
         """The line as single steps and repeated stretches."""
         if self.folds.every:
-            return [Repeat(i, 1, 1) for i in range(len(steps))]
-        interned: dict[tuple[object, ...], int] = {}
-        tokens = []
-        following, kind_of, looks = self.graph.next, self.graph.kind_of, self._looks
-        for node, _, onward in steps:
-            edges = following[node]
-            sides: tuple[object, ...] = ()
-            if len(edges) > 1 or onward < 0:
-                sides = tuple([looks(edge) for i, edge in enumerate(edges) if i != onward])
-            key = (kind_of(node), onward, sides)
-            tokens.append(interned.setdefault(key, len(interned)))
+            return [Repeat(i, 1, 1) for i in range(len(line.nodes))]
         units: list[Repeat] = []
         at = 0
-        for repeat in repeats(tokens):
+        for repeat in repeats(self._tokens(line)):
             units.extend(Repeat(i, 1, 1) for i in range(at, repeat.start))
             at = repeat.start
-            if not self.folds.opens(("turns", steps[at + repeat.period].node)):
+            if not self.folds.opens(("turns", line.nodes[at + repeat.period])):
                 units.append(repeat)
                 at += repeat.period * repeat.times
-        units.extend(Repeat(i, 1, 1) for i in range(at, len(steps)))
+        units.extend(Repeat(i, 1, 1) for i in range(at, len(line.nodes)))
         return units
+
+    def _tokens(self, line: _Line) -> list[int]:
+        """Equal numbers for nodes of the line that would be drawn alike, with their branches."""
+        interned: dict[tuple[object, ...], int] = {}
+        ends: dict[Edge, object] = {}  # many nodes share the leaves beside the line
+        tokens = []
+        following, kind_of, looks = self.graph.next, self.graph.kind_of, self._looks
+        for node, onward in zip(line.nodes, line.onward, strict=True):
+            sides = []
+            for i, edge in enumerate(following[node]):
+                if i != onward:
+                    look = ends.get(edge)
+                    if look is None:
+                        look = looks(edge)
+                        if edge is not None and not following[edge[0]]:
+                            ends[edge] = look
+                    sides.append(look)
+            key = (kind_of(node), onward, *sides)
+            tokens.append(interned.setdefault(key, len(interned)))
+        return tokens
 
     def _looks(self, edge: Edge) -> object:
         """Equal for inputs that would be drawn alike; a reference looks like its node's words."""
@@ -278,20 +291,18 @@ class Drawing:
             return self.graph.kind_of(node)
         return self.graph.signature(node)
 
-    def _repeated(self, steps: list[_Step], unit: Repeat, rest: str) -> _Task:
+    def _repeated(self, line: _Line, unit: Repeat, rest: str) -> _Task:
         start, end = unit.start + unit.period, unit.start + unit.period * unit.times
-        self.hidden.update(step.node for step in steps[start:end])
+        self.hidden.update(line.nodes[start:end])
         what = "this node" if unit.period == 1 else f"these {unit.period} nodes"
         text = f"{what} {self.strokes.times} {unit.times:,}"
-        return _folded(rest, ("turns", steps[start].node), text)
+        return _folded(rest, ("turns", line.nodes[start]), text)
 
-    def _left_out(
-        self, steps: list[_Step], units: list[Repeat], between: range, task: _Task
-    ) -> _Task:
+    def _left_out(self, line: _Line, units: list[Repeat], between: range, task: _Task) -> _Task:
         last = units[between.stop - 1]
-        hidden = steps[units[between.start].start : last.start + last.period * last.times]
-        self.hidden.update(step.node for step in hidden)
-        names = Counter(self.graph.names[step.node] for step in hidden)
+        hidden = line.nodes[units[between.start].start : last.start + last.period * last.times]
+        self.hidden.update(hidden)
+        names = Counter(self.graph.names[node] for node in hidden)
         times = self.strokes.times
         what = ", ".join(f"{name} {times} {count:,}" for name, count in names.most_common(3))
         more = ", ..." if len(names) > 3 else ""

@@ -66,7 +66,7 @@ def _is_wrong(leaf: LeafCheck) -> bool:
 
 def _called_backward(ran: Ran) -> bool:
     """Whether the program stored gradients; autograd.grad answers them."""
-    return any(not told.captured for told in ran.recording.ledger.pass_facts())
+    return ran.recording.ends.any_stored
 
 
 def _leaves(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, Tensor]]:

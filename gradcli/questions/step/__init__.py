@@ -47,7 +47,7 @@ def recorded(
     recording = watching(options.wishes)
     steps = Steps(recording.passes, recording.hooks)
     steps.local = local_derivatives  # type: ignore[method-assign]
-    recording.hears(steps)
+    recording.hears(recording.buffers, steps)
     only = options.only
     if pause is not None:
         recording.hears(Pausing(pause, steps))

@@ -193,22 +193,24 @@ def _nodes(report: Report) -> Iterator[str]:
     saved: dict[int, list[SavedFact]] = {}
     for fact in report.saved:
         saved.setdefault(fact.node, []).append(fact)
+    told = {*flows, *saved, *made} if report.detail is None else range(len(report.nodes))
     alike: dict[tuple[int, str], tuple[str, str]] = {}
     for node in report.nodes:
         number, name, edges, place = node
-        order = made(number)
-        if report.detail is None and order is FORWARD and not (number in flows or number in saved):
+        if number not in told:
             key = id(place), name
             if key not in alike:
-                rest = {**_node(node, None, None), **order}
+                rest = {**_node(node, None, None), **FORWARD}
                 del rest["id"], rest["name"], rest["next"]
                 alike[key] = f', "name": {encoded(name)}, "next": [', f"], {encoded(rest)[1:]}"
             before, after = alike[key]
             ways = ["null" if edge is None else f"[{edge[0]}, {edge[1]}]" for edge in edges]
             yield f'{{"id": {number}{before}{", ".join(ways)}{after}'
         else:
-            row = {**_node(node, flows.get(number), saved.get(number)), **order, **detail(number)}
-            yield encoded(row)
+            yield encoded({
+                **_node(node, flows.get(number), saved.get(number)),
+                **made.get(number, FORWARD), **detail(number),
+            })  # fmt: skip
 
 
 def _node(
