@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -226,3 +227,33 @@ def test_the_page(home: Path) -> None:
     assert "\x1b[" in gradcli("diff", "a.expr", "b.expr", "--color", "always").stdout
     (home / "b.expr").write_text("print('\\x1b[31m')\n")
     assert "\x1b" not in gradcli("diff", "a.expr", "b.expr").stdout
+
+
+CANCELLING = """\
+torch.manual_seed(0)
+x = torch.rand(5, requires_grad=True)
+y = x * 3
+z = (x + 1000.0) - 1000.0
+large = (torch.linspace(1, 2, 500) + x[0] + 1e5) - 1e5
+w = y.sum() + z.sum() + large.mean()
+"""
+
+
+@pytest.mark.parametrize("types", ["float32,float64", "float64,float32"])
+def test_digits_that_a_line_loses(home: Path, types: str) -> None:
+    (home / "a.expr").write_text(CANCELLING)
+    doc = document("a.expr", "--dtype", types)
+    lost = {fact["line"]: fact["lost"] for fact in doc["digits"]}
+    assert lost[3] < 0.5 and 1.8 < lost[4] < 3.5 and 3.8 < lost[5] < 5.5
+    assert all(abs(fact["left"] + fact["lost"] - 7.22) < 0.01 for fact in doc["digits"])
+    page = gradcli("diff", "a.expr", "--dtype", types).stdout
+    assert re.search(r"digits lost  left  line .*\n.*    4  z = \(x \+ 1000\.0\) - 1000\.0\n", page)
+    assert document("a.expr", "a.expr")["digits"] == []
+
+
+def test_digits_of_numbers_that_are_not_finite(home: Path) -> None:
+    (home / "a.expr").write_text("x = torch.tensor([1e-30, 200.], requires_grad=True)\n"
+                                 "y = x / x * x.exp()\nz = (x * 0).log()\n")  # fmt: skip
+    doc = document("a.expr", "--dtype", "float32,float64")
+    left = {fact["line"]: fact["left"] for fact in doc["digits"]}
+    assert left[2] == 0 and left[3] > 7

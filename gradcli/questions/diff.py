@@ -18,7 +18,8 @@ from ..recording.facts import Report
 from ..recording.facts.diff import DifferenceFact, DiffReport, SideFact, StepFact
 from ..recording.sides import AnyTensor
 from .check.numeric.tape import recording
-from .diff_facts import Comparison, Tolerance, parting
+from .diff_digits import by_line
+from .diff_facts import Comparison, Tolerance, paired, parting
 from .diff_trail import Made, Trail
 from .graph import place_reader
 from .trace import Options, recorded, trace_report
@@ -51,7 +52,9 @@ def compared(
     if found:
         exact = a.engine == b.engine
         first_of_all = parting(steps_a, steps_b, tolerance, exact=exact) or first_of_all
-    return DiffReport(sides[0], sides[1], found, first_of_all, comparison.same()), first
+    types = sides[0].dtype, sides[1].dtype
+    digits = by_line(paired(steps_a, steps_b, exact=a.engine == b.engine), types)
+    return DiffReport(sides[0], sides[1], found, first_of_all, comparison.same(), digits), first
 
 
 def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, ...]]:

@@ -255,7 +255,7 @@ def parting(
     a: Steps, b: Steps, tolerance: Tolerance, *, exact: bool = True
 ) -> DifferenceFact | None:
     """Where two runs of one shape part; None where they do not, or have another shape."""
-    pairs = _pairs(a, b, exact=exact)
+    pairs = paired(a, b, exact=exact)
     for number, (mine, yours) in enumerate(pairs, 1):
         if tolerance.close(mine.value, yours.value):
             continue
@@ -270,7 +270,7 @@ def parting(
     return None
 
 
-def _pairs(a: Steps, b: Steps, *, exact: bool) -> list[tuple[StepFact, StepFact]]:
+def paired(a: Steps, b: Steps, *, exact: bool) -> list[tuple[StepFact, StepFact]]:
     """The steps of both in their order; none where they are of another kind.
 
     PyTorch does not show what it makes on the way, such as the transpose within linear: where one

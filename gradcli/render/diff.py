@@ -20,6 +20,7 @@ from .text import (
 )
 
 MOST_ROWS = 60
+MOST_LINES = 12  # that lose digits: those that lose most
 TITLES = {"error": "they end differently", "output": "they print different text"}
 
 
@@ -28,7 +29,7 @@ def text(report: DiffReport, look: Look) -> Terminal:
     widest = max(width_of(_title(side)) for side in (report.a, report.b))
     lines: list[Line] = [_side("A", report.a, widest, look), _side("B", report.b, widest, look)]
     if report.equal:
-        lines += [BLANK, _equal(report)]
+        lines += [BLANK, _equal(report), *_digits(report, look)]
         return paint(lines, look)
     if report.first is not None:
         lines += [BLANK, *_first(report, report.first, look)]
@@ -40,7 +41,7 @@ def text(report: DiffReport, look: Look) -> Terminal:
             lines += [BLANK, *_said(difference, look)]
         elif difference.kind == "output":
             lines += [BLANK, *(_shown(line, look) for line in difference.shown)]
-    lines += [BLANK, _different(report)]
+    lines += [*_digits(report, look), BLANK, _different(report)]
     return paint(lines, look)
 
 
@@ -119,6 +120,28 @@ def _said(difference: DifferenceFact, look: Look) -> list[Line]:
 def _shown(line: str, look: Look) -> Line:
     style = {"+": "good", "-": "mark", "@": "note"}.get(line[:1], "")
     return (Cell(look.fit(cell(line).text, look.width), style),)
+
+
+def _digits(report: DiffReport, look: Look) -> list[Line]:
+    """The lines after which the lower precision has a digit less than it could have."""
+    if not report.digits:
+        return []
+    worst = min(report.digits, key=lambda fact: fact.left)
+    most = worst.left + worst.lost
+    lossy = [fact for fact in report.digits if fact.lost >= 1]
+    if not lossy:
+        said = f"every line keeps at least {worst.left:.1f} of {most:.1f} decimal digits"
+        return [BLANK, (Cell(said, "good"),)]
+    heads = ("digits lost", "left", "line", f"of {most:.1f} decimal digits, after")
+    table = [[Cell(word, "head") for word in heads]]
+    kept = sorted(sorted(lossy, key=lambda fact: fact.left)[:MOST_LINES])
+    for fact in kept:
+        table.append([Cell(f"{fact.lost:.1f}"), Cell(f"{fact.left:.1f}"),
+                      Cell(str(fact.line), "dim"), cell(fact.text)])  # fmt: skip
+    lines = columns(table, look, giving=[[(3, 12)]], right=frozenset({0, 1, 2}))
+    if len(lossy) > len(kept):
+        lines.append((Cell(f"... {counted(len(lossy) - len(kept), 'more line')}", "dim"),))
+    return [BLANK, *lines]
 
 
 def _equal(report: DiffReport) -> Line:

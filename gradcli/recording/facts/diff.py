@@ -60,14 +60,26 @@ class SameFact(NamedTuple):
     largest: float
 
 
+class DigitsFact(NamedTuple):
+    """Of a line the operation that is furthest off in the lower precision: the decimal digits that
+    are left of its result, and those that are lost."""
+
+    line: int
+    text: str
+    left: float
+    lost: float
+
+
 class DiffReport(NamedTuple):
-    """What `gradcli diff` answers. `first` is where the two part first in the order of the work."""
+    """What `gradcli diff` answers. `first` is where the two part first in the order of the work;
+    `digits` is of runs in two precisions."""
 
     a: SideFact
     b: SideFact
     differences: tuple[DifferenceFact, ...]
     first: DifferenceFact | None
     same: SameFact
+    digits: tuple[DigitsFact, ...] = ()
 
     @property
     def equal(self) -> bool:

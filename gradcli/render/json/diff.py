@@ -22,6 +22,7 @@ def diff(report: DiffReport) -> Iterator[Terminal]:
         "first": None if report.first is None else _difference(report.first),
         "differences": map(_difference, report.differences),
         "same": report.same._asdict(),
+        "digits": [fact._asdict() for fact in report.digits],
     })  # fmt: skip
 
 
