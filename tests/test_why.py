@@ -19,6 +19,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from command_here import here
 from oracle import oracle, question
 from programs_under import sections
 
@@ -379,3 +380,40 @@ for turn in range(2):
     assert report.verdict == "backward-not-called" and report.lines == (7,)
     assert report.trial is None and report.facts == () and ran.error is not None
     assert any("state = state.detach()" in note for note in ran.error.notes)
+
+
+@pytest.mark.parametrize("imports", ["", "import torch\nfrom torch import nn, optim\n"])
+def test_without_a_name_every_leaf_is_judged(tmp_path: Path, imports: str) -> None:
+    text = """\
+body, head = nn.Linear(1, 2), nn.Linear(2, 1)
+unused = torch.ones(2, requires_grad=True)
+opt = optim.SGD(body.parameters(), lr=0.1)
+head(body(torch.ones(1, 1)).detach()).sum().backward()
+opt.step()
+for p in head.parameters():
+    pass
+"""
+    file = tmp_path / "p.expr"
+    file.write_text(imports + text, "utf-8")
+    found = json.loads(here("why", str(file), "--format", "json").stdout)
+    schema = json.loads((SCHEMA.parent / "gradcli.reasons-1.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(found)
+    verdicts = {answer["name"]: answer["verdict"] for answer in found["answers"]}
+    assert verdicts == {
+        "unused": "unused", "body.weight": "detached", "body.bias": "detached",
+        "head.weight": "not-stepped", "head.bias": "not-stepped",
+    }  # fmt: skip
+    for name, verdict in verdicts.items():  # as each is told alone
+        alone = json.loads(here("why", str(file), name, "--no-try", "--format", "json").stdout)
+        assert alone["verdict"] == verdict, name
+    page = here("why", str(file)).stdout
+    assert all(f"{name}  " in page for name in verdicts)
+
+
+def test_leaves_that_need_no_gradient_are_judged_where_none_does(tmp_path: Path) -> None:
+    file = tmp_path / "p.expr"
+    file.write_text("x = torch.tensor(3.0)\nn = torch.tensor(3)\n", "utf-8")
+    answers = json.loads(here("why", str(file), "--format", "json").stdout)["answers"]
+    assert [(one["name"], one["verdict"]) for one in answers] == [("x", "not-requires-grad")]
+    file.write_text("n = 3\n", "utf-8")
+    assert here("why", str(file)).stdout == "no leaf has a name\n"

@@ -30,13 +30,14 @@ COMMAND = Command(
     gradcli why chain.expr a
     gradcli why net.expr net.0.weight
     gradcli why loss.expr x.grad[1,0]
+    gradcli why net.expr                        every leaf, a line each
     echo 'x = tensor(3.0)' | gradcli why x
     """,
     Asked,
     (
         Option("words", (), "The program (- is standard input; may be left out as elsewhere), and "
-               "a tensor's name: x, x.grad[1,0], weights[0], net.0.weight.", (), many=True,
-               metavar="[FILE] NAME", kind="word"),
+               "a tensor's name: x, x.grad[1,0], weights[0], net.0.weight. Without a name every "
+               "leaf gets its verdict.", (), many=True, metavar="[FILE] [NAME]", kind="word"),
         flag("no_try", "--no-try", help="Do not run the program again to try the advice."),
         flag("try_", "--try", help="With --engine torch: run a .py file again too, in a process of "
              "its own. What it writes it writes twice."),
@@ -51,6 +52,8 @@ def command(common: Shared, asked: Asked) -> int:
     def body(env: Environment) -> int:
         file, name = _words(asked.words)
         env.common = common._replace(file=file)
+        if name is None:
+            return _every(env)
         request = env.request()
         from ..questions.why import why_report
 
@@ -75,8 +78,27 @@ def command(common: Shared, asked: Asked) -> int:
     return guarded(common, body)
 
 
-def _words(words: list[str]) -> tuple[str | None, str]:
-    """(file or nothing, name), in either order where the file is known by its ending."""
+def _every(env: Environment) -> int:
+    """The verdict on every leaf; advice is not tried."""
+    from ..questions.why.every import why_reports
+
+    request = env.request()
+    ran, whole, reports = why_reports(request, None)
+    keep(reports)
+    if env.common.format == "text":
+        from ..render import why as page
+
+        whole = env.after_output(whole, streamed=False)
+        env.answer([page.overview(whole, reports, request.name, env.look)])
+    else:
+        from ..render.json import why as document
+
+        env.answer(document.every(whole, reports))
+    return env.finish(ran)
+
+
+def _words(words: list[str]) -> tuple[str | None, str | None]:
+    """(file or nothing, name or nothing), in either order where the file is known by its ending."""
     if len(words) == 2:
         first, second = words
         if second.endswith(PROGRAMS) and not _is_file(first):
@@ -84,10 +106,8 @@ def _words(words: list[str]) -> tuple[str | None, str]:
         return first, second
     if len(words) == 1 and not _is_file(words[0]):
         return None, words[0]
-    if len(words) == 1:
-        raise UsageError(f"{words[0]}: whose gradient?", f"gradcli why {words[0]} x")
-    if not words:
-        raise UsageError("a tensor's name is missing", "gradcli why FILE x")
+    if len(words) < 2:
+        return (words[0] if words else None), None
     raise UsageError(
         f"one name at a time, not {len(words) - 1}", f"gradcli why {' '.join(words[:2])}"
     )

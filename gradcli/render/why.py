@@ -12,12 +12,13 @@ help: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(-53.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 from ..diagnostics import Diagnostic, Label, Span
 from ..recording.facts.reasons import TrialFact, WhyReport
 from . import error
 from .escape import Terminal
-from .text import BLANK, Cell, Line, Look, after, cell, one_line, paint, width_of
+from .text import BLANK, Cell, Line, Look, after, cell, columns, one_line, paint, width_of
 
 INDENT = "  "
 LONGEST = 3  # lines of a gradient that are shown
@@ -39,6 +40,32 @@ def text(report: WhyReport, source: str, look: Look) -> Terminal:
     if report.trial is not None:
         lines.extend(_advice(report.trial, look))
     return after(report.output, paint(lines, look), streamed=False)
+
+
+def overview(whole: WhyReport, reports: Sequence[WhyReport], file: str, look: Look) -> Terminal:
+    """One row for each leaf, behind what the program printed."""
+    lines: list[Line] = []
+    if reports:
+        rows = [tuple(Cell(head, "head") for head in ("tensor", "verdict", "lines", "why"))]
+        rows.extend(map(_row, reports))
+        lines.extend(columns(rows, look, giving=(((3, 24),), 2)))
+        worst = next((report for report in reports if report.verdict != "fine"), None)
+        if worst is not None:
+            command = f"gradcli why {file} {worst.name}".replace("<stdin> ", "")
+            lines.extend((BLANK, *error.note(f"help: {command} shows the lines, and a fix", look)))
+    elif whole.error is None:
+        lines.append((cell("no leaf has a name"),))
+    return after(whole.output, paint(lines, look), streamed=False)
+
+
+def _row(report: WhyReport) -> tuple[Cell, ...]:
+    where = ", ".join(map(str, report.lines[:LONGEST]))
+    return (
+        cell(report.name, "leaf"),
+        cell(report.verdict, "good" if report.verdict == "fine" else "mark"),
+        cell(where, "dim"),
+        cell(report.sentence.removeprefix(f"{report.name}.")),
+    )
 
 
 def _gradient(report: WhyReport) -> list[Line]:

@@ -214,7 +214,7 @@ def _returned_none(case: Case, applied: Applied, place: int) -> Finding:
     returned, value = returned_of(case, applied, place)
     if returned is None:
         if case.is_here(origin):
-            finding.causes.append(Remark(origin, "passes no gradient on"))
+            finding.causes.append(Remark(origin, "blocks the gradient"))
         return finding
     owner = users_class(applied.node)
     finding.sentence = case.none(f"{owner}.backward returned None for it.")

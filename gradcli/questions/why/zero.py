@@ -33,7 +33,7 @@ VERDICTS = {
 
 LABELS = {
     "flat": "flat here: its slope is 0",
-    "dead-relu": "passes nothing on where its input is negative",
+    "dead-relu": "blocks the gradient where its input is negative",
     "masked": "does not take it from here",
     "zero-factor": "the gradient is multiplied by 0 here",
     "cancelled": "contributions that add up to 0",
@@ -41,7 +41,7 @@ LABELS = {
 }
 REASONS = {
     "flat": "{place} has the slope 0 there",
-    "dead-relu": "{place} passes no gradient on where its input is negative",
+    "dead-relu": "{place} blocks the gradient where its input is negative",
     "masked": "{place} takes its numbers from elsewhere",
     "zero-factor": "{place} multiplies the gradient by 0",
     "cancelled": "its contributions add up to 0",

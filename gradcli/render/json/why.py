@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...recording.facts.reasons import WhyReport
 from ..escape import Terminal
 from . import document, error_row
 
-WHY = "gradcli.why/1"
+WHY, REASONS = "gradcli.why/1", "gradcli.reasons/1"
 
 
 def why(report: WhyReport) -> Iterator[Terminal]:
@@ -39,6 +39,27 @@ def why(report: WhyReport) -> Iterator[Terminal]:
         "warnings": list(report.warnings),
         "error": error_row(report.error),
     })  # fmt: skip
+
+
+def every(whole: WhyReport, reports: Sequence[WhyReport]) -> Iterator[Terminal]:
+    """The document of all leaves: their verdicts, with what would help."""
+    yield from document({
+        "schema": REASONS,
+        "file": whole.file,
+        "device": whole.device,
+        "answers": map(_answer, reports),
+        "output": whole.output,
+        "warnings": list(whole.warnings),
+        "error": error_row(whole.error),
+    })  # fmt: skip
+
+
+def _answer(report: WhyReport) -> dict[str, Any]:
+    return {
+        "name": report.name, "shape": list(report.shape), "dtype": report.dtype,
+        "verdict": report.verdict, "reason": report.sentence, "lines": list(report.lines),
+        "cure": None if report.trial is None else report.trial.advice,
+    }  # fmt: skip
 
 
 def _pairs(value: Any) -> Any:
