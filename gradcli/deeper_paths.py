@@ -17,9 +17,10 @@ DISTRIBUTIONS = frozenset(
     "relaxed_bernoulli relaxed_categorical studentT transformed_distribution transforms uniform "
     "utils von_mises weibull wishart".split()
 )
-# Deeper paths that PyTorch keeps classes at -> the package that publishes the same names.
+# Deeper paths that PyTorch keeps classes at -> the package that publishes the same names; "" is
+# torch itself.
 DEEPER = {
-    "nn.parameter": "nn", "nn.modules": "nn", "autograd.variable": "autograd",
+    "functional": "", "nn.parameter": "nn", "nn.modules": "nn", "autograd.variable": "autograd",
     "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils",
     "nn.utils.convert_parameters": "nn.utils",
     **{f"optim.{module}": "optim" for module in (

@@ -258,7 +258,7 @@ def has(name: str) -> bool:
         return True
     space, _, last = name.rpartition(".")
     if package_of(space) != space:
-        near = f"{package_of(space)}.{last}"
+        near = f"{package_of(space)}.{last}".lstrip(".")
         return has(near) and not is_space(near)
     if space in PACKAGES:
         return last in import_module(PACKAGES[space]).__all__
@@ -317,7 +317,7 @@ def resolve(name: str) -> Any:
         return typed_tensor(name.removesuffix("Tensor"))
     space, _, last = name.rpartition(".")
     if package_of(space) != space:
-        return resolve(f"{package_of(space)}.{last}")
+        return resolve(f"{package_of(space)}.{last}".lstrip("."))
     if space in PACKAGES:
         module_ = import_module(PACKAGES[space])
         if last in module_.__all__:

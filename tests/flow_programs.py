@@ -242,6 +242,21 @@ for i in range(5):
 """,
         {"not given to the optimiser": ("b",)},
     ),
+    "copies in the optimiser": (
+        sgd(given="[p.detach().clone().requires_grad_() for p in net.parameters()]", turns=10),
+        {"not given to the optimiser": ALL},
+    ),
+    "reset between backward and step": (
+        FIT + """\
+opt = optim.SGD([w, b], lr=0.1)
+for i in range(5):
+    loss = ((w * x + b - y)**2).mean()
+    loss.backward()
+    opt.zero_grad()
+    opt.step()
+""",
+        {"not updated": ("w", "b")},
+    ),
     "the optimiser of an earlier network": (
         sgd().replace("for i", NET.removeprefix(DATA) + "for i"),
         {"not given to the optimiser": ALL},

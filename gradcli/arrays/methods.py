@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy
 
 from .costs import COSTS, pay
-from .extents import count, width
+from .extents import count, sizes, width
 from .functions import Signature, converted, run
 from .table import METHODS, Row, rows
 from .values import Array, Number, wrap
 
 PROPERTIES = "shape dtype ndim size itemsize nbytes strides".split()
 # What changes an array in place; a number has none of these.
-CHANGING = frozenset({"fill", "sort", "partition", "put"})
+CHANGING = frozenset({"fill", "sort", "partition", "put", "resize"})
 
 
 def _method(row: Row) -> Callable[..., Any]:
@@ -64,6 +65,22 @@ def _part(name: str) -> Any:
     return property(read)
 
 
+def _resize(self: Any, /, *new_shape: Any, refcheck: Any = True) -> None:
+    """Another shape for the same array: zeros where it grows; only where no other shares it."""
+    held = self.array
+    given = converted({"shape": new_shape[0] if len(new_shape) == 1 else new_shape})["shape"]
+    shape = tuple(sizes(given))
+    if any(size < 0 for size in shape):
+        raise ValueError("negative dimensions are not allowed")
+    size = math.prod(shape)
+    if size != held.size and held.base is not None:
+        raise ValueError("cannot resize this array: it does not own its data")
+    pay(size, size * width(held))
+    made = numpy.zeros(shape, held.dtype)
+    made.ravel()[: held.size] = held.ravel()[:size]
+    self.array = made
+
+
 def _flat(self: Any) -> Iterator[Any]:
     return map(wrap, self.array.flat)
 
@@ -72,6 +89,7 @@ def attach() -> None:
     """The rows of METHODS on both classes, and the list of what is public."""
     table: dict[str, Any] = {name: _method(row) for name, row in rows(METHODS).items()}
     table.update(_properties())
+    table["resize"] = _resize
     table.update(T=property(_transposed), real=_part("real"), imag=_part("imag"))
     for name, body in table.items():
         setattr(Array, name, body)

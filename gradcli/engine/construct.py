@@ -386,7 +386,14 @@ def _absent_dtype(row: Factory, arguments: dict[str, Any]) -> DType:
 
 def new(cls: type[Tensor], data: Any = None, *more: Any, **options: Any) -> Tensor:
     """torch.Tensor(...)"""
-    return legacy_tensor(data, *more, **options)
+    return legacy_tensor(data, *more, typed=False, **options)
+
+
+def _options_of(dtype: DType, data: Tensor) -> str:
+    return (
+        f"TensorOptions(dtype={dtype.c_word}, device={data.device}, layout=Strided, "
+        "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
+    )
 
 
 def new_alike(tensor: Tensor, data: Any = None, *more: Any, device: Any = None) -> Tensor:
@@ -400,10 +407,13 @@ def legacy_tensor(
     *more: Any,
     dtype: DType | None = None,
     device: Any = None,
-    name: str = "Tensor",
+    typed: bool = True,
     **others: Any,
 ) -> Tensor:
-    """torch.Tensor(2, 3), torch.FloatTensor([..]): sizes make memory, a sequence makes values."""
+    """torch.Tensor(2, 3), torch.FloatTensor([..]): sizes make memory, a sequence makes values.
+
+    Not `typed` takes a tensor of any element type, as torch.Tensor alone does.
+    """
     if others:
         from .data_errors import no_such_constructor
 
@@ -415,10 +425,11 @@ def legacy_tensor(
     if data is None and not more:
         return plain(kind.xp.zeros(0, dtype=kind.array_dtype), kind)
     if isinstance(data, Tensor) and not more:
-        if data.dtype is not dtype:
-            wanted = name if name != "Tensor" else dtype.word + "Tensor"
-            raise TypeError(f"expected {wanted} (got torch.{data.dtype.word}Tensor)")
-        return data.detach()
+        if typed and data.dtype is not dtype:
+            raise TypeError(
+                f"expected {_options_of(dtype, data)} (got {_options_of(data.dtype, data)})"
+            )
+        return data[...]  # type: ignore[index]
     sizes = (
         data if isinstance(data, tuple) and hasattr(data, "numel") and not more else (data, *more)
     )

@@ -65,7 +65,8 @@ def operator(
     `acts`: how it acts on elements; `zero`: where a gradient ends (`row.Acts`, `row.Zero`).
     `domain`: where value and slope are finite. `smooth`: the relative that has a slope, in the
     names of the signature. `logarithm`: what log() of the result is in one piece, which stays
-    finite where the result rounds to 0. `jacobian`: what the matrix of its derivative is called.
+    finite where the result rounds to 0. `alone`, of a composite: what has a slope where its
+    dimension has one element. `jacobian`: what the matrix of its derivative is called.
     `computes`: what it computes, in simpler operators and the names of its signature, where neither
     name nor description says it. `corners`: calls at ties, zeros and bounds; every `tensor(...)` of
     floats in them requires grad.
@@ -105,6 +106,7 @@ def composite(
     domain: Domain | None = None,
     smooth: str = "",
     logarithm: str = "",
+    alone: str = "",
     computes: str | None = None,
     corners: tuple[str, ...] | None = None,
     samples: Sequence[str] = (),
@@ -113,8 +115,8 @@ def composite(
     """Declares an operator that PyTorch itself composes of others."""
     row = Composite(
         signature, body, where=where, aliases=tuple(aliases), domain=domain, smooth=smooth,
-        logarithm=logarithm, doc=doc, computes=computes, corners=corners, samples=tuple(samples),
-        errors=tuple(errors),
+        logarithm=logarithm, alone=alone, doc=doc, computes=computes, corners=corners,
+        samples=tuple(samples), errors=tuple(errors),
         numbers=[n.strip() for n in numbers.split(",") if n.strip()],
     )  # fmt: skip
     catalogue.add(row)

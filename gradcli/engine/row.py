@@ -86,6 +86,7 @@ class Declaration:
         self.domain: Domain | None = options.get("domain")
         self.smooth: str = options.get("smooth", "")
         self.logarithm: str = options.get("logarithm", "")
+        self.alone: str = options.get("alone", "")
         # None: as the declaration of the same name says that has one.
         self.computes: str | None = options.get("computes")
         self.corners: tuple[str, ...] | None = options.get("corners")

@@ -181,6 +181,11 @@ class Tensor(Values, metaclass=Named):
     def is_cpu(self) -> bool:
         return self.device.type == "cpu"
 
+    @property
+    def volatile(self) -> bool:
+        state.warn("volatile was removed (Variable.volatile is always False)")
+        return False
+
     is_sparse = is_quantized = is_mps = is_meta = is_nested = False
 
     @property
@@ -478,7 +483,7 @@ CARRIERS.tensor = Tensor
 PROPERTIES = frozenset(
     "dtype device shape ndim requires_grad grad_fn output_nr is_leaf retains_grad grad data layout "
     "itemsize nbytes is_cuda is_cpu is_sparse is_quantized is_mps is_meta is_nested _version "
-    "_base".split()
+    "_base volatile".split()
 )
 METHODS = frozenset(
     "size dim ndimension numel nelement stride storage_offset element_size is_contiguous "

@@ -20,7 +20,7 @@ class _TypedTensorType(type):
         return isinstance(value, Tensor) and value.dtype is cls.dtype and value.device is cpu
 
     def __call__(cls, data: Any = None, *more: Any) -> Tensor:
-        return legacy_tensor(data, *more, dtype=cls.dtype, name=cls.__name__)
+        return legacy_tensor(data, *more, dtype=cls.dtype)
 
 
 @cache

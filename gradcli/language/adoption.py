@@ -160,6 +160,10 @@ def _iterator(kind: str) -> Callable[[Any], Lazy]:
     return lambda value: Lazy(kind, map(adopt, value))
 
 
+def _generator(value: Any) -> Lazy:
+    return Lazy("generator", map(adopt, value), value.__qualname__)
+
+
 def adopting(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of the library whose result is a value."""
 
@@ -183,7 +187,7 @@ ADOPTERS: dict[type, Callable[[Any], Any]] = {
     types.FunctionType: _function, types.MethodType: _function,
     types.BuiltinFunctionType: _function,
     zip: _iterator("zip"), map: _iterator("map"), filter: _iterator("filter"),
-    enumerate: _iterator("enumerate"), types.GeneratorType: _iterator("generator"),
+    enumerate: _iterator("enumerate"), types.GeneratorType: _generator,
 }  # fmt: skip
 # The same for all types beneath these.
 FAMILIES: list[tuple[type, Callable[[Any], Any]]] = [

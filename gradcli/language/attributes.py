@@ -246,10 +246,20 @@ def _type_attribute(value: Type, name: str) -> Any:
     if members is not None and name in members.statics:
         return Builtin(name, members.statics[name])
     if members is not None and name in members.methods:
-        text = f"<method '{name}' of '{value.name}' objects>"
         method = members.methods[name]
+        text = _text_of_method(value, hosts[0], name)
         return Builtin(name, _of_its_type(value, name, method) if members.keeps else method, text)
     return _universal(value, name)
+
+
+def _text_of_method(value: Type, host: Any, name: str) -> str:
+    """PyTorch has most methods of a tensor in C, and those of modules in Python."""
+    if host is Tensor:
+        return f"<method '{name}' of 'torch._C.TensorBase' objects>"
+    if isinstance(host, type) and issubclass(host, Module):
+        maker = next((part for part in host.__mro__ if name in part.__dict__), host)
+        return f"<function {maker.__name__}.{name}>"
+    return f"<method '{name}' of '{value.name}' objects>"
 
 
 def _of_its_type(owner: Type, name: str, method: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from ..autograd.function import FunctionContext
-from . import library_protocols  # noqa: F401 - what instances do not answer, the library's objects do
+from . import library_protocols  # what instances do not answer, the library's objects do
 from .attributes import MISSING
 from .builtins import types as types_room
 from .builtins.errors import name_of
@@ -54,8 +54,9 @@ def _iterate(previous: Callable[[Any], Any]) -> Callable[[Any], Iterator[Any] | 
     def run(value: Any) -> Iterator[Any] | None:
         method = find(value)
         if method is None:
-            item = isinstance(value, Instance) and type_handlers.special(value, "__getitem__")
-            return _by_place(item) if item else previous(value)
+            found = previous(value)
+            item = None if found is not None else _item_of(value)
+            return found if item is None else _until("IndexError", item)
         made = method(value)
         if type(made) is Lazy:
             return iterate(made)
@@ -71,9 +72,10 @@ def _steps(value: Instance) -> Iterator[Any]:
     return _until("StopIteration", lambda place: call_special(value, "__next__"))
 
 
-def _by_place(item: Callable[[int], Any]) -> Iterator[Any]:
-    """An instance with __getitem__ alone, from 0 until it raises IndexError."""
-    return _until("IndexError", item)
+def _item_of(value: Any) -> Callable[[int], Any] | None:
+    """What __getitem__ gives by its place: of an object without __iter__, from 0 to IndexError."""
+    own = type_handlers.special(value, "__getitem__")
+    return own or library_protocols.item_of(value)
 
 
 def _until(end: str, item_of: Callable[[int], Any]) -> Iterator[Any]:
@@ -197,6 +199,7 @@ def _is_above(kind: Any, own: ClassValue) -> bool:
 
 
 texts.custom = custom_text
+texts.home = types_room.home_in_text
 types_room.custom_type.append(_type_of)
 types_room.custom_isinstance.append(_is_instance)
 types_room.custom_bases.append(

@@ -143,6 +143,8 @@ def _linear(own: ClassValue, bases: tuple[Any, ...]) -> list[ClassValue]:
 class ProgramModule:
     """What an object of a program's class answers where it builds on one of nn or optim."""
 
+    home = "__main__."  # in front of the class's name, where an object is shown with its address
+
     def __init__(self, kind: ClassValue) -> None:
         self.__dict__["_program_class"] = kind
 

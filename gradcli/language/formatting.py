@@ -12,6 +12,7 @@ from typing import Any
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.module import Module
+from .adoption import is_library
 from .attributes import get_attribute
 from .costs import BIG, SMALL, WALKED, charge_integer, charge_shown, joined
 from .disclosure import published
@@ -36,6 +37,13 @@ from .values import (
 
 MAX_DEPTH = 500
 SHORT = 4  # characters of a format, which can't ask for much
+# Methods of a tensor that PyTorch has in Python, and methods that each of its classes defines anew.
+IN_PYTHON = frozenset(
+    "backward dim_order index is_shared istft lu module_load norm register_hook "
+    "register_post_accumulate_grad_hook reinforce share_memory_ split stft storage unflatten "
+    "unique unique_consecutive".split()
+)
+OF_EACH_CLASS = frozenset({"forward", "step"})
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -44,6 +52,8 @@ class Texts:
 
     def __init__(self) -> None:
         self.custom: Callable[[Any, str], str | None] = lambda value, method: None
+        # the module of an object's class, with a dot behind it
+        self.home: Callable[[Any], str] = lambda value: getattr(type(value), "home", "")
 
 
 texts = Texts()
@@ -118,9 +128,8 @@ def _quoted(value: Any, around: tuple[int, ...]) -> str:
     if issubclass(kind, Node):
         return f"<{value.home}{value.name().split('::')[-1]} object at {session.address_of(value)}>"
     if kind.__repr__ is object.__repr__ or kind.__repr__ is quoted:
-        return (
-            f"<{getattr(kind, 'home', '')}{type_name(value)} object at {session.address_of(value)}>"
-        )
+        home = texts.home(value)
+        return f"<{home}{type_name(value)} object at {session.address_of(value)}>"
     return published(repr(value))
 
 
@@ -192,14 +201,30 @@ def _builtin(value: Builtin) -> str:
 
 def _bound(value: Bound) -> str:
     owner = type_name(value.owner)
-    if type(value.function) is Function:
-        return f"<bound method {owner}.{value.name} of {quoted(value.owner)}>"
+    made = _in_python(value)
+    if made:
+        return f"<bound method {made}.{value.name} of {quoted(value.owner)}>"
     return f"<built-in method {value.name} of {owner} object at {session.address_of(value.owner)}>"
+
+
+def _in_python(value: Bound) -> str:
+    """The class whose method it is, where PyTorch or the program wrote it in Python; "" for C."""
+    kind = type(value.owner)
+    if type(value.function) is Function:
+        return type_name(value.owner)
+    if kind is Tensor:
+        return "Tensor" if value.name in IN_PYTHON else ""
+    if not is_library(value.owner) or isinstance(value.owner, Node):
+        return ""
+    if value.name in OF_EACH_CLASS:
+        return type_name(value.owner)
+    maker = next((part for part in kind.__mro__ if value.name in part.__dict__), kind)
+    return maker.__name__
 
 
 def _lazy(value: Lazy) -> str:
     if value.kind == "generator":
-        return f"<generator object <genexpr> at {session.address_of(value)}>"
+        return f"<generator object {value.name} at {session.address_of(value)}>"
     return f"<{value.kind} object at {session.address_of(value)}>"
 
 

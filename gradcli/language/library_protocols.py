@@ -26,6 +26,12 @@ def _iterate(value: Any) -> Iterator[Any] | None:
     return None if method is None else map(adopt, method(value))
 
 
+def item_of(value: Any) -> Callable[[int], Any] | None:
+    """What an object of the library has at a place."""
+    method = _library_method(value, "__getitem__")
+    return None if method is None else lambda place: adopt(method(value, place))
+
+
 def _subscripted(value: Type, inner: Any) -> Any:
     if value.name not in GENERIC:
         raise TypeError(f"type '{value.in_messages}' is not subscriptable")

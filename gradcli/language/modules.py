@@ -95,6 +95,11 @@ MODULES: dict[str, Module] = {
         "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits punctuation "
         "printable whitespace capwords",
     ),
+    "unicodedata": _module(
+        "standard.words",
+        "normalize is_normalized category name lookup combining bidirectional mirrored numeric "
+        "decimal digit east_asian_width decomposition unidata_version",
+    ),
     "re": _module(
         "standard.words",
         "search match fullmatch findall finditer split sub subn compile escape Pattern Match I "
@@ -264,8 +269,8 @@ ELSEWHERE = frozenset(
     "torchvision torchinfo torchsummary einops datasets build_vocab tensorflow_datasets zipfile "
     "tarfile gzip struct hashlib uuid tempfile signal queue traceback inspect types "
     "unittest pytest mlxtend wandb optuna ray visdom nltk spacy torch.onnx "
-    "torch.utils.benchmark torch.profiler torch.quantization torch.nn.parallel "
-    "torch.autograd.profiler torch.fx".split()
+    "torch.utils.benchmark torch.utils.data.distributed torch.profiler torch.quantization "
+    "torch.nn.parallel torch.autograd.profiler torch.fx".split()
 )
 
 # Functions of NumPy that read and write files by their bytes, which a program doesn't reach.

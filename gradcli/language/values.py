@@ -359,11 +359,12 @@ class Plain:
 class Lazy:
     """An iterator: zip, map, enumerate, a generator expression ..."""
 
-    __slots__ = ("items", "kind", "__weakref__")
+    __slots__ = ("items", "kind", "name", "__weakref__")
 
-    def __init__(self, kind: str, items: Iterator[Any]) -> None:
+    def __init__(self, kind: str, items: Iterator[Any], name: str = "<genexpr>") -> None:
         self.kind = kind
         self.items = items
+        self.name = name  # of the function that yields them
 
     def __iter__(self) -> Iterator[Any]:
         """For the host; the language takes `items` and counts itself."""

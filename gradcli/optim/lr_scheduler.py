@@ -14,10 +14,15 @@ from .one_cycle import OneCycleLR, ReduceLROnPlateau
 from .schedule import LRScheduler
 
 __all__ = [
-    "LRScheduler", "StepLR", "MultiStepLR", "ExponentialLR", "ConstantLR", "LinearLR", "LambdaLR",
-    "MultiplicativeLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "PolynomialLR",
-    "OneCycleLR", "CyclicLR", "ReduceLROnPlateau", "SequentialLR", "ChainedScheduler",
+    "LRScheduler", "_LRScheduler", "StepLR", "MultiStepLR", "ExponentialLR", "ConstantLR",
+    "LinearLR", "LambdaLR", "MultiplicativeLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
+    "PolynomialLR", "OneCycleLR", "CyclicLR", "ReduceLROnPlateau", "SequentialLR",
+    "ChainedScheduler",
 ]  # fmt: skip
+
+
+class _LRScheduler(LRScheduler):
+    """What programs written for older releases build on."""
 
 
 class StepLR(LRScheduler):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 from weakref import ref
 
-from ..engine.origin import current_origin, line_of
+from ..engine.origin import current_line, current_origin, line_of
+from .measures import is_blank
 from .sides import is_parameter
 from .spectator import Spectator
 
@@ -17,12 +18,13 @@ MOST = 10_000  # optimisers, and tensors of one
 class Optimizer:
     """One of them; it holds its tensors itself."""
 
-    __slots__ = ("object", "origin", "held", "steps", "of_modules")
+    __slots__ = ("object", "origin", "held", "steps", "idle", "cleared_at", "of_modules")
 
     def __init__(self, optimizer: Any, origin: Any) -> None:
         self.object, self.origin = optimizer, origin
         self.held: dict[int, Any] = {}
-        self.steps = 0
+        self.steps = self.idle = 0  # and those that found no gradient
+        self.cleared_at: int | None = None  # the line that last set one of its gradients to None
         self.of_modules = False
 
     @property
@@ -34,6 +36,12 @@ class Optimizer:
         """Whether the tensor is one of its own."""
         known = self.held.get(id(tensor))
         return known is not None and known() is tensor
+
+    @property
+    def tensors(self) -> Iterator[Any]:
+        """Those of its own that still exist."""
+        held = (known() for known in list(self.held.values()))
+        return (tensor for tensor in held if tensor is not None)
 
 
 class Optimizers(Spectator):
@@ -58,6 +66,15 @@ class Optimizers(Spectator):
         one = self.known.get(id(optimizer))
         if one is not None:
             one.steps += 1
+            grads = (tensor.grad for tensor in one.tensors)
+            one.idle += all(grad is None or is_blank(grad) for grad in grads)
+
+    def assigned(self, tensor: Any, value: Any) -> None:
+        """`tensor.grad` is about to be replaced."""
+        if value is None and tensor.grad is not None:
+            for one in self.known.values():
+                if one.has(tensor):
+                    one.cleared_at = current_line()
 
     @property
     def all(self) -> list[Optimizer]:

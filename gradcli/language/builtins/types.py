@@ -85,6 +85,14 @@ def _printed(kind: type) -> tuple[str, str]:
     return home_of(kind.__module__.removeprefix("gradcli."), kind.__name__), kind.__name__
 
 
+def home_in_text(value: Any) -> str:
+    """`torch.utils.data.dataset.` of a TensorDataset; "" where an object says it itself."""
+    kind: Any = type(value)
+    if hasattr(kind, "home") or not publishes(kind) or "." in type_name(value):
+        return getattr(kind, "home", "")
+    return f"{_printed(kind)[0]}."
+
+
 FAMILIES.append((type, host_type))
 # Classes that a program may call: those that a dotted name gives, and what publishes names.
 CONSTRUCTIBLE: set[type] = set()

@@ -44,7 +44,7 @@ class CallCompiler(NameCompiler):
     block: Callable[[list[ast.stmt], Scope], Closure]
     target: Callable[[Any, Scope], Store]
     super_call: Callable[[ast.Call, Scope], Closure]
-    generator_function: Callable[[list[ast.stmt], Scope], Closure]
+    generator_function: Callable[[list[ast.stmt], Scope, str], Closure]
 
     # ------------------------------------------------------------ calls
 
@@ -180,7 +180,7 @@ class CallCompiler(NameCompiler):
         else:
             body = node.body[1:] if doc is not None else node.body
             if inner.yields:
-                code.block = self.generator_function(body, inner)
+                code.block = self.generator_function(body, inner, code.qualified)
             elif len(body) == 1 and type(body[0]) is ast.Return and body[0].value is not None:
                 code.value = self.expression(body[0].value, inner)
             else:

@@ -11,7 +11,7 @@ from ..names import Scope
 from ..operations import check_key, iterate
 from ..session import session
 from ..values import UNBOUND, Closure, Lazy, Set, stepwise
-from .calls import CallCompiler
+from .calls import CallCompiler, qualified_name
 from .names import Store
 
 
@@ -114,7 +114,7 @@ class ComprehensionCompiler(CallCompiler):
             levels.append((items_of, self.target(generator.target, inner), conditions))
         element_of = self.expression(node.elt, inner)
         boxes = self.outer_boxes(inner, scope)
-        size = self.sizes
+        size, name = self.sizes, qualified_name(scope, "<genexpr>")
 
         def walk(frame: list[Any], place: int, items: Iterator[Any]) -> Iterator[Any]:
             _, store, conditions = levels[place]
@@ -146,7 +146,7 @@ class ComprehensionCompiler(CallCompiler):
             own += [UNBOUND] * (size[inner] - len(own))
             for slot in boxed:
                 own[slot] = [own[slot]]
-            return Lazy("generator", walk(own, 0, iterate(first)))
+            return Lazy("generator", walk(own, 0, iterate(first)), name)
 
         return run
 

@@ -29,10 +29,10 @@ class GeneratorCompiler(SuspensionCompiler):
     statement: Callable[[Any, Scope], Closure | None]
     handler: Callable[[ast.ExceptHandler, Scope], tuple[Closure | None, Any]]
 
-    def generator_function(self, body: list[ast.stmt], scope: Scope) -> Closure:
+    def generator_function(self, body: list[ast.stmt], scope: Scope, name: str) -> Closure:
         """A call gives the generator; nothing of the body has run yet."""
         steps = self.steps(body, scope)
-        return lambda frame: (Lazy("generator", _told(steps(frame))),)
+        return lambda frame: (Lazy("generator", _told(steps(frame)), name),)
 
     def steps(self, body: list[ast.stmt], scope: Scope) -> Steps:
         parts: list[tuple[Any, Any]] = []

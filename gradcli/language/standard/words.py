@@ -1,4 +1,4 @@
-"""language: string, re, json, pprint, textwrap: text and its forms, each charged by its size."""
+"""language: string, unicodedata, re, json, pprint, textwrap, each charged by a text's size."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pprint
 import re
 import string
 import textwrap
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
@@ -38,6 +39,31 @@ def _capwords(s: str, sep: str | None = None) -> str:
     charge_shown(s)
     return string.capwords(s, sep)
 
+
+# ---------------------------------------------------------------- unicodedata
+
+
+def _looked_up(name: str) -> Callable[..., Any]:
+    """A function of one character or of a text, which can become eighteen times as long."""
+    function = getattr(unicodedata, name)
+
+    def run(*args: Any) -> Any:
+        for part in args:
+            if type(part) is str:
+                session.budget.charge_bytes(72 * len(part))
+                session.budget.charge(len(part) >> 2)
+        return function(*args)
+
+    return run
+
+
+UNICODE = {
+    **functions({name: _looked_up(name) for name in (
+        "normalize", "is_normalized", "category", "name", "lookup", "combining", "bidirectional",
+        "mirrored", "numeric", "decimal", "digit", "east_asian_width", "decomposition",
+    )}),
+    "unidata_version": unicodedata.unidata_version,
+}  # fmt: skip
 
 # ---------------------------------------------------------------- re
 #
@@ -323,7 +349,7 @@ def _wrapping(method: Callable[..., Any]) -> Callable[..., Any]:
 
 MODULES: dict[str, dict[str, Any]] = {
     "string": {**STRING, **functions({"capwords": _capwords})},
-    "re": RE,
+    "re": RE, "unicodedata": UNICODE,
     "json": {
         **functions({"dumps": _dumps, "loads": _loads, "dump": _dump, "load": _load}),
         "JSONDecodeError": host_type(JSONDecodeError),

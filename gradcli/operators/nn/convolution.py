@@ -176,6 +176,26 @@ def _convolution(
     return out.astype(x.dtype, copy=False)
 
 
+def _elements(
+    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
+    output_padding: Any, groups: Any,
+) -> int:  # fmt: skip
+    """What the kernels make on the way: the windows as matrices, and the result."""
+    sizes, kernel = input.shape[2:], weight.shape[2:]
+    if transposed:
+        windows, channels = prod(sizes), weight.shape[1] * max(1, int(groups))
+        made = channels
+        places = prod((n - 1) * s + k for n, s, k in zip(sizes, stride, kernel, strict=False))
+    else:
+        windows, channels, made = 1, input.shape[1], weight.shape[0]
+        for n, k, s, p, d in zip(sizes, kernel, stride, padding, dilation, strict=False):
+            windows *= max(0, n + 2 * p - d * (k - 1) - 1) // max(1, s) + 1
+        places = windows
+    return int(
+        input.shape[0] * (windows * channels * prod(kernel) + 2 * places * made) + input.numel()
+    )
+
+
 def _convolution_backward(
     xp: Any, grad: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any,
     dilation: Any, transposed: bool, output_padding: Any, groups: int, output_mask: Any,
@@ -332,8 +352,7 @@ convolution = operator(
             )
         )
     },
-    cost=lambda input, weight, bias, stride, *rest: input.numel() * weight.numel()
-    // max(1, weight.shape[1]),
+    cost=_elements,
     acts="product",
     jacobian="convolution",
     doc="Convolution (cross-correlation) of an input with a kernel.",

@@ -181,14 +181,28 @@ def _not_given(leaf: Leaf, track: Track, training: Training) -> Said | None:
         if _is_training(training) and track.passes > 1:
             return Said("not updated", "it has gradients, but no line changes it", (leaf.line,))
         return None
-    if leaf.is_parameter and not any(one.of_modules for one in optimizers):
-        return None  # an input is optimised: the network is meant to stay
     if not any(one.steps for one in optimizers):
         return None
+    if leaf.is_parameter and not any(one.of_modules for one in optimizers):
+        return _copies(leaf, optimizers, training)
     line = _nearest(leaf, training)
     made = "" if line is None else f" made on line {line}"
     return Said("not given to the optimiser", f"it has gradients, but the optimizer{made} does not "
                 "have it", (line, leaf.line))  # fmt: skip
+
+
+def _copies(leaf: Leaf, optimizers: list[Optimizer], training: Training) -> Said | None:
+    """No optimizer has parameters. Where one has an input that passes reach, the network is meant
+    to stay; where no pass reaches what they have, that was copied from the network."""
+    tracks = training.flow.tracks
+    if any(id(tensor) in tracks for one in optimizers for tensor in one.tensors):
+        return None
+    line = optimizers[0].line
+    made = "" if line is None else f" made on line {line}"
+    return Said(
+        "not given to the optimiser", f"it has gradients, but the optimizer{made} has other "
+        "tensors, such as copies, and no backward pass reaches those", (line, leaf.line),
+    )  # fmt: skip
 
 
 def _not_updated(leaf: Leaf, track: Track, training: Training) -> Said | None:
@@ -202,6 +216,11 @@ def _not_updated(leaf: Leaf, track: Track, training: Training) -> Said | None:
         if track.passes < 2:
             return None
         return Said("not updated", f"the optimizer{made} never steps", lines)
+    if optimiser.idle == optimiser.steps:
+        line = optimiser.cleared_at
+        why = "" if line is None else f": line {line} clears them between backward() and step()"
+        return Said("not updated", f"the optimizer{made} finds no gradients when it steps{why}",
+                    (line, optimiser.line))  # fmt: skip
     why = "by lr 0" if _has_no_rate(optimiser) else "by less than its last digit"
     return Said("not updated", f"the optimizer{made} changes it {why}", lines)
 

@@ -59,6 +59,11 @@ def logarithm_of(word: str) -> str:
     return next((row.logarithm for row in declarations(word) if row.logarithm), "")
 
 
+def alone_of(word: str) -> str:
+    """What has a slope along one element, where the function of this name has none; "" for none."""
+    return next((row.alone for row in declarations(word) if row.alone), "")
+
+
 def filled(template: str, texts: Mapping[str, str]) -> str:
     """A template of a declaration with a program's own words in the place of the names."""
     return re.sub(r"\b[a-z_]\w*\b", lambda name: texts.get(name[0], name[0]), template)

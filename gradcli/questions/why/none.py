@@ -9,9 +9,9 @@ from ...recording.sides import AnyTensor, is_differentiable, is_parameter
 from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
 from .cuts import cut_behind, cut_finding
-from .edits import advised, first, floating, replace, requiring, then, without
+from .edits import advised, call_on, first, floating, replace, requiring, then, without
 from .leaf import broken_finding, leaf_finding, uncalled
-from .rebound import rebound_finding, update_trial
+from .rebound import made_of_lost, rebound_finding, update_trial
 from .values import Mark
 
 
@@ -62,10 +62,26 @@ def cleared_finding(case: Case) -> Finding | None:
     if added is not None and case.is_here(added.origin):
         finding.others.append(Remark(added.origin, "had given it a value"))
     statement = case.statement(node)
+    if added is not None and _steps_without(case):
+        finding.facts.append(
+            "so the optimizer finds no gradient when it steps, and changes nothing"
+        )
+        text = case.whole(statement or node)
+        edits = first(case, case.statement(added.origin), text)
+        if isinstance(statement, ast.Expr) and edits:
+            advice = f"{text} in front of line {case.line(added.origin)}, before backward()"
+            finding.trials.append(Trial(advice, (*edits, *without(case, statement))))
+            return finding
     if statement is not None:
         advice = f"read {case.name}.grad before line {case.line(node)}"
         finding.trials.append(Trial(advice, tuple(without(case, statement))))
     return finding
+
+
+def _steps_without(case: Case) -> bool:
+    """Whether the optimizers that have the tensor found no gradient in any of their steps."""
+    own = [one for one in case.passes.optimizers.all if one.steps and one.has(case.tensor)]
+    return bool(own) and all(one.idle == one.steps for one in own)
 
 
 # ---------------------------------------------------------------- no grad required
@@ -248,6 +264,7 @@ def _plain(case: Case) -> Finding:
         finding.causes.append(Remark(value, f"computed, by {kind}"))
         if value is not made.node and case.line(value) != case.line(made.node):
             finding.others.append(Remark(made.node, "by this"))
+        finding.trials += _made_leaf(case, finding, statement)
         edits = then(case, statement, f"{case.code}.retain_grad()") or _before_backward(case)
         advice = f"{case.code}.retain_grad() after line {case.line(value)}"
         finding.trials.append(Trial(advice, tuple(edits)))
@@ -261,6 +278,19 @@ def _plain(case: Case) -> Finding:
         finding.facts.append(f"no backward pass reached it either{why}")
         finding.others += other.causes[:2]
     return finding
+
+
+def _made_leaf(case: Case, finding: Finding, statement: Any) -> list[Trial]:
+    """A leaf that was made and computed with in one expression: the result was meant."""
+    if not isinstance(statement, ast.Assign):
+        return []
+    made = made_of_lost(case, statement.value)
+    if not made:
+        return []
+    finding.sentence = case.none(f"{case.name} was computed from a leaf, and is none itself.")
+    finding.others += [Remark(node, "the leaf, which has no name") for node in made]
+    edits = call_on(case, statement.value, ".detach().requires_grad_()")
+    return [Trial(advised(case, statement.value, edits), tuple(edits))]
 
 
 def _before_backward(case: Case) -> list[Any]:

@@ -81,18 +81,37 @@ def _bound(statement: Any) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 def _of_lost_leaf(case: Case, value: ast.expr) -> bool:
     """Whether an expression computed the tensor of a leaf that has no name any more."""
+    return any(_is_lost(case, leaf) for leaf in _leaves_of(case, value))
+
+
+def made_of_lost(case: Case, value: ast.expr) -> list[Any]:
+    """Where the leaves were made, if an expression made all that it computed the tensor of, and no
+    name is left for any of them: `torch.randn(3, requires_grad=True) / 2`."""
     within = {id(part) for part in ast.walk(value)}
-    pending = [case.value]
+    leaves = _leaves_of(case, value)
+    made = [step.node for step in map(case.step_of, leaves) if step is not None]
+    if len(made) < len(leaves) or not all(id(node) in within for node in made):
+        return []
+    return made if all(_is_lost(case, leaf) for leaf in leaves) else []
+
+
+def _leaves_of(case: Case, value: ast.expr) -> list[int]:
+    """The leaves that require grad, and what has no leaf in this expression."""
+    within = {id(part) for part in ast.walk(value)}
+    pending, found = [case.value], []
     for one in pending:
         step = case.step_of(one)
         if step is not None and step.live:
             pending += step.live if id(step.node) in within else ()
         elif case.flow.values[one].required:
-            reference = case.flow.values[one].tensor
-            leaf = None if reference is None else reference()
-            if leaf is None or id(leaf) not in case.names:
-                return True
-    return False
+            found.append(one)
+    return found
+
+
+def _is_lost(case: Case, leaf: int) -> bool:
+    reference = case.flow.values[leaf].tensor
+    tensor = None if reference is None else reference()
+    return tensor is None or id(tensor) not in case.names
 
 
 def _before_inside(case: Case) -> tuple[Any, list[Any]] | None:

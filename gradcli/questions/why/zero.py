@@ -32,6 +32,8 @@ VERDICTS = {
 }  # fmt: skip
 
 LABELS = {
+    "alone": "the same for all inputs: its slope is 0",
+    "constant": "its slope is the same around here",
     "flat": "flat here: its slope is 0",
     "dead-relu": "blocks the gradient where its input is negative",
     "masked": "does not take it from here",
@@ -40,12 +42,19 @@ LABELS = {
     "hook": "a hook of this module gives zeros on",
 }
 REASONS = {
+    "alone": "{place} has one element along its dimension, and is the same for all inputs",
+    "constant": "the slope of {place} is constant there, so its second derivative is 0",
     "flat": "{place} has the slope 0 there",
     "dead-relu": "{place} blocks the gradient where its input is negative",
     "masked": "{place} takes its numbers from elsewhere",
     "zero-factor": "{place} multiplies the gradient by 0",
     "cancelled": "its contributions add up to 0",
     "hook": "a hook of the module in {place} made zeros of it",
+}
+
+ADVICE = {
+    "alone": "for one output: a sigmoid, or binary_cross_entropy_with_logits as the loss",
+    "constant": "an activation that has a second derivative, such as softplus or tanh",
 }
 
 
@@ -272,8 +281,10 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
     verdict = found[0][0]
     same = [share for word, share in found if word == verdict]
     origin = origin_of(same[0].applied.node)
-    place = _place(case, same[0])
-    finding = Finding(verdict, _sentence(case, REASONS[verdict].format(place=place)))
+    reason = _special(same[0]) or verdict
+    verdict = "flat" if reason != verdict else verdict
+    place = case.text(origin) if reason == "constant" else _place(case, same[0])
+    finding = Finding(verdict, _sentence(case, REASONS[reason].format(place=place)))
     for share in same[:6]:
         node = share.applied.node
         if verdict == "zero-factor" and users_class(node) and _returned(case, finding, share):
@@ -281,10 +292,26 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
         if case.is_here(origin_of(node)) and not any(
             r.node is origin_of(node) for r in finding.causes
         ):
-            label = f"{LABELS[verdict]} ({node_name(node)})"
+            label = f"{LABELS[reason]} ({node_name(node)})"
             finding.causes.append(Remark(origin, label))
-    finding.trials += zero_trials(case, verdict, origin, same[0])
+    finding.trials += zero_trials(case, reason, origin, same[0])
+    if reason in ADVICE and not finding.trials:
+        finding.advice = ADVICE[reason]
     return finding
+
+
+def _special(share: Share) -> str:
+    """Why a slope is 0 whatever the numbers are; "" where they decide."""
+    row = row_of(share.applied.node)
+    if row is None or zero_of(share.applied.node) not in VERDICTS:
+        return ""
+    names = [parameter.name for parameter in row.tensors]
+    if row.where == "hidden" and names[:1] == ["grad_output"] and share.place > 0:
+        return "constant"  # the gradient of a gradient, with respect to what the slope belongs to
+    dim, result = saved_value(share.applied, "dim"), saved_value(share.applied, "result")
+    if row.acts == "along" and isinstance(dim, int) and hasattr(result, "shape"):
+        return "alone" if result.ndim == 0 or result.shape[dim] == 1 else ""
+    return ""
 
 
 def _returned(case: Case, finding: Finding, share: Share) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..cure import Edit
 from .case import Case, Trial
+from .declared import alone_of
 from .edits import advised, operand, replace, without, wrap
 from .gradients import Share
 from .smooth import relative, shared_out
@@ -37,6 +38,24 @@ def _straight(case: Case, origin: Any) -> list[Trial]:
     through = f"({text} + ({own} - {operand(text)}).detach())"
     edits = [replace(case, origin, through)]
     return [Trial(f"let the gradient pass: {through[1:-1]}", tuple(edits), "nonzero")]
+
+
+def _for_one(case: Case, origin: Any) -> list[Trial]:
+    """sigmoid for the softmax of one element."""
+    inner, relative_of_one = _operand(origin), alone_of(name_of(origin))
+    if inner is None or not relative_of_one:
+        return []
+    edits = [replace(case, origin, f"{relative_of_one}({case.whole(inner)})")]
+    return [Trial(advised(case, origin, edits), tuple(edits), "nonzero")]
+
+
+def _curved(case: Case, origin: Any) -> list[Trial]:
+    """softplus for relu, which has no second derivative."""
+    inner = _operand(origin)
+    if inner is None or not relative(case, name_of(origin), [inner]):
+        return []
+    edits = [replace(case, origin, f"torch.nn.functional.softplus({case.whole(inner)})")]
+    return [Trial(advised(case, origin, edits), tuple(edits), "nonzero")]
 
 
 def _leaky(case: Case, origin: Any) -> list[Trial]:
@@ -145,6 +164,7 @@ def _operand(origin: Any) -> ast.expr | None:
 
 
 _MAKERS = {
+    "alone": _for_one, "constant": _curved,
     "cleared": _left_out, "hook": _left_out, "flat": _straight, "dead-relu": _leaky,
     "masked": _other_branch, "zero-factor": _other_factor, "cancelled": _one_share,
 }  # fmt: skip
