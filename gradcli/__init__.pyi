@@ -919,6 +919,7 @@ class Tensor(_Tensor):
     def get_device(self) -> _int: ...
     is_cuda: Any
     is_cpu: Any
+    volatile: Any
     is_sparse: _bool
     is_quantized: _bool
     is_mps: _bool

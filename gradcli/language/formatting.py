@@ -39,9 +39,8 @@ MAX_DEPTH = 500
 SHORT = 4  # characters of a format, which can't ask for much
 # Methods of a tensor that PyTorch has in Python, and methods that each of its classes defines anew.
 IN_PYTHON = frozenset(
-    "backward dim_order index is_shared istft lu module_load norm register_hook "
-    "register_post_accumulate_grad_hook reinforce share_memory_ split stft storage unflatten "
-    "unique unique_consecutive".split()
+    "backward register_hook register_post_accumulate_grad_hook share_memory_ is_shared storage "
+    "module_load norm split unique".split()
 )
 OF_EACH_CLASS = frozenset({"forward", "step"})
 _NUMBERS = re.compile(r"\d+")
