@@ -52,6 +52,7 @@ class Shared(NamedTuple):
     example: str | None = None
     output: bool = False
     no_output: bool = False
+    no_pager: bool = False
 
 
 class Option(NamedTuple):
@@ -354,6 +355,8 @@ ANSWER: tuple[Option, ...] = under(
     choice("color", "--color", of=("auto", "always", "never"), default="auto",
            help="Colours; auto asks the terminal, FORCE_COLOR, NO_COLOR."),
     flag("wide", "--wide", help="Cut nothing, however narrow the terminal is."),
+    flag("no_pager", "--no-pager", help="Write a long answer to the terminal at once; without it "
+         "$PAGER shows it, or less."),
 )  # fmt: skip
 PRINTED = (
     flag("output", "--output", help="Show all that the program prints; on a terminal its middle is "

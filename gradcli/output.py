@@ -21,7 +21,7 @@ PAGE = 80
 
 def look_of(stream: TextIO, color: str, width: int | None = None) -> Look:
     """How a stream is drawn on; standard output and standard error are judged apart."""
-    terminal = _is_terminal(stream)
+    terminal = is_terminal(stream)
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
     columns = PAGE
     if terminal:
@@ -33,7 +33,8 @@ def look_of(stream: TextIO, color: str, width: int | None = None) -> Look:
     return Look(coloured, unicode, width or columns, not terminal and width is None, rich)
 
 
-def _is_terminal(stream: TextIO) -> bool:
+def is_terminal(stream: TextIO) -> bool:
+    """Whether somebody may sit there; a stream that was closed is none."""
     try:
         return stream.isatty()
     except ValueError:

@@ -36,7 +36,7 @@ ORDER = (
     ("live",),
     ("language",),
     ("namespace", "nn", "optim", "utils", "distributions", "func", "autograd", "inputs", "arrays"),
-    ("render", "output"),
+    ("render", "output", "pager"),
     ("operators",),
     ("recording",),
     ("symbols",),

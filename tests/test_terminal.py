@@ -46,7 +46,7 @@ def _environment() -> dict[str, str]:
     """That of a terminal: pytest's workers say their own width."""
     own = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"}
     env = {name: value for name, value in os.environ.items() if name not in own}
-    return env | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+    return env | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT), "GRADCLI_PAGER": ""}
 
 
 def on_terminal(folder: Path, width: int, *line: str, **environment: str) -> str:
@@ -131,6 +131,19 @@ for weight in (a_long_name_of_a_weight, a_long_name_of_another):
     assert "dL/da_long_name_of_another  = tensor([1., 1., 1., 1.])" in page
     page = ESCAPES.sub("", on_terminal(tmp_path, 60, "trace", "p.expr"))
     assert "  a_long_name_of_a_weight.grad and 1 more =" in page  # no name is cut
+
+
+def test_a_page_longer_than_the_screen_goes_through_a_pager(program: Path) -> None:
+    (program / "long.expr").write_text("\n".join(f"x{i} = tensor({i}.)" for i in range(60)))
+    pager = {"GRADCLI_PAGER": f'{sys.executable} -c "import sys; print(len(list(sys.stdin)))"'}
+    (program / "short.expr").write_text("x = tensor(1.)\n")
+    assert on_terminal(program, 80, "trace", "long.expr", **pager) == "64\n"
+    for more in (("--no-pager",), ("--format", "json")):
+        assert "x59" in on_terminal(program, 80, "trace", "long.expr", *more, **pager)
+    assert "tensor  type" in on_terminal(program, 80, "trace", "short.expr", NO_COLOR="1", **pager)
+    for other in ("", "cat", "no-such-pager", '"'):
+        assert "x59" in on_terminal(program, 80, "trace", "long.expr", GRADCLI_PAGER=other)
+    assert on_terminal(program, 80, "trace", "wrong.expr", **pager).count("RuntimeError") == 1
 
 
 def test_a_width_of_zero_is_80(program: Path) -> None:

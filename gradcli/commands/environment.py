@@ -24,6 +24,7 @@ from ..output import (
     Unwritable,
     close_silently,
     flush,
+    is_terminal,
     look_of,
     prepare_streams,
     put,
@@ -60,6 +61,7 @@ class Environment:
         self.source: str | None = None
         self.program: Opened | None = None
         self.pieces: list[Terminal] = []
+        self.long: list[Terminal] = []  # what a pager is going to show
         self.page_started = False
         self.ends: Ends | None = None  # of what the program prints, where its middle is left out
         self.started = time.process_time()
@@ -155,8 +157,26 @@ class Environment:
             return
         if self.common.out is not None:
             self.pieces.extend(pieces)
-        else:
+        elif self.common.no_pager or self.common.format != "text" or not is_terminal(sys.stdout):
             write(pieces)
+        else:
+            from ..pager import is_long
+
+            page = list(pieces)
+            if self.long or is_long(page):
+                self.long.extend(page)
+            else:
+                write(page)
+
+    def show_long(self) -> None:
+        """What is longer than the screen goes through the pager."""
+        if self.long:
+            from ..pager import show
+
+            progress.end()
+            flush()
+            if not show(self.long):
+                write(self.long)
 
     def explained(self, ran: Ran) -> Ran:
         """The same run; what its error advises was tried, where that is cheap."""
@@ -224,6 +244,7 @@ def guarded(common: Shared, body: Callable[[Environment], int], foreign: bool = 
             limits.enter_context(bounded(common.max_memory, foreign))
             limits.enter_context(progress.progress(not common.quiet, _so_far))
             status = body(env)
+        env.show_long()  # no limit holds for somebody who reads
         flush()
         return status
     except BrokenPipeError as error:

@@ -23,6 +23,7 @@ class Asked(NamedTuple):
     quiet: int
     color: str
     wide: bool
+    no_pager: bool
 
 
 COMMAND = Command(
@@ -64,7 +65,9 @@ def command(asked: Asked) -> int:
         env.save()
         return 0
 
-    common = as_shared(asked.out, asked.format, asked.quiet, asked.color, asked.wide)
+    common = as_shared(
+        asked.out, asked.format, asked.quiet, asked.color, asked.wide, asked.no_pager
+    )
     return guarded(common, body)
 
 

@@ -33,6 +33,7 @@ class Asked(NamedTuple):
     quiet: int
     color: str
     wide: bool
+    no_pager: bool
 
 
 COMMAND = Command(
@@ -95,7 +96,9 @@ def command(asked: Asked) -> int:
         env.save()
         return 0
 
-    common = as_shared(asked.out, asked.format, asked.quiet, asked.color, asked.wide)
+    common = as_shared(
+        asked.out, asked.format, asked.quiet, asked.color, asked.wide, asked.no_pager
+    )
     return guarded(common, body)
 
 
