@@ -28,11 +28,16 @@ def begin() -> None:
     _kept = []
     gc.disable()
     warnings.simplefilter("ignore")  # a program's own are told in words; NumPy's name our files
+    sys.unraisablehook = _unheard
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _gone)
     for place, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             _stand_in(place, name)
+
+
+def _unheard(unraisable: object) -> None:
+    """A generator of the program that is given up after the run: nobody waits for its errors."""
 
 
 def _gone(number: int, frame: FrameType | None) -> None:

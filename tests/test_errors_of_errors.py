@@ -79,6 +79,13 @@ def test_what_goes_wrong_while_an_error_is_told(
     assert ended(text) == told
 
 
+def test_an_error_in_a_generator_that_is_given_up_is_a_warning() -> None:
+    text = "def g():\n    try: yield 1\n    finally: 1 / 0\nprint(next(g()))\n"
+    ran = execute(Request(text.encode(), "p.expr"), lambda words: None)
+    words = "Exception ignored in a generator that was given up: ZeroDivisionError"
+    assert (ran.error, ran.warnings, ran.printed) == (None, (words,), ["1\n"])
+
+
 MILLION = 10**6
 BIG = {
     "message": f"raise ValueError('x' * {MILLION})\n",

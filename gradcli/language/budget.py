@@ -40,8 +40,8 @@ class Budget:
 
     __slots__ = (
         "asked", "base_memory", "clock", "collect_at", "depth", "fuel", "max_depth",
-        "max_memory", "max_nodes", "max_output", "max_steps", "first_node", "output", "steps_left",
-        "spare", "taken", "timeout",
+        "max_memory", "max_nodes", "max_output", "max_steps", "missed", "first_node", "output",
+        "steps_left", "spare", "taken", "timeout",
     )  # fmt: skip
 
     def __init__(
@@ -69,6 +69,7 @@ class Budget:
         self.output = 0
         self.depth = 0
         self.asked = 0
+        self.missed: BaseException | None = None  # what was raised where nobody could catch it
         self.spare: bytearray | None = None  # a small program touches none of it
         self.first_node = sequence_so_far()  # every node takes a number: their difference counts
         self.base_memory, mapped = memory_in_use()
@@ -82,6 +83,7 @@ class Budget:
 
     def refill(self) -> None:
         """Fuel is used up: look at every limit that is not counted one by one."""
+        self.look_at_missed()
         if self.fuel < 0:
             self.steps_left += self.fuel
         if self.steps_left <= 0 and self.fuel < 0:
@@ -92,6 +94,12 @@ class Budget:
         nodes_left = self.max_nodes - (sequence_so_far() - self.first_node)
         self.fuel = min(REFILL, self.steps_left, nodes_left // 8 + 1)  # more often towards the end
         self.steps_left -= self.fuel
+
+    def look_at_missed(self) -> None:
+        """Also when the program is over."""
+        missed, self.missed = self.missed, None
+        if missed is not None:
+            raise missed
 
     def look_at_nodes(self) -> None:
         """Also when the program is over: its last statement may have made too many."""

@@ -34,6 +34,7 @@ from .ours import is_defect
 from .program import Program, parse_expression
 from .session import session
 from .stack import room_for_calls
+from .unheard import heard
 
 if TYPE_CHECKING:
     from ..recording.sides import Side
@@ -218,6 +219,7 @@ class Machine:
             closure = compiler.statement(node, module)
             if closure is not None:
                 closure(frame)
+        budget.look_at_missed()
         budget.look_at_nodes()
 
     def evaluate(self, text: str, name: str) -> Any:
@@ -252,6 +254,7 @@ class Machine:
         with _prepared(session.budget):
             try:
                 yield
+                session.budget.look_at_missed()
             except BaseException as raised:
                 if not isinstance(raised, LimitReached) and _trail(raised.__traceback__)[0] is None:
                     raise  # nothing of the program was running
@@ -291,7 +294,7 @@ def _prepared(budget: Budget) -> Iterator[None]:
     """Room for the calls that the budget allows; the engine's place and modes as they were."""
     before = (state.origin, state.grad_enabled, state.inference, state.taken)
     state.taken = taken
-    with room_for_calls(budget.max_depth):
+    with room_for_calls(budget.max_depth), heard(budget):
         try:
             yield
         finally:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..diagnostics import bounded
 from ..engine import device as devices
 from ..engine import dtypes
 from ..engine.origin import current_line
@@ -36,11 +38,22 @@ def prepared(request: Request) -> Iterator[None]:
 
 
 class Warned:
-    """The warnings of a program: first lines, each once, in order, with the line they came from."""
+    """The warnings of a program: first lines, each once, in order, with the line they came from.
 
-    def __init__(self) -> None:
+    `charge` is told what is kept of each: a program's own count as what it prints.
+    """
+
+    def __init__(self, charge: Callable[[str], None] = len) -> None:  # type: ignore[assignment]
         self.lines: dict[str, int | None] = {}
+        self.charge = charge
 
     def __call__(self, message: Any, category: type[Warning] = UserWarning, *more: Any) -> None:
-        if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning)):
-            self.lines.setdefault((str(message).splitlines() or [""])[0], current_line())
+        if issubclass(category, (DeprecationWarning, PendingDeprecationWarning)):
+            return
+        line = bounded(_LINE_END.split(str(message), 1)[0])
+        if line not in self.lines:
+            self.charge(line)
+            self.lines[line] = current_line()
+
+
+_LINE_END = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")

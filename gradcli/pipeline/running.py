@@ -51,7 +51,7 @@ def running(
         max_depth=limits.max_depth, max_nodes=limits.max_nodes, timeout=limits.timeout,
     )  # fmt: skip
     printed: list[str] = []
-    warned = Warned()
+    warned = Warned(budget.charge_output)
     guessed = bool(values.missing) and request.placeholders
 
     def put(text: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from contextlib import contextmanager
 
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, LimitReached, ProgramError
 from ..ending import keep
 from ..engine.run_state import as_new
 from ..language.interpreter import Outcome
@@ -60,7 +61,7 @@ def compared(
 def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, ...]]:
     """`single`: random numbers are drawn in single precision, whatever type they get."""
     trail = Trail()
-    with as_new():
+    with as_new(), _told_with(request):
         draws.single = single
         if request.engine == "own":
             with recording(trail):
@@ -74,6 +75,18 @@ def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, .
         keep(ran)
         steps = () if ran.program is None else trail.facts(place_reader(ran.program))
         return ran, report, steps
+
+
+@contextmanager
+def _told_with(request: Request) -> Iterator[None]:
+    """A limit that is met beside a run is told with the program that it was about."""
+    try:
+        yield
+    except LimitReached as error:
+        raise ProgramError(error.told(request.name)) from None
+    except MemoryError:
+        limit = LimitReached(f"limit of {request.limits.max_memory:,} bytes", "--max-memory")
+        raise ProgramError(limit.told(request.name)) from None
 
 
 def with_parameters(outcome: Outcome, kind: type) -> Outcome:

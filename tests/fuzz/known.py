@@ -22,7 +22,7 @@ class Known(NamedTuple):
 # PyTorch records: what is computed of such tensors alone is no part of a graph, and a change in
 # place is refused by the version counter, after the kernel wrote.
 INFERENCE_LEAF = (
-    r"inference_mode\((True)?\)(:|\ndef .*:)\n(\s+.*\n)*?\s+.*"
+    r"inference_mode\((True)?\)(:|\ndef .*:)\n( .*\n)*? .*"
     r"(requires_grad|Parameter|nn\.|\.data\b)"
 )
 OWN_GRADIENT = r"\b(\w+)\.backward\((gradient=)?\1(\.detach\(\))?[,)]"
