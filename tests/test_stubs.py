@@ -133,3 +133,27 @@ def test_every_name_is_there() -> None:
         found = reduce(getattr, space.split("."), torch)
         with pytest.raises(AttributeError, match="nonsense"):
             found.nonsense  # noqa: B018 - reading it is what fails
+
+
+def test_classes_of_nn_say_what_they_take() -> None:
+    """A sentence, shapes, and a line for every argument, in PyTorch's order."""
+    module = import_module("gradcli.nn")
+    for name in module.__all__:
+        text = getattr(module, name).__doc__
+        call, _, rest = text.partition("\n\n")
+        assert call.startswith(f"{name}(") and "\n\nShapes: " in rest, name
+        assert "{n}" not in text and "{out}" not in text and "{sizes}" not in text, name
+        told = [line.split()[0] for line in rest.partition("Arguments:\n")[2].splitlines()]
+        taken = [word for word in re.findall(r"(\w+)(?:=[^,()]*)?[,)]", call) if word in told]
+        assert told == taken, name
+        assert call.count("=") + call.count(",") == 0 or told, name
+
+
+def test_a_class_of_ones_own_has_no_docstring_of_its_parent() -> None:
+    class Own(torch.nn.Linear):  # type: ignore[misc, name-defined]
+        pass
+
+    own = Own(1, 2)
+    assert Own.__doc__ is None and own.__doc__ is None
+    assert "out_features" in torch.nn.Linear(1, 2).__doc__
+    assert "Linear(in_features" in pydoc.render_doc(torch.nn.Linear, renderer=pydoc.plaintext)  # type: ignore[attr-defined]

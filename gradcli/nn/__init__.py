@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..lazy import lazy
+from .docstrings import describe
 
 _PLACES = {
     "module": "Module",
@@ -53,4 +54,4 @@ _PLACES = {
         "TransformerDecoderLayer"
     ),
 }
-__all__, __getattr__ = lazy(__name__, _PLACES, ("functional", "init", "utils"))
+__all__, __getattr__ = lazy(__name__, _PLACES, ("functional", "init", "utils"), describe)
