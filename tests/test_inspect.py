@@ -374,12 +374,32 @@ def losses() -> dict[str, Any]:
             opt.step()
         return list(net.parameters())
 
+    def broken() -> Any:
+        first, last = (torch.randn(3, requires_grad=True) for _ in range(2))
+        saved = first.exp()
+        loss = (last * 2).sum() + saved.sum()  # PyTorch stores last's gradient, then it fails
+        saved.add_(1)
+        with pytest.raises(RuntimeError, match="inplace"):
+            loss.backward()
+        return [last]
+
+    def parts() -> Any:
+        w, v = torch.randn(1, 6, requires_grad=True), torch.randn(3, 2).t().requires_grad_()
+        for again in (True, False):
+            a, b, c = (w * 2).chunk(3, -1)
+            one, _ = torch.unbind(v, 0)
+            loss = (a * b).sum() + (one * one).logsumexp(0) + torch.cat([a, c]).prod()
+            loss.backward(retain_graph=again)
+            if again:
+                (loss * 1).backward()
+        return [w, v]
+
     return {name: value for name, value in locals().items() if name in KINDS}
 
 
 KINDS = (
     "lstm", "transformer", "residual", "gan", "vae", "checkpointed", "tied", "custom", "maml",
-    "penalty", "in_place", "loader",
+    "penalty", "in_place", "loader", "broken", "parts",
 )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def sweep(
 ) -> list[Any]:  # fmt: skip
     """Runs every node below the roots, youngest first. It is asked for no gradients."""
     ready: Ready = {}
-    arrived, ran, _ = told
+    arrived, ran, *_ = told
     watched = state.observer is not None
     for root, gradient in zip(roots, gradients):
         start = edge_of(root)

@@ -100,7 +100,7 @@ class Walk:
         take, ready, buffers, mark = self.ready.take, self.ready.heap, self.buffers, self.mark
         plain = self.needed is None and not self.tensors
         keep, watched = self.keep, state.observer is not None
-        arrived, ran, applied = self.told
+        arrived, ran, applied, *_ = self.told
         saved: Any
         while ready:
             node = take() if len(ready) > 1 else ready.pop()

@@ -17,6 +17,8 @@ class OfNodes(NamedTuple):
     arrived: list[Arrived]
     ran: list[Ran]
     applied: list[Applied]
+    swept: Sequence[Callable[[Any], None]] = ()
+    hands: bool = False  # whether they ask for what a node handed on as well
 
 
 NOBODY = OfNodes([], [], [])
@@ -112,13 +114,14 @@ class Observer:
 
     # ---- who wants to be told
 
-    def of_nodes(self) -> OfNodes:
+    def of_nodes(self, *, at_once: bool = False) -> OfNodes:
         """Whom the pass that has just begun tells of its nodes: these three methods, or what
-        stands for them in this pass."""
+        stands for them in this pass. With `at_once` one call for all nodes does as well: it is
+        given a `recording.sweep.Sweep` when they have run."""
         told: Any = [
             [] if getattr(getattr(self, event), "__func__", None) is getattr(Observer, event)
             else [getattr(self, event)]
-            for event in OfNodes._fields
+            for event in ("arrived", "ran", "applied")
         ]  # fmt: skip
         return OfNodes(*told)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from weakref import ref
 from ..diagnostics import Enough
 from ..engine.hooks import muted
 from ..engine.mode import state
+from .captured import STORES, Capturing, Graph
 from .causes import causes_of
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ class PassTeller:
         self.recorder = recorder
         self.running = 0
         self.leaf: Any = recorder.torch._C._functions.AccumulateGrad
+        self.capturing = Capturing(recorder)
         self.is_light = False  # one hook for each node is enough: nobody asks before it runs
         self.keep_graph = self.create_graph = False  # options of the command line
         self.freed: list[Any] = []
@@ -101,6 +104,10 @@ class PassTeller:
             if outer:
                 observer.started(roots, gradients, keep, create, inputs or None, capture)
             self.running += 1
+            graph = self.capturing.graph(roots) if outer and self._is_plain(args, kwargs) else None
+        if graph is not None and spot is not None:
+            return self._captured_pass(graph, spot, plain, outputs, args)
+        with side.hands_off():
             nodes = list(self._nodes(roots))
             self._found_hooks(nodes)
             handles: list[Any] = []
@@ -128,6 +135,32 @@ class PassTeller:
             with side.hands_off():
                 self._over(mine, keep, create, outer=outer, done=done)
         return found
+
+    def _is_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether PyTorch may capture the gradients of a pass: nothing of the program's runs in
+        it, and it stores gradients of all leaves."""
+        if not self.is_light or self.hooks or self.standing or kwargs != STORES:
+            return False
+        return len(args) == 4 and not args[2] and not args[3]
+
+    def _captured_pass(
+        self, graph: Graph, spot: Any, plain: Any, outputs: Any, args: tuple[Any, ...]
+    ) -> Any:
+        """One without hooks."""
+        side, observer = self.recorder.side, self.recorder.observer
+        given, keep = args[:2]
+        with side.hands_off():
+            told, freed, done = observer.of_nodes(at_once=True), [], False
+            try:
+                freed = self.capturing.run(
+                    graph, functools.partial(_called, spot.call, plain), outputs, given, keep,
+                    args[3], told,
+                )  # fmt: skip
+                done = True
+            finally:
+                self.running -= 1
+                self._over(freed, keep, False, outer=True, done=done)
+        return ()
 
     def _tensor(self, output: Any) -> Any:
         """A root of the pass; of an edge of the graph nothing is told."""
@@ -394,6 +427,10 @@ class PassTeller:
             return found
 
         return spy
+
+
+def _called(caller: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+    return caller(function, args, kwargs)
 
 
 def _plainly(function: Any, args: Any, kwargs: Any = MappingProxyType({})) -> Any:

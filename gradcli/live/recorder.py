@@ -31,6 +31,8 @@ SHAPES = frozenset(
     "size dim ndimension numel nelement stride storage_offset data_ptr element_size get_device "
     "is_floating_point is_complex is_contiguous __len__ __repr__ __format__ type".split()
 )
+# What gives the memory of a tensor away: who has it can change elements and no version.
+SHARING = frozenset({"numpy", "__array__", "data_ptr", "untyped_storage", "__dlpack__", "set_"})
 CHANGING = frozenset({"batch_norm", "instance_norm", "__set__"})
 # Modules that run other kernels where a mode looks on, while gradients are off.
 FAST = frozenset({"TransformerEncoder", "TransformerEncoderLayer", "MultiheadAttention"})
@@ -217,8 +219,15 @@ class Recorder:
 
     def _heard(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         name = getattr(function, "__name__", "")
-        if name == "__get__" and getattr(function.__self__, "__name__", "") in QUIET:
-            return function(*args, **kwargs)
+        if name == "__get__":
+            attribute = getattr(function.__self__, "__name__", "")
+            if attribute in QUIET:
+                if attribute == "grad_fn":
+                    self.passes.capturing.is_off = True  # the program may put hooks on its nodes
+                return function(*args, **kwargs)
+            self.side.is_shared |= attribute == "data"
+        elif name in SHARING:
+            self.side.is_shared = True
         if self.passes.running:
             return self._within_pass(name, function, args, kwargs)
         if self.side.transform() is not None:

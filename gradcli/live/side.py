@@ -98,6 +98,9 @@ class TorchSide(Live):
         self.halves = torch.bfloat16, torch.float16  # an array of them computes too roughly
         self.holding: dict[type, tuple[tuple[str, str], ...]] = {}
         self.about_to_run: tuple[Any, tuple[tuple[str, Any], ...]] = (None, ())
+        self.is_shared = False  # whether elements may change and their version does not
+        self.leaves: dict[int, tuple[Any, int, Any]] = {}  # as they were in the pass before
+        self.is_alone = False  # who is given a gradient now is the only one who has it
         self.larges: dict[int, list[ref[Large]]] = {}  # by the address of their memory
         self.unsorted: list[ref[Large]] = []  # those that nobody has asked for since
         self.room: deque[tuple[int, ref[Large]]] = deque()
@@ -279,7 +282,7 @@ class TorchSide(Live):
             return tensor.grad
 
     def data(self, tensor: Any) -> Any:
-        return tensor
+        return tensor.detach()._values() if tensor.layout is self.torch.sparse_coo else tensor
 
     def kept(self, node: Any) -> tuple[tuple[str, Any], ...]:
         """Its saved tensors. What a pack hook holds is not asked for: unpacking runs code."""
@@ -341,7 +344,28 @@ class TorchSide(Live):
     def grad_enabled(self) -> bool:
         return bool(self.switched())
 
+    def standing(self, tensor: Any) -> int | None:
+        return None if self.is_shared else _version(tensor)
+
     def snapshot(self, value: Any, largest: float) -> Any:  # type: ignore[override]
+        if value.requires_grad and value.grad_fn is None and not self.is_shared:
+            return self._of_leaf(value, largest)
+        return self._snapshot(value, largest)
+
+    def _of_leaf(self, leaf: Any, largest: float) -> Any:
+        """A leaf that is as it was a pass ago is held already."""
+        held, version, known = self.leaves.get(id(leaf), (None, 0, None))
+        if held is not None and held() is leaf and known.tensor is not None:
+            if version == leaf._version and largest <= WHOLE:
+                return known
+        made = self._snapshot(leaf, largest)
+        if type(made) is Large:
+            if len(self.leaves) >= MOST:
+                self.leaves.clear()
+            self.leaves[id(leaf)] = ref(leaf), leaf._version, made
+        return made
+
+    def _snapshot(self, value: Any, largest: float) -> Any:
         with self.hands_off():
             tensor = value.detach()
             if tensor.layout is not self.torch.strided:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy import generic
 
@@ -15,6 +15,7 @@ from .facts.ledger import BufferFact, PassFact
 from .passes import Pass, Passes
 from .sides import OWN, key_of, memory, side_of, size_of
 from .spectator import Spectator
+from .sweep import Sweep
 
 PASSES = 1000
 LINES = 1000  # places whose buffers are told apart
@@ -100,7 +101,10 @@ class Buffers:
         self.nodes += 1
         if node.__class__ is Node and not node.saved:
             return
-        kept = self._kept_by(node)
+        self.keeps(node, self._kept_by(node))
+
+    def keeps(self, node: Any, kept: tuple[tuple[str, Any], ...]) -> None:
+        """What a node saved."""
         if kept:
             self.heaps.put(self._origin_of(node), kept)
 
@@ -113,20 +117,40 @@ class Buffers:
         )  # fmt: skip
 
 
+class Like(NamedTuple):
+    """The shape of a sweep, and what its nodes gave up."""
+
+    shape: tuple[Any, ...]
+    heaps: Heaps
+
+
 class BufferLog(Spectator):
     """The buffers of all passes, for those who ask how many bytes each freed or kept."""
 
     def __init__(self, passes: Passes) -> None:
         self.passes = passes
         self.buffers: deque[Buffers] = deque(maxlen=PASSES)  # of passes that are over
+        self._like: Like | None = None
 
     def began(self, one: Pass) -> None:
         """A pass begins."""
         one.buffers = Buffers(one)
 
-    def of_nodes(self) -> OfNodes:
+    def of_nodes(self, *, at_once: bool = False) -> OfNodes:
         now = self._now
-        return NOBODY if now is None else OfNodes([], [now.ran], [])
+        if now is None:
+            return NOBODY
+        return OfNodes([], [], [], [self._swept]) if at_once else OfNodes([], [now.ran], [])
+
+    def _swept(self, sweep: Sweep) -> None:
+        """A pass over nodes like those of the one before gave up as much."""
+        now = self._now
+        assert now is not None
+        if self._like is None or self._like.shape != sweep.shape:
+            for _, node, _ in sweep.nodes:
+                now.keeps(node, sweep.kept.get(id(node), ()))
+            self._like = Like(sweep.shape, now.heaps)
+        now.nodes, now.heaps = len(sweep.nodes), self._like.heaps
 
     def ran(self, node: Any) -> None:
         """A node has run, and has not given up yet what it saved."""

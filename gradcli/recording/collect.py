@@ -162,7 +162,13 @@ def frozen(value: Any) -> Nested:
 
 def numbers(tensor: Any) -> Nested:
     """The numbers of a tensor, as nested tuples."""
-    return frozen(tensor.detach().tolist())
+    return frozen(_dense(tensor).tolist())
+
+
+def _dense(tensor: Any) -> Any:
+    """With all its elements: PyTorch's may be sparse."""
+    held = tensor.detach()
+    return held.to_dense() if getattr(held, "is_sparse", False) else held
 
 
 def text_of(tensor: Any) -> str:
@@ -175,7 +181,7 @@ def range_of(tensor: Any, most: int = 100_000) -> Spread | None:
     one, for very many, for NaN."""
     if not 1 < tensor.numel() <= most or str(tensor.dtype).removeprefix("torch.") in UNORDERED:
         return None
-    found: list[Any] = tensor.detach().reshape(-1).tolist()
+    found: list[Any] = _dense(tensor).reshape(-1).tolist()
     if any(number != number for number in found):
         return None
     if len(found) <= FEW:

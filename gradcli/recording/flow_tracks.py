@@ -6,7 +6,7 @@ from math import inf, sqrt
 from typing import Any
 from weakref import ref
 
-from ..recording.sides import is_parameter, origin_of, row_of
+from ..recording.sides import is_parameter, origin_of, row_of, standing
 from .curve import Curve
 from .measures import Measure, copy_of, is_blank, moved
 from .passes import Pass
@@ -71,7 +71,7 @@ class Track:
         "blanks", "blocked", "origin", "start", "before", "updates", "ratios", "captured",
         "faint", "faint_first", "under", "under_first", "louder", "unchanged", "known",
         "was_known", "key", "mixed", "stale", "stale_line", "size",
-        "changed_line", "measured",
+        "changed_line", "measured", "standing",
     )  # fmt: skip
 
     def __init__(self, tensor: Any, key: Key, line: int | None) -> None:
@@ -99,6 +99,7 @@ class Track:
         self.origin: Any = None  # of the node that uses it
         self.start: Any = None  # its numbers in the first pass, and in the last one
         self.before: Any = None
+        self.standing: Any = None  # as of the last look
         self.known = self.was_known = False  # whether its numbers are followed, or were
         self.unchanged: float | None = None
 
@@ -135,6 +136,9 @@ class Track:
     def look(self, tensor: Any) -> float | None:
         """How far it has moved since the last look, against its size; None where it had none."""
         if not self.known:
+            return 0.0
+        known, self.standing = self.standing, standing(tensor)
+        if known is not None and known == self.standing:
             return 0.0
         ratio = 0.0 if self.before is None else moved(self.before, tensor)
         if ratio != 0:

@@ -13,6 +13,7 @@ from math import inf, sqrt
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
+from ..engine.observer import OfNodes
 from ..engine.origin import current_line
 from ..recording.sides import AnyTensor, is_parameter, mark_of, origin_of
 from .collect import NESTING, tensors_in
@@ -21,6 +22,7 @@ from .measures import Measure, is_blank, measured, norm_of, unchanged, weight_of
 from .passes import Pass
 from .recording import Recording
 from .spectator import Spectator
+from .sweep import Sweep
 
 ENDS = 1000  # passes that are held at each end
 TRACKS = 10_000  # leaves that are followed
@@ -36,7 +38,7 @@ CONTAINERS = frozenset({list, tuple, dict})
 class Running:
     """A pass while it runs."""
 
-    __slots__ = ("row", "sizes", "users", "blocked", "blockers", "beside", "live", "found")
+    __slots__ = ("row", "sizes", "users", "blocked", "blockers", "beside", "live", "found", "sweep")
 
     def __init__(self, row: Row) -> None:
         self.row = row
@@ -46,7 +48,8 @@ class Running:
         self.blockers: dict[int, Blocked] = {}  # by the identity of their nodes
         self.beside: dict[int, tuple[Any, ...]] = {}  # nodes whose values such a node had, by it
         self.live: set[int] = set()
-        self.found: dict[int, tuple[Track, Measure, float]] = {}  # the nearest to the root first
+        self.found: dict[int, tuple[Track, Measure, int]] = {}  # the nearest to the root first
+        self.sweep: Sweep | None = None  # of which nothing of the above was looked at
 
 
 class GradientFlow(Spectator):
@@ -113,6 +116,7 @@ class GradientFlow(Spectator):
             self.tracks.pop(id(old), None)
         elif track in self.gone:
             self.gone.remove(track)
+        track.standing = None
         self._look(track, tensor)
         track.tensor = self._followed(tensor, track)
 
@@ -192,9 +196,12 @@ class GradientFlow(Spectator):
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         """Follows zeros to where they were born, and what came to the operators of leaves."""
-        if not self.running:
-            return
-        now = self.running[-1]
+        if self.running:
+            self._follow(self.running[-1], node, grads, results)
+
+    def _follow(
+        self, now: Running, node: Any, grads: tuple[Any, ...], results: Sequence[Any]
+    ) -> None:
         size = now.sizes.pop(id(node), None)
         dead = now.blocked.pop(id(node), None)
         silent: bool | None = None
@@ -213,6 +220,28 @@ class GradientFlow(Spectator):
                 size = weight_of(grads) if size is None else size
                 now.sizes[key] = max(size, now.sizes.get(key, 0.0))
                 now.users[key] = origin_of(node)
+
+    def of_nodes(self, *, at_once: bool = False) -> OfNodes:
+        """Where zeros were born is looked for only where some have come."""
+        if at_once and self.running:
+            return OfNodes([], [], [], [self._swept], hands=True)
+        return super().of_nodes()
+
+    def _swept(self, sweep: Sweep) -> None:
+        now = self.running[-1]
+        now.sweep = sweep
+        for _, node, following in sweep.nodes:
+            for child, _ in following:
+                leaf = getattr(child, "variable", None)
+                if leaf is not None:
+                    now.users[id(leaf)] = origin_of(node)
+
+    def _looked_into(self, now: Running) -> None:
+        """From here on what came to each node is known."""
+        if now.sweep is not None:
+            sweep, now.sweep = now.sweep, None
+            for node, grads, results in sweep.steps():
+                self._follow(now, node, grads, results)
 
     def _blocked(self, now: Running, node: Any, grads: tuple[Any, ...]) -> Blocked:
         found = now.blockers.get(id(node))
@@ -244,11 +273,13 @@ class GradientFlow(Spectator):
             track.adds(variable, now.row, changed)
         track.origin = now.users.get(key)
         found = measured(grad)
+        if found.zeros == found.size:
+            self._looked_into(now)
         if not track.passes:
             track.size = norm_of(variable)
         track.arrived(now.row, found, None if key in now.live else now.blocked.get(key))
         now.row.reached(track, found.norm)
-        now.found[key] = track, found, now.sizes.get(key, 0.0)
+        now.found[key] = track, found, key
         if found.bad and self.bad is None:
             self.bad = now.row
         if now.row.one.number == self.wanted:
@@ -266,13 +297,18 @@ class GradientFlow(Spectator):
 
     def _compare(self, over: Running) -> None:
         """Which leaves were small beside the others of this pass, nearer to the root or farther?"""
-        found = [
-            (track, one.norm / sqrt(one.size or 1), size)
-            for track, one, size in over.found.values()
+        levels = [
+            (track, one.norm / sqrt(one.size or 1), key)
+            for track, one, key in over.found.values()
             if self._is_trained(track)
         ]
-        if len(found) < 2:
+        if len(levels) < 2:
             return
+        loudest = max(level for _, level, _ in levels)
+        if not any(0 < level < SMALL * loudest for _, level, _ in levels):
+            return
+        sizes = over.sizes if over.sweep is None else _sizes(over.sweep)
+        found = [(track, level, sizes.get(key, 0.0)) for track, level, key in levels]
         its_place = max(range(len(found)), key=lambda place: found[place][1])
         louder, largest, _ = found[its_place]
         most = max(size for _, _, size in found)
@@ -318,6 +354,19 @@ def _moves(node: Any) -> bool:
     """Whether it only lays its gradient out anew, as the transpose of a weight does."""
     row = getattr(node, "row", None)
     return row is not None and bool(row.view)
+
+
+def _sizes(sweep: Sweep) -> dict[int, float]:
+    """What came to the operators that use the leaves."""
+    found: dict[int, float] = {}
+    for node, grads, results in sweep.steps():
+        size: float | None = None
+        for (child, _), result in zip(node.next_functions, results, strict=False):
+            leaf = getattr(child, "variable", None)
+            if leaf is not None and result is not None:
+                size = weight_of(grads) if size is None else size
+                found[id(leaf)] = max(size, found.get(id(leaf), 0.0))
+    return found
 
 
 def _behind(blocked: Blocked, over: Running) -> Blocked:

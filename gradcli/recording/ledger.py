@@ -15,7 +15,7 @@ from ..engine.origin import current_line
 from .collect import numbers, text_of
 from .facts.ledger import AccountFact, EntryFact, StaleFact
 from .passes import Pass, Passes
-from .sides import memory
+from .sides import alone, memory
 from .spectator import Spectator
 
 ENDS = 50  # entries of one gradient that are held at each end
@@ -98,27 +98,27 @@ class Ledger(Spectator):
         self._grads: dict[int, Account] = {}  # by the identity of the tensor that is the .grad
         self._shared: dict[int, tuple[Any, Account, bool]] = {}  # by memory; whether it is a .grad
         self._alone: list[tuple[Any, Account, bool]] = []  # tensors whose memory nobody shares yet
-        self._amount: Any = None
+        self._amounts: dict[int, Any] = {}  # about to be added, by the identity of the tensor
 
     # ---- gradients
 
     def over(self, one: Pass, freed: list[Any]) -> None:
         """A pass has ended, perhaps in an error."""
-        self._amount = None
+        self._amounts.clear()
 
     def accumulated(self, variable: Any, grad: Any) -> None:
         """Something is about to be added."""
-        self._amount = grad.detach().clone() if grad.numel() <= SMALL else grad
+        small = grad.numel() <= SMALL
+        self._amounts[id(variable)] = alone(grad) if small else None
 
     def stored(self, variable: Any) -> None:
         """It was added."""
-        amount, self._amount = self._amount, None
+        amount = self._amounts.pop(id(variable), None)
         account = self._account(variable)
         if account is None:
             return
         running = self.passes.running
         line = running[-1].line if running else current_line()
-        amount = amount if amount is not None and amount.numel() <= SMALL else None
         account.add(Entry("added", line, amount, self._copy(variable.grad)))
         self._follow(account)
 
@@ -140,7 +140,7 @@ class Ledger(Spectator):
 
     def changed(self, tensor: Any) -> None:
         """A tensor was given new values in place: a gradient, or what the gradient is of?"""
-        if self._amount is not None:
+        if self._amounts:
             return  # the addition itself
         account = self._grads.get(id(tensor))
         if account is not None:

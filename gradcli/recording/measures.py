@@ -9,6 +9,8 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import Any, NamedTuple
 
+from numpy import count_nonzero, ndarray
+
 from ..engine.device import module_of
 from ..engine.tensor import Tensor
 from .sides import OWN, looked_at, side_of
@@ -39,12 +41,28 @@ def measured(value: Any) -> Measure:
         return Measure(0.0, 0.0, 0, 0, 0)
     some = looked_at(array) if array.ndim else array
     times = array.size // some.size
+    if type(some) is ndarray and some.dtype.char == "f":
+        found = _single(some, times)
+        if found is not None:
+            return found
     size = abs(some).astype("float64")
     top = float(size.max())  # NaN wins
     bad = 0 if top < inf else size.size - int((size < inf).sum())
     zeros = size.size - int(module_of(size).count_nonzero(size))
     norm = _norm(size, top) * sqrt(times)
     return Measure(norm, top, zeros * times, bad * times, array.size)
+
+
+def _single(some: Any, times: int) -> Measure | None:
+    """Of single precision, whose squares double precision holds; None where one is not finite."""
+    flat = some.reshape(-1)
+    top = float(max(flat.max(), -flat.min()))
+    if not top < inf:
+        return None
+    wide = flat.astype("float64")
+    zeros = flat.size - int(count_nonzero(flat != 0))
+    norm = sqrt(float(wide @ wide)) * sqrt(times)
+    return Measure(norm, top, zeros * times, 0, flat.size * times)
 
 
 def _norm(size: Any, top: float) -> float:
@@ -92,6 +110,8 @@ def moved(before: Any, tensor: Any) -> float | None:
     now = array_of(tensor)
     if now.shape != before.shape:
         return None
+    if (now == before).all():
+        return 0.0
     difference = (now if now.dtype.kind == "c" else now.astype("float64")) - before
     if not difference.any():
         return 0.0

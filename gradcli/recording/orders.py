@@ -76,7 +76,7 @@ class Orders(Spectator):
             if before is not None and before is not maker:
                 maker.order = max(maker.order, before.order + 1)
 
-    def of_nodes(self) -> OfNodes:
+    def of_nodes(self, *, at_once: bool = False) -> OfNodes:
         """A pass that makes no graph has nothing to tell."""
         makes = self.running and self.running[-1] is not None
         return OfNodes([], [self.ran], []) if makes else NOBODY

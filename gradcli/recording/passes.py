@@ -5,7 +5,7 @@ Of a pass that is kept other parts put down what they know: values, gradients, s
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet, ref
 
@@ -18,6 +18,7 @@ from .spectator import Spectator
 if TYPE_CHECKING:
     from .buffers import Buffers
     from .steps import Walk
+    from .sweep import Sweep
 
 CALLS = 1000  # backward calls
 FREED = 100_000  # nodes
@@ -28,8 +29,8 @@ class Pass:
 
     __slots__ = (
         "number", "origin", "line", "keep", "creates", "captures", "inputs", "failed",
-        "changes", "is_kept", "roots", "gradients", "began", "seeds", "flows", "leaves", "beside",
-        "walk", "buffers",
+        "changes", "is_kept", "roots", "gradients", "began", "seeds", "beside", "walk", "buffers",
+        "sweep", "of_flow", "of_leaf", "_flows", "_leaves", "unread",
     )  # fmt: skip
 
     def __init__(self, number: int, keep: bool, creates: bool, captures: bool) -> None:
@@ -49,11 +50,37 @@ class Pass:
         self.gradients: tuple[Any, ...] = ()  # that it began with
         self.began: dict[int, Any] = {}  # the values of the roots, by identity
         self.seeds: tuple[Any, ...] = ()  # those of the gradients
-        self.flows: dict[tuple[int, int], Any] = {}  # by a node's identity and its output
-        self.leaves: dict[int, tuple[Any, Any, Any]] = {}  # tensor, value, gradient; by identity
         # Leaves that a pass with `inputs` may not reach: tensor, value; by identity.
         self.beside: dict[int, tuple[Any, Any]] = {}
+        self._flows: dict[tuple[int, int], Any] = {}
+        self.sweep: Sweep | None = None  # what flows is read off it when it is asked for
+        self.of_flow: Callable[[Any], Any] | None = None
+        self.of_leaf: Callable[[Any], Any] | None = None
+        self._leaves: dict[int, tuple[Any, Any, Any]] = {}
+        self.unread: dict[int, Any] = {}  # gradients of leaves that nobody else has
         self.walk: Walk | None = None
+
+    @property
+    def flows(self) -> dict[tuple[int, int], Any]:
+        """What flowed, by a node's identity and its output."""
+        if self.sweep is not None and self.of_flow is not None:
+            sweep, self.sweep = self.sweep, None
+            self._flows.update(sweep.flows(self.of_flow))
+        return self._flows
+
+    def keep_leaf(self, variable: Any, value: Any, gradient: Any) -> None:
+        """What a leaf was, and what came to it."""
+        self._leaves[id(variable)] = variable, value, gradient
+
+    @property
+    def leaves(self) -> dict[int, tuple[Any, Any, Any]]:
+        """Of leaves by their identity the tensor, its value, the gradient that came."""
+        if self.unread and self.of_leaf is not None:
+            for identity, gradient in self.unread.items():
+                variable, value, _ = self._leaves[identity]
+                self._leaves[identity] = variable, value, self.of_leaf(gradient)
+            self.unread = {}
+        return self._leaves
 
 
 class Passes(Spectator):

@@ -50,6 +50,10 @@ class Side:
         """Where in the program a node was made."""
         return node.origin
 
+    def standing(self, tensor: Any) -> int | None:
+        """A number that changes when its elements do; None where it might not."""
+        return None
+
     def mark(self, node: Any) -> Any:
         """What lives as long as a node and can be held weakly."""
         return node
@@ -203,6 +207,7 @@ class Side:
 class Live(Side):
     """What PyTorch's side tells besides. `live.side` has the answers."""
 
+    is_alone = False  # whether who is given a gradient now is the only one who has it
     tensor: Any
     snapshot: Callable[[Any, float], Any]
     differentiated: Callable[..., Sequence[Any]]
@@ -411,6 +416,22 @@ def is_tensor(value: Any) -> bool:
         return True
     live = sides.live
     return live is not None and isinstance(value, live.tensor)
+
+
+def alone(gradient: Any) -> Any:
+    """A gradient that stays as it is: a copy, where somebody else has it too."""
+    return gradient if is_alone(gradient) else gradient.detach().clone()
+
+
+def is_alone(gradient: Any) -> bool:
+    """Whether nobody else has a gradient that is told of now."""
+    live = sides.live
+    return live is not None and live.is_alone and isinstance(gradient, live.tensor)
+
+
+def standing(tensor: Any) -> int | None:
+    """A number that changes when its elements do; None where it might not."""
+    return side_of(tensor).standing(tensor)
 
 
 def memory(value: Any) -> Any:

@@ -53,12 +53,14 @@ class Several(Observer):
             if told:
                 setattr(self, event, together(told))
 
-    def of_nodes(self) -> OfNodes:
-        each = [one.of_nodes() for one in self.spectators]
+    def of_nodes(self, *, at_once: bool = False) -> OfNodes:
+        each = [one.of_nodes(at_once=at_once) for one in self.spectators]
         return OfNodes(
             [tell for told in each for tell in told.arrived],
             [tell for told in each for tell in told.ran],
             [tell for told in each for tell in told.applied],
+            [tell for told in each for tell in told.swept],
+            any(told.hands for told in each),
         )
 
 

@@ -16,8 +16,10 @@ from ..engine.tensor import Tensor
 from .collect import leaves_behind
 from .lines import Modules
 from .passes import Pass, Passes
+from .sides import is_alone
 from .snapshot import snapshot
 from .spectator import Spectator
+from .sweep import Sweep
 
 ENDS = 1000  # results that are held at each end
 
@@ -113,10 +115,12 @@ class Values(Spectator):
             if grad is not None and (untold or self.find(node, output_nr) is not None):
                 now.flows[id(node), output_nr] = self.of_flow(grad)
 
-    def of_nodes(self) -> OfNodes:
+    def of_nodes(self, *, at_once: bool = False) -> OfNodes:
         """What flows is kept of a pass that is kept."""
         if self.passes.now is None:
             return NOBODY
+        if at_once:
+            return OfNodes([], [], [], [self._swept])
         held = {key[0] for key in (*self.first, *self.last)}  # the nodes that may run are made
 
         def arrived(node: Any, grads: tuple[Any, ...]) -> None:
@@ -125,11 +129,24 @@ class Values(Spectator):
 
         return OfNodes([arrived], [], [])
 
+    def _swept(self, sweep: Sweep) -> None:
+        """Most passes are forgotten before anybody asks what flowed in them."""
+        now = self.passes.now
+        if now is not None:
+            now.sweep, now.of_flow = sweep, self.of_flow
+            if sweep.is_heavy:
+                assert now.flows is not None
+
     def accumulated(self, variable: Any, grad: Any) -> None:
         """A tensor is about to be given a gradient."""
         now = self.passes.now
-        if now is not None:
-            now.leaves[id(variable)] = variable, snapshot(variable), self.of_leaf(grad)
+        if now is None:
+            return
+        if is_alone(grad):
+            now.of_leaf, now.unread[id(variable)] = self.of_leaf, grad
+            now.keep_leaf(variable, snapshot(variable), None)
+        else:
+            now.keep_leaf(variable, snapshot(variable), self.of_leaf(grad))
 
     def withheld(self, variable: Any, grad: Any) -> None:
         """A gradient that came to a tensor which keeps none."""

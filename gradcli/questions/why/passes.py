@@ -11,11 +11,13 @@ from weakref import ref
 import numpy
 
 from ...engine.mode import state
+from ...engine.observer import OfNodes
 from ...recording import passes as recorded
 from ...recording.modules import is_module
 from ...recording.recording import Recording
 from ...recording.sides import (
     AnyTensor,
+    alone,
     array_of,
     bad,
     gradient_of,
@@ -25,12 +27,14 @@ from ...recording.sides import (
     users_class,
 )
 from ...recording.spectator import Spectator
+from ...recording.sweep import Sweep
 
 if TYPE_CHECKING:
     from .flow import Flow
 
 FIRST, LAST = 8, 32  # passes that are kept, at each end
 DETAILED = 32  # of the last ones, those whose gradients are kept at every node, as far as
+LATEST, LARGE = 4, 2**20  # of passes with more bytes than this, fewer are kept so
 HEAVY = 512 * 2**20  # so many bytes hold them
 RECORD = 400  # bytes for a node
 ENTRIES = 256  # of one tensor's .grad
@@ -87,7 +91,9 @@ class Entry(NamedTuple):
 class Pass:
     """What the nodes of a pass were given and gave on, beside what the recording knows of it."""
 
-    __slots__ = ("known", "roots", "step", "nodes", "gradients", "applied", "hooks", "bytes")
+    __slots__ = (
+        "known", "roots", "step", "nodes", "gradients", "_applied", "sweep", "hooks", "bytes",
+    )  # fmt: skip
 
     def __init__(self, one: recorded.Pass, roots: Sequence[int], step: int) -> None:
         self.known, self.roots, self.step = one, tuple(roots), step
@@ -95,9 +101,28 @@ class Pass:
         self.nodes = [(node, root if node is None else None) for root, node in
                       ((root, node_of(root)) for root in one.roots)]  # fmt: skip
         self.gradients = list(one.gradients)
-        self.applied: dict[int, Applied] | None = {}
+        self._applied: dict[int, Applied] | None = {}
+        self.sweep: Sweep | None = None
         self.hooks: list[Hooked] = []
         self.bytes = 0
+
+    @property
+    def applied(self) -> dict[int, Applied] | None:
+        """Its nodes as they ran; None where they were given up."""
+        if self.sweep is not None and self._applied is not None:
+            sweep, self.sweep = self.sweep, None
+            for node, grads, results in sweep.steps():
+                self._applied[id(node)] = Applied(node, grads, results, None, sweep.saved(node))
+        return self._applied
+
+    def forget(self) -> None:
+        """The gradients are given up."""
+        self._applied = self.sweep = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether they are there."""
+        return self._applied is not None
 
     @property
     def number(self) -> int:
@@ -178,6 +203,8 @@ class Passes(Spectator):
         self.passes.append(made)
         if len(self.passes) > DETAILED:
             self._forget(self.passes[-DETAILED - 1])
+        if len(self.passes) > LATEST and self.passes[-LATEST - 1].bytes > LARGE:
+            self._forget(self.passes[-LATEST - 1])
         if len(self.passes) > FIRST + LAST and self.passes[FIRST] is not self.first_bad:
             del self.passes[FIRST]
 
@@ -187,11 +214,20 @@ class Passes(Spectator):
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         current = self.passes[-1]
-        if current.applied is None:
+        if not current.is_held:
             return
         size = RECORD
         for value in results:
             size += getattr(value, "nbytes", 0)
+        if not self._has_room(current, size):
+            return
+        assert current.applied is not None
+        returned = self.flow.last_return if users_class(node) else None
+        facts = (node, grads, list(results), returned, self.saved)
+        current.applied[id(node)] = tuple.__new__(Applied, facts)
+
+    def _has_room(self, current: Pass, size: int) -> bool:
+        """Whether so much more of a pass may be held; older ones make room for it."""
         current.bytes += size
         self.bytes += size
         if self.bytes > HEAVY:
@@ -199,17 +235,24 @@ class Passes(Spectator):
                 self._forget(old)
                 if self.bytes <= HEAVY:
                     break
-            if current.applied is None:
-                return
-        returned = self.flow.last_return if users_class(node) else None
-        facts = (node, grads, list(results), returned, self.saved)
-        current.applied[id(node)] = tuple.__new__(Applied, facts)
+        return current.is_held
+
+    def of_nodes(self, *, at_once: bool = False) -> OfNodes:
+        """Of a pass that PyTorch went over by itself nothing is looked at before it is asked."""
+        if at_once:
+            return OfNodes([], [], [], [self._swept], hands=True)
+        return super().of_nodes()
+
+    def _swept(self, sweep: Sweep) -> None:
+        current = self.passes[-1]
+        if self._has_room(current, sweep.bytes + RECORD * len(sweep.nodes)):
+            current.sweep = sweep
 
     def _forget(self, one: Pass) -> None:
         """The gradients of a pass are given up."""
-        if one.applied is not None and one is not self.first_bad:
+        if one.is_held and one is not self.first_bad:
             self.bytes -= one.bytes
-            one.applied = None
+            one.forget()
 
     def hooking(self, kind: str, node: Any, hook: Any, number: int, value: Any) -> None:
         given = value if isinstance(value, tuple) else (value,)
@@ -247,7 +290,7 @@ class Passes(Spectator):
             held.clear()
         wrong = 0 if grad is None else bad(grad)
         origin = self.passes[-1].origin if kind == "add" and self.passes else state.origin
-        copy = grad.detach().clone() if grad is not None and grad.numel() <= SMALL else None
+        copy = alone(grad) if grad is not None and grad.numel() <= SMALL else None
         number = self.passes[-1].number if self.passes else -1
         alive = grad is not None and (copy is not None or bool(array_of(grad).any()))
         held.append(Entry(kind, ref(tensor), origin, number, copy, wrong, alive))

@@ -1,0 +1,248 @@
+"""Live: a pass whose gradients PyTorch's engine captures by itself, without a hook on any node.
+
+The engine stores gradients in leaves, or it answers those of the edges that it is asked for. Here
+it is asked for all edges of the graph; what came for the leaves is stored by a second, short pass
+over them alone. A graph in which code of the program could run, or that could fail on the way, is
+none for it: there a leaf would miss what PyTorch stores before an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..diagnostics import Enough
+from ..recording.sweep import Sweep
+from .side import KEY
+
+if TYPE_CHECKING:
+    from ..engine.observer import OfNodes
+    from .recorder import Recorder
+
+Edge = tuple[Any, int]
+Kept = tuple[tuple[str, Any], ...]
+STORES = {"allow_unreachable": True, "accumulate_grad": True}
+ANSWERS = {"allow_unreachable": True, "accumulate_grad": False}
+
+
+class Graph:
+    """The nodes behind the roots of a pass, in the order in which the engine runs them."""
+
+    __slots__ = ("nodes", "edges", "leaves", "kept", "origins", "retaining", "numbers")
+
+    def __init__(self) -> None:
+        self.nodes: list[tuple[int, Any, Sequence[Edge]]] = []  # by descending sequence numbers
+        self.edges: dict[Edge, int] = {}  # how many gradients are added up on each
+        self.leaves: dict[Any, Any] = {}  # what they accumulate into
+        self.kept: dict[int, Kept] = {}
+        self.numbers: dict[int, Kept] = {}  # those of Python, which are saved as tensors
+        self.origins: list[int] = []  # where the nodes were made, in the order of the walk
+        self.retaining: list[Any] = []
+
+
+class Capturing:
+    """Finds the graphs that are fit for it, and runs passes over them."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder, self.side = recorder, recorder.side
+        functions = recorder.torch._C._functions
+        self.leaf: Any = functions.AccumulateGrad
+        self.edge: Any = recorder.torch.autograd.graph.GradientEdge
+        self.python = recorder.torch._C._FunctionBase
+        self.is_watched = recorder.torch.is_anomaly_enabled
+        self.is_off = False
+        self.plain: dict[type, bool] = {}  # kinds of nodes that run no code of a program
+
+    def graph(self, roots: Sequence[Any]) -> Graph | None:
+        """What is behind the roots, where PyTorch may capture it."""
+        try:
+            return self._graph(roots)
+        except Exception as error:  # our defect: the program goes on
+            self.recorder.defects.append(error)
+            return None
+
+    def _graph(self, roots: Sequence[Any]) -> Graph | None:
+        if self.is_off or self.is_watched():
+            return None
+        found, side = Graph(), self.side
+        pending: dict[Any, None] = {}
+        for root in roots:
+            node = side.node(root)
+            if node is None:
+                return None
+            pending[node] = None
+            edge = (node, root.output_nr)
+            found.edges[edge] = found.edges.get(edge, 0) + 1
+        edges, leaf, plain, ordered = found.edges, self.leaf, self.plain, list(pending)
+        origins = found.origins
+        for node in ordered:
+            kind = type(node)
+            if kind is leaf:
+                variable = node.variable
+                if variable._backward_hooks or variable._post_accumulate_grad_hooks:
+                    return None
+                found.leaves[node] = variable
+                continue
+            mark = node.metadata.get(KEY)
+            fit = plain.get(kind)
+            if fit is None:
+                fit = plain[kind] = self._is_plain(kind)
+            if not fit or mark is None or mark.origin is None or mark.is_freed or mark.is_packed:
+                return None
+            if mark.retains:
+                found.retaining.append(node)
+            origins.append(id(mark.origin))
+            following = node.next_functions
+            found.nodes.append((node._sequence_nr(), node, following))
+            for edge in following:
+                child = edge[0]
+                if child is not None:
+                    edges[edge] = edges.get(edge, 0) + 1
+                    if child not in pending:
+                        pending[child] = None
+                        ordered.append(child)
+        return found if self._is_whole(found) else None
+
+    def _is_plain(self, kind: type) -> bool:
+        """Whether a node of this kind computes its gradient, and nothing else."""
+        name = kind.__name__.rstrip("0123456789")
+        return name.endswith("Backward") and not issubclass(kind, self.python)
+
+    def _is_whole(self, graph: Graph) -> bool:
+        """Whether all is there that its nodes have saved, as it was; it is kept until they run."""
+        names_of, kept, side = self.side.kept_names, graph.kept, self.side
+        tensor, is_number = side.tensor, side.is_number
+        for _, node, _ in graph.nodes:
+            names = names_of(node)
+            if not names:
+                continue
+            found: list[tuple[str, Any]] = []
+            numbers: list[tuple[str, Any]] = []
+            for name, short in names:
+                try:
+                    value = getattr(node, name)
+                except RuntimeError:  # given up, or changed in place since: this pass fails
+                    return False
+                except AttributeError:
+                    continue
+                if isinstance(value, tensor):
+                    is_one = value.dim() == 0 and is_number(value)
+                    (numbers if is_one else found).append((short, value))
+            if numbers:
+                graph.numbers[id(node)] = tuple(numbers)
+            if found:
+                kept[id(node)] = tuple(found)
+        return True
+
+    # ------------------------------------------------------------ the pass
+
+    def run(
+        self, graph: Graph, plain: Callable[..., Any], outputs: Any, gradients: Any, keep: bool,
+        inputs: Any, told: OfNodes,
+    ) -> list[Any]:  # fmt: skip
+        """The pass; it answers the nodes that gave up what they had saved."""
+        graph.nodes.sort(key=_number, reverse=True)
+        handles, handed = self._watched(graph) if told.hands else ([], {})
+        make, kind = tuple.__new__, self.edge
+        asked = tuple([make(kind, (node, number, None)) for node, number in graph.edges])
+        try:
+            found = plain(outputs, gradients, keep, False, asked, **ANSWERS)
+        finally:
+            for handle in handles:
+                handle.remove()
+        came = dict(zip(graph.edges, found, strict=True))
+        reached = self._reached(graph, came)
+        with self._telling():
+            sweep = Sweep(graph.nodes, came, graph.kept, tuple(graph.origins))
+            sweep.numbers, sweep.handed = graph.numbers, handed
+            self._tell(graph, sweep, told, reached)
+        stored = [one for one in reached if one[0].requires_grad]
+        if stored:
+            leaves, grads = zip(*stored, strict=True)
+            plain(leaves, grads, False, False, inputs, **STORES)
+            with self._telling():
+                for variable in leaves:
+                    self.recorder.observer.stored(variable)
+        return [node for _, node, _ in graph.nodes if id(node) in graph.kept]
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """What goes wrong in telling is our defect: the program goes on. Whoever is given a
+        gradient within it need not copy it."""
+        side = self.side
+        side.is_alone = True
+        try:
+            yield
+        except Enough:
+            raise
+        except Exception as error:
+            self.recorder.defects.append(error)
+        finally:
+            side.is_alone, side.about_to_run = False, (None, ())
+
+    def _reached(self, graph: Graph, came: dict[Edge, Any]) -> list[tuple[Any, Any]]:
+        """The leaves with their gradients, in the order in which they are complete."""
+        left = dict.fromkeys(graph.leaves, 0)
+        for (node, _), count in graph.edges.items():
+            if node in left:
+                left[node] += count
+        found: list[tuple[Any, Any]] = []
+        for _, _, following in graph.nodes:
+            for edge in following:
+                leaf = edge[0]
+                if leaf in left:
+                    left[leaf] -= 1
+                    if not left[leaf] and came[edge] is not None:
+                        found.append((graph.leaves[leaf], came[edge]))
+        return found
+
+    def _watched(self, graph: Graph) -> tuple[list[Any], dict[int, Any]]:
+        """What nodes hand on along edges on which several gradients meet: only a hook tells."""
+        results: dict[int, Any] = {}
+        edges = graph.edges
+
+        def watch(node: Any) -> Any:
+            number = id(node)
+
+            def after(given: Any, grads: Any) -> None:
+                results[number] = given
+
+            return node.register_hook(after)
+
+        handles = [watch(node) for _, node, following in graph.nodes
+                   if any(edges.get(edge, 1) > 1 for edge in following)]  # fmt: skip
+        return handles, results
+
+    def _tell(
+        self, graph: Graph, sweep: Sweep, told: OfNodes, reached: list[tuple[Any, Any]]
+    ) -> None:
+        """Tells of the nodes as they ran, and of what is about to be stored in leaves."""
+        observer = self.recorder.observer
+        for node in graph.retaining:
+            observer.retaining(node)
+        for tell in told.swept:
+            tell(sweep)
+        if told.arrived or told.ran or told.applied:
+            self._tell_each(graph, sweep, told)
+        for variable, grad in reached:
+            if variable.requires_grad:
+                observer.accumulated(variable, grad)
+            else:
+                observer.withheld(variable, grad)
+
+    def _tell_each(self, graph: Graph, sweep: Sweep, told: OfNodes) -> None:
+        """Tells who wants to hear of each node."""
+        side = self.side
+        for node, grads, results in sweep.steps():
+            side.about_to_run = node, graph.kept.get(id(node), ())
+            for tell in told.arrived:
+                tell(node, grads)
+            for tell_ran in told.ran:
+                tell_ran(node)
+            for tell_applied in told.applied:
+                tell_applied(node, grads, results)
+
+
+def _number(entry: tuple[int, Any, Sequence[Edge]]) -> int:
+    return entry[0]

@@ -1,0 +1,71 @@
+"""Recording: a pass over PyTorch's graph whose gradients its engine has captured, edge by edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from .sides import outputs_of, saved_by
+
+Edge = tuple[Any, int]  # a node, and the number of one of its outputs
+Kept = tuple[tuple[str, Any], ...]  # names, and what stands for them
+HEAVY = 512 * 2**20  # bytes of gradients that are not held as they are
+MOST = 2000  # gradients that are kept of one pass
+
+
+class Sweep:
+    """What its nodes were given. Nobody else has these gradients, so they stay as they are."""
+
+    __slots__ = ("nodes", "came", "kept", "shape", "bytes", "handed", "numbers", "several")
+
+    def __init__(
+        self, nodes: Sequence[tuple[int, Any, Sequence[Edge]]], came: dict[Edge, Any],
+        kept: dict[int, Kept], origins: tuple[int, ...],
+    ) -> None:  # fmt: skip
+        self.nodes = nodes  # their sequence numbers and edges beside them, as they ran
+        self.came = came
+        self.kept = kept  # what they had saved, by their identity
+        self.numbers: dict[int, Kept] = {}  # the same of numbers of Python
+        self.handed: dict[int, Sequence[Any]] = {}  # where several gradients meet on an edge
+        self.several = {node for node, number in came if number}
+        there = [one for one in came.values() if one is not None]
+        self.bytes = sum([one.numel() * one.element_size() for one in there])
+        # Kinds of nodes, where they were made, shapes: passes that are alike have the same.
+        shapes = tuple([one.shape for one in there])
+        self.shape = tuple([type(node) for _, node, _ in nodes]), origins, shapes
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether it would hold too much memory."""
+        return self.bytes > HEAVY
+
+    def given(self, node: Any) -> tuple[Any, ...]:
+        """The gradients of a node's outputs."""
+        if node not in self.several:
+            return (self.came.get((node, 0)),)
+        return tuple(self.came.get((node, number)) for number in range(outputs_of(node)))
+
+    def steps(self) -> Iterator[tuple[Any, tuple[Any, ...], Sequence[Any]]]:
+        """Each node as it ran, what it was given and what it handed on."""
+        came, handed = self.came, self.handed
+        for _, node, following in self.nodes:
+            results = handed.get(id(node))
+            if results is None:
+                results = [came.get(edge) for edge in following]
+            yield node, self.given(node), results
+
+    def saved(self, node: Any) -> dict[str, Any]:
+        """What a node had saved, by its name."""
+        found = dict(saved_by(node))
+        found.update(self.kept.get(id(node), ()))
+        found.update(self.numbers.get(id(node), ()))
+        return found
+
+    def flows(self, keep: Callable[[Any], Any]) -> Iterator[tuple[tuple[int, int], Any]]:
+        """The gradients of the first nodes that ran, by a node's identity and the output."""
+        room = MOST
+        for _, node, _ in self.nodes:
+            for number, grad in enumerate(self.given(node)):
+                if grad is not None and room:
+                    room -= 1
+                    yield (id(node), number), keep(grad)
