@@ -201,6 +201,10 @@ def test_each_fold_opens_alone(tab: Browser, folder: Path) -> None:
         tab.ask(f"{shown}[{at}].dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
         assert tab.ask(keys) == [other for other in closed if other != key]
         assert found_wrong(tab) == [], key
+        if len(closed) <= 4:  # of few folds a second one opens beside the first
+            left = tab.ask(keys)
+            tab.ask(f"{shown}[0].dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+            assert tab.ask(keys) == left[1:] and found_wrong(tab) == [], (key, left[0])
         tab.point("button[data-view='0']", click=True)
 
 

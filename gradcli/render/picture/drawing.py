@@ -42,10 +42,11 @@ class _Use(NamedTuple):
 
 
 class Drawing:
-    """Draws the scenes of a report; what its nodes say is found once for all of them."""
+    """Draws the scenes of a report; what its nodes say is found once for all of them. `live`: folds
+    open where they are clicked."""
 
-    def __init__(self, report: Report) -> None:
-        self.report = report
+    def __init__(self, report: Report, *, live: bool = False) -> None:
+        self.report, self.live = report, live
         self.graph = Graph(report)
         self.words = Words(self.graph, report)
         self.roots = [root.node for root in report.roots]
@@ -351,6 +352,8 @@ class Drawing:
             yield Row("a larger --depth draws more", "note")
         elif folded and wish.expand:
             yield Row("what is folded would not fit: --of NAME and --depth N draw a part", "note")
+        elif folded and self.live:
+            yield Row("a fold opens where it is clicked, or with Enter", "note")
         elif folded:
             yield Row("--expand opens what fits; gradcli show FILE opens folds in place", "note")
 

@@ -166,15 +166,16 @@ def pieces(strand: Strand, *, sideways: bool) -> Iterator[Piece]:
 
 
 def curve(strand: Strand, *, sideways: bool) -> str:
-    """The same as SVG writes it."""
-    first, *others = pieces(strand, sideways=sideways)
-    path = f"M{_n(first.x)} {_n(first.y)}"
-    for x, y, control in others:
-        if control is None:
-            path += f"L{_n(x)} {_n(y)}"
-        else:
-            path += "C" + " ".join(map(_n, (*control, x, y)))
-    return path
+    """The same as SVG writes it: straight stretches in a row are one."""
+    parts: list[str] = []
+    for x, y, control in pieces(strand, sideways=sideways):
+        if control is not None:
+            parts.append("C" + " ".join(map(_n, (*control, x, y))))
+            continue
+        if parts and parts[-1].startswith("L"):
+            parts.pop()
+        parts.append(f"{'L' if parts else 'M'}{_n(x)} {_n(y)}")
+    return "".join(parts)
 
 
 def _n(number: float) -> str:

@@ -27,7 +27,7 @@
   const lines = new Map(all("[data-line]").map((line) => [line.dataset.line, line]));
   let pass = 0, view = data.passes[0].view, chosen = null;
 
-  // view is the number of a picture, or "0:f12": that one with one fold open
+  // view is the number of a picture, or "0:f12" or "0:f12+f30": that one with these folds open
   const figure = () => figures.find((f) => +f.dataset.pass === pass && f.dataset.view === String(view));
   const picture = () => figure().querySelector("svg");
   const boxes = () => all("g.box", picture());
@@ -65,10 +65,11 @@
 
   function open(fold) {
     const base = parseInt(view), key = fold.id.slice(figure().dataset.prefix.length);
-    const alone = data.passes[pass].opens[base]?.[key];
-    if (alone) {
-      const name = `${base}:${key}`;
-      if (!figures.some((f) => +f.dataset.pass === pass && f.dataset.view === name)) unfold(base, key, alone);
+    const already = String(view).split(":")[1]?.split("+") ?? [], views = data.passes[pass].opens[base];
+    const keys = [[...already, key].sort().join("+"), key].find((name) => views?.[name]);
+    if (keys) {
+      const name = `${base}:${keys}`;
+      if (!figures.some((f) => +f.dataset.pass === pass && f.dataset.view === name)) unfold(base, keys, views[keys]);
       show(pass, name, fold);
     } else if (base + 1 < data.passes[pass].views) show(pass, base + 1, fold);
     else choose(fold);
@@ -116,6 +117,20 @@
       }
       return element;
     };
+    // a path without what goes without saying: unfolding.py says how it is written
+    const path = (short) => short.startsWith("M") ? short : short.replace(
+      /^(-?[\d.]+) (-?[\d.]+)(.*)$/, (whole, left, top, rest) => {
+        let [x, y, d] = [+left, +top, `M${left} ${top}`];
+        for (const [, kind, one, two] of rest.matchAll(/([vhcs])(-?[\d.]+)(?: (-?[\d.]+))?/g)) {
+          const [right, down] = kind === "v" ? [x, +one] : kind === "h" ? [+one, y] : [+one, +two];
+          const [across, half] = [tenth((x + right) / 2), tenth((y + down) / 2)];
+          if (kind === "c") d += `C${x} ${half} ${right} ${half} ${right} ${down}`;
+          else if (kind === "s") d += `C${across} ${y} ${across} ${down} ${right} ${down}`;
+          else d += `L${right} ${down}`;
+          [x, y] = [right, down];
+        }
+        return d;
+      });
     const put = (group) => {
       group.classList.remove("way", "chosen", "now", "found", "lit", "later");
       svg.append(group);
@@ -123,12 +138,12 @@
     };
     for (const [at, right, down, ...places] of told.wires)
       for (const which of places) {
-        const path = put(moved(copied(wiresOf[at][which], known[at].dataset.prefix), right, down)).querySelector("path");
+        const drawn = put(moved(copied(wiresOf[at][which], known[at].dataset.prefix), right, down)).querySelector("path");
         const pair = (all, x, y) => `${tenth(+x + right)} ${tenth(+y + down)}`;
-        path.setAttribute("d", path.getAttribute("d").replace(/(-?[\d.]+) (-?[\d.]+)/g, pair));
+        drawn.setAttribute("d", drawn.getAttribute("d").replace(/(-?[\d.]+) (-?[\d.]+)/g, pair));
       }
-    for (const [at, which, path, right, down] of told.bent)
-      put(moved(copied(wiresOf[at][which], known[at].dataset.prefix), right, down)).querySelector("path").setAttribute("d", path);
+    for (const [at, which, way, right, down] of told.bent)
+      put(moved(copied(wiresOf[at][which], known[at].dataset.prefix), right, down)).querySelector("path").setAttribute("d", path(way));
     const fresh = told.new.map(parsed);
     fresh.filter((e) => e.classList.contains("wire")).forEach(put);
     for (const [at, right, down, ...places] of told.boxes)

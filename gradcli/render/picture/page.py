@@ -126,7 +126,7 @@ def _views(report: Report, wish: Wish, *, sideways: bool) -> _Views:
     drawn_for: list[Wish] = []
     known: dict[tuple[object, ...], int] = {}
     first = 0
-    drawing = Drawing(report)
+    drawing = Drawing(report, live=True)
     for one in wishes:
         drawn = drawing.scene(one)
         number = known.setdefault(tuple((box.key, box.members) for box in drawn.boxes), len(known))

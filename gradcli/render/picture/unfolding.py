@@ -1,4 +1,4 @@
-"""Render: a picture with one of its folds open, told as what it shares with the pictures of the
+"""Render: a picture with some of its folds open, told as what it shares with the pictures of the
 page: a box or a wire that stands there already is moved, anything else is written out.
 """
 
@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, combinations
 from typing import Any
 
 from .drawing import Drawing, Wish
@@ -13,9 +14,11 @@ from .geometry import Picture, Strand, curve, number, picture
 from .svg import box_markup, wire_markup
 
 MOST_FOLDS = 12  # of one picture that open one by one
+FEW_FOLDS = 4  # so many open in any combination
 MOST_BOXES = 80  # of a picture with one of them open
 MARK = "@-"  # stands for what the ids of a picture begin with
 
+_PIECE = re.compile(r"([MLC])([-\d. ]+)")
 _PAIR = re.compile(r"(-?[\d.]+) (-?[\d.]+)")
 Shift = tuple[int, float, float]  # of which picture, how far to the right and down
 
@@ -25,7 +28,7 @@ def unfolded(
     steps: Mapping[int, int], *, sideways: bool,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """For each picture of the page, and for each fold in it that can be opened alone: the picture
-    that this makes, by the key of the fold's box."""
+    that this makes, by the key of the fold's box; of few folds any several, by all their keys."""
     shared = _Shared(views, steps, sideways=sideways)
     last = len(views) - 1
     return [
@@ -62,7 +65,7 @@ class _Shared:
             if (right, down) == shift and self._path(other, shift) == self._path(strand):
                 wires.setdefault((at, *shift), []).append(place)
             else:
-                bent.append([at, place, self._path(strand), right, down])
+                bent.append([at, place, shortened(self._path(strand)), right, down])
         for drawn in one.boxes:
             at, place, known = self.boxes.get(drawn.box, (0, 0, None))
             if known is None:
@@ -83,6 +86,34 @@ class _Shared:
                                       f"{number(float(pair[2]) + shift[1])}", path)  # fmt: skip
 
 
+def shortened(path: str) -> str:
+    """A path whose curves bend halfway between their ends, without what that says: v and h are
+    straight lines down and across, c and s curves that begin and end in these directions."""
+    parts = _PIECE.findall(path)
+    if not parts or "".join(kind + numbers for kind, numbers in parts) != path:
+        return path
+    x, y = map(float, parts[0][1].split(" "))
+    short = parts[0][1]
+    for kind, numbers in parts[1:]:
+        *control, right, down = map(float, numbers.split(" "))
+        if kind == "L" and right == x:
+            short += f"v{number(down)}"
+        elif kind == "L" and down == y:
+            short += f"h{number(right)}"
+        elif kind == "C" and _near(control, (x, (y + down) / 2, right, (y + down) / 2)):
+            short += f"c{number(right)} {number(down)}"
+        elif kind == "C" and _near(control, ((x + right) / 2, y, (x + right) / 2, down)):
+            short += f"s{number(right)} {number(down)}"
+        else:
+            return path
+        x, y = right, down
+    return short
+
+
+def _near(one: Sequence[float], other: Sequence[float]) -> bool:
+    return all(abs(a - b) < 0.11 for a, b in zip(one, other, strict=True))
+
+
 def _between(one: Sequence[Any], other: Sequence[Any]) -> tuple[float, float]:
     """How far one point lies from another one."""
     return round(one[0] - other[0], 1), round(one[1] - other[1], 1)
@@ -93,8 +124,10 @@ def _opened(
     sideways: bool,
 ) -> Iterator[tuple[str, dict[str, Any]]]:  # fmt: skip
     folds = {box.key for box in view.scene.boxes if box.kind == "fold"}
-    for fold in range(1, min(len(folds), MOST_FOLDS) + 1):
-        scene = drawing.scene(wish._replace(opened=frozenset({fold})))
+    numbers = range(1, min(len(folds), MOST_FOLDS) + 1)
+    most = len(folds) if len(folds) <= FEW_FOLDS else 1
+    for opened in chain.from_iterable(combinations(numbers, n + 1) for n in range(most)):
+        scene = drawing.scene(wish._replace(opened=frozenset(opened)))
         gone = folds - {box.key for box in scene.boxes}
-        if len(gone) == 1 and len(scene.boxes) <= MOST_BOXES:
-            yield gone.pop(), told(picture(scene, sideways=sideways))
+        if len(gone) == len(opened) and len(scene.boxes) <= MOST_BOXES:
+            yield "+".join(sorted(gone)), told(picture(scene, sideways=sideways))

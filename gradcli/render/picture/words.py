@@ -142,11 +142,15 @@ class Words:
         for flow in flows[:FEW]:
             out = f"[{flow.output_nr}] " if len(flows) > 1 or flow.output_nr else ""
             value = of(flow.text, flow.shape, "", flow.range, shaped=True)
+            later = ""
             if flow.later is not None:
-                value += f" → {of(flow.later, flow.shape, '', flow.later_range)}"
-                value += "" if flow.changed is None else f" line {flow.changed}"
+                later = f" → {of(flow.later, flow.shape, '', flow.later_range)}"
+                later += "" if flow.changed is None else f" line {flow.changed}"
+            beside = later if width_of(f"value {value}{later}") <= WIDEST else ""
             if value:
-                yield Row(shown(f"{out}value {value}"), bad_or("value", flow.text))
+                yield Row(shown(f"{out}value {value}{beside}"), bad_or("value", flow.text))
+            if later != beside:
+                yield Row(shown(later.strip()), "note")
             yield from self._gradient(node, flow, out)
             yield from self._kept(node, flow)
         if len(flows) > FEW:
@@ -276,7 +280,7 @@ def small(value: ValueFact) -> str:
         return _elements(" ".join(lines_of(value)))
     if value.range is None:
         bad = value.text is not None and "nan" in value.text
-        size = str(value.shape) if value.text is None else size_of(value)
+        size = str(list(value.shape)) if value.text is None else size_of(value)
         return f"{size} with nan" if bad else size
     low, high = f"{value.range.low:.3g}", f"{value.range.high:.3g}"
     return f"{low}…{high}"
@@ -297,7 +301,7 @@ def of(
     told = _elements(summary(text, shape, span))
     if width_of(told) > ELEMENTS and span is not None:
         told = summary("", shape, span)
-    return f"{tuple(shape)} {told}" if shaped and "…" in told else told
+    return f"{list(shape)} {told}" if shaped and "…" in told else told
 
 
 def _assigned(name: str, place: Place) -> str:
