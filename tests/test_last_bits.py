@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from math import prod
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from oracle import oracle, question
 
 import gradcli
+from gradcli.numerics.packed_matmul import packed_product
 from gradcli.operators.index.adding import add_rows
 
 PROGRAMS = {
@@ -89,6 +90,25 @@ PRODUCTS = {
     "linear's pass back": "[back(lambda w: F.linear(a(5, n), w), b(4, n)) for n in (2, 6, 9)]",
 }
 
+# Of singles: what is packed is added by fused operations.
+PACKED = {
+    "matrix times matrix, packed": (
+        "[f(a(m, k), b(k, n)) for f in (torch.mm, lambda x, y: torch.mm(x.t().clone().t(), y)) "
+        "for m in (4, 13, 24) for k in (2, 9, 40) for n in (12, 17, 24)]"
+    ),
+    "linear, packed": "[F.linear(a(m, 20), b(n, 20), a(n)) for m in (4, 30) for n in (12, 33)]",
+    "addmm, packed": (
+        "[torch.addmm(a(n), a(m, 9), b(9, n), alpha=0.3, beta=c) "
+        "for m in (4, 15) for n in (12, 50) for c in (0, 0.7, 1)]"
+    ),
+    "batches, packed": (
+        "[torch.bmm(a(3, m, 9), b(3, 9, m + 3)) for m in (9, 14)]"
+        "+ [f(a(*s, 9, 14), a(3, 9, 9), b(3, 9, 14), alpha=0.3) "
+        "for f, s in ((torch.baddbmm, (3,)), (torch.addbmm, ()))]"
+    ),
+    "a packed product's pass back": "[back(lambda w: a(13, 9) @ w, b(9, n)) for n in (12, 40)]",
+}
+
 
 def back(lib: Any, function: Any, x: Any) -> Any:
     """The gradient under a cotangent without pattern."""
@@ -145,6 +165,24 @@ def test_products_are_added_up_in_pytorchs_order(name: str, double: bool) -> Non
         pytest.skip("PyTorch's products are added up in another order on this processor")
     text = PRODUCTS[name]
     assert bits(gradcli, text, 1.0, double) == oracle.ask("bits", text, 1.0, double)
+
+
+@cache
+def adds_in_turn() -> bool:
+    """Does NumPy's library have the tiles that were measured? Then no order shows here."""
+    draw = numpy.random.RandomState(0)
+    a, b = draw.rand(30, 50).astype("float32"), draw.rand(50, 330).astype("float32")
+    total = numpy.zeros((30, 330), "float32")
+    for k in range(50):  # products of singles are exact in double precision
+        total = (total + a[:, k, None].astype("float64") * b[k]).astype("float32")
+    return bool((packed_product(numpy, a, b) == total).all())
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_packed_products_are_added_up_in_pytorchs_order(name: str) -> None:
+    if not (oracle.ask("kernels")["products"] and adds_in_turn()):
+        pytest.skip("one of the two libraries has other routines on this processor")
+    assert bits(gradcli, PACKED[name], 1.0) == oracle.ask("bits", PACKED[name], 1.0)
 
 
 @pytest.mark.parametrize(

@@ -362,8 +362,7 @@ class Lazy:
     __slots__ = ("items", "kind", "name", "__weakref__")
 
     def __init__(self, kind: str, items: Iterator[Any], name: str = "<genexpr>") -> None:
-        self.kind = kind
-        self.items = items
+        self.kind, self.items = kind, items
         self.name = name  # of the function that yields them
 
     def __iter__(self) -> Iterator[Any]:

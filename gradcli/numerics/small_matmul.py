@@ -3,8 +3,7 @@
 A sum of products depends on the order of its additions, and a loss that is printed with all its
 digits shows it. PyTorch leaves products to a library whose routines for small operands were found
 out here by their answers: they round every product, and add in an order that depends on how the
-operands lie in memory. Large matrices are packed and added up by fused operations, one after
-another, which is what NumPy's library does as well.
+operands lie in memory. Larger matrices are packed (packed_matmul).
 """
 
 from __future__ import annotations
@@ -13,12 +12,11 @@ from math import gcd
 from typing import Any
 
 from ..engine.layout import row_major
+from .packed_matmul import BY_HAND, COLUMNS, ROWS, is_packed, packed_product
 from .thresholds import PRODUCTS
 
 VECTOR = 16  # bytes that are added side by side: four singles, or two doubles
-ROWS_PACKED, COLUMNS_PACKED = 4, 11  # of the result, from which on operands are packed
 UNROLLED = 8  # numbers for each turn of the loops over one row
-BATCH_BY_HAND = 400  # products for each matrix, below which PyTorch multiplies batches itself
 
 
 def multiplied(xp: Any, a: Any, b: Any) -> Any:
@@ -26,6 +24,8 @@ def multiplied(xp: Any, a: Any, b: Any) -> Any:
 
     The routines add to a result of zeros: a sum of products that are all -0 is 0.
     """
+    if is_packed(xp, a, b):
+        return packed_product(xp, a, b)
     if not _is_small(xp, a, b):
         return xp.matmul(a, b)
     if a.ndim == b.ndim == 2:
@@ -51,6 +51,8 @@ def added_product(xp: Any, start: Any, a: Any, b: Any, alpha: Any) -> Any:
     if alpha == 0 and a.dtype.char in "fdFD":  # the operands are not looked at
         shape = (a.shape[0], *b.shape[1:])
         return xp.zeros(shape, a.dtype) if start is None else xp.broadcast_to(start, shape).copy()
+    if is_packed(xp, a, b):
+        return packed_product(xp, a, b if alpha == 1 else b * kind(alpha), start)
     if not _is_small(xp, a, b):
         product = xp.matmul(a, b) if alpha == 1 else xp.matmul(a, b) * kind(alpha)
         return product if start is None else product + start
@@ -74,7 +76,7 @@ def added_product(xp: Any, start: Any, a: Any, b: Any, alpha: Any) -> Any:
 
 def added_batches(xp: Any, start: Any, a: Any, b: Any, alpha: Any) -> Any:
     """start + alpha * (a @ b).sum(0): one product after the other is added to what stands there."""
-    if not len(a) or not _is_small(xp, a, b):
+    if not len(a) or not (is_packed(xp, a[0], b[0]) or _is_small(xp, a, b)):
         product = xp.matmul(a, b).sum(0) * a.dtype.type(alpha)
         return product if start is None else product + start
     for pair in zip(a, b, strict=True):
@@ -100,7 +102,7 @@ def _way(a: Any, b: Any) -> Any:
     (rows, inner), columns = a.shape, b.shape[1]
     if inner == 1 and rows > 1 and columns > 1:
         return _outer  # -1 * 0 stays -0, which a sum would turn into 0
-    if rows >= ROWS_PACKED and columns >= COLUMNS_PACKED:
+    if rows >= ROWS and columns >= COLUMNS:
         return _packed
     if columns == 1 and rows > 1:
         return _column if _is_row_major(a) else _down_columns
@@ -293,7 +295,7 @@ def _across_rows(xp: Any, a: Any, b: Any, number: int = 0) -> Any:
 
 
 def _batches(xp: Any, a: Any, b: Any) -> Any:
-    if a.shape[1] * a.shape[2] * b.shape[2] < BATCH_BY_HAND:
+    if a.shape[1] * a.shape[2] * b.shape[2] < BY_HAND:
         return _from_zero(_in_turn(xp, a[:, :, None, :] * b.swapaxes(1, 2)[:, None]))
     found = []
     for number, pair in enumerate(zip(a, b, strict=True)):

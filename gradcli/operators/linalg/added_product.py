@@ -7,6 +7,7 @@ from typing import Any
 
 from ...engine.operator import Reduced, operator
 from ...numerics import reduced_kernels as halves
+from ...numerics.packed_matmul import is_packed
 from ...numerics.small_matmul import added_batches, added_product, multiplied
 from ..geometry import expanded_size
 from ..reduce.sums import scaled, sum_to
@@ -57,6 +58,13 @@ def _added(xp: Any, self: Any, product: Any, beta: Any, alpha: Any) -> Any:
         product = product * kind(alpha)
     start = _start(self, beta)
     return product if start is None else product + start
+
+
+def _added_pairs(xp: Any, self: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
+    """Packed products are added to what stands there, others to each other first."""
+    if alpha != 0 and is_packed(xp, batch1, batch2):
+        return added_product(xp, _start(self, beta), batch1, batch2, alpha)
+    return _added(xp, self, multiplied(xp, batch1, batch2), beta, alpha)
 
 
 def _start(self: Any, beta: Any) -> Any:
@@ -201,8 +209,8 @@ baddbmm = operator(
     overlap="allowed",
     exact=True,
     check=lambda self, batch1, batch2, beta, alpha: check_bmm(batch1, batch2),
-    forward=lambda xp, self, batch1, batch2, beta, alpha: _added(
-        xp, self, multiplied(xp, batch1, batch2), beta, alpha
+    forward=lambda xp, self, batch1, batch2, beta, alpha: _added_pairs(
+        xp, self, batch1, batch2, beta, alpha
     ),
     self=lambda grad, self_shape, beta: sum_to(scaled(grad, beta), self_shape),
     batch1=lambda grad, batch2, alpha: scaled(bmm(grad, transpose(batch2, 1, 2)), alpha),
