@@ -264,7 +264,7 @@ def _walk(
         state.observer.started(roots, gradients, keep, create_graph, inputs, capture)
         told = state.observer.of_nodes()
     try:
-        if not told.applied and is_ordinary(tensors, inputs):
+        if told.is_free and is_ordinary(tensors, inputs):
             results = sweep(roots, gradients, keep, Freed(origin), told, freed)
         else:
             state.walk = walk = Walk(keep, create_graph, inputs, capture, tensors, told, freed)

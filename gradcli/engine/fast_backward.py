@@ -48,7 +48,7 @@ def sweep(
 ) -> list[Any]:  # fmt: skip
     """Runs every node below the roots, youngest first. It is asked for no gradients."""
     ready: Ready = {}
-    arrived, ran, *_ = told
+    arrived, ran, applied, *_ = told
     watched = state.observer is not None
     for root, gradient in zip(roots, gradients):
         start = edge_of(root)
@@ -73,15 +73,17 @@ def sweep(
             if grad is None or grad.__class__ is Several:
                 _special(node, grad, ready, keep, mark, told, freed)
                 continue
-            node.buffer = None
+            node.buffer, row = None, node.row
             if arrived:
                 grads = (grad,)
                 for tell in arrived:
                     tell(node, grads)
-            row = node.row
-            row.step(node, grad, ready)
-            for tell_ran in ran:
-                tell_ran(node)
+            if applied:
+                _told(node, grad, ready, told)
+            else:
+                row.step(node, grad, ready)
+                for tell_ran in ran:
+                    tell_ran(node)
             if keep:
                 continue
             if watched and node.saved.__class__ is not Freed:
@@ -102,6 +104,17 @@ def sweep(
     return []
 
 
+def _told(node: Node, grad: Any, ready: Ready, told: OfNodes) -> None:
+    """The work of a node for those who look at its results."""
+    state.origin = node.origin
+    results = node.row.backward(node, grad)
+    for tell_ran in told.ran:
+        tell_ran(node)
+    for tell_applied in told.applied:
+        tell_applied(node, (grad,), results)
+    hand_on(node, results, ready)
+
+
 def _special(
     node: Node, held: Any, ready: Ready, keep: bool, mark: Freed, told: OfNodes, freed: list[Node]
 ) -> None:
@@ -118,6 +131,8 @@ def _special(
         look_through(node)
     for tell_ran in told.ran:
         tell_ran(node)
+    for tell_applied in told.applied:
+        tell_applied(node, grads, results)
     if not keep and not node.freed:
         freed.append(node)
         node.release(mark)

@@ -12,13 +12,22 @@ Applied: TypeAlias = Callable[[Any, tuple[Any, ...], Sequence[Any]], None]
 
 class OfNodes(NamedTuple):
     """Whom a pass tells of its nodes. Where nobody asks for `applied`, results are handed on as
-    they are made, which is quicker."""
+    they are made, which is quicker. Who asks for it is told of leaves between the nodes, as
+    PyTorch comes to them, unless `leaves_last` will do: the quick way back comes to them last."""
 
     arrived: list[Arrived]
     ran: list[Ran]
     applied: list[Applied]
+    # Of a pass that another library went over by itself: once, of all its nodes; and whether they
+    # ask for what a node handed on as well.
     swept: Sequence[Callable[[Any], None]] = ()
-    hands: bool = False  # whether they ask for what a node handed on as well
+    hands: bool = False
+    leaves_last: bool = False
+
+    @property
+    def is_free(self) -> bool:
+        """Whether leaves may be told of last."""
+        return self.leaves_last or not self.applied
 
 
 NOBODY = OfNodes([], [], [])

@@ -61,6 +61,7 @@ class Several(Observer):
             [tell for told in each for tell in told.applied],
             [tell for told in each for tell in told.swept],
             any(told.hands for told in each),
+            all(told.is_free for told in each),
         )
 
 

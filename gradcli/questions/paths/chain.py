@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from .best import Best, cost
-from .graph import Position, Run, Ways
+from .graph import Numbers, Position, Run, Ways
 
 Ones = Callable[[Any], Any]
 
@@ -39,7 +39,7 @@ class Chain:
         self.ways, self.run, self.one = ways, run, one
         self.by_edges = named is None
         self.stops: list[Position] = []
-        self.number: dict[Position, int] = {}
+        self.number = Numbers()
         self.edges: list[list[Edge]] = []
         self.models: list[Any] = []  # for each stop a gradient that arrives there: type and shape
         self.factors: list[list[float]] = []  # for each edge, where all stops are single numbers
@@ -54,7 +54,7 @@ class Chain:
         models: dict[Position, Any] = {ways.start: seed}
         reached: dict[int, list[int]] = {}
         wanted = _Everything() if named is None else named
-        stops: Mapping[Position, int] = _Reached(self, wanted, end)
+        stops = self.number = _Reached(self, wanted, end)
         self._add(ways.start)
         reached[ways.start[0]] = [0]
         single = True
@@ -75,7 +75,7 @@ class Chain:
                 for to, _, value in arrived:
                     if models[self.stops[to]] is None:
                         models[self.stops[to]] = value
-                self.edges[stop] = [Edge(to, place) for to, place, _ in arrived]
+                self.edges[stop] = [tuple.__new__(Edge, (to, place)) for to, place, _ in arrived]
                 self.factors[stop] = [number_of(value) for _, _, value in arrived] if single else []
         self.single = single and all(model is None or is_number(model) for model in self.models)
         self._renumber()
@@ -88,20 +88,20 @@ class Chain:
         self.models.append(None)
         return number
 
-    def _next(
-        self, position: Position, stops: Mapping[Position, int], seed: Any
-    ) -> list[tuple[int, int, Any]]:
+    def _next(self, position: Position, stops: Numbers, seed: Any) -> list[tuple[int, int, Any]]:
         """(next stop, input, what arrives there) for every edge of a stop."""
         ways = self.ways
         if not self.by_edges:
-            found = ways.region(position, stops, seed, self.run)
-            return [(to, -1, value) for to, value in found.items()]
+            behind = ways.region(position, stops, seed, self.run)
+            return [(to, -1, value) for to, value in behind.items()]
         results = () if seed is None else self.run(
             ways.graph.alive[position[0]], {position[1]: seed})  # fmt: skip
-        return [
-            (stops[edge], place, results[place] if place < len(results) else None)
-            for place, edge in ways.inputs[position[0]]
-        ]
+        found = []
+        for place, edge in ways.inputs[position[0]]:
+            stop = stops[edge]
+            assert stop is not None  # every position is a stop
+            found.append((stop, place, results[place] if place < len(results) else None))
+        return found
 
     def _renumber(self) -> None:
         """Stops in topological order, the end last."""
@@ -113,9 +113,12 @@ class Chain:
         new = {old: number for number, old in enumerate(order)}
         self.stops = [self.stops[old] for old in order]
         self.models = [self.models[old] for old in order]
-        self.edges = [[Edge(new[e.to], e.place) for e in self.edges[old]] for old in order]
+        self.edges = [
+            [tuple.__new__(Edge, (new[to], place)) for to, place in self.edges[old]]
+            for old in order
+        ]
         self.factors = [self.factors[old] for old in order]
-        self.number = {position: number for number, position in enumerate(self.stops)}
+        self.number = Numbers(zip(self.stops, range(len(self.stops)), strict=True))
 
     # ---- what holds for all paths
 
@@ -219,31 +222,17 @@ class _Everything:
         return True
 
 
-class _Reached(Mapping[Position, int]):
-    """The numbers of stops; one that is met for the first time gets the next number."""
+class _Reached(Numbers):
+    """While stops are looked for: one that is met for the first time gets the next number."""
 
     def __init__(self, chain: Chain, wanted: Any, end: Position) -> None:
+        super().__init__()
         self.chain, self.wanted, self.end = chain, wanted, end
 
-    def get(self, position: Position, default: Any = None) -> Any:
-        known = self.chain.number.get(position)
-        if known is not None:
-            return known
+    def __missing__(self, position: Position) -> int | None:
         if position == self.end or position in self.wanted:
             return self.chain._add(position)
-        return default
-
-    def __getitem__(self, position: Position) -> int:
-        return self.get(position)  # type: ignore[no-any-return]
-
-    def __contains__(self, position: object) -> bool:
-        return position in self.chain.number or position == self.end or position in self.wanted
-
-    def __len__(self) -> int:
-        return len(self.chain.number)
-
-    def __iter__(self) -> Any:
-        return iter(self.chain.number)
+        return None
 
 
 def is_number(value: Any) -> bool:

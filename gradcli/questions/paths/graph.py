@@ -7,13 +7,20 @@ recurses, and ways are counted, never walked one by one.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from ...recording.collect import Graph
 
 Position: TypeAlias = tuple[int, int]
 Run: TypeAlias = Callable[[Any, dict[int, Any]], Sequence[Any]]
+
+
+class Numbers(dict[Position, int | None]):
+    """The numbers of stops; None for a position that is none."""
+
+    def __missing__(self, position: Position) -> int | None:
+        return None
 
 
 class Ways:
@@ -118,12 +125,10 @@ class Ways:
 
     # ---- stops
 
-    def region(
-        self, position: Position, stops: Mapping[Position, int], seed: Any, run: Run
-    ) -> dict[int, Any]:
+    def region(self, position: Position, stops: Numbers, seed: Any, run: Run) -> dict[int, Any]:
         """What arrives at the next stops when `seed` starts at this one; None for no gradient."""
         near = self.inputs[position[0]]
-        following = [stops.get(edge) for _, edge in near]
+        following = [stops[edge] for _, edge in near]
         if None not in following:
             return self._step(position, near, following, seed, run)
         grads: dict[int, dict[int, Any]] = {position[0]: {position[1]: seed}}
@@ -139,7 +144,7 @@ class Ways:
             count = len(results)
             for place, edge in self.inputs[number]:
                 value = results[place] if place < count else None
-                stop = stops.get(edge)
+                stop = stops[edge]
                 if stop is not None:
                     found[stop] = _added(found[stop], value) if stop in found else value
                     continue

@@ -122,7 +122,8 @@ class Naming(Spectator):
             self.held.append(tensor)
         key = tensor if node is None else node
         clock = next_sequence() if clock is None else clock
-        history.add(Bound(name, scope, clock, tensor.output_nr, ref(key), ref(tensor)))
+        facts = (name, scope, clock, tensor.output_nr, ref(key), ref(tensor), None)
+        history.add(tuple.__new__(Bound, facts))  # of each of very many: not by its constructor
 
     # ---- once the program has run
 

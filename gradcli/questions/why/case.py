@@ -121,12 +121,9 @@ class Case:
     def along(self, start: Iterable[int], live_only: bool) -> set[int]:
         """All values that came of these."""
         seen = set(start)
-        pending = list(seen)
-        for value in pending:
-            for step in self.users.get(value, ()):
-                if step.out not in seen and (not live_only or value in step.live):
-                    seen.add(step.out)
-                    pending.append(step.out)
+        for step in self.flow.steps:  # what a value came of was there before it
+            if not seen.isdisjoint(step.live) or not (live_only or seen.isdisjoint(step.dead)):
+                seen.add(step.out)
         return seen
 
     def behind(self, ends: Iterable[int]) -> set[int]:

@@ -16,6 +16,7 @@ from weakref import ref
 import numpy
 
 from ...engine.mode import state
+from ...engine.tensor import Tensor
 from ...engine.wrapped import Wrapped
 from ...language.names import Scope
 from ...language.tracing import Listener
@@ -24,16 +25,15 @@ from ...recording.sides import (
     OWN,
     AnyTensor,
     bad,
-    edges_of,
-    is_end,
     is_tensor,
     mark_of,
     node_of,
-    numbers_of,
     word_of,
 )  # fmt: skip
 from .marks import Marks
+from .outputs import Outputs
 from .values import (
+    CALLED,
     LAZY,
     NUMBERS,
     Known,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from .passes import Passes
 
 MOST_STEPS = 2_000_000
-WALKED = 100_000  # nodes between a value and those it came of
 HELD = (float, Wrapped, numpy.ndarray, numpy.floating)  # known again by their identity
 KEPT = 64  # tensors that one name was bound to
 
@@ -70,7 +69,7 @@ class Flow(Listener):
         self.values: list[Value] = []
         self.steps: list[Step] = []
         self.known: dict[int, Known] = {}
-        self.nodes: dict[int, tuple[Any, dict[int, int]]] = {}
+        self.nodes = Outputs(self._leaf)
         self.floats: dict[int, tuple[Any, int]] = {}  # held, so that an identity stays one
         self.stack: list[list[Any] | None] = []
         self.shadow: dict[str, int] = {}
@@ -173,7 +172,7 @@ class Flow(Listener):
         if kind in NUMBERS:
             child: Any = self.shadow.get(name)
         else:
-            child = self.child_of(value)
+            child = self.value_of(value) if kind is Tensor else self.child_of(value)
         self.last = (value, child)
         if self.stack and self.stack[-1] is not None:
             self.stack[-1].append(child)
@@ -281,6 +280,9 @@ class Flow(Listener):
     def value_of(self, tensor: AnyTensor) -> int:
         """The number of what a tensor is at this moment; one that nobody told of gets one."""
         known = self.known.get(id(tensor))
+        if known is not None and known[0]() is tensor and tensor.__class__ is Tensor:
+            if known[2] is tensor._grad_fn and known[3] == tensor._output_nr:
+                return known[1]  # as most are, without a detour
         made_by = node_of(tensor)
         node = None if made_by is None else mark_of(made_by)
         if known is not None and known.tensor() is tensor:
@@ -296,12 +298,12 @@ class Flow(Listener):
     def _made(self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int]) -> int:
         made_by = node_of(tensor)
         function = None if made_by is None else mark_of(made_by)
-        live = self._ancestors(made_by) if made_by is not None else ()
+        live = self.nodes.above(made_by) if made_by is not None else ()
         dead = [source for source in sources if source not in live]
-        base = tensor._base
-        if node is None and function is None and base is not None and base is not tensor:
-            dead.append(self.value_of(base))
         if node is None:
+            base = tensor._base if function is None else None
+            if base is not None and base is not tensor:
+                dead.append(self.value_of(base))
             origin = getattr(function, "origin", None)
             node = origin if isinstance(origin, ast.AST) else None
         number, output_nr = len(self.values), tensor.output_nr
@@ -309,7 +311,8 @@ class Flow(Listener):
         if len(self.steps) < MOST_STEPS and node is not None:
             step, enabled = len(self.steps), self.grad_enabled()
             facts = (
-                node, number, live, tuple(dict.fromkeys(dead)), word_of(tensor), requires_grad,
+                node, number, live, tuple(dict.fromkeys(dead)) if dead else (), word_of(tensor),
+                requires_grad,
                 None if enabled else self._culprit(), enabled, bad(tensor),
             )  # fmt: skip
             self.steps.append(tuple.__new__(Step, facts))
@@ -317,39 +320,16 @@ class Flow(Listener):
         known = (held, number, function, output_nr)
         self.known[id(tensor)] = tuple.__new__(Known, known)
         if function is not None:
-            outputs = self.nodes.get(id(function))
-            if outputs is None or outputs[0]() is not function:
-                self.nodes[id(function)] = (ref(function), {output_nr: number})
-            else:
-                outputs[1][output_nr] = number
+            self.nodes.put(function, output_nr, number)
         return number
 
-    def _ancestors(self, function: Any) -> tuple[int, ...]:
-        """The values known already from which a node's gradient path starts."""
-        found: dict[int, None] = {}
-        pending, nodes, seen = [function], self.nodes, set[int]()
-        for node in pending:
-            numbers = numbers_of(node)
-            for place, edge in enumerate(edges_of(node)):
-                if edge is None:
-                    continue
-                mark = mark_of(edge)
-                held = nodes.get(id(mark))
-                if held is not None and held[0]() is mark:
-                    value = held[1].get(0 if numbers is None else numbers[place])
-                    if value is not None:
-                        found[value] = None
-                        continue
-                if is_end(edge):
-                    number = self.value_of(edge.variable)
-                    found[number] = None
-                    if number in self.unset:
-                        step = self.unset.pop(number)
-                        self.steps[step] = self.steps[step]._replace(bad=bad(edge.variable))
-                elif id(edge) not in seen and len(pending) < WALKED:
-                    seen.add(id(edge))
-                    pending.append(edge)
-        return tuple(found)
+    def _leaf(self, tensor: AnyTensor) -> int:
+        """The number of a leaf that a graph ends in."""
+        number = self.value_of(tensor)
+        if number in self.unset:
+            step = self.unset.pop(number)
+            self.steps[step] = self.steps[step]._replace(bad=bad(tensor))
+        return number
 
     def _culprit(self) -> ast.AST | None:
         """What has switched gradients off."""
@@ -363,7 +343,8 @@ class Flow(Listener):
     def _result(self, node: ast.AST, value: Any, children: list[Any]) -> Any:
         """Notes what an expression made; what stands for its value in the one around."""
         kind = type(value)
-        if is_shape(node):
+        named = type(node) in CALLED  # an operator has no name
+        if named and is_shape(node):
             if is_tensor(value):
                 return (
                     self.value_of(value) if self._is_known(value) else self._made(node, value, ())
@@ -373,7 +354,8 @@ class Flow(Listener):
             if self._is_known(value):
                 return self.value_of(value)
             number = self._made(node, value, self.flat(children))
-            self._alias(node, value)
+            if named:
+                self._alias(node, value)
             return number
         if isinstance(value, HELD):
             held = self.floats.get(id(value))
@@ -404,7 +386,7 @@ class Flow(Listener):
 
     def _is_known(self, tensor: AnyTensor) -> bool:
         known = self.known.get(id(tensor))
-        if known is None or known.tensor() is not tensor:
+        if known is None or known[0]() is not tensor:
             return False
         made_by = node_of(tensor)
         node = None if made_by is None else mark_of(made_by)
@@ -441,8 +423,14 @@ class Flow(Listener):
             elif sources:
                 self._number(node, item, sources)
 
-    def flat(self, children: Iterable[Any]) -> Iterator[int]:
+    def flat(self, children: list[Any]) -> Iterable[int]:
         """The numbers of the values in the parts of an expression."""
+        for child in children:
+            if type(child) is not int:
+                return self._numbers(children)
+        return children
+
+    def _numbers(self, children: Iterable[Any]) -> Iterator[int]:
         for child in children:
             if type(child) is int:
                 yield child

@@ -223,7 +223,7 @@ class Passes(Spectator):
             return
         assert current.applied is not None
         returned = self.flow.last_return if users_class(node) else None
-        facts = (node, grads, list(results), returned, self.saved)
+        facts = (node, grads, tuple(results), returned, self.saved)
         current.applied[id(node)] = tuple.__new__(Applied, facts)
 
     def _has_room(self, current: Pass, size: int) -> bool:
@@ -241,7 +241,7 @@ class Passes(Spectator):
         """Of a pass that PyTorch went over by itself nothing is looked at before it is asked."""
         if at_once:
             return OfNodes([], [], [], [self._swept], hands=True)
-        return super().of_nodes()
+        return super().of_nodes()._replace(leaves_last=True)
 
     def _swept(self, sweep: Sweep) -> None:
         current = self.passes[-1]

@@ -15,6 +15,7 @@ from ...recording.sides import has_method
 FLATTENED = 256  # elements of a container that are looked at
 NESTING = 4
 CONTAINERS = frozenset({list, tuple, dict})
+CALLED = frozenset({ast.Call, ast.Attribute})  # expressions that call or read something by a name
 # What is read off a tensor without its values: a flow of shapes, not of numbers.
 SHAPES = frozenset(
     "shape dtype device ndim requires_grad is_leaf grad_fn grad retains_grad _version layout "

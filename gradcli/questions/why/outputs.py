@@ -1,0 +1,63 @@
+"""Questions: which value came out of which node, and which values a node was made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+from ...engine.node import Node
+from ...recording.sides import edges_of, is_end, mark_of, numbers_of
+
+WALKED = 100_000  # nodes between a value and those it came of
+
+
+class Outputs:
+    """The numbers of values by the nodes that made them; `leaf` gives the number of a leaf."""
+
+    __slots__ = ("leaf", "of_node")
+
+    def __init__(self, leaf: Callable[[Any], int]) -> None:
+        self.leaf = leaf
+        # By the identity of a node, which is held weakly: its first output's, and other outputs'.
+        self.of_node: dict[int, tuple[Any, int | None, dict[int, int] | None]] = {}
+
+    def put(self, mark: Any, output_nr: int, number: int) -> None:
+        """A value came out of the node with this mark."""
+        held = self.of_node.get(id(mark))
+        if held is None or held[0]() is not mark:
+            held = (ref(mark), None, None)
+        reference, first, others = held
+        if output_nr:
+            others = {**(others or {}), output_nr: number}
+        else:
+            first = number
+        self.of_node[id(mark)] = (reference, first, others)
+
+    def above(self, made_by: Any) -> tuple[int, ...]:
+        """The values known already from which a node's gradient path starts."""
+        found: dict[int, None] = {}
+        known, pending, seen = self.of_node, [made_by], {id(made_by)}
+        for node in pending:
+            if node.__class__ is Node and node.rest is None:  # as most of ours
+                edges: tuple[Any, ...] = node.edges
+                numbers = None
+            else:
+                edges, numbers = edges_of(node), numbers_of(node)
+            for place, edge in enumerate(edges):
+                if edge is None:
+                    continue
+                mark = edge if edge.__class__ is Node else mark_of(edge)
+                held = known.get(id(mark))
+                if held is not None and held[0]() is mark:
+                    output_nr = 0 if numbers is None else numbers[place]
+                    value = (held[2] or {}).get(output_nr) if output_nr else held[1]
+                    if value is not None:
+                        found[value] = None
+                        continue
+                if is_end(edge):
+                    found[self.leaf(edge.variable)] = None
+                elif id(edge) not in seen and len(pending) < WALKED:
+                    seen.add(id(edge))
+                    pending.append(edge)
+        return tuple(found)
