@@ -145,7 +145,8 @@ class Words:
             later = ""
             if flow.later is not None:
                 later = f" → {of(flow.later, flow.shape, '', flow.later_range)}"
-                later += "" if flow.changed is None else f" line {flow.changed}"
+                where = "" if flow.changed is None else f" line {flow.changed}"
+                later += where if width_of(later + where) <= WIDEST else ""
             beside = later if width_of(f"value {value}{later}") <= WIDEST else ""
             if value:
                 yield Row(shown(f"{out}value {value}{beside}"), bad_or("value", flow.text))
