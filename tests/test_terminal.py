@@ -130,6 +130,7 @@ for weight in (a_long_name_of_a_weight, a_long_name_of_another):
     ]
     assert "dL/da_long_name_of_another  = tensor([1., 1., 1., 1.])" in page
     page = ESCAPES.sub("", on_terminal(tmp_path, 60, "trace", "p.expr"))
+    assert "[-1.0000, " not in page and "  -1…1  " in page  # a list that does not fit: its range
     assert "  a_long_name_of_a_weight.grad and 1 more =" in page  # no name is cut
 
 

@@ -13,17 +13,17 @@ from .text import BLANK, Cell, Line, Look, cell, ellipsis, pad
 
 AROUND = 4  # steps before and behind this one that `list` shows
 HELP: tuple[tuple[str, str], ...] = (
-    ("next [N]", "the next step, or N steps on; an empty line does it too"),
-    ("back [N]", "one step back, or N"),
-    ("run [NAME]", "on to the step of a name or node, to step N, a breakpoint or the end"),
-    ("break [NAME]", "stop there when running; without a name: where it stops"),
-    ("clear [NAME]", "do not stop there any more; without a name: nowhere"),
-    ("show [EXPR]", "a name or an expression, as it is at this moment; alone: this step"),
-    ("set NAME EXPR", "give the tensor of a name this gradient in this pass, and go on with it"),
-    ("unset [NAME]", "its own gradient again; without a name: all of them"),
-    ("list [all]", "the steps around this one"),
-    ("pass [N]", "the next pass, or pass N"),
-    ("help", "this"),
+    ("next [N]", "go to the next step, or N steps on; so does an empty line"),
+    ("back [N]", "go one step back, or N"),
+    ("run [NAME]", "go on to a name, a node, step N, a breakpoint or the end"),
+    ("break [NAME]", "stop there when running; without a name: list the breakpoints"),
+    ("clear [NAME]", "remove a breakpoint; without a name: all of them"),
+    ("show [EXPR]", "a name or an expression at this moment; alone: this step"),
+    ("set NAME EXPR", "give a tensor this gradient in this pass, and go on"),
+    ("unset [NAME]", "take that back; without a name: all of them"),
+    ("list [all]", "list the steps around this one"),
+    ("pass [N]", "go to the next pass, or to pass N"),
+    ("help", "print this list"),
     ("quit", "leave"),
 )
 Setting = tuple[str, int, str]  # a name, the number of a pass, an expression

@@ -51,6 +51,11 @@ def summary(text: str | None, shape: tuple[int, ...], span: Spread | None) -> st
     return low if low == high else f"{low}…{high}"
 
 
+def shorter(shape: tuple[int, ...], span: Spread | None) -> str:
+    """What a narrow column shows in place of a list that it would cut."""
+    return "" if span is None else summary("", shape, span)
+
+
 def ranged(shape: tuple[int, ...], span: Spread | None) -> str:
     """-0.127…0.14, mean 0.00436, norm 0.442"""
     tail = ""
@@ -99,9 +104,13 @@ def tensor_table(report: Report, look: Look, folds: Folds) -> list[Line]:
             cell(type_text(fact)),
             _requires(fact),
             cell("leaf", leaf) if fact.grad_fn is None else cell(fact.grad_fn, "node"),
-            cell(untyped(summary(fact.text, fact.shape, fact.range))),
+            cell(untyped(summary(fact.text, fact.shape, fact.range)))._replace(
+                short=shorter(fact.shape, fact.range)
+            ),
             cell(mean_and_norm(fact.range), "dim"),
-            cell(grad or none, "dim" if none else ""),
+            cell(grad or none, "dim" if none else "")._replace(
+                short=shorter(fact.shape, fact.grad_range)
+            ),
             cell(mean_and_norm(fact.grad_range), "dim"),
             cell(fact.device if elsewhere else "", "dim"),
             at(fact.line),

@@ -21,12 +21,14 @@ CODES = {
 
 class Cell(NamedTuple):
     """A piece of a line, already harmless. Its first `bare` characters take no style; `line` is the
-    line of the program that it is about, 0 where it is about none."""
+    line of the program that it is about, 0 where it is about none; `short` says it in fewer words,
+    where there is no room for all of it."""
 
     text: str
     style: str = ""
     bare: int = 0
     line: int = 0
+    short: str = ""
 
 
 Line = tuple[Cell, ...]
@@ -190,7 +192,9 @@ def columns(
                 continue
             if pieces:
                 pieces.append(Cell(" " * gap))
-            text = pad(cut(piece.text, widths[i], mark), widths[i], i in right)
+            full = width_of(piece.text) <= widths[i] or not piece.short
+            told = piece.text if full else piece.short
+            text = pad(cut(told, widths[i], mark), widths[i], i in right)
             pieces.append(piece._replace(text=text))
         line = fitted(pieces, look) if narrow else tuple(pieces)
         lines.append(GridLine(line, grid) if look.rich else line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..recording.facts import Place, Report, RootFact, ShownPass
+from ..recording.facts import FlowFact, Place, Report, RootFact, ShownPass
 from . import ledger as ledgers
 from .escape import Terminal
 from .folds import Expand, Folds, unfolded
@@ -20,6 +20,7 @@ from .table import (
     mean_and_norm,
     saved_table,
     shape_text,
+    shorter,
     summary,
     tensor_table,
     untyped,
@@ -246,10 +247,21 @@ class Words:
             return (first, kind, NONE, where, *(NONE,) * 5)
         shape, value, of_value, grad, of_grad, line = self._facts(row)
         order = NONE if leaf else cell(self.order(row.node), "dim")
-        return (
-            first, kind, cell(shape, "dim"), cell(value), cell(of_value, "dim"), cell(grad),
-            cell(of_grad, "dim"), at(line), order,
+        flow = self.graph.flows.get((row.node, row.output_nr))
+        shorts = ("", "") if flow is None else (
+            self._changed(flow) if flow.later is not None else shorter(flow.shape, flow.range),
+            shorter(flow.shape, flow.grad_range),
         )  # fmt: skip
+        return (
+            first, kind, cell(shape, "dim"), cell(value)._replace(short=shorts[0]),
+            cell(of_value, "dim"), cell(grad)._replace(short=shorts[1]), cell(of_grad, "dim"),
+            at(line), order,
+        )  # fmt: skip
+
+    def _changed(self, flow: FlowFact) -> str:
+        """A value that has changed since, where there is no room for the later one."""
+        before = shorter(flow.shape, flow.range)
+        return before and f"{before} {self.arrow} ..."
 
     def _words(self, row: Row) -> tuple[str, str]:
         """The words for a node, and their style."""
