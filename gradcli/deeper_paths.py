@@ -20,7 +20,8 @@ DISTRIBUTIONS = frozenset(
 # Deeper paths that PyTorch keeps classes at -> the package that publishes the same names; "" is
 # torch itself.
 DEEPER = {
-    "functional": "", "nn.parameter": "nn", "nn.modules": "nn", "autograd.variable": "autograd",
+    "functional": "", "functional.F": "nn.functional", "nn.parameter": "nn", "nn.modules": "nn",
+    "autograd.variable": "autograd",
     "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils",
     "nn.utils.convert_parameters": "nn.utils",
     **{f"optim.{module}": "optim" for module in (

@@ -165,6 +165,7 @@ for _name in (
     "backends.cuda.is_built mps.is_available xpu.is_available"
 ).split():
     PLACES[_name] = "gradcli.namespace:never"
+PLACES["optim.optimizer.required"] = "gradcli.optim.optimizer:required"
 for _name in "script ignore unused export trace".split():
     PLACES[f"jit.{_name}"] = f"gradcli.utils.compiled:{_name}"
 for _name in "cuda.is_initialized cuda.is_bf16_supported jit.is_scripting jit.is_tracing".split():

@@ -39,6 +39,15 @@ def test_cells_run_in_order_and_their_last_values_are_echoed(tmp_path: Path) -> 
     assert done.stderr == "note: 6 lines with magics or shell commands left out\n"
 
 
+def test_a_cell_may_begin_with_an_import_from_the_future(tmp_path: Path) -> None:
+    future = "from __future__ import print_function\n"
+    file = notebook(tmp_path, "x = tensor(1.0)", f"{future}x")
+    assert command("run", str(file)).stdout == "tensor(1.)\n"
+    late = command("run", str(notebook(tmp_path, f"x = 1\n{future}")))
+    assert late.returncode == 3
+    assert "must occur at the beginning" in late.stderr
+
+
 def test_one_cell(tmp_path: Path) -> None:
     file = notebook(tmp_path, "raise ValueError", "1 + 1", "2 + 2")
     assert command("run", f"{file}:2").stdout == "2\n"

@@ -18,7 +18,7 @@ from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.derived import derived
 from ..nn.module import Module, is_part
-from ..nn.registered import RESERVED
+from ..nn.registered import RESERVED, Registered
 from ..nn.registered import TABLES as PARTS
 from .adoption import adopt
 from .builtins.types import type_of
@@ -27,7 +27,7 @@ from .libraries import TENSORS, publishes
 from .members import TABLES, Members, members_of, members_of_type
 from .modules import refused_name
 from .names import suggest_member, suggestion
-from .operations import type_name
+from .operations import DICTS, SUBSCRIPTABLE, contains, get_item, length, type_name
 from .session import session
 from .values import Bound, Builtin, Function, Namespace, Type
 
@@ -113,6 +113,8 @@ def part_of(value: Any, name: str) -> Any:
     for table in PARTS:
         if name in (own.get(table) or ()):
             return own[table][name]
+    if name in PARTS and own.get(name) is not None:
+        return Registered(value, name)
     if name in HOOKS:
         registered = own[name].items()
         return adopt(OrderedDict((number, entry[0]) for number, entry in registered))
@@ -135,6 +137,12 @@ def _saved(node: Node, name: str) -> Any:
     return _universal(node, name)
 
 
+# What programs take from containers as functions: `key=lengths.__getitem__`.
+PROTOCOLS: dict[str, Callable[..., Any]] = {
+    "__getitem__": get_item, "__contains__": contains, "__len__": length,
+}  # fmt: skip
+
+
 def _universal(value: Any, name: str) -> Any:
     if type(value) is Builtin and value.wraps is not None and name == "__doc__":
         return value.wraps.doc
@@ -142,6 +150,8 @@ def _universal(value: Any, name: str) -> Any:
         return type_of(value)
     if name == "__doc__":
         return value.doc if type(value) is Function else None
+    if name in PROTOCOLS and (type(value) in SUBSCRIPTABLE or type(value) in DICTS):
+        return Bound(name, value, PROTOCOLS[name])
     raise missing(value, name)
 
 

@@ -218,7 +218,7 @@ def _in_python(value: Bound) -> str:
     if value.name in OF_EACH_CLASS:
         return type_name(value.owner)
     maker = next((part for part in kind.__mro__ if value.name in part.__dict__), kind)
-    return maker.__name__
+    return "" if maker.__module__ == "builtins" else maker.__name__
 
 
 def _lazy(value: Lazy) -> str:

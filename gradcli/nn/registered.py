@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..engine.class_name import name_in_messages
@@ -86,3 +87,59 @@ def typename(value: Any) -> str:
     if isinstance(value, Tensor):
         return value.type()  # type: ignore[attr-defined,no-any-return]
     return name_in_messages(type(value))
+
+
+class Registered:
+    """`module._modules` and its like: one of a module's tables. What is put in is registered."""
+
+    __slots__ = ("_module", "_kind", "__weakref__")
+    _torch_name = "builtins.dict"
+    PUBLIC = ("keys", "values", "items", "get", "pop")
+
+    def __init__(self, module: Module, kind: str) -> None:
+        self._module, self._kind = module, kind
+
+    @property
+    def _table(self) -> dict[str, Any]:
+        return self._module.__dict__[self._kind]  # type: ignore[no-any-return]
+
+    def __getitem__(self, name: str) -> Any:
+        return self._table[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        module = self._module
+        register = {
+            "_modules": module.add_module, "_parameters": module.register_parameter,
+            "_buffers": module.register_buffer,
+        }[self._kind]  # fmt: skip
+        register(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        del self._table[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._table
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._table))
+
+    def __repr__(self) -> str:
+        return repr(self._table)
+
+    def keys(self) -> Any:
+        return self._table.keys()
+
+    def values(self) -> Any:
+        return self._table.values()
+
+    def items(self) -> Any:
+        return self._table.items()
+
+    def get(self, key: str, default: Any = None, /) -> Any:
+        return self._table.get(key, default)
+
+    def pop(self, key: str, *default: Any) -> Any:
+        return self._table.pop(key, *default)

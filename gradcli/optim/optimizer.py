@@ -18,6 +18,18 @@ from ..operators import catalogue
 IMPLEMENTATION = ("foreach", "capturable", "differentiable", "fused")
 
 
+class Required:
+    """The default of an argument that has to be given, in optimizers written for older releases."""
+
+    PUBLIC = ()
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = Required()
+
+
 class Optimizer:
     """Changes parameters in place from their gradients.
 
@@ -90,6 +102,9 @@ class Optimizer:
             if not (parameter.is_leaf or parameter.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                words = "parameter group didn't specify a value of required optimization parameter"
+                raise ValueError(f"{words} {name}")
             param_group.setdefault(name, default)
         identities = [id(parameter) for parameter in parameters]
         if len(identities) != len(set(identities)):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from itertools import takewhile
+from bisect import bisect_right
+from itertools import groupby, takewhile
 from typing import Any
 
 from ...diagnostics import ProgramError
@@ -53,8 +54,15 @@ def future(checker: Checker, node: ast.ImportFrom) -> None:
 
 
 def late_futures(checker: Checker, body: list[ast.stmt]) -> None:
-    """They stand at the beginning of the file: at most a docstring is in front of them."""
-    first = {id(node) for node in takewhile(_may_come_first, body)} if checker.futures else ()
+    """They stand at the beginning of the file, or of a notebook's cell: at most a docstring is in
+    front of them."""
+    if not checker.futures:
+        return
+    source = checker.source
+    begins = source.cells if source.is_notebook else []
+    first: set[int] = set()
+    for _, cell in groupby(body, lambda node: bisect_right(begins, node.lineno)):
+        first.update(id(node) for node in takewhile(_may_come_first, cell))
     for node in checker.futures:
         if id(node) not in first:
             words = "from __future__ imports must occur at the beginning of the file"
