@@ -120,9 +120,15 @@ torch.dtype("O")
 ----
 type(torch.ones(1, requires_grad=True).sum().grad_fn)()
 ----
-nn.Linear(1, 1)._parameters
+nn.Linear(1, 1)._parameters["weight"] = 5
 ----
-getattr(nn.Linear(1, 1), "_parameters")
+getattr(nn.Linear(1, 1), "_modules")["forward"] = nn.ReLU()
+----
+nn.Linear(1, 1)._modules.keys = 5
+----
+nn.Linear(1, 1)._buffers["__class__"] = nn.Linear
+----
+nn.Linear(1, 1)._modules._table
 ----
 getattr(nn.Linear(1, 1), "__dict__")
 ----

@@ -11,6 +11,7 @@ from ..attributes import STATICS
 from ..calls import call
 from ..costs import WALKED, charge_keys, charge_number, charge_sorting
 from ..formatting import quoted
+from ..libraries import published, publishes
 from ..members import TABLES, Members
 from ..operations import (
     DICTS,
@@ -20,6 +21,7 @@ from ..operations import (
     collect,
     equal,
     extend,
+    get_item,
     iterate,
     less,
 )  # fmt: skip
@@ -148,6 +150,10 @@ def update(target: dict[Any, Any], *sources: Any, **kwargs: Any) -> None:
         if type(source) in DICTS:
             charge_keys(source)
             target.update(source)
+            continue
+        if publishes(type(source)) and "keys" in published(type(source)):
+            for key in collect(source.keys()):
+                target[key] = get_item(source, key)
             continue
         for place, pair in enumerate(iterate(source)):
             session.budget.charge(1)

@@ -12,7 +12,7 @@ from ..attributes import get_attribute
 from ..calls import call, invoke
 from ..members import TABLES
 from ..names import Scope
-from ..operations import type_name
+from ..operations import DICTS, type_name
 from ..session import session
 from ..values import (
     Builtin,
@@ -362,7 +362,7 @@ def _note(node: ast.AST, value: Any) -> None:
 
 
 def _unpack_keywords(kwargs: dict[str, Any], value: Any, function: Any) -> None:
-    if type(value) is not dict:
+    if type(value) not in DICTS:
         raise TypeError(
             f"{_call_name(function)} argument after ** must be a mapping, not {type_name(value)}"
         )

@@ -313,7 +313,7 @@ def truth(value: Any, node: ast.AST) -> bool:
 
 
 def _merge(out: dict[Any, Any], value: Any, node: ast.AST) -> None:
-    if type(value) is not dict:
+    if type(value) not in operations.DICTS:
         raise TypeError(f"'{operations.type_name(value)}' object is not a mapping")
     charge_keys(value)
     out.update(value)
