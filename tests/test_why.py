@@ -417,3 +417,28 @@ def test_leaves_that_need_no_gradient_are_judged_where_none_does(tmp_path: Path)
     assert [(one["name"], one["verdict"]) for one in answers] == [("x", "not-requires-grad")]
     file.write_text("n = 3\n", "utf-8")
     assert here("why", str(file)).stdout == "no leaf has a name\n"
+
+
+def test_leaves_that_only_a_function_has_names_for_are_judged(tmp_path: Path) -> None:
+    text = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(1, 2), nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.head(self.body(x).detach())
+
+def main():
+    net, scale = Net(), torch.ones(1, requires_grad=True)
+    (net(torch.ones(1, 1)) * scale).sum().backward()
+
+main()
+"""
+    file = tmp_path / "p.expr"
+    file.write_text(text, "utf-8")
+    answers = json.loads(here("why", str(file), "--format", "json").stdout)["answers"]
+    assert {one["name"]: one["verdict"] for one in answers} == {
+        "scale": "fine", "net.body.weight": "detached", "net.body.bias": "detached",
+        "net.head.weight": "fine", "net.head.bias": "fine",
+    }  # fmt: skip

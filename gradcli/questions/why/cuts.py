@@ -9,7 +9,7 @@ from ...diagnostics import Span
 from ..cure import Edit
 from .case import SHORT, Case, Finding, Remark, Trial
 from .declared import declarations
-from .edits import advised, replace, without_call
+from .edits import advised, replace, without, without_call
 from .smooth import soft_place
 from .values import Step, name_of
 
@@ -149,6 +149,9 @@ def cut_finding(
         known = any(step.node is other.node for other in same)
         if verdict_of(step) == verdict and not known and len(same) < MOST:
             same.append(step)
+    marked = _marked(case, same[0].node) if verdict == "no-grad" else None
+    if marked is not None:
+        return _not_differentiable(case, beginning, *marked)
     cut = case.text(same[0].node)
     sentence = f"{beginning}{TOLD[verdict].format(cut=cut)}."
     finding = Finding(verdict, sentence)
@@ -172,6 +175,28 @@ def cut_finding(
             return finding
         edits += [edit for edit in more if not _overlaps(edit, edits)]
     _advise(case, verdict, same[0], finding, edits)
+    return finding
+
+
+def _marked(case: Case, node: ast.AST) -> tuple[str, ast.Call] | None:
+    """Where the forward of a Function that a place is in marks what it returns."""
+    for part in case.ancestors(node):
+        owner = case.parents.get(id(part))
+        if isinstance(part, ast.FunctionDef) and isinstance(owner, ast.ClassDef):
+            for call in ast.walk(part):
+                if isinstance(call, ast.Call) and name_of(call) == "mark_non_differentiable":
+                    return owner.name, call
+    return None
+
+
+def _not_differentiable(case: Case, beginning: str, owner: str, call: ast.Call) -> Finding:
+    """Within forward gradients are always off; but for this, what it returns is in the graph."""
+    sentence = f"{beginning}{owner}.forward marks its output as not differentiable."
+    finding = Finding("detached", sentence, [Remark(call, "this output leaves the graph")])
+    statement = case.statement(call)
+    if isinstance(statement, ast.Expr):
+        advice = f"leave out: {case.text(statement)}"
+        finding.trials.append(Trial(advice, tuple(without(case, statement))))
     return finding
 
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
+from ...recording.collect import named_tensors, parameters
 from ...recording.facts.reasons import WhyReport
+from ...recording.sides import AnyTensor
 from ..errors import error_fact
 from ..graph import collected
 from . import reported
@@ -25,18 +27,20 @@ def why_reports(
     ran = execute(request, write, chronicle.recording)
     whole = WhyReport(request.name, request.device, "", output=ran.output, warnings=ran.warnings,
                       error=error_fact(ran.error))  # fmt: skip
-    asked = list(_leaves(ran))
+    asked = list(_leaves(ran, chronicle))
     return ran, whole, [reported(ran, chronicle, one) for one in asked[:MOST]]
 
 
-def _leaves(ran: Ran) -> Iterator[Asked]:
-    """What is asked for, as a table of tensors has it; a loop's name is no name."""
+def _leaves(ran: Ran, chronicle: Chronicle) -> Iterator[Asked]:
+    """What is asked for, as a table of tensors has it, then what only functions have names for; a
+    loop's name is no name."""
     if ran.outcome is None:
         return
     found = collected(ran.outcome, texts=False, recording=ran.recording)
     pairs = list(zip(found.tensors, found.held, strict=True))
     leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].requires_grad]
-    if not leaves:
+    inside = list(_inside(ran, chronicle))
+    if not leaves and not inside:
         leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].dtype.startswith("float")
                   and pair[0].kind != "buffer"]  # fmt: skip
     seen: set[int] = set()
@@ -44,3 +48,19 @@ def _leaves(ran: Ran) -> Iterator[Asked]:
         if id(tensor) not in seen:
             seen.add(id(tensor))
             yield Asked(fact.name, tensor, None)
+    for name, tensor in inside:
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            yield Asked(name, tensor, None)
+
+
+def _inside(ran: Ran, chronicle: Chronicle) -> Iterator[tuple[str, AnyTensor]]:
+    """The leaves behind the names that functions had last; an object is `self` where it has no
+    other name."""
+    assert ran.outcome is not None
+    bindings = ran.outcome.bindings
+    held = {name: one for name, one in chronicle.flow.inside().items() if name not in bindings}
+    found = (*named_tensors(held, AnyTensor), *parameters(held, AnyTensor))
+    for name, tensor in sorted(found, key=lambda pair: pair[0].startswith("self")):
+        if tensor.is_leaf and tensor.requires_grad:
+            yield name, tensor

@@ -272,7 +272,7 @@ def _cancelled(case: Case, shares: list[Share]) -> Finding:
 
 
 def _number(value: Any) -> str:
-    return f"{float(value):g}" if value.size == 1 else ""
+    return f"{value.item():g}" if value.size == 1 else ""
 
 
 def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None:
