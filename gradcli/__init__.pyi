@@ -845,8 +845,8 @@ class Tensor(_Tensor):
     def tril_(self, diagonal: _int = ...) -> Tensor: """In-place form of tril. The lower triangle, zeros above a diagonal."""
     def triu(self, diagonal: _int = ...) -> Tensor: """The upper triangle, zeros below a diagonal."""
     def triu_(self, diagonal: _int = ...) -> Tensor: """In-place form of triu. The upper triangle, zeros below a diagonal."""
-    def true_divide(self, other: _Tensor | _Number) -> Tensor: """Quotient, elementwise."""
-    def true_divide_(self, other: _Tensor | _Number) -> Tensor: """The quotient in the place of the dividend."""
+    def true_divide(self, other: _Tensor | _Number) -> Tensor: """Quotient, elementwise; integers become floating."""
+    def true_divide_(self, other: _Tensor | _Number) -> Tensor: """In-place form of div. Quotient, elementwise; integers become floating."""
     def trunc(self) -> Tensor: """The integer part of x."""
     def trunc_(self) -> Tensor: """In-place form of trunc. The integer part of x."""
     def type(self, dtype: Any = ..., non_blocking: _bool = ...) -> Tensor: """The name of the tensor's type, or the tensor as another type."""
@@ -1726,9 +1726,9 @@ def triplet_margin_loss(anchor: _Tensor, positive: _Tensor, negative: _Tensor, m
 def triu(input: _Tensor, diagonal: _int = ..., *, out: Any = ...) -> Tensor: """The upper triangle, zeros below a diagonal."""
 def triu_indices(row: _int, col: _int, offset: _int = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """The positions of the upper triangle of a matrix."""
 @overload
-def true_divide(self: _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Quotient, elementwise; integers become floating. A number stands first."""
+def true_divide(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Quotient, elementwise; integers become floating."""
 @overload
-def true_divide(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Quotient, elementwise."""
+def true_divide(self: _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Quotient, elementwise; integers become floating. A number stands first."""
 def trunc(input: _Tensor, *, out: Any = ...) -> Tensor: """The integer part of x."""
 def trunc_(input: _Tensor) -> Tensor: """In-place form of trunc. The integer part of x."""
 def unbind(input: _Tensor, dim: _int = ...) -> tuple[Tensor, ...]: """All slices along a dimension, with that dimension removed."""

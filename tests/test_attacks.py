@@ -271,3 +271,18 @@ def test_a_state_that_leads_out_of_the_words_is_invalid(start: int, new: list[in
     text = INVALID.format(start=start, end=start + len(new), bytes=new)
     _, error = outcome_of(text)
     assert error is not None and error.message == "Invalid mt19937 state"
+
+
+@pytest.mark.parametrize(("body", "status"), [("while True: pass", 4), ("1 / 0", 0), ("'a'", 0)])
+def test_what_unpacks_a_saved_tensor_is_the_programs(
+    body: str, status: int, tmp_path: Path
+) -> None:
+    """A page about saved tensors asks it, within the limits of the run."""
+    (tmp_path / "p.expr").write_text(
+        f"x = torch.ones(2, requires_grad=True)\ndef unpack(p):\n    {body}\n"
+        "with torch.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):\n"
+        "    y = (x * x).sum()\n"
+    )
+    ended = here("trace", str(tmp_path / "p.expr"), "--saved", "--max-steps", "10000")
+    assert ended.returncode == status, ended.stderr
+    assert status == 0 or "p.expr:3:" in ended.stderr

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from ..engine.class_name import name_in_messages
 from ..engine.hooks import RemovableHandle
 from ..engine.mode import state
 from ..engine.node import AccumulateGrad, Node
@@ -203,6 +204,10 @@ def register_multi_grad_hook(
     """fn runs once the gradients of all tensors (or, mode "any", of one) are there."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    for tensor in tensors:
+        if not isinstance(tensor, Tensor):
+            kind = name_in_messages(type(tensor))
+            raise AttributeError(f"'{kind}' object has no attribute 'requires_grad'")
     hooks = _MultiHooks(tensors, fn)
     if mode == "any":
         return _MultiHandle([t.register_hook(hooks.of_any) for t in tensors if t.requires_grad])

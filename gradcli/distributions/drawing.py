@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 
+from ..engine.class_name import name_in_messages
 from ..engine.dtypes import FLOATING, float64
 from ..engine.tensor import Tensor, from_array
 from ..numerics import gamma_binomial
@@ -34,6 +35,11 @@ def _tensor(values: list[float], like: Any) -> Any:
 def poisson(input: Any, generator: Generator | None = None) -> Any:
     """torch.poisson"""
     _check("poisson", "input", 1, input)
+    if generator is not None and not isinstance(generator, Generator):
+        kind = name_in_messages(type(generator))
+        raise TypeError(
+            f"poisson(): argument 'generator' (position 2) must be torch.Generator, not {kind}"
+        )
     source, _ = _sources(generator)
     made: Any = from_array(source.poisson(_array(input), input.dtype))
     return made.to(input.device)

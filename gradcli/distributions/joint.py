@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+from ..engine.class_name import name_in_messages
 from .distribution import REALS, Constraint, Distribution, run
 
 _POSITIVE_DEFINITE = Constraint(
@@ -136,6 +137,9 @@ class Independent(Distribution):
         self, base_distribution: Any, reinterpreted_batch_ndims: int,
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
+        if not isinstance(base_distribution, Distribution):
+            kind = name_in_messages(type(base_distribution))
+            raise AttributeError(f"'{kind}' object has no attribute 'batch_shape'")
         whole = base_distribution.batch_shape
         if reinterpreted_batch_ndims > len(whole):
             raise ValueError(

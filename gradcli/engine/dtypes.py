@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .class_name import NamedInC
+from .class_name import NamedInC, name_in_messages
 from .run_state import run_state
 
 BOOL, INTEGER, FLOATING, COMPLEX = range(4)
@@ -135,10 +135,20 @@ def real_of(dtype: DType) -> DType:
     return {"complex64": float32, "complex128": float64}.get(dtype.name, dtype)
 
 
+def _check_type(function: str, name: str, place: int, value: object) -> None:
+    if value.__class__ is not DType:
+        raise TypeError(
+            f"{function}(): argument '{name}' (position {place}) must be torch.dtype, not "
+            f"{name_in_messages(type(value))}"
+        )
+
+
 def promote_types(a: DType, b: DType) -> DType:
     """torch.promote_types: the type two dimensioned tensors meet in."""
     if a is b:
         return a
+    _check_type("promote_types", "type1", 1, a)
+    _check_type("promote_types", "type2", 2, b)
     if a.category < b.category:
         a, b = b, a
     if a.category == b.category:
@@ -194,6 +204,8 @@ def _beside(strong: DType, weak: DType) -> DType:
 
 def can_cast(source: DType, target: DType) -> bool:
     """torch.can_cast: by category, bool lowest; a lower category takes no higher one."""
+    _check_type("can_cast", "from_", 1, source)
+    _check_type("can_cast", "to", 2, target)
     if source.category == COMPLEX and target.category != COMPLEX:
         return False
     if source.category == FLOATING and target.category < FLOATING:

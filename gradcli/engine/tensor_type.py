@@ -163,9 +163,27 @@ def wrap_dim(dim: int, ndim: int) -> int:
 
 
 def offset_in(base: Array, view: Array) -> int:
-    """Where a view begins in its base, in elements."""
-    if isinstance(base, numpy.ndarray):
-        apart = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-    else:
-        apart = view.data.ptr - base.data.ptr
-    return int(apart // base.itemsize)
+    """Where a view begins in its base, in elements; in its own memory, where `.data` gave it other
+    memory than its base has."""
+    if not isinstance(base, numpy.ndarray):
+        return int((view.data.ptr - base.data.ptr) // base.itemsize)
+    start, low = _address(view), _address(base)
+    if not low <= start < low + base.nbytes and not _lies_in(base, start, bool(view.size)):
+        own = view
+        while isinstance(own.base, numpy.ndarray):
+            own = own.base
+        low = _address(own)
+    return int((start - low) // base.itemsize)
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _lies_in(base: Any, address: int, whole: bool) -> bool:
+    """Is it an address of this memory? A view without elements may begin at its end."""
+    own = base
+    while isinstance(own.base, numpy.ndarray):
+        own = own.base
+    low, high = numpy.lib.array_utils.byte_bounds(own)
+    return bool(low <= address < high or (address == high and not whole))

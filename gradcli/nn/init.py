@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.class_name import name_in_messages
 from ..engine.mode import no_grad, state
 
 __all__ = [
@@ -115,6 +116,9 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any
 
 
 def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
+    if not isinstance(mode, str):
+        kind = name_in_messages(type(mode))
+        raise AttributeError(f"'{kind}' object has no attribute 'lower'")
     if mode.lower() not in ("fan_in", "fan_out"):
         raise ValueError(
             f"Mode {mode.lower()} not supported, please use one of ['fan_in', 'fan_out']"

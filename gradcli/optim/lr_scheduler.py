@@ -11,7 +11,7 @@ from typing import Any
 from ..engine.mode import state
 from .cyclic import CyclicLR
 from .one_cycle import OneCycleLR, ReduceLROnPlateau
-from .schedule import LRScheduler
+from .schedule import LRScheduler, check_optimizer
 
 __all__ = [
     "LRScheduler", "_LRScheduler", "StepLR", "MultiStepLR", "ExponentialLR", "ConstantLR",
@@ -171,6 +171,7 @@ class MultiplicativeLR(LRScheduler):
 
 
 def _for_groups(optimizer: Any, function: Any) -> list[Callable[[int], float]]:
+    check_optimizer(optimizer)
     groups = len(optimizer.param_groups)
     if not isinstance(function, list | tuple):
         return [function] * groups

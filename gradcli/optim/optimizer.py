@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..engine.class_name import name_in_messages
 from ..engine.construct import tensor
 from ..engine.hooks import RemovableHandle, add
 from ..engine.leaf import gradient_of, reset_gradient
@@ -51,6 +52,9 @@ class Optimizer:
             cls.TELLS_STEPS = False
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        if not isinstance(defaults, dict):
+            kind = name_in_messages(type(defaults))
+            raise TypeError(f"the defaults of an optimizer are a dictionary, not {kind}")
         self.defaults = defaults
         if defaults.get("fused") and defaults.get("differentiable"):
             raise RuntimeError("`fused` does not support `differentiable`")

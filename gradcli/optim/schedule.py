@@ -32,6 +32,11 @@ EPOCH = (
 _STATE = frozenset({type(None), bool, int, float, str, list, tuple, dict, Counter, Tensor})
 
 
+def check_optimizer(optimizer: Any) -> None:
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
 class LRScheduler:
     """Sets the learning rate of each parameter group; a subclass computes them in get_lr."""
 
@@ -44,8 +49,7 @@ class LRScheduler:
     )  # fmt: skip
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        check_optimizer(optimizer)
         self.optimizer = optimizer
         for place, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:

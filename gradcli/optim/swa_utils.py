@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
+from ..engine.class_name import name_in_messages
 from ..engine.construct import tensor
 from ..engine.dtypes import int64
 from ..engine.mode import no_grad
 from ..nn.module import Module
 from ..nn.normalization import _BatchNorm
 from .optimizer import Optimizer
-from .schedule import LRScheduler
+from .schedule import LRScheduler, check_optimizer
 
 __all__ = [
     "AveragedModel", "SWALR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
@@ -125,6 +126,9 @@ class AveragedModel(Module):
 
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     """The running means and variances of the averaged model, from one pass over the data."""
+    if not isinstance(model, Module):
+        kind = name_in_messages(type(model))
+        raise AttributeError(f"'{kind}' object has no attribute 'modules'")
     momenta = {part: part.momentum for part in model.modules() if isinstance(part, _BatchNorm)}
     if not momenta:
         return
@@ -149,6 +153,7 @@ class SWALR(LRScheduler):
         self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: int = 10,
         anneal_strategy: str = "cos", last_epoch: int = -1,
     ) -> None:  # fmt: skip
+        check_optimizer(optimizer)
         groups = optimizer.param_groups
         rates = swa_lr if isinstance(swa_lr, list | tuple) else [swa_lr] * len(groups)
         if len(rates) != len(groups):

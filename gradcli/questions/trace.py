@@ -101,7 +101,8 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
         roots = tuple(root for each in chosen for root in shown.root_nodes(each))
         found = collected(outcome, texts=texts, roots=roots, recording=recording)
         names = names_of(found, outcome.bindings)
-        gone, inner = saved.freed(found, AnyTensor) if texts else (None, None)
+        with outcome.again():  # functions of the program may unpack what is saved
+            gone, inner = saved.freed(found, AnyTensor) if texts else (None, None)
         report = report._replace(
             device=request.device,
             tensors=found.tensors,
@@ -145,7 +146,9 @@ def _with_tables(
     if tables.saved:
         frees = ran.recording.find(Frees)
         by = frees.lines if frees is not None else {}
-        report = report._replace(saved=saved.saved(found, AnyTensor, by))
+        assert ran.outcome is not None
+        with ran.outcome.again():
+            report = report._replace(saved=saved.saved(found, AnyTensor, by))
     if tables.views:
         from .views import views
 

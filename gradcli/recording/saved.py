@@ -38,6 +38,8 @@ def _held(node: Any, names: tuple[str, ...], kind: type) -> Iterator[tuple[str, 
         except RuntimeError:  # freed, or the tensor was changed in place since
             yield name, None, True
             continue
+        except Exception:  # the program's own function that unpacks it fails: nothing to show
+            continue
         if isinstance(value, kind):
             yield name, value, False
         elif isinstance(value, (list, tuple)):

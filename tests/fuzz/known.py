@@ -93,6 +93,18 @@ KNOWN: tuple[Known, ...] = (
         "leaves that are made in inference mode record nothing outside of it, alone",
         INFERENCE_LEAF,
     ),
+    Known(
+        "line of the error",
+        "",
+        "the same: the program goes on to its next error",
+        r"inference_mode(.|\n)*detach\(\)\.\w+_\(",
+    ),
+    Known(
+        "error|output",
+        "view of a view which was created in inference mode",
+        "a change that is refused for two reasons: PyTorch tells how the view was made first",
+        "inference_mode",
+    ),
     Known("view", r"view of g\d", "PyTorch returns an expanded number as it is, a view of it"),
     Known(
         "output|error",
@@ -289,7 +301,7 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "grad .*|error|output",
-        "Batching rule not implemented for aten::detach|PyTorch None$",
+        "Batching rule not implemented for aten::(detach|is_nonzero)|PyTorch None$",
         "PyTorch's vmap can't retain the gradient of a batched pass",
         r"(inputs=|retain_grad\(\))(.|\n)*is_grads_batched=True",
     ),
@@ -300,7 +312,8 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "error|output",
-        r"here .*(must match|must be|out of range|doesn't match).*PyTorch.*is a view and its base",
+        r"here .*(must match|must be|out of range|doesn't match|needs at least).*"
+        "PyTorch.*(is a view and its base|view was created in no_grad mode)",
         "a call that is wrong in two ways: PyTorch looks at the history of its operands first",
     ),
 )

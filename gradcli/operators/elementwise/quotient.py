@@ -20,7 +20,7 @@ div = operator(
     inplace="div_",
     numbers="other",
     dtype="promote_float",
-    aliases=("divide",),
+    aliases=("divide", "true_divide"),
     forward=lambda xp, self, other: self / other,
     reduced=Reduced(wide_numbers=True),
     self=lambda grad, other: grad / other,
@@ -136,17 +136,6 @@ composite(
     where="method",
     doc="The quotient in the place of the dividend.",
     samples=("x.clone().true_divide_(p)", "x.clone().true_divide_(2)"),
-)
-
-true_divide = composite(
-    "true_divide(Tensor self, Tensor other) -> Tensor",
-    lambda self, other: div.run(self, other),
-    numbers="other",
-    domain=Domain(nonzero=True, of="other"),
-    doc="Quotient, elementwise.",
-    computes="self/other",
-    corners=("torch.true_divide(tensor(0.), tensor(0.))",),
-    samples=("torch.true_divide(x, p)", "torch.true_divide(i, 2)"),
 )
 
 floor_divide = operator(

@@ -195,7 +195,7 @@ def _nan_to_num(
     most: float | None = None,
 ) -> Any:  # fmt: skip
     if self.dtype.kind != "f":
-        return self
+        return self.copy()
     most = float(xp.finfo(self.dtype).max) if most is None else most
     up, down = (most if posinf is None else posinf), (-most if neginf is None else neginf)
     fixed = xp.where(self != self, 0.0 if nan is None else nan, self)

@@ -34,6 +34,10 @@ def _check_nll(self: Any, target: Any, weight: Any, reduction: int, ignore_index
     constant("nll_loss_forward", weight=weight)
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if self.ndim == target.ndim == 1 and len(target) != 1:
+        raise ValueError(
+            f"For 1D input, 1D target must have size 1, but got target size: {len(target)}"
+        )
     _check_target(self, target)
     _check_weight(self, weight, self.shape[-1])
 
