@@ -28,6 +28,10 @@ PROGRAMS = {
     "sums scaled": "torch.add(x[:20], x[20:40], alpha=0.3) - x[:20].sub(x[20:40], alpha=0.7)",
     "addcmul": "torch.addcmul(x[:20], x[20:40], x[40:60], value=0.3)",
     "lerp": "torch.lerp(x[:20], x[20:40], 0.3) + torch.lerp(x[:20], x[20:40], 0.9)",
+    "std of equal numbers": (
+        "torch.stack([torch.full((n,), 0.80613935).std() for n in range(2, 12)])"
+    ),
+    "var of equal numbers": "torch.stack([torch.full((1, n), 1.41).var(1) for n in range(2, 12)])",
     "softmax of few": "back(lambda x: torch.softmax(x, 1), x[:12].view(3, 4))",
     "softmax of many": "back(lambda x: torch.softmax(x, 1), x[:120].view(3, 40))",
     "softmax down": "back(lambda x: torch.softmax(x, 0), x[:12].view(3, 4))",

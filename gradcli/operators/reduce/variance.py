@@ -6,6 +6,7 @@ from typing import Any
 
 from ...engine import dtypes
 from ...engine.operator import catalogue, composite, operator, warn
+from ...numerics.summation import mean_of
 from ..conventions import Late
 from .reduce import axes, elements_along, mean, mean_backward, mean_dim, unreduced
 
@@ -33,6 +34,22 @@ def _deviation(
         centre = centre.reshape([n for place, n in enumerate(self.shape) if place not in axis])
     kind = self.dtype
     return xp.asarray(value).astype(self.real.dtype), xp.asarray(centre).astype(kind)
+
+
+def _alone(
+    xp: Any, self: Any, dim: Any, correction: Any, keepdim: bool, root: bool
+) -> Any:  # fmt: skip
+    """Variance (or its root) without the mean. Where it is a single number PyTorch measures from
+    the mean rounded to the tensor's own type: equal numbers can have a variance."""
+    if self.dtype.char not in "fd" or not self.size or self.size != elements_along(
+        self.shape, axes(dim, self.ndim)
+    ):  # fmt: skip
+        return _deviation(xp, self, dim, correction, keepdim, root)[0]
+    off = self.astype("float64") - xp.float64(mean_of(xp, self, None, False, None))
+    free = max(self.size - (1 if correction is None else correction), 0)
+    value = (off * off).sum() / xp.float64(free)
+    left = self.ndim if keepdim else self.ndim - len(axes(dim, self.ndim))
+    return xp.asarray(xp.sqrt(value) if root else value).astype(self.dtype).reshape((1,) * left)
 
 
 def _check(name: str, words: str) -> Any:
@@ -131,9 +148,9 @@ std = operator(
     holomorphic=False,
     check=_check("std", "std and var"),
     layout="row-major",
-    forward=lambda xp, self, dim, correction, keepdim: _deviation(
+    forward=lambda xp, self, dim, correction, keepdim: _alone(
         xp, self, dim, correction, keepdim, True
-    )[0],
+    ),
     self=lambda grad, result, self, dim, correction, keepdim: std_backward(
         result, grad, self, dim, correction, keepdim
     ),
@@ -156,9 +173,9 @@ var = operator(
     holomorphic=False,
     check=_check("var", "std and var"),
     layout="row-major",
-    forward=lambda xp, self, dim, correction, keepdim: _deviation(
+    forward=lambda xp, self, dim, correction, keepdim: _alone(
         xp, self, dim, correction, keepdim, False
-    )[0],
+    ),
     self=lambda grad, self, dim, correction, keepdim: var_backward(
         grad, self, dim, correction, keepdim
     ),
