@@ -394,15 +394,32 @@ def losses() -> dict[str, Any]:
                 (loss * 1).backward()
         return [w, v]
 
+    def roots() -> Any:
+        a, b = (torch.randn(3, requires_grad=True) for _ in range(2))
+        h = a * b
+        first, second = h.exp(), (h + a).sum()
+        torch.autograd.backward([first, second, a], [torch.ones(3) * 2, None, torch.ones(3)])
+        inner = a - b
+        torch.autograd.backward([(inner * inner).sum(), inner], [None, torch.ones(3)])
+        (a * 2).sum().expand(4).backward(torch.arange(4.0))
+        return [a, b]
+
+    def anomaly() -> Any:
+        w, v = torch.zeros(2, requires_grad=True), torch.ones(2, requires_grad=True)
+        with torch.autograd.detect_anomaly(), pytest.raises(RuntimeError, match="nan values"):
+            (w.sqrt() * 0 + v * 2).sum().backward()
+        return [v]
+
     return {name: value for name, value in locals().items() if name in KINDS}
 
 
 KINDS = (
     "lstm", "transformer", "residual", "gan", "vae", "checkpointed", "tied", "custom", "maml",
-    "penalty", "in_place", "loader", "broken", "parts",
+    "penalty", "in_place", "loader", "broken", "parts", "roots", "anomaly",
 )  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("steps", [False, True])
 def test_gradients_are_the_same_bits(kind: str, steps: bool) -> None:

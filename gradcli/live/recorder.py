@@ -360,9 +360,11 @@ class Recorder:
         inner, self.within = self.within, {}
         with self.side.hands_off():
             for number, node in list(inner.items()):
+                if type(node).__name__ != "TBackward0":
+                    continue
                 leaf = getattr(node.next_functions[0][0], "variable", None)
-                if leaf is not None and node.name() == "TBackward0":
-                    self.observer.met(inner.pop(number), leaf.t())
+                if leaf is not None:
+                    self.observer.met(inner.pop(number), leaf.detach().t())
             for node in (root, *inner.values()) if inner else ():
                 for _, value in self.side.kept(node):
                     maker = value.grad_fn
@@ -383,13 +385,14 @@ class Recorder:
         packed = self.packs is not None and self.packs(False) is not None
         origin, pending = origin or state.origin, [root]
         self._mark(root.metadata, origin, packed=packed)
+        leaf = self.passes.leaf
         for node in pending:
             for child, _ in node.next_functions:
-                if child is None:
+                if child is None or type(child) is leaf:
                     continue
                 about = child.metadata
                 mark = about.get(KEY)
-                if (mark is None or mark.origin is None) and not hasattr(child, "variable"):
+                if mark is None or mark.origin is None:
                     self._mark(about, origin, packed=packed)
                     pending.append(child)
                     self.within[id(child)] = child

@@ -376,7 +376,7 @@ class TorchSide(Live):
 
     def _held(self, tensor: Any) -> Large:
         large = Large(tensor)
-        known, size = ref(large), tensor.nbytes
+        known, size = ref(large), tensor.numel() * tensor.itemsize
         self.unsorted.append(known)
         self.room.append((size, known))
         self.bytes += size
