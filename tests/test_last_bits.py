@@ -70,6 +70,10 @@ PRODUCTS = {
         "[F.linear(a(m, k), b(n, k), a(n)) "
         "for m in (1, 2, 5) for k in (1, 3, 4, 6, 9, 12) for n in (1, 3, 4, 6, 8)]"
     ),
+    "a layer with few outputs": (
+        "[F.linear(a(m, k), b(n, k), a(n)) "
+        "for m, k, n in ((25, 40, 10), (32, 31, 9), (9, 99, 8), (24, 40, 1), (40, 24, 5))]"
+    ),
     "addmm": "[torch.addmm(a(n), a(m, 9), b(9, n)) for m in (1, 2, 4, 5) for n in (1, 3, 5, 7)]",
     "addmm scaled": (
         "[torch.addmm(a(n), a(m, 5), b(5, n), alpha=0.3, beta=c) "

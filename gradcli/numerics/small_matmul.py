@@ -13,7 +13,7 @@ from typing import Any
 
 from ..engine.layout import row_major
 from .packed_matmul import BY_HAND, COLUMNS, ROWS, is_packed, packed_product
-from .thresholds import PRODUCTS
+from .thresholds import LAYER, PRODUCTS
 
 VECTOR = 16  # bytes that are added side by side: four singles, or two doubles
 UNROLLED = 8  # numbers for each turn of the loops over one row
@@ -86,7 +86,15 @@ def added_batches(xp: Any, start: Any, a: Any, b: Any, alpha: Any) -> Any:
 
 def _is_small(xp: Any, a: Any, b: Any) -> bool:
     """Is it one of the products that are added up here?"""
-    return a.dtype.char in "fd" and 0 < _count(a, b) <= PRODUCTS and xp.__name__ == "numpy"
+    if a.dtype.char not in "fd" or xp.__name__ != "numpy":
+        return False
+    count = _count(a, b)
+    if 0 < count <= PRODUCTS:
+        return True
+    if not (PRODUCTS < count <= LAYER and a.ndim == b.ndim == 2):
+        return False
+    way = _way(a, b)
+    return way is _across_rows or (way is _column and 4 * count <= LAYER)
 
 
 def _count(a: Any, b: Any) -> int:
@@ -200,6 +208,28 @@ def _in_vectors(xp: Any, products: Any, head: int, vectors: int, step: int) -> A
     return total
 
 
+def _down_vectors(xp: Any, products: Any, head: int, vectors: int, step: int) -> Any:
+    """The same along the first dimension, where the numbers of many sums lie side by side."""
+    count, lanes = len(products), _lanes(products)
+    if count - head < step:
+        return xp.add.reduce(products, axis=0)
+    end = head + (count - head) // step * step
+    blocks = products[head:end].reshape(-1, vectors, lanes, *products.shape[1:])
+    if head:
+        blocks = blocks.copy()
+        blocks[0, 0, 0] += xp.add.reduce(products[:head], axis=0)
+    total = xp.add.reduce(blocks, axis=0)
+    while len(total) > 1:
+        total = total[0::2] + total[1::2]
+    total = total[0]
+    while (half := len(total) // 2) > 0:
+        total = total[:half] + total[half:]
+    total = total[0]
+    for place in range(end, count):
+        total = total + products[place]
+    return total
+
+
 def _dot(xp: Any, products: Any) -> Any:
     """Four vectors side by side; what is left goes to the first one or two, and the last numbers
     to the first lane."""
@@ -276,21 +306,24 @@ def _correct_unaligned(xp: Any, total: Any, products: Any, start: Any, at: int) 
 def _across_rows(xp: Any, a: Any, b: Any, number: int = 0) -> Any:
     """Rows of a times rows of the transposed b, as in a linear layer: in vectors along both. Its
     own sums start at 0, whatever they are added to."""
-    products = a[:, None, :] * b.T
-    (rows, columns, count), lanes = products.shape, _lanes(products)
+    (rows, count), columns = a.shape, b.shape[1]
+    turned = xp.ascontiguousarray(a.T)[:, None, :]  # the longest loops run over the rows of a
+    products = xp.multiply(turned, b[:, :, None], order="C")
+    lanes = _lanes(products)
     if count < lanes:
-        return _from_zero(_in_turn(xp, products))
+        return _from_zero(xp.add.reduce(products, axis=0).T)
     total = xp.empty((rows, columns), dtype=a.dtype)
     fours = columns - columns % 4
     period = lanes // gcd(count, lanes)  # of how rows lie to the boundaries of vectors
     for first in range(min(period, rows)):
-        head, some = -(first + number * rows) * count % lanes, products[first::period]
+        head, some = -(first + number * rows) * count % lanes, products[:, :, first::period]
         if fours:
-            total[first::period, :fours] = _in_vectors(xp, some[:, :fours], head, 1, lanes)
+            found = _down_vectors(xp, some[:, :fours], head, 1, lanes)
+            total[first::period, :fours] = found.T
         if fours < columns:
             vectors = UNROLLED // lanes
-            rest = _in_vectors(xp, some[:, fours:], head, vectors, UNROLLED)
-            total[first::period, fours:] = rest
+            found = _down_vectors(xp, some[:, fours:], head, vectors, UNROLLED)
+            total[first::period, fours:] = found.T
     return _from_zero(total)
 
 
