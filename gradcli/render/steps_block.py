@@ -3,6 +3,7 @@ goes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 
@@ -12,6 +13,7 @@ from .seeds import gradient, names_of
 from .steps_values import SMALL, beside, is_small, lines_of
 from .text import Cell, Line, Look, bare, cell, one_line, pad, width_of
 
+_MEASURES = re.compile(r", mean \S+, norm \S+$")
 LABEL = 10  # columns of `incoming` and its like
 TARGET = 16  # of what an edge leads to, on a terminal
 WORDS = 37
@@ -152,11 +154,16 @@ class Blocks:
         given = self._given(step)
         plain = [edge for edge in edges if self._is_short(edge, given)]
         names = [self._to(edge) for edge in edges]
-        label = max([LABEL, *(width_of(name) + 2 for name in names)])
+        beside = [name for name in names if self.look.whole or width_of(name) <= TARGET]
+        label = max([LABEL, *(width_of(name) + 2 for name in beside)])
         rows = {id(edge): self._short(edge, given) for edge in plain}
         widths = [max((width_of(row[i]) for row in rows.values()), default=0) for i in (0, 1)]
         for edge, name in zip(edges, names, strict=True):
-            lead = self._label(name, label, "leaf" if edge.is_leaf else "")
+            style = "leaf" if edge.is_leaf else ""
+            if name not in beside:  # no name of a leaf is cut: it gets a line of its own
+                yield self._label(name, label, style)
+                name = ""
+            lead = self._label(name, label, style)
             if id(edge) in rows:
                 local, product = rows[id(edge)]
                 yield from self._row(lead, label, pad(local, widths[0]), pad(product, widths[1]),
@@ -184,7 +191,8 @@ class Blocks:
         return f"{before} {self.times} {matrix} = {after}{summed}"
 
     def _to(self, edge: EdgeFact) -> str:
-        return self.look.fit(cell(one_line(edge.name)).text, TARGET)
+        name = cell(one_line(edge.name)).text
+        return name if edge.is_leaf else self.look.fit(name, TARGET)
 
     def _is_short(self, edge: EdgeFact, given: ValueFact | None) -> bool:
         """One line says it."""
@@ -247,7 +255,7 @@ class Blocks:
             rows.append((sizes, "dim"))
         rows.append(self._then(edge))
         for i, (row, style) in enumerate(rows):
-            shown = row if self.whole else self.look.fit(cell(row).text, room)
+            shown = self._fit(row, room)
             start = lead if i == 0 else (below,)
             yield (*start, cell(shown, style))
 
@@ -363,9 +371,18 @@ class Blocks:
         shown = cell(text).text
         return (Cell(self.indent), Cell(pad(shown, width), style))
 
+    def _fit(self, row: str, room: int) -> str:
+        """A row within the page: mean and norm of a range go before anything is cut."""
+        shown = cell(row).text
+        if self.whole:
+            return row
+        if not self.look.whole and width_of(shown) > room:
+            shown = _MEASURES.sub("", shown)
+        return self.look.fit(shown, room)
+
     def _labelled(self, label: str, rows: list[str], style: str = "") -> Iterator[Line]:
         for i, row in enumerate(rows):
-            shown = row if self.whole else self.look.fit(cell(row).text, self.room)
+            shown = self._fit(row, self.room)
             yield (*self._label(label if i == 0 else ""), cell(shown, style))
 
 
