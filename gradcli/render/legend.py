@@ -17,7 +17,7 @@ SIGNS = (
     ("constant", "an input that needs no gradient"),
     ("least…greatest", "the range of a tensor with more than six elements"),
     ("mean, norm", "of all elements of such a value, or of such a gradient; norm is Euclidean"),
-    ("2. → -1.", "the value in the pass, and the value at the end of the program"),
+    ("2. → -1.", "the value in the pass, and the value at the end of the program if there is room"),
     ("an empty grad", "no gradient flowed there in this pass"),
     ("None", "the tensor requires grad, and nothing was stored in its .grad"),
     ("order: forward", "the program itself made the node"),

@@ -261,7 +261,7 @@ class Words:
     def _changed(self, flow: FlowFact) -> str:
         """A value that has changed since, where there is no room for the later one."""
         before = shorter(flow.shape, flow.range)
-        return before and f"{before} {self.arrow} ..."
+        return before and f"{before} {self.arrow}"
 
     def _words(self, row: Row) -> tuple[str, str]:
         """The words for a node, and their style."""

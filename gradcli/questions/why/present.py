@@ -54,7 +54,7 @@ def _fine(case: Case) -> Finding:
         shown = shown[place]
     text = repr(shown)
     is_short = "\n" not in text and len(text) <= SHORT
-    said = f"is {text}" if is_short else "is as it should be"
+    said = f"is {text}" if is_short else "looks correct"
     finding = Finding("fine", f"{case.name}.grad{inside} {said}: no problem found.")
     whole = array_of(gradient)
     if case.element is not None and not bool((abs(whole) < float("inf")).all()):
