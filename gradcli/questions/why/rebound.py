@@ -58,6 +58,9 @@ def _before_here(case: Case) -> tuple[Any, list[Any]] | None:
     """The same of an attribute or an item, whose bindings nobody keeps: by the statement alone."""
     made = case.made
     statement = None if made is None else case.statement(made.node)
+    given = _set_to(statement, case.name.rpartition(".")[2])
+    if given is not None and _of_lost_leaf(case, given):
+        return None, [statement]
     for target, value in _bound(statement):
         text, last = ast.unparse(target), case.name.rpartition(".")[2]
         is_attribute = isinstance(target, ast.Attribute) and target.attr == last != case.name
@@ -66,6 +69,16 @@ def _before_here(case: Case) -> tuple[Any, list[Any]] | None:
             if any(ast.unparse(part) == text for part in read) and _of_lost_leaf(case, value):
                 return None, [statement]
     return None
+
+
+def _set_to(statement: Any, attribute: str) -> ast.expr | None:
+    """What setattr(owner, attribute, value) gives it; the name may be computed."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not (isinstance(call, ast.Call) and name_of(call) == "setattr" and len(call.args) == 3):
+        return None
+    name = call.args[1]
+    other = isinstance(name, ast.Constant) and name.value != attribute
+    return None if other else call.args[2]
 
 
 def _bound(statement: Any) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -171,15 +184,18 @@ def _rebound_finding(case: Case, leaf: Any, statements: list[Any]) -> Finding:
 
 def update_trial(case: Case, statement: Any, bare: bool = False) -> Trial | None:
     """x = x - lr * x.grad is an update: in place, and under no_grad (where `bare` is not)."""
-    if not isinstance(statement, ast.Assign) or f"{case.name}.grad" not in case.whole(statement):
+    value = _set_to(statement, case.name.rpartition(".")[2])
+    name = case.name if value is None else case.whole(getattr(value, "left", value))
+    if value is None and isinstance(statement, ast.Assign):
+        value = statement.value
+    if value is None or f"{name}.grad" not in case.whole(statement):
         return None
-    value = statement.value
     signs = {ast.Sub: "-=", ast.Add: "+="}
     if not isinstance(value, ast.BinOp) or type(value.op) not in signs:
         return None
-    if case.whole(value.left) != case.name:
+    if case.whole(value.left) != name:
         return None
-    update = f"{case.name} {signs[type(value.op)]} {case.whole(value.right)}"
+    update = f"{name} {signs[type(value.op)]} {case.whole(value.right)}"
     if bare:
         return Trial(update, (replace(case, statement, update),))
     indent = " " * (case.span(statement).column - 1)
