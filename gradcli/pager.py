@@ -22,8 +22,10 @@ def is_long(pieces: Sequence[Terminal]) -> bool:
 
 def _rows() -> int:
     """The height of the terminal; 0 where nobody reads there, or it does not say."""
+    if "CI" in os.environ or os.environ.get("TERM") == "dumb":
+        return 0
     try:
-        if sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+        if sys.stdin.isatty() and sys.stdout.isatty():
             return os.get_terminal_size(sys.stdout.fileno()).lines
     except (OSError, ValueError, AttributeError):
         pass

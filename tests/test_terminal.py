@@ -44,7 +44,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
 
 def _environment() -> dict[str, str]:
     """That of a terminal: pytest's workers say their own width."""
-    own = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"}
+    own = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "CI"}
     env = {name: value for name, value in os.environ.items() if name not in own}
     return env | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT), "GRADCLI_PAGER": ""}
 
