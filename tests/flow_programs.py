@@ -257,6 +257,28 @@ for i in range(5):
 """,
         {"not updated": ("w", "b")},
     ),
+    "layers in a plain list": (
+        DATA + """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [nn.Linear(4, 4) for _ in range(2)]
+        self.out = nn.Linear(4, 1)
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.tanh(layer(x))
+        return self.out(x)
+net = Net()
+opt = optim.SGD(net.parameters(), lr=0.05)
+for i in range(5):
+    opt.zero_grad()
+    loss = F.mse_loss(net(X), Y)
+    loss.backward()
+    opt.step()
+""",
+        {"not given to the optimiser": tuple(
+            f"net.layers[{i}].{name}" for i in range(2) for name in ("weight", "bias"))},
+    ),
     "the optimiser of an earlier network": (
         sgd().replace("for i", NET.removeprefix(DATA) + "for i"),
         {"not given to the optimiser": ALL},
