@@ -74,6 +74,8 @@ def _inner(
             inner = value._modules.get(word, value._parameters.get(word))
             if inner is not None:
                 return inner, f"{name}.{word}"
+        elif word.isdigit() and isinstance(value, (list, tuple)) and int(word) < len(value):
+            return value[int(word)], f"{name}[{int(word)}]"  # as if the list were a ModuleList
         elif is_module(value) or is_instance(value) or word in attributes(value):
             try:
                 return _member(value, word), f"{name}.{word}"
