@@ -295,8 +295,9 @@ class Module:
             for parameter in module._parameters.values():
                 if parameter is not None:
                     parameter.data = change(parameter.detach())
-                    if parameter._meta.grad is not None:
-                        parameter._meta.grad = change(parameter._meta.grad)
+                    grad = parameter._meta.grad
+                    if grad is not None:
+                        grad.data = change(grad.detach())
             for name, buffer in module._buffers.items():
                 if buffer is not None:
                     module._buffers[name] = change(buffer)

@@ -312,7 +312,7 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "error|output",
-        r"here .*(must match|must be|out of range|doesn't match|needs at least).*"
+        r"here .*(must match|must be|out of range|doesn't match|needs at least|stack expects).*"
         "PyTorch.*(is a view and its base|view was created in no_grad mode)",
         "a call that is wrong in two ways: PyTorch looks at the history of its operands first",
     ),

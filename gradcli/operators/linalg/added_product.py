@@ -29,21 +29,17 @@ from .product import (
 
 
 def _check_added(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> None:
+    for name, matrix in (("self", self), ("mat1", mat1)):
+        if matrix.dtype is not mat2.dtype:
+            raise RuntimeError(
+                f"{name} and mat2 must have the same dtype, but got "
+                f"{matrix.dtype.word} and {mat2.dtype.word}"
+            )
     if mat1.ndim != 2:
         raise RuntimeError(f"mat1 must be a matrix, got {mat1.ndim}-D tensor")
     if mat2.ndim != 2:
         raise RuntimeError(f"mat2 must be a matrix, got {mat2.ndim}-D tensor")
     check_inner(mat1, mat2)
-    if mat1.dtype is not mat2.dtype:
-        raise RuntimeError(
-            "mat1 and mat2 must have the same dtype, but got "
-            f"{mat1.dtype.word} and {mat2.dtype.word}"
-        )
-    if self.dtype is not mat2.dtype:
-        raise RuntimeError(
-            "self and mat2 must have the same dtype, but got "
-            f"{self.dtype.word} and {mat2.dtype.word}"
-        )
     _check_addend(self, (mat1.shape[0], mat2.shape[1]))
 
 

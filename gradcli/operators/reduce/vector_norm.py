@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, isinf
+from math import inf, isinf, prod
 from typing import Any
 
 from ...engine import dtypes
@@ -44,7 +44,10 @@ def _length(xp: Any, self: Any, order: float, axis: Any, keepdim: bool) -> Any:
 def _vector_norm(xp: Any, self: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     if dtype is not None:
         self = self.astype(dtype.numpy)
-    return _length(xp, self, float(ord), axes(dim, self.ndim), keepdim)
+    order, axis = float(ord), axes(dim, self.ndim)
+    if order and prod([self.shape[place] for place in axis]) == 1:
+        order = inf  # PyTorch takes the size of a single number, without a power and its root
+    return _length(xp, self, order, axis, keepdim)
 
 
 def _check_vector(self: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> None:
