@@ -37,6 +37,9 @@ def prepared(request: Request) -> Iterator[None]:
         dtypes.set_default_dtype(dtype)
 
 
+AROUND = " " * 40  # as long as what a page says beside a warning: its file, line and type
+
+
 class Warned:
     """The warnings of a program: first lines, each once, in order, with the line they came from.
 
@@ -52,7 +55,7 @@ class Warned:
             return
         line = bounded(_LINE_END.split(str(message), 1)[0])
         if line not in self.lines:
-            self.charge(line)
+            self.charge(AROUND + line)
             self.lines[line] = current_line()
 
 
