@@ -15,6 +15,7 @@ from gradcli.numerics.packed_matmul import packed_product
 from gradcli.operators.index.adding import add_rows
 
 PROGRAMS = {
+    "a scaled sum": "torch.sub(torch.add(x, b(1000), alpha=-0.01), a(1000), alpha=0.3)",
     "gelu": "F.gelu(x)",
     "gelu of a part": "F.gelu(x[200:231])",
     "gelu of whole numbers": "F.gelu(torch.arange(-8.0, 8.0, 0.5))",

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..engine.carriers import ARRAYS, CARRIERS, Body
-from .thresholds import SMALL
+from .thresholds import FUSED, SMALL
 
 
 def precise(function: Body, *arrays: Any) -> Any:
@@ -43,7 +43,7 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
     what it says.
     """
     xp = ARRAYS.get(x.__class__)
-    if xp is None or x.size > SMALL or x.dtype.char != "f":
+    if xp is None or x.size > FUSED or x.dtype.char != "f":
         product = x * factor
         if xp is not None and x.size > SMALL and _alike(product, offset):
             product += offset  # no third array of that size
