@@ -45,8 +45,8 @@ class Progress:
 
     def erase(self) -> None:
         """Room for something else; the line comes back."""
-        if self.is_drawn:
-            with self.lock, suppress(OSError, ValueError):
+        with self.lock, suppress(OSError, ValueError):
+            if self.is_drawn:  # read under the lock: the thread may be in the middle of drawing
                 self.stream.write(ERASE)
                 self.stream.flush()
                 self.is_drawn = False
