@@ -22,11 +22,13 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .diagnostics import Diagnostic
     from .pipeline.request import Ran
     from .questions.why.chronicle import Chronicle
 
 __all__ = ["Answer", "Answers", "Page", "Recording", "paths", "record", "trace", "why"]
 
+PRE = "line-height:1.3;white-space:pre;overflow-x:auto"  # tables are wide, and stay tables
 _latest: list[Recording] = []  # the recording that ended last
 
 
@@ -59,7 +61,8 @@ class Answer:
         from html import escape
 
         picture = "" if self._picture is None else "".join(self._picture())
-        return f"{picture}<pre style='line-height:1.3'>{escape(repr(self))}</pre>"
+        picture = picture.partition("?>")[2] or picture  # what XML begins with is no HTML
+        return f"{picture}<pre style='{PRE}'>{escape(repr(self))}</pre>"
 
 
 class Page:
@@ -169,6 +172,17 @@ class Recording:
         self._error = error
         self._session.end(error)
         _latest[:] = [self]
+        if isinstance(error, Exception):
+            self._explain(error)
+
+    def _explain(self, error: Exception) -> None:
+        """What explains the error stands beneath it, where Python shows it."""
+        from .render import error as page
+        from .render import text
+
+        if self._session.recorder.causes:
+            source = self._session.program.source.text
+            error.add_note(page.beneath(self._diagnostic(), source, text.Look(False, True, 80)))
 
     # ------------------------------------------------------------ the questions
 
@@ -238,18 +252,18 @@ class Recording:
         return any(id(tensor) in held for tensor, _ in _tensors(model))
 
     def _ran(self) -> Ran:
-        from .live.failures import diagnostic_of
-
         if self._session is None:
             raise RuntimeError("nothing was recorded: with inspect.record() as run: ...")
         session = self._session
-        program = session.program
-        error = (
-            None
-            if self._error is None
-            else diagnostic_of(self._error, session.text, session.recorder.causes)
-        )
-        return _ran(program, session.outcome(), error, self._recording)
+        error = None if self._error is None else self._diagnostic()
+        return _ran(session.program, session.outcome(), error, self._recording)
+
+    def _diagnostic(self) -> Diagnostic:
+        """The error of the program at its place."""
+        from .live.failures import diagnostic_of
+
+        assert self._error is not None
+        return diagnostic_of(self._error, self._session.text, self._session.recorder.causes)
 
 
 def _is_own(frame: FrameType) -> bool:
@@ -310,8 +324,11 @@ def load(shell: Any) -> None:
     """Gives a notebook `%%grad`: it runs the cell, shows the trace, and leaves `run` behind."""
 
     def grad(line: str, cell: str) -> Answer:
+        __tracebackhide__ = True  # a notebook shows the frames of its cell
         text = shell.transform_cell(cell)
-        filename = shell.compile.cache(text)
+        number = len(shell.user_ns.get("In", "  ")) - 1
+        filename = shell.compile.cache(text, number)
+        compile(text, filename, "exec")  # an error of syntax is told as that of any cell
         frame: Any = _Cell(filename, shell.user_ns)
         recording = shell.user_ns["run"] = Recording(frame, steps=False, reasons=True)
         with recording:

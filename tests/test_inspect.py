@@ -242,7 +242,7 @@ class Shell:
         self.file, self.user_ns, self.magics = file, {"__name__": "__main__"}, {}
         self.compile = self
 
-    def cache(self, text: str) -> str:
+    def cache(self, text: str, number: int) -> str:
         self.file.write_text(text, "utf-8")
         return str(self.file)
 

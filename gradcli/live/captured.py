@@ -164,7 +164,8 @@ class Capturing:
             with self._telling():
                 for variable in leaves:
                     self.recorder.observer.stored(variable)
-        return [node for _, node, _ in graph.nodes if id(node) in graph.kept]
+        gave = graph.kept.keys() | graph.numbers.keys()
+        return [node for _, node, _ in graph.nodes if id(node) in gave]
 
     @contextmanager
     def _telling(self) -> Iterator[None]:

@@ -35,12 +35,22 @@ def causes_of(error: Exception, recorder: Recorder, nodes: list[Any]) -> list[Ca
     if INPLACE in message:
         found = [_saver(recorder, nodes), _changer(recorder, message)]
     elif FREED in message:
-        freed = (recorder.side.mark(node) for node in nodes if not hasattr(node, "variable"))
-        origin = next((mark.freed_at for mark in freed if mark.is_freed), None)
-        found = [(origin, "this call freed what the graph had saved")]
+        found = [_freeing(recorder, nodes)]
     else:
         return []
     return [cause for cause in found if cause is not None and isinstance(cause[0], ast.AST)]
+
+
+def _freeing(recorder: Recorder, nodes: list[Any]) -> Cause | None:
+    """The call that gave up what the first of the nodes needs that has nothing left."""
+    side = recorder.side
+    for node in nodes:
+        mark = None if hasattr(node, "variable") else side.mark(node)
+        if mark is not None and mark.is_freed:
+            name = node.name().rpartition("::")[2]
+            text = recorder.text.words(mark.origin)
+            return mark.freed_at, f"freed what {name}{f' ({text})' if text else ''} had saved"
+    return None
 
 
 def _saver(recorder: Recorder, nodes: list[Any]) -> Cause | None:

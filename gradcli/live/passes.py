@@ -234,7 +234,7 @@ class PassTeller:
                 if side.mark(node).retains:
                     observer.retaining(node)
                 observer.arrived(node, grads)
-                if kept:
+                if kept or side.has_saved(node):
                     self.freed.append(node)
 
         def after(results: Any, grads: Any) -> None:
@@ -277,7 +277,7 @@ class PassTeller:
                     if side.mark(node).retains:
                         observer.retaining(node)
                     arrived(node, grads)
-                    if kept:
+                    if kept or side.has_saved(node):
                         self.freed.append(node)
                     ran(node)
                     applied(node, grads, results)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import sys
 import types
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
@@ -30,20 +31,43 @@ from .program import Globals, live_program, parsed
 from .recorder import NOWHERE, Recorder
 from .rewrite import heard, names_of
 from .side import TorchSide
-from .text import Text
+from .text import CALLER, Text
 
+MOST = 100  # texts that are remembered
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
+_read: dict[str, Program] = {}  # by the name of the file
+
+
 def program_of(frame: FrameType) -> Program:
-    """The text that a frame runs; an empty one where nobody has it."""
+    """The text that a frame runs; an empty one where nobody has it. Each place of it knows that it
+    is of this text: nodes of a graph may have been recorded in another one, in another cell."""
     filename = frame.f_code.co_filename
-    name = os.path.relpath(filename) if os.path.isfile(filename) else filename
     text = "".join(linecache.getlines(filename, frame.f_globals))
+    known = _read.get(filename)
+    if known is not None and known.source.text == text:
+        return known
+    name = _called(filename)
     try:
-        return live_program(Source(text, name), is_expr=False)
+        program = live_program(Source(text, name), is_expr=False)
     except ProgramError:
-        return live_program(Source("", name), is_expr=False)
+        program = live_program(Source("", name), is_expr=False)
+    for place in ast.walk(ast.Module(list(program.body), [])):
+        place.of_source = program.source  # type: ignore[attr-defined]
+    if len(_read) >= MOST:
+        _read.clear()
+    _read[filename] = program
+    return program
+
+
+def _called(filename: str) -> str:
+    """A file as a reader calls it: by a short path, a notebook's cell by its number."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    words = None if shell is None else shell.compile.format_code_name(filename)
+    if words is not None:
+        return " ".join(words)
+    return os.path.relpath(filename) if os.path.isfile(filename) else filename
 
 
 class Session:
@@ -235,11 +259,15 @@ def _targets(tree: ast.Module) -> _Targets:
 
 
 def without(traceback: Any, text: Text) -> Any:
-    """A traceback without the frames of the recording."""
-    kept = []
+    """A traceback without the frames of the recording, and those of PyTorch that lead to it."""
+    kept: list[Any] = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if code.co_name != "<recorded>" and not code.co_filename.startswith(_HERE):
+        if code.co_name == "handle_torch_function" and kept:
+            asking = kept.pop().tb_frame.f_code  # it is called once more behind the mode
+            if asking.co_filename == text.filename:
+                kept.append(traceback)
+        elif code.co_name != CALLER and not code.co_filename.startswith(_HERE):
             kept.append(traceback)
         traceback = traceback.tb_next
     made = None

@@ -301,6 +301,18 @@ class TorchSide(Live):
                 found.append((short, value))
         return tuple(found)
 
+    def has_saved(self, node: Any) -> bool:
+        """Whether it keeps anything that a pass gives up, a number of Python too."""
+        if self.mark(node).is_packed:
+            return False
+        for name, _ in self.kept_names(node):
+            try:
+                if isinstance(getattr(node, name), self.tensor):
+                    return True
+            except (RuntimeError, AttributeError):
+                continue
+        return False
+
     def is_number(self, value: Any) -> bool:  # type: ignore[override]
         """A number of Python becomes a tensor without dimensions, of the type that Python has. It
         is not strong: beside another such tensor of a smaller type the other type wins."""

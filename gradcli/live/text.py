@@ -10,6 +10,7 @@ from typing import Any
 from ..language.source import Source
 
 CALLER = "<recorded>"  # the name of what calls PyTorch in the program's place
+SHORT = 40  # characters of an expression that is quoted
 DEEPEST = 200  # frames between the text and an operation
 
 
@@ -104,6 +105,16 @@ class Text:
                     key = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset or 0
                     self._index[key] = node
         return self._index
+
+    def words(self, place: Any) -> str:
+        """What stands at a place of the text, and on which line; of long words only the line."""
+        source = self.source
+        if not isinstance(place, ast.expr) or getattr(place, "of_source", source) is not source:
+            return ""
+        span = source.span_of(place)
+        words = source.text_of(span)
+        line = f"line {span.line}"
+        return line if len(words) > SHORT or "\n" in words else f"{words}, {line}"
 
     def traceback_nodes(self, traceback: Any) -> Iterator[tuple[ast.AST | None, int, str]]:
         """The places of the text that an error came through: expression, line, function."""

@@ -154,7 +154,7 @@ def place_reader(program: Program) -> Callable[[Any], Place | None]:
         if key in known:
             return known[key]
         place = None
-        if is_here(origin):
+        if is_here(origin) and getattr(origin, "of_source", source) is source:
             span = source.place_of(origin)
             text = source.text_of(source.span_of(origin))
             statement = isinstance(origin, ast.stmt)

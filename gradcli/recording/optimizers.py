@@ -9,7 +9,7 @@ from weakref import ref
 
 from ..engine.origin import current_line, current_origin, line_of
 from .measures import is_blank
-from .sides import is_parameter
+from .sides import gradient_of, is_parameter
 from .spectator import Spectator
 
 MOST = 10_000  # optimisers, and tensors of one
@@ -71,7 +71,7 @@ class Optimizers(Spectator):
 
     def assigned(self, tensor: Any, value: Any) -> None:
         """`tensor.grad` is about to be replaced."""
-        if value is None and tensor.grad is not None:
+        if value is None and gradient_of(tensor) is not None:
             for one in self.known.values():
                 if one.has(tensor):
                     one.cleared_at = current_line()

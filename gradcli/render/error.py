@@ -43,6 +43,13 @@ def text(diagnostic: Diagnostic, source: str | None, look: Look) -> Terminal:
     return Terminal(paint(lines, look) + _error(diagnostic, look) + paint(advice, look))
 
 
+def beneath(diagnostic: Diagnostic, source: str, look: Look) -> Terminal:
+    """What explains an error that Python has shown already: places and advice."""
+    lines = frame(diagnostic, source.split("\n"), look)
+    lines.extend(line for said in diagnostic.notes for line in note(said, look))
+    return Terminal(paint(lines, look).rstrip("\n"))
+
+
 def note(said: str, look: Look) -> list[Line]:
     """Advice: its word in colour, what trying gave behind it, a table below it as it stands."""
     first, *rows = said.split("\n")

@@ -197,7 +197,9 @@ class Case:
 
     def is_here(self, node: Any) -> bool:
         """Whether it is a place of the program's text."""
-        return hasattr(node, "lineno") and not hasattr(node, "of_option")
+        if not hasattr(node, "lineno") or hasattr(node, "of_option"):
+            return False
+        return getattr(node, "of_source", self.source) is self.source
 
     def span(self, node: Any) -> Span:
         return self.source.span_of(node)

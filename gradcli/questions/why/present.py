@@ -49,7 +49,8 @@ def _fine(case: Case) -> Finding:
     inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
     gradient = case.gradient
     assert gradient is not None
-    shown: Any = gradient.detach().cpu()  # its numbers, in the same words on every device
+    shown: Any = gradient.detach()
+    shown = shown.cpu()  # its numbers, in the same words on every device
     for place in case.element or ():
         shown = shown[place]
     text = repr(shown)

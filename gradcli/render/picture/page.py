@@ -232,15 +232,17 @@ def _data(report: Report, views: _Views) -> dict[str, Any]:
         "view": views.first,
         "opens": views.opens,
         "count": 0 if walk is None else len(walk.steps),
-        "start": _start(walk),
+        "start": _start(walk, report),
         "steps": [] if walk is None else list(_steps(walk, shown)),
         "numbers": dict(_numbers(report, shown)),
     }
 
 
-def _start(walk: WalkFact | None) -> str:
+def _start(walk: WalkFact | None, report: Report) -> str:
     if walk is None:
-        return "No backward pass was recorded."
+        if report.shown is None:
+            return "No backward pass was recorded."
+        return "The steps of the pass were not recorded: inspect.record(steps=True) keeps them."
     roots = ", ".join(f"{root.name} with the gradient {(root.value.text or '').strip()}"
                       for root in walk.roots[:3])  # fmt: skip
     at = "" if walk.line is None else f" on line {walk.line}"
