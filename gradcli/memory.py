@@ -84,6 +84,11 @@ def bounded(limit: int, foreign: bool = False) -> Iterator[None]:
             resource.setrlimit(kind, limits)
 
 
+def data_held() -> int:
+    """Bytes of data that this process has now; 0 where the system does not say."""
+    return _now()[1]
+
+
 def _now() -> tuple[int, int]:
     """Bytes that are mapped, and those of them that hold data; 0 where the system does not say."""
     words = _text("/proc/self/statm").split()

@@ -194,6 +194,29 @@ def test_nothing_is_left_by_a_program(
     assert outputs(done)["./a.expr"] == outputs(done)["./z.expr"] != ""
 
 
+@pytest.mark.skipif(not jobs.CAN_FORK, reason="processes are started for each program there")
+def test_a_process_goes_on_only_behind_a_program_that_ended_by_itself(
+    home: Path, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:  # fmt: skip
+    """`a` passes, `b` has an error, `c` reaches a limit, `e` leaves memory behind."""
+    ordinary, left = files.check, []
+
+    def check(path: str | None, name: str, data: bytes, wishes: Any) -> FileCheck:
+        if name == "./e.expr":
+            left.append(b"x" * 8 * jobs.LEFT_BEHIND)
+        return ordinary(path, name, data, wishes)._replace(notes=(str(os.getpid()),))
+
+    monkeypatch.setattr(files, "check", check)
+    write(home, "c.expr", "while True:\n    pass\n")
+    write(home, "b.expr", "print(1 / 0)\n")
+    for name in "adefg":
+        write(home, f"{name}.expr", GOOD)
+    doc, _ = document("./", "--max-steps", "20000")
+    assert [file["exit_code"] for file in doc["files"]] == [0, 3, 4, 0, 0, 0, 0]
+    a, b, c, d, e, f, g = (file["notes"][0] for file in doc["files"])
+    assert a == b == c != d == e != f == g and f != a
+
+
 def test_a_limit_ends_with_its_program(home: Path) -> None:  # noqa: F811
     for number in range(3):
         write(home, f"{number}.expr", "x = torch.ones(300000)\nwhile True:\n    pass\n")
@@ -304,9 +327,6 @@ def test_an_answer_about_another_file_is_none(
 
 def test_an_endless_answer_is_cut(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     write(home, "a.expr", GOOD)
-    said = b"x" * jobs.PIECE
-    monkeypatch.setattr(jobs, "packed", lambda fact: said)
-    real = os.write
-    monkeypatch.setattr(os, "write", lambda end, data: real(end, said) and 0)
+    monkeypatch.setattr(jobs, "packed", lambda fact: b"x" * 66 * jobs.PIECE)
     done = gradcli("check", "a.expr", "--max-output", "1", "--max-source", "100")
     assert done.returncode == 70 and "bytes of answer" in done.stdout

@@ -1,7 +1,7 @@
 """gate: a process that checks programs on request: a path on each line in, its facts on a line out.
 
 pytest asks one program at a time, in its own order and perhaps in several processes. The engine is
-loaded here, once, and each program is still checked by a process of its own.
+loaded here, once, and programs are checked as `gradcli check` does it, by processes beside it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def serve(others: int, options: list[str]) -> None:
     """Answers until the input ends; `others` is how many such processes share the memory."""
     from ..commands.check import wishes_of
     from ..questions.check.files import Place
-    from ..questions.check.jobs import CAN_FORK, load, side_by_side
+    from ..questions.check.jobs import load, processes
     from ..reading import read
     from ..recording.facts.check_wire import packed
 
@@ -60,13 +60,13 @@ def serve(others: int, options: list[str]) -> None:
         raise SystemExit(2)
     common, asked = call.given
     wishes = wishes_of(common, asked._replace(jobs=others), others)._replace(several=True)
-    if CAN_FORK:
-        load()
-    for line in sys.stdin.buffer:
-        name = json.loads(line)
-        (fact,) = side_by_side([Place(name, name)], wishes, 1)
-        answers.write(packed(fact))
-        answers.flush()
+    load()
+    with processes(wishes, 1) as workers:
+        for line in sys.stdin.buffer:
+            name = json.loads(line)
+            for _, fact in workers.checked([Place(name, name)]):
+                answers.write(packed(fact))
+            answers.flush()
 
 
 if __name__ == "__main__":
