@@ -54,7 +54,7 @@ class Clock:
 
 
 class _Open:
-    """A deadline that is in force, and the net beneath it once a program runs."""
+    """A deadline that is in force, and the net beneath it once a program is read."""
 
     __slots__ = ("mark", "name", "net", "seconds")
 
@@ -62,16 +62,19 @@ class _Open:
         self.seconds = seconds
         self.net = ExitStack()
         self.name: str | None = None
-        self.mark: Mark | None = None
+        self.mark: Mark = _come_to
 
 
 _in_force: list[_Open] = []  # the inner ones last
 _listening: list[Mark] = []  # who else is told how far a program has come
+_places: list[tuple[int, int]] = []  # the last place that was told
 
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
     """Within it LimitReached is raised when the time is used up; the net ends what goes on."""
+    if not _in_force:
+        _places.clear()
     ring = _ringing if hasattr(signal, "setitimer") and _is_main() else _watched
     _in_force.append(_Open(seconds))
     try:
@@ -81,16 +84,23 @@ def deadline(seconds: float) -> Iterator[None]:
         _in_force.pop().net.close()
 
 
-def begin(name: str) -> Mark | None:
-    """A program of this name starts to run: from here on the deadline needs no interpreter."""
-    interruptible()
+def reading(name: str) -> Mark | None:
+    """A program of this name is parsed: from here on the deadline needs no interpreter."""
     if not _in_force or not _is_main():
         return None
     here = _in_force[-1]
     if here.name != name:
         here.net.close()
-        here.name, here.mark = name, here.net.enter_context(_net(name, here.seconds))
+        mark = here.net.enter_context(_net(name, here.seconds))
+        here.name, here.mark = name, _come_to if mark is None else _both(_come_to, mark)
+        _places.clear()
     return _both(_listening[-1], here.mark) if _listening else here.mark
+
+
+def begin(name: str) -> Mark | None:
+    """A program of this name starts to run."""
+    interruptible()
+    return reading(name)
 
 
 @contextmanager
@@ -103,11 +113,19 @@ def telling(mark: Mark) -> Iterator[None]:
         _listening.pop()
 
 
-def _both(one: Mark, other: Mark | None) -> Mark:
+def last_place() -> tuple[int, int] | None:
+    """The line and the column that the program, or its parser, came to last."""
+    return _places[0] if _places else None
+
+
+def _come_to(line: int, column: int) -> None:
+    _places[:] = [(line, column)]
+
+
+def _both(one: Mark, other: Mark) -> Mark:
     def mark(line: int, column: int) -> None:
         one(line, column)
-        if other is not None:
-            other(line, column)
+        other(line, column)
 
     return mark
 

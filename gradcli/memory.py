@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -87,6 +88,16 @@ def bounded(limit: int, foreign: bool = False) -> Iterator[None]:
 def data_held() -> int:
     """Bytes of data that this process has now; 0 where the system does not say."""
     return _now()[1]
+
+
+def left() -> int:
+    """Bytes of data that the system still lets this process take; many where it sets no limit."""
+    try:
+        import resource
+    except ImportError:
+        return sys.maxsize
+    most, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    return sys.maxsize if most == resource.RLIM_INFINITY else most - _now()[1]
 
 
 def _now() -> tuple[int, int]:

@@ -7,6 +7,7 @@ the system says: processor time, and the most memory that it held at once.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -41,7 +42,7 @@ def ended(text: str) -> Taken:
     assert took.seconds < 2 * TIMEOUT + 2, took
     assert took.peak < MEMORY + SPARE, took
     if took.status == 4:
-        assert "LimitReached" in took.errors, took
+        assert re.search(r"(?m)^<stdin>:\d+:\d+\s(.*\n)*LimitReached: ", took.errors), took
     return took
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
 import pytest
+from command_here import here
 from pages import error_of
 from test_cli import gradcli
 
-from gradcli.diagnostics import Diagnostic, ExitStatus
+from gradcli.diagnostics import Diagnostic, ExitStatus, LimitReached
+from gradcli.language import program
+from gradcli.language.checking.checker import Checker
 from gradcli.pipeline.request import Limits, Ran, Request
 from gradcli.pipeline.run import execute
 
@@ -81,6 +85,62 @@ def test_nesting_from_both_sides(most: str, more: str, column: int) -> None:
     assert ran(most, Limits()).error is None
     told = f"1:{column} the limit of 200 levels of nesting is reached"
     assert reached(ran(more, Limits()).error) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "piece", "place"),
+    [
+        ("x = 1\ny = " + "1+" * 99 + "1\nz = 2\n", 1, (2, 1)),  # most of a text is one line
+        ("x = 1\n" * 9000, 3, (3001, 1)),  # a long one is parsed in pieces
+        ("x = 1\n" * 9000 + "y = " + "1+" * 9000 + "1\n", 7, (9001, 1)),
+    ],
+)
+@pytest.mark.parametrize("raised", [MemoryError(), LimitReached("limit of 1 second", "--timeout")])
+def test_a_limit_that_pythons_parser_meets_names_the_line(
+    text: str, piece: int, place: tuple[int, int], raised: BaseException,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    given: list[str] = []
+
+    def endless(part: str) -> list[ast.stmt]:
+        given.append(part)
+        if len(given) == piece:
+            raise raised
+        return ast.parse(part).body
+
+    monkeypatch.setattr(program, "parsed", endless)
+    monkeypatch.setattr(program.Held, "is_much", lambda held: True)
+    error = ran(text, Limits()).error
+    assert error is not None and error.span is not None and error.type == "LimitReached"
+    assert (error.file, error.span.line, error.span.column) == ("p.expr", *place)
+
+
+def test_a_limit_while_the_tree_is_checked_names_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    def visit(checker: Checker, node: ast.AST, scope: object, depth: int) -> None:
+        if isinstance(node, ast.Call):
+            raise MemoryError
+
+    monkeypatch.setattr(Checker, "visit", visit)
+    error = ran("a = 1\nx = 2; b = f(3)\n", Limits(max_memory=10**8)).error
+    assert reached(error).startswith("2:12 the limit of 100,000,000 bytes is reached")
+
+
+@pytest.mark.parametrize(
+    ("where", "place"), [("Comparison._tensor", 2), ("paired", 3), ("trace_report", 3)]
+)
+def test_a_limit_in_a_comparison_names_the_line(
+    where: str, place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tensor that is compared; else the statement that ran last."""
+
+    def short(*given: object, exact: bool = True) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(f"gradcli.questions.diff.{where}", short)
+    file = tmp_path / "p.expr"
+    file.write_text("\nx = torch.ones(2)\ny = x * 2\n")
+    done = here("diff", str(file), "--dtype", "float32,float64")
+    assert done.returncode == 4 and done.stderr.startswith(f"{file}:{place}:1\n"), done.stderr
 
 
 def test_the_node_count_is_not_used_up_by_looking() -> None:

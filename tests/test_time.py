@@ -40,6 +40,13 @@ def planted(call: str, *words: str, program: str) -> subprocess.CompletedProcess
     )  # fmt: skip
 
 
+PARSER = """
+import itertools
+from gradcli.language import program
+from gradcli.door import process
+program.parsed = lambda text: max(itertools.repeat(1))
+process()
+"""
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="timers that need no interpreter")
 PROGRAM = "x = 1\nfor i in range(3):\n    y = abs(i)\n"
 WORDS = "LimitReached: the limit of 1 second is reached; --timeout raises it"
@@ -52,6 +59,15 @@ def test_an_endless_call_in_c_is_ended_in_words(command: str) -> None:
     assert done.returncode == 4, done.stderr
     place, words = done.stderr.splitlines()
     assert place.rstrip() == "<stdin>:2:1" and words == WORDS
+
+
+@LINUX
+def test_an_endless_parser_is_ended_in_words() -> None:
+    given = [sys.executable, "-c", PARSER, "run", "--timeout", "0.1"]
+    done = subprocess.run(given, input=PROGRAM, capture_output=True, text=True, timeout=100)
+    place, words = done.stderr.splitlines()
+    assert (done.returncode, place.rstrip()) == (4, "<stdin>:1:1")
+    assert words == WORDS.replace("1 second", "0.1 seconds")
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers with signals")

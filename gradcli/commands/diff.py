@@ -152,6 +152,7 @@ def _requests(
     files = list(asked.files)
     first = opened(files[0] if files else None, common.max_source)
     second = opened(files[1], common.max_source) if len(files) > 1 else first
+    env.program = first  # whose name a limit tells that is reached before both run
     for program in (first, second):
         env.spare(program.path)
     found = []

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from .. import progress
-from ..deadline import deadline
+from ..deadline import deadline, last_place
 from ..defects import message_of, notes_of
 from ..diagnostics import Diagnostic, ExitStatus, Label, LimitReached, ProgramError, Span, noted
 from ..ending import keep, why_unwritable
@@ -285,13 +285,12 @@ def _usage(message: str, advice: str) -> Diagnostic:
 
 
 def _limited(env: Environment, error: LimitReached) -> Diagnostic:
-    """A limit that was reached before the program ran or after it."""
-    name = "" if env.program is None else env.program.name
-    place = _place_in_progress()
-    if place is None:
-        return error.told(name)
-    line, column = place
-    return error.told(name, Label(Span(line, column, line, column + 1), "", primary=True))
+    """A limit that was reached before the program ran or after it, at what ran last."""
+    if env.program is None:
+        return error.told("")
+    line, column = _place_in_progress() or last_place() or (1, 1)
+    label = Label(Span(line, column, line, column + 1), "", primary=True)
+    return error.told(env.program.name, label)
 
 
 def _so_far(seconds: float) -> str:

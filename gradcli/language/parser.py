@@ -8,9 +8,12 @@ import sys
 import warnings
 from collections.abc import Iterator
 
+from ..memory import left
+
 # Before 3.12 the parser looks for the place of each field of an f-string from its start: a text
 # with a million fields takes an hour. So many characters it passes in some seconds.
 MOST_PASSED = 2_000_000_000
+LITTLE = 64 << 20  # bytes: more than a text needs that is too deep for the parser
 SHORT = 10_000  # characters of an f-string that are never too many
 _LONG_FSTRING = re.compile(r"""(?i)(?:rf|fr|f)("{3}|'{3})""")
 
@@ -54,7 +57,7 @@ class Held:
         self.before, self.much = _peak(), (32 << 20) + 4 * len(text)
 
     def is_much(self) -> bool:
-        return _peak() - self.before > self.much
+        return _peak() - self.before > self.much or left() < LITTLE
 
 
 def _peak() -> int:

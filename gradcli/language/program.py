@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -146,10 +147,10 @@ def _checked(source: Source, limits: SourceLimits) -> tuple[list[ast.stmt], Chec
         from .expectations import woven
 
         return _read(source, limits, iter([woven(source, _parsed_piece(source, source.text))]))
-    try:
+    with suppress(_Cut):
         return _read(source, limits, _pieces(source))
-    except _Cut:
-        return _read(source, limits, iter([_parsed_piece(source, source.text)]))
+    # Not while the error is at hand: it holds all pieces that were parsed.
+    return _read(source, limits, iter([_parsed_piece(source, source.text)]))
 
 
 def _read(
@@ -188,10 +189,17 @@ def _pieces(source: Source) -> Iterator[list[ast.stmt]]:
     start, size = 0, max(CHUNK_LINES, len(lines) // CHUNKS)
     while start < len(lines):
         end = _chunk_end(lines, start + size)
+        text = "\n".join(lines[start:end]) + "\n"
+        source.comes_to(text, start)
+        held = Held(text)
         # Blank lines in front keep the line numbers; Python's tokenizer passes one in 15 ns.
         try:
-            piece = parsed("\n" * start + "\n".join(lines[start:end]) + "\n")
-        except (SyntaxError, RecursionError, MemoryError, ValueError):
+            piece = parsed("\n" * start + text)
+        except (SyntaxError, RecursionError, ValueError):
+            raise _Cut from None
+        except MemoryError:
+            if held.is_much():
+                raise
             raise _Cut from None
         yield piece
         start = end
@@ -214,6 +222,7 @@ def _chunk_end(lines: list[str], end: int) -> int:
 
 
 def _parsed_piece(source: Source, text: str) -> list[ast.stmt]:
+    source.comes_to(text)
     held = Held(text)
     try:
         return parsed(text)
@@ -261,6 +270,18 @@ def _deepest(source: Source) -> Span:
         line = max(range(len(source.lines)), key=lambda number: len(source.lines[number]))
         place = source.line_starts[line]
     return source.span_at(place)
+
+
+def place_reached(source: Source, error: BaseException) -> Span:
+    """Where `parse` was when it ran into a limit: at a node, or in what Python's parser had."""
+    place, trace = source.reached, error.__traceback__
+    while trace is not None:
+        names = trace.tb_frame.f_locals
+        for node in (names.get("node"), names.get("statement")):
+            if hasattr(node, "lineno"):
+                place = source.span_of(node)
+        trace = trace.tb_next
+    return place
 
 
 # ---------------------------------------------------------------- names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +25,8 @@ class Source:
         self.name = name
         self.notes: tuple[str, ...] = ()  # what of the file is not in the program
         self.expectations: tuple[Any, ...] = ()  # `# expect:` comments, if asked for
+        self.mark: Callable[[int, int], None] | None = None  # is told how far parsing has come
+        self.reached = Span(1, 1, 1, 2)  # that place
         self._ascii = self.text.isascii()
 
     @classmethod
@@ -125,6 +128,22 @@ class Source:
         first = self.line(span.line)[span.column - 1 :]
         between = self.lines[span.line : span.end_line - 1]
         return "\n".join([first, *between, self.line(span.end_line)[: span.end_column - 1]])
+
+    def comes_to(self, piece: str, before: int = 0) -> None:
+        """Parsing has come to a piece of the text, with so many lines before it.
+
+        Python's parser knows no place until it is done: the piece begins it, or the one line that
+        is more than half of the piece.
+        """
+        middle = len(piece) // 2
+        start, end = piece.rfind("\n", 0, middle) + 1, piece.find("\n", middle)
+        if end < 0:
+            end = len(piece)
+        if 2 * (end - start) > len(piece):
+            before += piece.count("\n", 0, start)
+        self.reached = Span(before + 1, 1, before + 1, 2)
+        if self.mark is not None:
+            self.mark(before + 1, 1)
 
     def too_deep(self, words: str, span: Span) -> ProgramError:
         """The limit of nesting, ours or that of Python's parser."""

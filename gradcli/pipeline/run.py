@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..diagnostics import LimitReached, ProgramError
-from ..language.program import Program, SourceLimits, parse
+from ..deadline import reading
+from ..diagnostics import Label, LimitReached, ProgramError
+from ..language.program import Program, SourceLimits, parse, place_reached
 from ..language.source import Source
 from .request import Ran, Request
 
@@ -68,4 +69,14 @@ def program_of(request: Request) -> Program:
             LimitReached(f"limit of {most:,} bytes of source", "--max-source").told(request.name)
         )
     limits = SourceLimits(max_source=most, expectations=request.expectations)
-    return parse(Source.from_bytes(request.data, request.name), limits)
+    source = Source.from_bytes(request.data, request.name)
+    source.mark = reading(request.name)
+    try:
+        return parse(source, limits)
+    except (LimitReached, MemoryError) as error:
+        limit = LimitReached(f"limit of {request.limits.max_memory:,} bytes", "--max-memory")
+        if isinstance(error, LimitReached):
+            limit = LimitReached(error.limit, error.option)
+        place = Label(place_reached(source, error), "", primary=True)
+    del source  # what was parsed goes: whoever tells the limit needs some memory
+    raise ProgramError(limit.told(request.name, place))

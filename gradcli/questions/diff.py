@@ -5,9 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import TracebackType
 
-from ..diagnostics import Diagnostic, LimitReached, ProgramError
+from ..deadline import last_place
+from ..diagnostics import Diagnostic, Label, LimitReached, ProgramError, Span
 from ..ending import keep
+from ..engine.origin import current_place
 from ..engine.run_state import as_new
 from ..language.interpreter import Outcome
 from ..numerics.random import draws
@@ -15,12 +18,12 @@ from ..numerics.twister import DEFAULT_SEED
 from ..pipeline.live import seed_torch
 from ..pipeline.request import Ran, Request
 from ..recording import collect as collecting
-from ..recording.facts import Report
+from ..recording.facts import NodeFact, Report, TensorFact
 from ..recording.facts.diff import DifferenceFact, DiffReport, SideFact, StepFact
 from ..recording.sides import AnyTensor
 from .check.numeric.tape import recording
 from .diff_digits import by_line
-from .diff_facts import Comparison, Tolerance, paired, parting
+from .diff_facts import Comparison, Steps, Tolerance, paired, parting
 from .diff_trail import Made, Trail
 from .graph import place_reader
 from .trace import Options, recorded, trace_report
@@ -40,22 +43,35 @@ def compared(
     second, report_b, steps_b = _run(b, single)
     if _stopped(second):
         return None, second
-    comparison = Comparison(report_a, report_b, tolerance)
+    with _told_with(a):
+        steps = steps_a, steps_b
+        return _side_by_side(
+            (first, second), (report_a, report_b), steps, settings, tolerance
+        ), first
+
+
+def _side_by_side(
+    runs: tuple[Ran, Ran], reports: tuple[Report, Report], steps: tuple[Steps, Steps],
+    settings: tuple[str, str], tolerance: Tolerance,
+) -> DiffReport:  # fmt: skip
+    """What differs in two runs that came to their ends."""
+    (first, second), (a, b) = runs, (runs[0].request, runs[1].request)
+    comparison = Comparison(*reports, tolerance)
     found = (*_ends(first, second), *comparison.differences())
     if tolerance.types and tolerance.devices:
-        found = (*found, *_printed(report_a, report_b))
+        found = (*found, *_printed(*reports))
     sides = [
         SideFact(ran.request.name, said, ran.request.device, ran.request.dtype or "float32",
                  len(report.tensors), len(report.nodes), report.error, ran.text)
-        for ran, report, said in ((first, report_a, settings[0]), (second, report_b, settings[1]))
+        for ran, report, said in zip(runs, reports, settings, strict=True)
     ]  # fmt: skip
     first_of_all = comparison.first(found)
     if found:
         exact = a.engine == b.engine
-        first_of_all = parting(steps_a, steps_b, tolerance, exact=exact) or first_of_all
+        first_of_all = parting(*steps, tolerance, exact=exact) or first_of_all
     types = sides[0].dtype, sides[1].dtype
-    digits = by_line(paired(steps_a, steps_b, exact=a.engine == b.engine), types)
-    return DiffReport(sides[0], sides[1], found, first_of_all, comparison.same(), digits), first
+    digits = by_line(paired(*steps, exact=a.engine == b.engine), types)
+    return DiffReport(sides[0], sides[1], found, first_of_all, comparison.same(), digits)
 
 
 def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, ...]]:
@@ -83,10 +99,23 @@ def _told_with(request: Request) -> Iterator[None]:
     try:
         yield
     except LimitReached as error:
-        raise ProgramError(error.told(request.name)) from None
-    except MemoryError:
+        raise ProgramError(error.told(request.name, _place(error.__traceback__))) from None
+    except MemoryError as error:
         limit = LimitReached(f"limit of {request.limits.max_memory:,} bytes", "--max-memory")
-        raise ProgramError(limit.told(request.name)) from None
+        raise ProgramError(limit.told(request.name, _place(error.__traceback__))) from None
+
+
+def _place(trace: TracebackType | None) -> Label:
+    """The tensor, node or operation that was looked at; else where the run had come to."""
+    line, column = current_place() or last_place() or (1, 1)
+    while trace is not None:
+        for value in trace.tb_frame.f_locals.values():
+            if isinstance(value, TensorFact | StepFact) and value.line is not None:
+                line, column = value.line, 1
+            elif isinstance(value, NodeFact) and value.place is not None:
+                line, column = value.place.line, value.place.column
+        trace = trace.tb_next
+    return Label(Span(line, column, line, column + 1), "", primary=True)
 
 
 def with_parameters(outcome: Outcome, kind: type) -> Outcome:

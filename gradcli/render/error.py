@@ -36,7 +36,8 @@ def text(diagnostic: Diagnostic, source: str | None, look: Look) -> Terminal:
     if source is not None and ".ipynb" in diagnostic.file:
         diagnostic = in_cells(diagnostic, source.split("\n"))
     if diagnostic.labels and source is not None:
-        lines.extend(frame(diagnostic, source.split("\n"), look))
+        last = max(label.span.end_line for label in diagnostic.labels)
+        lines.extend(frame(diagnostic, source.split("\n", last), look))  # no line after it is shown
     elif diagnostic.file not in ("", "<input>"):
         lines.append((cell(_position(diagnostic), "note"),))
     advice = [line for said in diagnostic.notes for line in note(said, look)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from ...deadline import deadline
+from ...deadline import deadline, last_place
 from ...defects import message_of
 from ...diagnostics import Diagnostic, ExitStatus, LimitReached, ProgramError, noted
 from ...opening import SUFFIX, DeviceMissing, UsageError, is_excluded, opened
@@ -159,10 +159,12 @@ def checked_within(place: Place, wishes: Wishes) -> FileCheck:
     except UsageError as error:
         return _unusable(place, error, ExitStatus.USAGE)
     except LimitReached as error:
-        return defect(place.name, f"LimitReached: {error}", ExitStatus.LIMIT_REACHED)
+        at = last_place()
+        return defect(place.name, f"LimitReached: {error}", ExitStatus.LIMIT_REACHED, at=at)
     except MemoryError:
         message = f"LimitReached: the limit of {limits.max_memory:,} bytes is reached; --max-memory"
-        return defect(place.name, f"{message} raises it", ExitStatus.LIMIT_REACHED)
+        status, at = ExitStatus.LIMIT_REACHED, last_place()
+        return defect(place.name, f"{message} raises it", status, at=at)
     except Exception as error:
         return defect(place.name, f"InternalError: {message_of(error)}", ExitStatus.DEFECT)
 
