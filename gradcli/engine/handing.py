@@ -26,7 +26,17 @@ def receive(node: Node, number: int, value: Any, ready: Ready) -> None:
 
 def hand_on(node: Node, results: Sequence[Any], ready: Ready) -> None:
     """Hands a node's results to the nodes that its edges lead to."""
-    numbers = None if node.rest is None else node.rest.numbers
+    if node.rest is None:
+        for edge, value in zip(node.edges, results, strict=True):
+            if edge is not None:
+                held = edge.buffer
+                if held is None:
+                    edge.buffer = value
+                    ready[edge.sequence] = edge
+                else:
+                    receive(edge, 0, value, ready)
+        return
+    numbers = node.rest.numbers
     for place, edge in enumerate(node.edges):
         if edge is not None:
             receive(edge, 0 if numbers is None else numbers[place], results[place], ready)

@@ -186,7 +186,7 @@ class Flow(Listener):
             else:
                 self.shadow.pop(name, None)
         elif is_tensor(value) and not self.passes.running:
-            if not self._is_known(value) and node_of(value) is None and value._base is not None:
+            if node_of(value) is None and value._base is not None and not self._is_known(value):
                 self._made(node, value, (self.value_of(value._base),))  # a part, unpacked
             number = self.value_of(value)
             if scope is None:
@@ -299,7 +299,8 @@ class Flow(Listener):
         made_by = node_of(tensor)
         function = None if made_by is None else mark_of(made_by)
         live = self.nodes.above(made_by) if made_by is not None else ()
-        dead = [source for source in sources if source not in live]
+        sources = tuple(sources)
+        dead = [] if sources == live else [source for source in sources if source not in live]
         if node is None:
             base = tensor._base if function is None else None
             if base is not None and base is not tensor:

@@ -27,15 +27,41 @@ class Outputs:
         held = self.of_node.get(id(mark))
         if held is None or held[0]() is not mark:
             held = (ref(mark), None, None)
-        reference, first, others = held
         if output_nr:
-            others = {**(others or {}), output_nr: number}
+            others = {**(held[2] or {}), output_nr: number}
+            self.of_node[id(mark)] = (held[0], held[1], others)
         else:
-            first = number
-        self.of_node[id(mark)] = (reference, first, others)
+            self.of_node[id(mark)] = (held[0], number, held[2])
 
     def above(self, made_by: Any) -> tuple[int, ...]:
         """The values known already from which a node's gradient path starts."""
+        next_to = self._next_to(made_by)
+        return self._walked(made_by) if next_to is None else next_to
+
+    def _next_to(self, made_by: Any) -> tuple[int, ...] | None:
+        """Those, where each edge leads to one, as most do in a graph of ours; else None."""
+        if made_by.__class__ is not Node or made_by.rest is not None:
+            return None
+        found: tuple[int, ...] = ()
+        edge: Any
+        for edge in made_by.edges:
+            if edge.__class__ is Node:
+                held = self.of_node.get(id(edge))
+                if held is None or held[1] is None or held[0]() is not edge:
+                    return None
+                value = held[1]
+            elif edge is None:
+                continue
+            elif is_end(edge):
+                value = self.leaf(edge.variable)
+            else:
+                return None
+            if value not in found:
+                found += (value,)
+        return found
+
+    def _walked(self, made_by: Any) -> tuple[int, ...]:
+        """The same for any node, however far they are."""
         found: dict[int, None] = {}
         known, pending, seen = self.of_node, [made_by], {id(made_by)}
         for node in pending:

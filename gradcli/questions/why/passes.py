@@ -11,6 +11,7 @@ from weakref import ref
 import numpy
 
 from ...engine.mode import state
+from ...engine.node import Node
 from ...engine.observer import OfNodes
 from ...recording import passes as recorded
 from ...recording.modules import is_module
@@ -37,6 +38,7 @@ DETAILED = 32  # of the last ones, those whose gradients are kept at every node,
 LATEST, LARGE = 4, 2**20  # of passes with more bytes than this, fewer are kept so
 HEAVY = 512 * 2**20  # so many bytes hold them
 RECORD = 400  # bytes for a node
+WITHIN = frozenset({type(None), numpy.float32, numpy.float64})  # results whose bytes it covers
 ENTRIES = 256  # of one tensor's .grad
 FOLLOWED = 10_000  # leaves whose first values are kept
 SMALL = 65_536  # elements of a gradient that is copied
@@ -92,7 +94,8 @@ class Pass:
     """What the nodes of a pass were given and gave on, beside what the recording knows of it."""
 
     __slots__ = (
-        "known", "roots", "step", "nodes", "gradients", "_applied", "sweep", "hooks", "bytes",
+        "known", "roots", "step", "nodes", "gradients", "_applied", "ran", "sweep", "hooks",
+        "bytes",
     )  # fmt: skip
 
     def __init__(self, one: recorded.Pass, roots: Sequence[int], step: int) -> None:
@@ -102,6 +105,7 @@ class Pass:
                       ((root, node_of(root)) for root in one.roots)]  # fmt: skip
         self.gradients = list(one.gradients)
         self._applied: dict[int, Applied] | None = {}
+        self.ran: list[tuple[Any, ...]] = []  # the fields of `Applied`, for when somebody asks
         self.sweep: Sweep | None = None
         self.hooks: list[Hooked] = []
         self.bytes = 0
@@ -109,15 +113,21 @@ class Pass:
     @property
     def applied(self) -> dict[int, Applied] | None:
         """Its nodes as they ran; None where they were given up."""
-        if self.sweep is not None and self._applied is not None:
+        if self._applied is None:
+            return None
+        if self.sweep is not None:
             sweep, self.sweep = self.sweep, None
             for node, grads, results in sweep.steps():
-                self._applied[id(node)] = Applied(node, grads, results, None, sweep.saved(node))
+                self.ran.append((node, grads, results, None, sweep.saved(node)))
+        for facts in self.ran:
+            self._applied[id(facts[0])] = Applied._make(facts)
+        self.ran.clear()
         return self._applied
 
     def forget(self) -> None:
         """The gradients are given up."""
         self._applied = self.sweep = None
+        self.ran.clear()
 
     @property
     def is_held(self) -> bool:
@@ -138,8 +148,7 @@ class Passes(Spectator):
 
     __slots__ = (
         "flow", "passes", "numbers", "running", "entries", "registered_at", "first_bad", "refusals",
-        "saved", "shapeless", "bytes", "optimizers", "started_with",
-        "given",
+        "shapeless", "bytes", "optimizers", "started_with", "given",
     )  # fmt: skip
 
     def __init__(self, flow: Flow, recording: Recording) -> None:
@@ -152,7 +161,6 @@ class Passes(Spectator):
         self.first_bad: Pass | None = None
         self.refusals: list[tuple[ast.AST, int]] = []
         self.shapeless: list[tuple[ast.AST, int]] = []
-        self.saved: Any = None
         self.optimizers = recording.optimizers
         self.started_with: dict[int, Any] = {}  # values at the first gradient, where some optimize
         self.bytes = 0
@@ -199,6 +207,7 @@ class Passes(Spectator):
     def began(self, one: recorded.Pass) -> None:
         flow = self.flow
         made = Pass(one, [flow.value_of(root) for root in one.roots], len(flow.steps))
+        flow.last_return = None
         self.running += 1
         self.passes.append(made)
         if len(self.passes) > DETAILED:
@@ -208,23 +217,17 @@ class Passes(Spectator):
         if len(self.passes) > FIRST + LAST and self.passes[FIRST] is not self.first_bad:
             del self.passes[FIRST]
 
-    def arrived(self, node: Any, grads: tuple[Any, ...]) -> None:
-        self.flow.last_return = None
-        self.saved = saved_by(node)
-
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
-        current = self.passes[-1]
-        if not current.is_held:
-            return
-        size = RECORD
-        for value in results:
-            size += getattr(value, "nbytes", 0)
-        if not self._has_room(current, size):
-            return
-        assert current.applied is not None
-        returned = self.flow.last_return if users_class(node) else None
-        facts = (node, grads, tuple(results), returned, self.saved)
-        current.applied[id(node)] = tuple.__new__(Applied, facts)
+        current, returned = self.passes[-1], None
+        if node.__class__ is not Node and users_class(node):
+            returned, self.flow.last_return = self.flow.last_return, None
+        if current.is_held:
+            size = RECORD
+            for value in results:
+                if value.__class__ not in WITHIN:
+                    size += value.nbytes
+            if self._has_room(current, size):
+                current.ran.append((node, grads, tuple(results), returned, saved_by(node)))
 
     def _has_room(self, current: Pass, size: int) -> bool:
         """Whether so much more of a pass may be held; older ones make room for it."""
@@ -274,6 +277,7 @@ class Passes(Spectator):
             if last is not None and is_module(last.node) and hasattr(hook, "__self__"):
                 origin, hook = last.origin, last.hook  # how a module's hook reaches the node
             current.hooks.append(Hooked(node, origin, hook, before, after))
+        self.flow.last_return = None  # what comes now is no return of the hook's
 
     def over(self, one: recorded.Pass, freed: list[Any]) -> None:
         self.running -= 1

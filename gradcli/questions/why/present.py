@@ -87,8 +87,9 @@ def _fine(case: Case) -> Finding:
 def _hidden(case: Case) -> Step | None:
     """The first value on the way to what went back last that is not finite."""
     passes = case.passes.passes
-    if not passes:
+    wrong = [step for step in case.flow.steps if step.bad]
+    if not passes or not wrong:
         return None
     between = case.along([case.value], live_only=True) & case.behind(passes[-1].roots)
-    wrong = (step for step in case.flow.steps if step.bad and step.out in between)
-    return next((step for step in wrong if case.is_here(step.node)), None)
+    here = (step for step in wrong if step.out in between and case.is_here(step.node))
+    return next(here, None)
