@@ -385,3 +385,51 @@ def test_a_warning_has_its_line_and_names_a_command(home: Path) -> None:  # noqa
     assert first.startswith("p.expr:5: UserWarning: The .grad attribute of a Tensor that is not a")
     assert advice == "help: gradcli trace p.expr --retain-grad all"
     assert gradcli("run", "-q", "p.expr").stderr == ""
+
+
+def test_constants_have_the_values_that_were_used() -> None:
+    """Not those of the end; a number is no row, and F.linear's weight is no constant."""
+    text = """\
+x, w = torch.tensor([1., 2.]), torch.tensor([[3., 4.]], requires_grad=True)
+t, total = torch.tensor(0.5), 0
+for i in range(3):
+    t = t + 1
+    total = total + F.linear(x, w, None).sum() * t
+total.backward()
+x += 5
+"""
+    found = report(text).constants
+    assert [(one.text, one.value) for one in found if not one.shape] == [
+        ("t", "tensor(3.5000)"), ("t", "tensor(2.5000)"), ("t", "tensor(1.5000)"),
+    ]  # fmt: skip
+    assert {(one.text, one.value) for one in found if one.shape} <= {("x", "tensor([1., 2.])")}
+    layer = "x, w, b = torch.ones(1, 2), torch.ones(1, 2).requires_grad_(), torch.ones(1)\n"
+    found = report(f"{layer}y = F.linear(x, w, b)\ny.backward()\n").constants
+    assert [one.text for one in found] == ["b", "x"]
+
+
+def test_leaves_have_the_line_that_made_them() -> None:
+    """Wherever they are kept, and whoever is given them."""
+    text = """\
+held, made = {}, []
+held["w"] = torch.tensor(1., requires_grad=True)
+made.append(torch.ones(()).requires_grad_())
+made += [
+    torch.tensor(2., requires_grad=True),
+    torch.tensor(3., requires_grad=True),
+]
+def new(value):
+    return torch.tensor(value, requires_grad=True)
+v = new(4.)
+held["p"] = nn.Parameter(torch.ones(()))
+y = torch.tensor(6.)
+y.requires_grad_()
+made.append(y * 2)
+loss = sum(made) * held["w"] * v * held["p"]
+loss.backward()
+"""
+    lines = {fact.name: fact.line for fact in report(text).tensors}
+    assert lines == {
+        "held['w']": 2, "made[0]": 3, "made[1]": 5, "made[2]": 6, "v": 9, "held['p']": 11,
+        "y": 12, "made[3]": 14, "loss": 15,
+    }  # fmt: skip

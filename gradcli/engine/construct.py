@@ -141,6 +141,8 @@ def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy:
     array = _on(array, kind, copy)
     out = plain(array[()] if copy and array.ndim == 0 and kind.xp is numpy else array, kind)
     out._requires_grad = bool(requires_grad)
+    if requires_grad and state.observer is not None:
+        state.observer.required(out)
     return out
 
 
@@ -369,6 +371,8 @@ def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
         data = formatted(data, like._data, arguments.get("memory_format"))
     out = plain(data, kind)
     out._requires_grad = requires_grad
+    if requires_grad and state.observer is not None:
+        state.observer.required(out)
     return out
 
 

@@ -53,6 +53,14 @@ class Observer:
         """An operation of a library made this node on its way; `value` is None where nobody saw
         what it made."""
 
+    def used(self, node: Any, inputs: Sequence[Any], changed: Any) -> None:
+        """A node was made, and some of its inputs take no gradient: these are the arguments of its
+        row, of another library's node the inputs in the order of its edges. `changed` is its
+        result, which of an operation in place is an input with new values."""
+
+    def required(self, tensor: Any) -> None:
+        """A leaf was made that requires grad, or a tensor was asked to."""
+
     def changed(self, tensor: Any) -> None:
         """A tensor was given new values in place."""
 

@@ -119,6 +119,8 @@ def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any
         pack_node(node)
     observer = state.observer
     if observer is not None:
+        if None in node.edges:
+            observer.used(node, arguments, outs[0])
         for out in outs:
             observer.made(out)
     if state.recorder is not None:

@@ -225,6 +225,8 @@ class Tensor(Values, metaclass=Named):
             if self._meta is not None:
                 set_mark(self, value)
             self._requires_grad = value or mark_of_base(self)
+            if value and state.observer is not None:
+                state.observer.required(self)
 
     def _refuse_inference(self) -> None:
         if self.is_inference() and not state.inference:

@@ -258,10 +258,13 @@ class Recorder:
         for tensor, version in before:
             if not tensor.is_inference() and tensor._version != version:
                 self._changed(tensor)
-        self._made(result)
-        if self.on_switched is not None and (
-            name == "requires_grad_" or function == self.setters["requires_grad"]
-        ):
+        if self._made(result):
+            self._used(name, result, args)
+        switching = name == "requires_grad_" or function == self.setters["requires_grad"]
+        leaf = args[0] if switching else result
+        if isinstance(leaf, self.side.tensor) and leaf.requires_grad and leaf.is_leaf:
+            self.observer.required(leaf)
+        if self.on_switched is not None and switching:
             self.on_switched(state.origin, args[0], args[0].requires_grad)
         if self.on_operation is not None and self._is_untold(spot, name, args, result):
             with self.side.hands_off():
@@ -334,23 +337,42 @@ class Recorder:
             if value is None or (value.shape, value.dtype) == (tensor.shape, tensor.dtype):
                 self.observer.assigned(tensor, value)
 
-    def _made(self, result: Any, fresh: list[Any] | None = None) -> None:
-        """Tells the tensors of a result that are new in the graph."""
+    def _used(self, name: str, result: Any, args: tuple[Any, ...]) -> None:
+        """Tells the inputs of a new node, where the arguments are those that it has edges for."""
+        node = self.side.node(result)
+        edges = [edge for edge, _ in node.next_functions]
+        if None not in edges:
+            return
+        inputs = args
+        if len(args) == 1 and isinstance(args[0], (list, tuple)):
+            inputs = tuple(args[0])
+        elif name == "linear" and len(args) == 3:  # which calls addmm(bias, input, weight.t())
+            inputs = args[2], args[0], args[1]
+        inputs = inputs[: len(edges)]
+        kind = self.side.tensor
+        tracked = [isinstance(value, kind) and value.requires_grad for value in inputs]
+        if tracked == [edge is not None for edge in edges]:
+            self.observer.used(node, inputs, result)
+
+    def _made(self, result: Any, fresh: list[Any] | None = None) -> bool:
+        """Tells the tensors of a result that are new in the graph; whether it is one itself."""
         if isinstance(result, self.side.tensor):
             node = self.side.node(result)
             if node is None:
-                return
+                return False
             if self.label(node):
                 if fresh is not None:
                     fresh.append(node)
                 self.observer.made(result)
                 self._made_within(node)
-            elif fresh and any(node is one for one in fresh):  # one more output of it
+                return True
+            if fresh and any(node is one for one in fresh):  # one more output of it
                 self.observer.made(result)
         elif isinstance(result, (tuple, list)):
             fresh = [] if fresh is None else fresh
             for item in result:
                 self._made(item, fresh)
+        return False
 
     def _made_within(self, root: Any) -> None:
         """Tells what an operation made on its way: the weight that a linear layer transposes. Of

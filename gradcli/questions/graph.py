@@ -55,6 +55,9 @@ def collected(
     for entry in leaves:
         if entry.line is not None:  # an input was made nowhere
             made.setdefault(id(entry.tensor), entry.line)
+    if recording is not None:
+        for identity, line in recording.names.births():
+            made.setdefault(identity, line)
     found = collecting.collect(
         outcome.bindings, AnyTensor, lines=outcome.lines, place=places(outcome.program),
         values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
@@ -66,10 +69,17 @@ def collected(
     names = recording.names
     pairs = zip(found.tensors, found.held, strict=True)
     told = (
-        fact if fact.requires_grad else fact._replace(why_not=names.why_not(tensor))
+        _made_within(fact, found) if fact.requires_grad
+        else fact._replace(why_not=names.why_not(tensor))
         for fact, tensor in pairs
-    )
+    )  # fmt: skip
     return found._replace(tensors=tuple(told))
+
+
+def _made_within(fact: TensorFact, found: Collected) -> TensorFact:
+    """The result of an expression that a list holds has the expression's line, not the list's."""
+    place = None if fact.node is None or fact.is_leaf else found.nodes[fact.node].place
+    return fact if place is None or "[" not in fact.name else fact._replace(line=place.line)
 
 
 def numbering(outcome: Outcome, names: Names, roots: tuple[tuple[Any, int], ...]) -> dict[int, int]:

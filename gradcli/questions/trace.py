@@ -10,16 +10,18 @@ from ..memory import collector_held
 from ..options import EVERY_PASS
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
-from ..recording import collect as collecting
 from ..recording import operands, saved
 from ..recording.collect import Collected
+from ..recording.constants import constants
 from ..recording.facts import (
+    ConstantFact,
     FlowFact,
     PassFact,
     Report,
     RootFact,
     ShownPass,
 )
+from ..recording.facts.orders import DerivedFact
 from ..recording.facts.profile import ProfileFact
 from ..recording.passes import Frees, Pass
 from ..recording.profile import Profile
@@ -101,6 +103,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
         roots = tuple(root for each in chosen for root in shown.root_nodes(each))
         found = collected(outcome, texts=texts, roots=roots, recording=recording)
         names = names_of(found, outcome.bindings)
+        orders = derived(recording.orders, found)
         with outcome.again():  # functions of the program may unpack what is saved
             gone, inner = saved.freed(found, AnyTensor) if texts else (None, None)
         report = report._replace(
@@ -111,9 +114,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             shown=_shown(ran, one),
             flows=_flows(ran, one, found, options),
             passes=tuple(_passes(ran, chosen, found, options)),
-            constants=collecting.constants(found, operands.reader())
-            if texts or options.detail
-            else (),
+            constants=_constants(recording, found, orders) if texts or options.detail else (),
             freed=gone,
             saving=inner,
             backwards=tuple(recording.ends.backwards),
@@ -122,7 +123,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             profile=_profile(ran),
             ledger=ledger(ran, found, full=not texts),
             detail=_detail(ran, found, one, texts=texts) if options.detail else None,
-            derived=derived(recording.orders, found),
+            derived=orders,
             holders=holders(ran, found),
         )
     if ran.error is None:
@@ -130,6 +131,16 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
         report = report._replace(effects=effects(ran, one))
     report = _with_tables(ran, report, found, one, options.tables)
     return _without_values(report) if ran.missing else report
+
+
+def _constants(
+    recording: Recording, found: Collected, orders: tuple[DerivedFact, ...]
+) -> tuple[ConstantFact, ...]:
+    """Inputs without a gradient, with the values that they had when they were used."""
+    return constants(
+        found, operands.reader(), recording.constants, recording.names,
+        derived=frozenset(fact.node for fact in orders),
+    )  # fmt: skip
 
 
 def _detail(ran: Ran, found: Collected, one: Pass | None, *, texts: bool) -> DetailFact | None:

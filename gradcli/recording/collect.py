@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ..engine.node import Node
-from .facts import FEW, ConstantFact, Nested, NodeFact, Place, Spread, TensorFact
+from .facts import FEW, Nested, NodeFact, Place, Spread, TensorFact
 from .modules import attributes, is_module, named_buffers, named_parameters
 
 CONTAINERS = (list, tuple, dict)
@@ -378,28 +378,3 @@ class Inside:
             self.seen.add(id(value))
             for attribute, item in islice(held.items(), ITEMS):
                 yield f"{name}.{attribute}", item, True
-
-
-def constants(
-    collected: Collected, operands: Callable[[NodeFact], tuple[str, ...]], most: int = 2000
-) -> tuple[ConstantFact, ...]:
-    """Inputs without a gradient, where the program names them: the `a` of `w * a`."""
-    by_name = {fact.name: fact for fact in collected.tensors}
-    found = []
-    for node in collected.nodes:
-        if None not in node.next:
-            continue
-        words = operands(node)
-        for i, edge in enumerate(node.next):
-            if edge is not None or i >= len(words) or not words[i]:
-                continue
-            fact = by_name.get(words[i])
-            if fact is None and words[i].isidentifier():
-                continue  # a Python number: the expression tells it already
-            if fact is None or fact.requires_grad:
-                found.append(ConstantFact(node.id, i, words[i], None))
-            else:
-                found.append(ConstantFact(node.id, i, words[i], fact.text, fact.shape, fact.range))
-        if len(found) >= most:
-            break
-    return tuple(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -43,6 +43,8 @@ class Names(Spectator):
         self.most = PRUNED
         self.counts: dict[str, int] = {}
         self.held: dict[int, Held] = {}  # tensors without a grad_fn, by their identity
+        # Leaves that had no name yet when they were made, and their lines: params["w"] = ...
+        self.born: dict[int, tuple[ref[Any], int | None]] = {}
         self.inner: dict[str, Any] = {}  # modules and objects that only functions know
 
     def begin(self, machine: Any) -> None:
@@ -91,7 +93,7 @@ class Names(Spectator):
         if node_of(tensor) is not None or name.startswith("_"):
             return
         known = self.held.get(id(tensor))
-        line = current_line()
+        line = self.of_birth(tensor) or current_line()
         if known is not None and known.tensor() is tensor:
             if inside or not known.inside:
                 return
@@ -100,7 +102,30 @@ class Names(Spectator):
             why = "" if tensor.requires_grad else _why_not(tensor)
             self.held[id(tensor)] = Held(ref(tensor), name, line, inside, why)
 
+    def required(self, tensor: Any) -> None:
+        """A leaf was made, or a tensor was asked to be one."""
+        known = self.held.get(id(tensor))
+        named = known is not None and known.tensor() is tensor
+        if not named and self.of_birth(tensor) is None and len(self.born) < LEAVES:
+            self.born[id(tensor)] = ref(tensor), current_line()
+
+    def parameter(self, tensor: Any) -> None:
+        """A parameter was made."""
+        if tensor.requires_grad:
+            self.required(tensor)
+
     # ---- what it amounts to
+
+    def of_birth(self, tensor: Any) -> int | None:
+        """The line that made a leaf, where it had no name yet."""
+        known, line = self.born.get(id(tensor), (None, None))
+        return line if known is not None and known() is tensor else None
+
+    def births(self) -> Iterator[tuple[int, int]]:
+        """The same of all that are alive, by their identity."""
+        for identity, (tensor, line) in self.born.items():
+            if line is not None and tensor() is not None:
+                yield identity, line
 
     def called(self, node: Any) -> tuple[str, int] | None:
         """What the result of a node was called, and the how many-th of that name it was."""
@@ -117,6 +142,11 @@ class Names(Spectator):
         """Why a tensor that a name was bound to does not require grad; empty where nobody knows."""
         known = self.held.get(id(tensor))
         return known.reason if known is not None and known.tensor() is tensor else ""
+
+    def of_leaf(self, tensor: Any) -> str:
+        """What a tensor without a grad_fn was called; empty where nobody knows."""
+        known = self.held.get(id(tensor))
+        return known.name if known is not None and known.tensor() is tensor else ""
 
     @property
     def leaves(self) -> list[Named]:

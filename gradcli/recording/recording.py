@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from ..engine.observer import Observer
 from .buffers import BufferLog
+from .constants import Constants
 from .hook_log import HookLog
 from .ledger import Ledger
 from .lines import Lines, Modules
@@ -35,6 +36,7 @@ class Recording:
         self.passes = Passes(self.lines, self.spectators)
         self.ends = Ends()
         self.values = Values(self.passes, self.modules)
+        self.constants = Constants()
         self.hooks = HookLog(self.names, self.passes)
         self.ledger = Ledger(self.passes)
         self.buffers = BufferLog(self.passes)
@@ -52,7 +54,7 @@ class Recording:
 
     def hears_of_values(self) -> None:
         """The values of results, and what flowed in the passes that are kept."""
-        self.hears(self.modules, self.values)
+        self.hears(self.modules, self.values, self.constants)
 
     def find(self, kind: type[Part]) -> Part | None:
         """The part of this kind, where it heard of the run."""

@@ -158,9 +158,10 @@ class ConstantFact(NamedTuple):
     node: int
     edge: int
     text: str
-    value: str | None
+    value: str | None  # as it was when the node was made; None where it was not kept
     shape: tuple[int, ...] = ()
     range: Spread | None = None
+    numbers: Nested | None = None
 
 
 class BackwardFact(NamedTuple):

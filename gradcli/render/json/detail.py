@@ -44,6 +44,12 @@ def frames(report: Report) -> list[dict[str, Any]]:
 def constants(report: Report) -> list[dict[str, Any]]:
     """The inputs without a gradient that the program names."""
     return [
-        {"node": fact.node, "edge": fact.edge, "source": fact.text, "shape": fact.shape}
+        {
+            "node": fact.node,
+            "edge": fact.edge,
+            "source": fact.text,
+            "shape": fact.shape,
+            "value": fact.numbers,
+        }
         for fact in report.constants
     ]

@@ -8,11 +8,17 @@ from ..escape import Terminal
 from . import style
 from .geometry import LINE, PAD, TOP, Drawn, Picture, Strand, number, pieces
 
-HEAD = r"""\documentclass[tikz,border=4pt]{standalone}
+# A page of the picture's size: `standalone` does the same and is missing from small TeX systems.
+HEAD = r"""\documentclass{article}
+\usepackage[paperwidth=%sbp,paperheight=%sbp,margin=4bp]{geometry}
 \usepackage{textcomp}
 \usepackage{tikz}
+\pagestyle{empty}
+\setlength{\parindent}{0pt}
+\setlength{\topskip}{0pt}
 \begin{document}
 """
+BORDER = 12  # bp around the picture, and room for what TeX rounds
 STYLES = {"title": r"\bfseries ", "bad": r"\bfseries "}
 DASHES = {"zero": "dashed,", "none": "dotted,", "bad": "", "": ""}
 SIGNS = {
@@ -28,7 +34,8 @@ SIGNS = {
 def latex(picture: Picture, theme: str = "auto") -> Iterator[Terminal]:
     """The file."""
     colours = style.DARK if theme == "dark" else style.LIGHT
-    yield Terminal(HEAD)
+    paper = tuple(number(0.75 * size + BORDER) for size in (picture.width, picture.height))
+    yield Terminal(HEAD % paper)
     for name, colour in colours.items():
         yield Terminal(f"\\definecolor{{g{name}}}{{HTML}}{{{colour[1:].upper()}}}\n")
     yield Terminal(
