@@ -199,6 +199,10 @@ def called() -> Any:
         return app(parted(with_settings(line))[0], prog_name="gradcli", standalone_mode=False)
     except typer.Abort:
         return 130
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):
+            return 0  # typer says 1 of a reader that is gone
+        raise
 
 
 def misused(error: Exception) -> int | None:

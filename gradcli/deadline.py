@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 
 from .diagnostics import ExitStatus, LimitReached
-from .ending import interruptible
+from .interrupts import interruptible
 
 CLOCK = 10  # times the limit of work: how much time may go by
 LATER = 1.25  # times the limit: when the signal comes

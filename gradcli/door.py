@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 
-# Not `from . import ending`: that asks the library face first, which loads every operator.
-from .ending import begin, leave, unwritable
+# Not `from . import ...`: that asks the library face first, which loads every operator.
+from .interrupts import silent
 
-# As little as possible stands here: before `begin`, Ctrl-C ends in a traceback.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -27,6 +26,8 @@ def main() -> None:
     except KeyboardInterrupt:
         status = 130
     except OSError as error:
+        from .ending import unwritable
+
         status = unwritable(error)
     except (Exception, Defect) as error:
         status = _told(error)
@@ -54,6 +55,9 @@ def _told(error: BaseException) -> int:
 
 def process() -> None:
     """The command as a process of its own."""
+    silent()  # before anything else is loaded
+    from .ending import begin, leave
+
     begin()
     status: Any = 0
     try:

@@ -1,8 +1,7 @@
 """ending: how the command's own process begins and ends: all at once, and without a traceback.
 
 A graph is millions of objects and hardly a cycle. Nothing is collected on its own (the budget of
-the language starts a collection when memory grows), and nothing is taken apart at the end. Ctrl-C
-ends the process at once, but for a program that runs: there it is an error that cleans up.
+the language starts a collection when memory grows), and nothing is taken apart at the end.
 """
 
 from __future__ import annotations
@@ -10,14 +9,11 @@ from __future__ import annotations
 import errno
 import gc
 import os
-import signal
 import sys
 import warnings
 from contextlib import suppress
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import FrameType
+from .interrupts import silent
 
 _kept: list[object] | None = None  # None in a process that goes on afterwards
 
@@ -29,8 +25,6 @@ def begin() -> None:
     gc.disable()
     warnings.simplefilter("ignore")  # a program's own are told in words; NumPy's name our files
     sys.unraisablehook = _unheard
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _gone)
     for place, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             _stand_in(place, name)
@@ -38,17 +32,6 @@ def begin() -> None:
 
 def _unheard(unraisable: object) -> None:
     """A generator of the program that is given up after the run: nobody waits for its errors."""
-
-
-def _gone(number: int, frame: FrameType | None) -> None:
-    """Ctrl-C while nothing has to be cleaned up: modules are imported, or all is done."""
-    os._exit(130)
-
-
-def interruptible() -> None:
-    """From here on Ctrl-C is KeyboardInterrupt, if it ends the process so far."""
-    if signal.getsignal(signal.SIGINT) is _gone:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _stand_in(place: int, name: str) -> None:
@@ -75,8 +58,7 @@ def keep(*values: object) -> None:
 
 def leave(status: int) -> None:
     """Flushes what was written, and ends the process."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _gone)
+    silent()
     if sys.getprofile() is not None or sys.gettrace() is not None:
         sys.exit(status)  # whoever watches writes its answer at the end
     os._exit(_flushed(status))

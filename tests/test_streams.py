@@ -91,7 +91,8 @@ class Finder:
 sys.meta_path.insert(0, Finder())
 door.process()
 """
-LOADED = ["gradcli.reading", "gradcli.commands.run", "gradcli.options", "numpy", "numpy.linalg",
+LOADED = ["gradcli.ending", "gradcli.reading",
+          "gradcli.commands.run", "gradcli.options", "numpy", "numpy.linalg",
           "gradcli.operators", "gradcli.pipeline.run", "gradcli.pipeline.running",
           "gradcli.language.interpreter"]  # fmt: skip
 
@@ -174,3 +175,13 @@ def test_what_python_takes_is_taken() -> None:
     text += "w = W()\nprint(1, 'a', sep='-', file=w)\nprint(w.got, file=None)\n"
     done = gradcli("run", stdin=text)
     assert (done.returncode, done.stdout) == (0, "['1', '-', 'a', '\\n']\n"), done.stderr
+
+
+@pytest.mark.parametrize("words", ["--version", "--help", "trace --help", "help why"])
+def test_a_reader_of_help_that_is_gone(words: str) -> None:
+    ours, its = os.pipe()
+    os.close(ours)
+    line = [sys.executable, "-m", "gradcli", *words.split()]
+    done = subprocess.run(line, stdout=its, stderr=subprocess.PIPE, check=False)
+    os.close(its)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -28,8 +28,8 @@ from .mode import state
 from .node import AccumulateGrad, CustomNode, Node
 from .observer import OfNodes
 from .ready import Ready
-from .reshaped import all_fitted, fitted, is_kept
-from .saved import look_through
+from .reshaped import all_fitted, is_kept, started
+from .saved import check_attached, look_through
 from .tensor import Tensor, plain, write_into
 from .tensor_type import contiguous_format
 
@@ -86,7 +86,7 @@ class Walk:
             elif gradient._kind is not root._kind:
                 value = catalogue.methods["to"](gradient, root._kind.dtype)
             if state.reshaped:
-                value = fitted(node, value, place)
+                value = started(node, value, place)
             if only or self.executes(node):
                 self._receive(node, root._output_nr, value)
                 self._delivered(node)
@@ -279,6 +279,7 @@ class Walk:
         """The node's own work, as far as this pass asks for it."""
         if node in self.asked:
             edges, asked = node.edges, self.asked[node]
+            check_attached(node)  # while all its edges are there
             node.edges = asked
             try:
                 results = self._worked(node, grads)

@@ -41,6 +41,17 @@ def fitted(edge: Node, value: Any, place: int, start: str = "") -> Any:
     return summed if isinstance(value, Tensor) else summed._data
 
 
+def started(node: Node, value: Any, place: int) -> Any:
+    """The same for the gradient that a pass starts with: what a leaf is given there is held by
+    the pass too, so PyTorch never takes it as it is."""
+    fits = fitted(node, value, place)
+    if fits is value or not isinstance(node, AccumulateGrad):
+        return fits
+    shape = tuple(node.variable.shape)
+    spread = catalogue.methods["expand"](as_tensor(fits), shape)
+    return spread if isinstance(value, Tensor) else spread._data
+
+
 def is_kept(new: Tensor, leaf: Tensor) -> bool:
     """Does PyTorch take this gradient of another shape as it is? It compares strides alone, and
     behind those of a leaf that lost dimensions it reads what they were."""

@@ -91,6 +91,22 @@ def _check_one(node: Node, value: Any, expected: int, place: int, in_graph: bool
         raise _damaged(node, node.origin, name, value, version, expected)
 
 
+def check_attached(node: Node) -> None:
+    """Raises if an input that a node saved was detached in place since.
+
+    PyTorch's node unpacks what it saved also where no gradient is asked of it.
+    """
+    if node.__class__ is not Node or isinstance(node.saved, Freed):
+        return
+    for name in held_names(node):
+        place = node.row.saved_keys.index(name)
+        value = node.saved[place]
+        version = getattr(getattr(value, "_storage", None), "version", 0)
+        if version.__class__ is DetachedVersion:
+            if _expected(node, place).__class__ is not DetachedVersion:
+                _check_attached(node, value, place)
+
+
 def _check_attached(node: Node, value: Any, place: int) -> None:
     """Raises if a saved input was a result then and is none now."""
     ordered = [p.name for p in node.row.tensors if p.name in node.row.differentiable]

@@ -35,7 +35,7 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "output|error",
-        r"(Backward\d|CopySlices)' object is not callable",
+        r"(Backwards?\d?|CopySlices)' object is not callable",
         "a node can't be called: nothing runs one node outside of a pass here",
     ),
     Known("version", r"version of g\d", "the same, of what torch.autograd.grad returns"),
@@ -260,6 +260,30 @@ KNOWN: tuple[Known, ...] = (
         "",
         "a tensor of inference mode and one of another kind trade their memory through .data",
         r"inference_mode(.|\n)*\.data",
+    ),
+    Known(
+        "error|output",
+        "Setting requires_grad=True on inference tensor",
+        "the same: whether it may require a gradient is asked of the one or of the other",
+        r"inference_mode(.|\n)*\.data",
+    ),
+    Known(
+        "error|output",
+        "INTERNAL ASSERT FAILED",
+        "PyTorch complains about a state of its own that it takes for impossible",
+    ),
+    Known(
+        "(grad )?graph|node",
+        "CopySlices|#",
+        "what hooks packed of a view that is changed in place: PyTorch's node leads to the view "
+        "itself, here it leads to what changed it",
+        r"saved_tensors_hooks(.|\n)*create_graph",
+    ),
+    Known(
+        "(grad )?value|output",
+        r"-?(0\.0|inf)",
+        "the zeros of softshrink: PyTorch's vectors make 0, and what is left behind them -0",
+        "softshrink",
     ),
     Known(
         "error|output",

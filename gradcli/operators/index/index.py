@@ -83,6 +83,8 @@ def _check_bounds(index: Any, number: int, length: int) -> None:
         return
     low, high = int(index.min()), int(index.max())
     if low < -length or high >= length:
+        if not length:
+            raise IndexError("index is out of bounds for dimension with size 0")
         wrong = index[(index < -length) | (index >= length)].ravel()
         raise IndexError(
             f"index {int(wrong[0])} is out of bounds for dimension {number} with size {length}"

@@ -14,10 +14,12 @@ from .scatter import gather
 # ---- flat positions
 
 
-def _check_flat(self: Any, index: Any) -> None:
+def _check_flat(self: Any, index: Any, empty: str = "take(): tried to take from") -> None:
     count, array = self.numel(), index._data
     if index.dtype.name not in ("int64",):
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.word}")
+    if not count and array.size:
+        raise IndexError(f"{empty} an empty tensor")
     if array.size and (int(array.min()) < -count or int(array.max()) >= count):
         wrong = array[(array < -count) | (array >= count)].ravel()
         raise IndexError(
@@ -37,7 +39,7 @@ take = operator(
     doc="Elements by their position in the flattened tensor.",
     corners=("tensor([1., 2.]).take(tensor([0, 0, 1]))",),
     samples=("x.take(j)", "torch.take(x, torch.tensor([[0, 5], [5, -1]]))"),
-    errors=("x.take(torch.tensor([6]))", "x.take(v)"),
+    errors=("x.take(torch.tensor([6]))", "x.take(v)", "torch.zeros(0).take(torch.tensor([0]))"),
 )
 
 
@@ -54,7 +56,7 @@ def _check_put(self: Any, index: Any, source: Any, accumulate: bool) -> None:
             "put_(): Expected source and index to have the same number of elements, but got "
             f"source.numel() = {source.numel()}, index.numel() = {index.numel()}"
         )
-    _check_flat(self, index)
+    _check_flat(self, index, "put_(): Tried to put elements into")
 
 
 def _put(xp: Any, self: Any, index: Any, source: Any, accumulate: bool) -> Any:

@@ -156,6 +156,13 @@ cumprod = operator(
 # ---- extremes
 
 
+def _in_reach(self: Any, dim: int, name: str) -> None:
+    if not self.ndim and dim not in (-1, 0):
+        message = f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}"
+        raise IndexError(message)
+    wrap_dim(dim, self.ndim)
+
+
 def _running(xp: Any, self: Any, dim: int, how: str) -> Any:
     """Running extremes and where they were met last; NaN is above all."""
     if not self.ndim:
@@ -178,7 +185,7 @@ for _name, _node, _how, _word, _tie in (
         f"{_name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
         node=f"{_node}Backward0",
         outputs_named=_name,
-        check=_in_range,
+        check=lambda self, dim, _name=_name: _in_reach(self, dim, _name),
         refuse=unimplemented(f"{_name}_cpu", *COMPLEX),
         layout="row-major",
         forward=lambda xp, self, dim, _how=_how: _running(xp, self, dim, _how),
@@ -193,7 +200,7 @@ for _name, _node, _how, _word, _tie in (
             f"s.{_name}(0)",
             f"k.{_name}(0)",
         ),
-        errors=(f"x.{_name}(2)",),
+        errors=(f"x.{_name}(2)", f"s.{_name}(1)", f"torch.{_name}(s, -2)"),
     )
 
 

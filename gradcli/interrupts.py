@@ -1,0 +1,33 @@
+"""interrupts: Ctrl-C ends the command silently, but while a program runs: there it is an error.
+
+The first module that the command loads: before it, Ctrl-C ends in a traceback. So it loads nothing
+that Python has not loaded by then.
+"""
+
+from __future__ import annotations
+
+import os
+
+# What the module `signal` is made of, which loads enumerations first.
+from _signal import SIGINT, default_int_handler, getsignal, signal  # type: ignore[import-not-found]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+def _gone(number: int, frame: FrameType | None) -> None:
+    """Ctrl-C while nothing has to be cleaned up: modules are imported, or all is done."""
+    os._exit(130)
+
+
+def silent() -> None:
+    """From here on Ctrl-C ends the process at once, unless whoever started us set something."""
+    if getsignal(SIGINT) is default_int_handler:
+        signal(SIGINT, _gone)
+
+
+def interruptible() -> None:
+    """From here on Ctrl-C is KeyboardInterrupt, if it ends the process so far."""
+    if getsignal(SIGINT) is _gone:
+        signal(SIGINT, default_int_handler)
