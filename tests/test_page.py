@@ -66,7 +66,7 @@ def test_the_page_asks_nobody(folder: Path, name: str) -> None:
 
 
 def test_pages_are_small(folder: Path) -> None:
-    for name in ("two_paths", "mlp", "lenet", "doubling", "fit_a_line", "calls"):
+    for name in ("two_paths", "mlp", "lenet", "fit_a_line", "calls", "two_mistakes", "classifier"):
         assert page(folder, name).stat().st_size < 150_000, name
 
 
@@ -158,6 +158,10 @@ def test_a_box_marks_its_ways_and_its_line(tab: Browser, folder: Path) -> None:
     tab.point("li[data-line='4']")
     lit = "[...document.querySelectorAll('g.box.lit')].map(g => g.dataset.lines)"
     assert tab.ask(lit) == ["4"]
+    tab.ask("document.querySelector('ol.program li[tabindex=\"0\"]').focus()")
+    for _ in range(3):
+        tab.press("ArrowDown")
+    assert tab.ask("document.activeElement.dataset.line") == "4" and tab.ask(lit) == ["4"]
 
 
 @pytest.mark.browser

@@ -230,7 +230,8 @@
       if (step && at < steps.length && box.dataset.node === String(id)) box.classList.add("now");
     }
     for (const wire of wires()) wire.classList.toggle("later", late.has(wire.dataset.to));
-    place.textContent = steps.length ? `${step ? `step ${number}` : "before"} of ${data.passes[pass].count}` : "no pass";
+    const counted = (n) => n.toLocaleString("en");
+    place.textContent = steps.length ? `${step ? `step ${counted(number)}` : "before"} of ${counted(data.passes[pass].count)}` : "no pass";
     told.textContent = step ? whole(text) : data.passes[pass].start;
     range.setAttribute("aria-valuetext", place.textContent);
     if (step && line) current(line);
@@ -291,7 +292,16 @@
     line.addEventListener("pointerleave", () => clear("lit"));
     line.addEventListener("focus", lit);
     line.addEventListener("blur", () => clear("lit"));
+    line.addEventListener("keydown", (event) => {
+      const near = { ArrowUp: "previousElementSibling", ArrowDown: "nextElementSibling" }[event.key];
+      if (!near || !line[near]) return;
+      event.preventDefault();
+      line.tabIndex = -1;
+      line[near].tabIndex = 0;
+      line[near].focus();
+    });
   }
+  if (lines.has("1")) lines.get("1").tabIndex = 0; // one stop for Tab; Up and Down go through them
   range.addEventListener("input", walk);
   search.addEventListener("input", look);
   search.addEventListener("keydown", (event) => {

@@ -31,9 +31,9 @@ from .unfolding import unfolded
 HERE = Path(__file__).parent
 TOLD_AT_EACH_END = 30  # steps of a long pass
 MOST_TOLD = 120
-LOOK = Look(False, True, 52, whole=True)
+LOOK = Look(False, True, 50, whole=True)
 NUMBERS = 700  # characters of a tensor
-ALL_NUMBERS = 20_000  # of all of them
+ALL_NUMBERS = 20_000  # of all of them in the pass that is shown first; half in all other passes
 MOST_SOURCE = 5000  # lines of a program
 EMPTY = "Choose a box to read all its numbers."
 
@@ -69,7 +69,7 @@ def html(
     yield Terminal('<section class="pictures" aria-label="pictures">\n')
     yield from _figure(0, passes[0].first, reports[-1], passes[0])
     data = [
-        _data(report, views)
+        _data(report, views, ALL_NUMBERS // (1 if report is last else 2 * len(reports) - 2))
         for report, views in zip(reversed(reports), passes, strict=True)
     ]  # fmt: skip
     table = Table(text for one in data for text in _texts(one))
@@ -224,7 +224,8 @@ def _walk(report: Report) -> WalkFact | None:
     return None if report.detail is None else report.detail.walk
 
 
-def _data(report: Report, views: _Views) -> dict[str, Any]:
+def _data(report: Report, views: _Views, room: int) -> dict[str, Any]:
+    """What the script reads of a pass; `room` are the characters of all its tensors."""
     walk = _walk(report)
     shown = {box.node for view in views.pictures for box in view.scene.boxes if box.node >= 0}
     return {
@@ -234,7 +235,7 @@ def _data(report: Report, views: _Views) -> dict[str, Any]:
         "count": 0 if walk is None else len(walk.steps),
         "start": _start(walk, report),
         "steps": [] if walk is None else list(_steps(walk, shown)),
-        "numbers": dict(_numbers(report, shown)),
+        "numbers": dict(_numbers(report, shown, room)),
     }
 
 
@@ -269,10 +270,10 @@ def _steps(walk: WalkFact, shown: set[int]) -> Iterator[list[Any]]:
         yield [step.number, step.id, step.line, text]
 
 
-def _numbers(report: Report, shown: set[int]) -> Iterator[tuple[str, str]]:
+def _numbers(report: Report, shown: set[int], most: int) -> Iterator[tuple[str, str]]:
     """Values and gradients in full, as PyTorch prints them."""
     found: dict[int, list[str]] = {}
-    room = min(NUMBERS, max(NUMBERS // 5, ALL_NUMBERS // max(2 * len(shown), 1)))
+    room = min(NUMBERS, max(NUMBERS // 10, most // max(2 * len(shown), 1)))
     for flow in report.flows:
         if flow.node not in shown or flow.shape == ():
             continue

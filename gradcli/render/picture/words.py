@@ -15,7 +15,7 @@ from ..table import summary
 from ..text import cut, one_line, width_of
 from .scene import Row
 
-WIDEST = 34  # columns of a box
+WIDEST = 38  # columns of a box
 WIRE = 30  # columns of the words on a wire
 FEW = 3  # elements that are written out
 ELEMENTS = 26  # columns of elements that are written out
