@@ -21,8 +21,8 @@ FLAGS = (
     "--hide-scrollbars", "--remote-debugging-pipe",
 )  # fmt: skip
 MEASURE = (Path(__file__).parent / "measure.js").read_text("utf-8")
-KEYS = {"Home": 36, "End": 35, "ArrowRight": 39, "ArrowLeft": 37, "ArrowUp": 38, "ArrowDown": 40, "Tab": 9,
-        "Enter": 13, "Escape": 27}  # fmt: skip
+KEYS = {"Home": 36, "End": 35, "ArrowRight": 39, "ArrowLeft": 37, "ArrowUp": 38, "ArrowDown": 40,
+        "Tab": 9, "Enter": 13, "Escape": 27}  # fmt: skip
 
 
 def chromium() -> str:
