@@ -35,37 +35,50 @@ def is_packed(xp: Any, a: Any, b: Any) -> bool:
 
 def packed_product(xp: Any, a: Any, b: Any, start: Any = None) -> Any:
     """start + a @ b, row-major; `start` may be None, and is broadcast."""
-    inner, columns = b.shape[-2:]
-    shape = (*a.shape[:-1], columns)
-    total: Any = None if start is None else xp.broadcast_to(start, shape)
-    step = inner
-    if inner > BLOCK:
-        step = BLOCK if inner >= 2 * BLOCK else inner // 2
-    for first in range(0, inner, step):
-        block = slice(first, first + step)
-        product = _one_block(xp, a[..., block], b[..., block, :])
-        total = product if total is None else total + product
-    return xp.ascontiguousarray(total)
-
-
-def _one_block(xp: Any, a: Any, b: Any) -> Any:
-    rows, inner = a.shape[-2:]
     columns = b.shape[-1]
-    left = xp.zeros((*a.shape[:-2], -(-rows // TILE_ROWS) * TILE_ROWS, inner), a.dtype)
-    left[..., :rows, :] = a
+    rows = _filled_rows(xp, a)
     if columns <= ACROSS:
-        return _beside_zeros(xp, left, b)[..., :rows, :]
-    parts = [
-        _beside_zeros(xp, left, b[..., first : first + ACROSS])[..., :rows, :]
-        for first in range(0, columns, ACROSS)
-    ]
+        return _beside_zeros(xp, rows, a.shape[-2], b, start)
+    parts = []
+    for first in range(0, columns, ACROSS):
+        piece = slice(first, first + ACROSS)
+        part = start
+        if start is not None and start.ndim and start.shape[-1] != 1:
+            part = start[..., piece]
+        parts.append(_beside_zeros(xp, rows, a.shape[-2], b[..., piece], part))
     return xp.concatenate(parts, axis=-1)
 
 
-def _beside_zeros(xp: Any, left: Any, b: Any) -> Any:
-    """The product with a tile of zeros at both ends."""
+def _filled_rows(xp: Any, a: Any) -> Any:
+    rows, inner = a.shape[-2:]
+    missing = -rows % TILE_ROWS
+    if not missing:
+        return a
+    filled = xp.zeros((*a.shape[:-2], rows + missing, inner), a.dtype)
+    filled[..., :rows, :] = a
+    return filled
+
+
+def _beside_zeros(xp: Any, left: Any, rows: int, b: Any, start: Any) -> Any:
+    """The product with a tile of zeros at both ends. Copies keep the order that b has in memory."""
     inner, columns = b.shape[-2:]
     width = (-(-columns // TILE_COLUMNS) + 2) * TILE_COLUMNS
-    right = xp.zeros((*b.shape[:-2], inner, width), b.dtype)
-    right[..., TILE_COLUMNS : TILE_COLUMNS + columns] = b
-    return xp.matmul(left, right)[..., TILE_COLUMNS : TILE_COLUMNS + columns]
+    inside = slice(TILE_COLUMNS, TILE_COLUMNS + columns)
+    if b.strides[-2] == b.itemsize:
+        turned = xp.zeros((*b.shape[:-2], width, inner), b.dtype)
+        turned[..., inside, :] = b.swapaxes(-1, -2)
+        right = turned.swapaxes(-1, -2)
+    else:
+        right = xp.zeros((*b.shape[:-2], inner, width), b.dtype)
+        right[..., inside] = b
+    if inner <= BLOCK:
+        product = xp.matmul(left, right)[..., :rows, inside]
+        return product.copy() if start is None else start + product
+    step = BLOCK if inner >= 2 * BLOCK else inner // 2
+    total = xp.matmul(left[..., :step], right[..., :step, :])
+    if start is not None:
+        total[..., :rows, inside] += start
+    for first in range(step, inner, step):
+        block = slice(first, first + step)
+        total += xp.matmul(left[..., block], right[..., block, :])
+    return total[..., :rows, inside].copy()

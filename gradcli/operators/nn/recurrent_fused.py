@@ -25,17 +25,22 @@ def applies(input: Any) -> bool:
     return kind == "float32" and input.device.type == "cpu" and input.numel() != 0
 
 
+def _product(left: Any, right: Any) -> Any:
+    """left @ right as NumPy's library adds it up: nobody knows oneDNN's order."""
+    return left @ right if left.__class__ in ARRAYS else mm(left, right)
+
+
 def _entered(input: Any, weights: Sequence[Any]) -> Any:
     """What the input brings to the gates of all steps, in one product."""
     steps, batch, size = input.shape
-    total = mm(input.reshape((steps * batch, size)), transpose(weights[0])) + weights[2]
+    total = _product(input.reshape((steps * batch, size)), transpose(weights[0])) + weights[2]
     return total.reshape((steps, batch, total.shape[1]))
 
 
 def _gates(entered: Any, hidden: Any, weights: Sequence[Any]) -> list[Any]:
     """The four gates of one step: enter, forget, new, leave."""
     _, of_hidden, _, bias_hidden = weights
-    total = entered + (mm(hidden, transpose(of_hidden)) + bias_hidden)
+    total = entered + (_product(hidden, transpose(of_hidden)) + bias_hidden)
     size = of_hidden.shape[1]
     enter, forget, new, leave = (slice(place * size, (place + 1) * size) for place in range(4))
     early, late = sigmoid(total[:, : 2 * size]), sigmoid(total[:, leave])
@@ -121,13 +126,13 @@ def _backward(grads: Sequence[Any], input: Any, weights: Sequence[Any], trail: A
             grad_hidden = grad_hidden + grad_outputs[place]
         slopes, grad_cell = _slopes(grad_hidden, grad_cell, gates, before, after)
         every[place], befores[place] = slopes, hidden
-        grad_hidden = mm(slopes, weights[1])
+        grad_hidden = _product(slopes, weights[1])
     slopes = cat(every, 0)
     across = transpose(slopes)
-    of_input = mm(across, input.reshape((slopes.shape[0], input.shape[2])))
-    of_hidden = mm(across, cat(befores, 0))
+    of_input = _product(across, input.reshape((slopes.shape[0], input.shape[2])))
+    of_hidden = _product(across, cat(befores, 0))
     of_bias = sum_dims(slopes, (0,), False)
-    to_input = cat([mm(slopes, weights[0]).reshape(input.shape)], 0)  # a CatBackward0 in PyTorch
+    to_input = cat([_product(slopes, weights[0]).reshape(input.shape)], 0)  # a CatBackward0 in PyTorch
     return to_input, of_input, of_hidden, of_bias, of_bias, grad_hidden, grad_cell
 
 
