@@ -25,7 +25,10 @@ PROGRAMS = {
     "tanh far out": "back(torch.tanh, torch.arange(-12.0, 12.0, requires_grad=True))",
     "sigmoid": "torch.sigmoid(x[:31])",
     "sigmoid far out": "back(torch.sigmoid, torch.arange(-20.0, 20.0, 2.0, requires_grad=True))",
+    "sigmoid of many": "back(torch.sigmoid, x[:77])",
     "silu": "back(F.silu, x[:30])",
+    "silu of many": "back(F.silu, x[:77])",
+    "tanh of many": "back(torch.tanh, x[:77])",
     "sums scaled": "torch.add(x[:20], x[20:40], alpha=0.3) - x[:20].sub(x[20:40], alpha=0.7)",
     "addcmul": "torch.addcmul(x[:20], x[20:40], x[40:60], value=0.3)",
     "lerp": "torch.lerp(x[:20], x[20:40], 0.3) + torch.lerp(x[:20], x[20:40], 0.9)",
@@ -35,6 +38,8 @@ PROGRAMS = {
     "var of equal numbers": "torch.stack([torch.full((1, n), 1.41).var(1) for n in range(2, 12)])",
     "softmax of few": "back(lambda x: torch.softmax(x, 1), x[:12].view(3, 4))",
     "softmax of many": "back(lambda x: torch.softmax(x, 1), x[:120].view(3, 40))",
+    "softmax of a batch": "back(lambda x: torch.softmax(x, 1), x.view(100, 10))",
+    "log_softmax of a batch": "back(lambda x: torch.log_softmax(x, 1), x.view(100, 10))",
     "softmax down": "back(lambda x: torch.softmax(x, 0), x[:12].view(3, 4))",
     "a row that adds up to one": "flat(lambda x: torch.softmax(x, -1), x[:50].view(5, 10))",
     "log_softmax, flat": "flat(lambda x: torch.log_softmax(x, -1), x[:30].view(3, 10))",
@@ -74,6 +79,11 @@ PRODUCTS = {
     "a layer with few outputs": (
         "[F.linear(a(m, k), b(n, k), a(n)) "
         "for m, k, n in ((25, 40, 10), (32, 31, 9), (9, 99, 8), (24, 40, 1), (40, 24, 5))]"
+    ),
+    "a layer in rows and columns": (
+        "[f(a(m, k), b(k, n)) for f in (torch.mm, lambda x, y: torch.mm(x.t().clone().t(), y)) "
+        "for m, k, n in ((30, 33, 10), (20, 50, 9), (31, 32, 8), (90, 11, 7), (3, 70, 14))]"
+        "+ [F.linear(a(m, 90), b(n, 90), a(n)) for m, n in ((1, 11), (11, 1))]"
     ),
     "addmm": "[torch.addmm(a(n), a(m, 9), b(9, n)) for m in (1, 2, 4, 5) for n in (1, 3, 5, 7)]",
     "addmm scaled": (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .carriers import SMALL
 from .row import OF, Row
 from .signature import Parameter
 from .tensor_type import LARGE
@@ -226,8 +225,8 @@ class FastPath:
             write(f"raise shape_error(({arrays}), error) from None", 2)
         elif hasattr(row.forward, "ufunc"):  # a function of the array library: `transcendental`
             array = f"a_{self.first}"
-            few = "form.few" if self.mode == ALIKE else f"{array}.size <= {SMALL}"
-            write(f"if kind.xp is numpy and not {few}: data = ufunc({array})")
+            most = row.forward.most  # type: ignore[attr-defined]
+            write(f"if kind.xp is numpy and {array}.size > {most}: data = ufunc({array})")
             write("else:")
             write(f"data = {call}", 2)
         else:

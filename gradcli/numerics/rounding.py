@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
-from ..engine.carriers import ARRAYS, CARRIERS, Body
-from .thresholds import FUSED, SMALL
+from ..engine.carriers import ARRAYS, CARRIERS, Body, one
+from .thresholds import FUSED, ROUNDED, SMALL
 
 
 def precise(function: Body, *arrays: Any) -> Any:
     """A float32 transcendental of a small tensor, computed in double and rounded once."""
     first = arrays[0]
-    if first.size > SMALL:
+    if first.size > ROUNDED:
         return function(*arrays)
     if first.dtype.char == "f":
         kind = first.dtype.type
@@ -25,6 +26,23 @@ def precise(function: Body, *arrays: Any) -> Any:
                     pass  # outside its domain: the array library knows which infinity or NaN it is
         return function(*arrays, dtype=CARRIERS.double).astype(kind)
     return function(*arrays)
+
+
+@functools.cache
+def vector_code() -> Any:
+    """Loaded late: it needs the array library, and the catalogue is read without one."""
+    from . import vector_code as found
+
+    return found
+
+
+def exp_in_kernel(xp: Any, x: Any) -> Any:
+    """exp(x) inside a kernel of PyTorch's that is compiled with vector code: sigmoid and others."""
+    if x.dtype.char != "f" or not vector_code().TURN <= x.size <= ROUNDED:
+        return precise(xp.exp, x)
+    if xp.__name__ != "numpy" or not x.flags.c_contiguous:
+        return precise(xp.exp, x)
+    return vector_code().exp_in_turns(x)
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -57,14 +75,27 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
     return (xp.multiply(x, factor, dtype=CARRIERS.double) + offset).astype(kind)
 
 
-def transcendental(name: str) -> Body:
+def less_square(x: Any) -> Any:
+    """1 - x * x of an array, rounded once where somebody reads the number."""
+    if x.size > ROUNDED or x.dtype.char != "f":
+        return one(x) - x * x
+    return (1.0 - ARRAYS[x.__class__].square(x, dtype=CARRIERS.double)).astype(x.dtype)
+
+
+def transcendental(name: str, most: int = ROUNDED) -> Body:
     """The forward of a row that is one function of the array library, as `precise` computes it."""
 
     def forward(xp: Any, self: Any) -> Any:
         function = getattr(xp, name)
-        return function(self) if self.size > SMALL else precise(function, self)
+        size = self.size
+        if size > most:
+            return function(self)
+        if size > 1 and self.dtype.char == "f":
+            return function(self, dtype=CARRIERS.double).astype(self.dtype)
+        return precise(function, self)
 
     forward.ufunc = name  # type: ignore[attr-defined]  # calls of larger arrays go there directly
+    forward.most = most  # type: ignore[attr-defined]
     return forward
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..engine.layout import row_major
 from .packed_matmul import BY_HAND, COLUMNS, ROWS, is_packed, packed_product
-from .thresholds import LAYER, PRODUCTS
+from .thresholds import LAYER, PRODUCTS, VECTORS
 
 VECTOR = 16  # bytes that are added side by side: four singles, or two doubles
 UNROLLED = 8  # numbers for each turn of the loops over one row
@@ -91,10 +91,15 @@ def _is_small(xp: Any, a: Any, b: Any) -> bool:
     count = _count(a, b)
     if 0 < count <= PRODUCTS:
         return True
-    if not (PRODUCTS < count <= LAYER and a.ndim == b.ndim == 2):
+    if a.ndim == 1:
+        return bool(count <= VECTORS)
+    if count > LAYER or a.ndim != 2:
         return False
-    way = _way(a, b)
-    return way is _across_rows or (way is _column and 4 * count <= LAYER)
+    if b.ndim == 1:
+        return 2 * count <= LAYER
+    if b.ndim != 2:
+        return False
+    return _way(a, b) not in (_column, _row) or 2 * count <= LAYER
 
 
 def _count(a: Any, b: Any) -> int:
@@ -212,7 +217,7 @@ def _down_vectors(xp: Any, products: Any, head: int, vectors: int, step: int) ->
     """The same along the first dimension, where the numbers of many sums lie side by side."""
     count, lanes = len(products), _lanes(products)
     if count - head < step:
-        return xp.add.reduce(products, axis=0)
+        return xp.add.reduce(products, axis=0, initial=-0.0)
     end = head + (count - head) // step * step
     blocks = products[head:end].reshape(-1, vectors, lanes, *products.shape[1:])
     if head:
@@ -251,54 +256,62 @@ def _dot(xp: Any, products: Any) -> Any:
 
 def _by_rows_of(xp: Any, matrix: Any, vector: Any) -> Any:
     """A row-major matrix times a vector: four rows at a time, then two, then one."""
-    products = matrix * vector
-    (rows, count), lanes = products.shape, _lanes(products)
+    (rows, count), lanes = matrix.shape, _lanes(matrix)
     fours = rows - rows % 4
     parts = []
     if fours:
         head = (count - 1) % lanes + 1
-        parts.append(_in_vectors(xp, products[:fours], head, 1, lanes))
+        turned = xp.multiply(matrix[:fours].T, vector[:, None], order="C")
+        parts.append(_down_vectors(xp, turned, head, 1, lanes))
+    products = matrix[fours:] * vector
     if count - lanes < UNROLLED:
         if rows > fours:
-            parts.append(_in_turn(xp, products[fours:]))
+            parts.append(_in_turn(xp, products))
     else:
-        for place in range(fours, rows):
-            of_two = rows - fours >= 2 and place < fours + 2
-            vectors = (2, 1)[place - fours] if of_two else UNROLLED // lanes
+        for place in range(rows - fours):
+            of_two = rows - fours >= 2 and place < 2
+            vectors = (2, 1)[place] if of_two else UNROLLED // lanes
             parts.append(_in_vectors(xp, products[place : place + 1], lanes, vectors, UNROLLED))
     return parts[0] if len(parts) == 1 else xp.concatenate(parts)
 
 
 def _down_columns(xp: Any, a: Any, b: Any, start: Any = None, number: int = 0) -> Any:
     """All columns of the result side by side, one product of each after another."""
-    products = a[:, :, None] * b
-    parts = [products] if start is None else [start[:, None], products]
     if b.shape[1] == 1:
-        total = _in_turn(xp, xp.concatenate(parts, axis=1)[..., 0])[:, None]
-    elif start is None:
-        total = xp.add.reduce(products, axis=1)
+        products = a * b[:, 0]
+        if start is not None:
+            products = xp.concatenate([start, products], axis=1)
+        return _in_turn(xp, products)[:, None]
+    (rows, count), columns = a.shape, b.shape[1]
+    if rows > columns:  # the longest loops run over what is longest
+        products = xp.multiply(a.T[:, None, :], b[:, :, None], order="C").swapaxes(1, 2)
     else:
-        total = xp.add.reduce(xp.concatenate(parts, axis=1), axis=1, initial=-0.0)
+        products = xp.multiply(a.T[:, :, None], b[:, None, :], order="C")
+    if start is None:
+        total = xp.add.reduce(products, axis=0)
+    else:
+        products[0] += start
+        total = xp.add.reduce(products, axis=0, initial=-0.0)
     lanes = _lanes(products)
-    if a.shape[1] >= UNROLLED and b.shape[1] > lanes and b.shape[1] % lanes:
-        _correct_unaligned(xp, total, products, start, number * total.size)
+    if count >= UNROLLED and columns > lanes and columns % lanes:
+        total = xp.ascontiguousarray(total)
+        _correct_unaligned(xp, total, products, number * total.size)
     return total
 
 
-def _correct_unaligned(xp: Any, total: Any, products: Any, start: Any, at: int) -> None:
+def _correct_unaligned(xp: Any, total: Any, products: Any, at: int) -> None:
     """What stands before the first aligned number of a row is worked out apart from the vectors:
     every other four products become one sum before they are added."""
-    (rows, count, columns), lanes = products.shape, _lanes(products)
+    (count, rows, columns), lanes = products.shape, _lanes(products)
     heads = -(xp.arange(rows) * columns + at) % lanes
     heads[columns - heads < lanes] = 0
-    apart = products[:, :, : lanes - 1]
-    corrected: Any = 0.0 if start is None else start[:, : lanes - 1]
-    for place in range(0, count, 4):
-        four = [apart[:, k] for k in range(place, min(place + 4, count))]
-        if place // 4 % 2 and len(four) == 4:
-            four = [four[0] + four[1] + four[2] + four[3]]
-        for value in four:
-            corrected = corrected + value
+    apart = products[:, :, :lanes]  # one more than is wrong: NumPy adds a single column in halves
+    whole = count - count % 8
+    turns = apart[:whole].reshape(-1, 8, rows, lanes)
+    joined = turns[:, 4] + turns[:, 5] + turns[:, 6] + turns[:, 7]
+    terms = xp.concatenate([turns[:, :4], joined[:, None]], axis=1).reshape(-1, rows, lanes)
+    terms = xp.concatenate([terms, apart[whole:]])
+    corrected = xp.add.reduce(terms, axis=0, initial=-0.0)[:, : lanes - 1]
     unaligned = xp.arange(lanes - 1) < heads[:, None]
     xp.copyto(total[:, : lanes - 1], corrected, where=unaligned)
 

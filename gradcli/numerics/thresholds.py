@@ -13,13 +13,18 @@ from __future__ import annotations
 from ..engine.carriers import NOTICED, SMALL
 
 __all__ = [
-    "CASES", "FUSED", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PRODUCTS", "ROW",
-    "SMALL", "SUMMED", "TIED",
+    "CASES", "FUSED", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PRODUCTS",
+    "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "TIED", "VECTORS",
 ]  # fmt: skip
 
 # SMALL = 32, elements (rounding.py, and the engine's lanes). PyTorch calls the C library for fewer
 # than 32 numbers and vector code for more. NumPy's singles differ from both in one value of five;
 # rounding once from double agrees in 99 of 100. Cost: 4 µs for exp, 0.8 without.
+
+# The same for larger arrays, but for sin, cos and tan, which cost ten times as much. PyTorch's
+# vector code rounds nearly as if once: 99 in 100 exp and expm1, 999 in 1,000 tanh; NumPy's singles
+# agree in 60 to 90 of 100. Cost: 3 µs for tanh of 2,048, 1 without; 20 for sigmoid, 2 without.
+ROUNDED = 1 << 13
 
 # Numbers that are multiplied and added to in one rounding (rounding.py: steps of an optimiser).
 # Weights are updated a thousand times, and each last digit stays. Cost: 80 µs, 20 without.
@@ -42,30 +47,38 @@ ONE_BY_ONE = 64
 # end here. Cost: 4 µs, 1 without.
 CASES = 256
 
-# Products of two matrices (small_matmul.py). PyTorch's library adds those of small operands in
-# orders that depend on how they lie in memory. Cost: 2 µs for two matrices of 16 by 16, 20 to 55
-# for 64 by 8 times 8 by 8, 300 for 2 by 204 times 204 by 10; 1 without.
+# Products in batches of matrices (small_matmul.py). PyTorch's library adds those of small operands
+# in orders that depend on how they lie in memory. Cost: 2 µs for two matrices of 16 by 16, 20 to 55
+# for 64 by 8 times 8 by 8; 1 without.
 PRODUCTS = 4096
 
-# The same of a linear layer with few outputs, the last one of most networks; a quarter of them
-# where there is one output. Cost: 28 µs for 64 by
-# 64 times 64 by 10, 2 without; 70 for 64 by 196 times 196 by 10, 5 without.
-LAYER = 1 << 17
+# The same of two matrices, as in the last layer of most networks; half of them with a vector, and
+# where the result is one. Cost: 28 to 37 µs for 64 by 64 times 64 by 10, 2 without; 240 to 480 for
+# 64 by 784 times 784 by 10, 17 without; 40 for 1 by 500 times 500 by 128, 3 without.
+LAYER = 1 << 19
+
+# Products of two vectors (small_matmul.py). Cost: 12 µs at the bound, 2 without.
+VECTORS = 1 << 14
 
 # Products of two matrices of singles (packed_matmul.py). PyTorch's library adds them one after
-# another, and so does NumPy's inside of what it is given. Cost: 2.6 µs for 4 by 8 times 8 by 16,
-# 0.8 without; 0.2 ms for 64 by 784 times 784 by 128, 0.12 without; 0.39 ms at the bound, 0.3
+# another, and so does NumPy's inside of what it is given. Cost: 3.3 µs for 4 by 8 times 8 by 16,
+# 0.9 without; 0.17 ms for 64 by 784 times 784 by 128, 0.11 without; 2.8 ms at the bound, 2.3
 # without.
-PACKED = 1 << 24
+PACKED = 1 << 27
 
-# No rule: the products of an LSTM over all its steps (recurrent_fused.py) are one product each, in
-# the order of NumPy's library, as oneDNN joins those of the input. A sum over the steps differs in
-# last digits from one that is added up step by step. Cost of the latter: 5 ms for 50 steps of 16
-# by 64, 0.5 as one product.
+# No rule: the products of an LSTM (recurrent_fused.py) are NumPy's library's. Nobody knows oneDNN's
+# order; those over all steps are one product each, as oneDNN joins those of the input. A sum over
+# the steps differs in last digits from one that is added up step by step. Cost of the latter: 5 ms
+# for 50 steps of 16 by 64, 0.5 as one product.
 
-# Elements that are normalised (moments.py, softmax.py, normalization.py). Where a gradient is zero
-# in exact arithmetic, the roundings of this order are what is printed. Cost: 35 µs for the exp of
-# a softmax, 1 without; 207 µs for the moments of four rows, 14 without.
+# Elements of a softmax along its last dimension (softmax.py), whose exponentials are worked out as
+# PyTorch's vectors do: the gradient of most classifiers. Cost: 15 µs for 64 by 10, 22 for 256 by
+# 10, 1 without.
+SOFTMAX = 1 << 13
+
+# Elements that are normalised (moments.py, normalization.py). Where a gradient is zero
+# in exact arithmetic, the roundings of this order are what is printed. Cost: 207 µs for the
+# moments of four rows, 14 without.
 NORMALISED = 512
 
 # Numbers of one normalised row (moments.py): beyond them PyTorch joins parts of the row as well.

@@ -35,7 +35,7 @@ _ONE, _LOWEST = _constant(1, _single), _constant(-104, _single)  # exp(-104) is 
 
 
 def vector_exp(x: Any) -> Any:
-    """exp(x) for singles of any shape that are not positive.
+    """exp(x) for singles of any shape.
 
     Products and sums are rounded once together, which double precision can do: the product of two
     singles is exact in it. In the highest powers that never reaches the result.
@@ -53,6 +53,19 @@ def vector_exp(x: Any) -> Any:
     square = (rest * rest).astype(_double)
     total = (square * total.astype(_double) + wide).astype(_single) + _ONE
     return numpy.ldexp(total, whole.astype(numpy.int32))
+
+
+TURN = 32  # numbers that PyTorch's vector code takes at a time; the C library gets the rest
+
+
+def exp_in_turns(x: Any) -> Any:
+    """exp(x) for contiguous singles, as PyTorch's kernels for sigmoid and silu take them."""
+    whole = x.size - x.size % TURN
+    found = numpy.empty_like(x)
+    line, out = x.reshape(-1), found.reshape(-1)
+    out[:whole] = vector_exp(line[:whole])
+    out[whole:] = numpy.exp(line[whole:], dtype=_double)
+    return found
 
 
 _LN2 = numpy.array(0.6931471805599453)

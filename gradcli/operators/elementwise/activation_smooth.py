@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import Reduced, composite, operator
-from ...numerics.rounding import multiply_add, precise
+from ...numerics.rounding import exp_in_kernel, multiply_add, precise
 from ..conventions import (
     INTEGERS,
     Late,
@@ -41,7 +41,7 @@ silu = operator(
     node="SiluBackward0",
     where="hidden",
     inplace="silu_",
-    forward=lambda xp, self: self / (1 + precise(xp.exp, -self)),
+    forward=lambda xp, self: self / (1 + exp_in_kernel(xp, -self)),
     self=lambda grad, self: _silu_backward(grad, self),
     reduced=Reduced(fused=True),
     refuse=unimplemented("silu_cpu", *INTEGERS, "Bool"),
@@ -107,7 +107,7 @@ softplus = operator(
     forward=lambda xp, self, beta, threshold: xp.where(
         self * beta > threshold,
         self,
-        precise(xp.log1p, precise(xp.exp, self * beta)) / beta,
+        precise(xp.log1p, exp_in_kernel(xp, self * beta)) / beta,
     ),
     self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
     refuse=floating_only("softplus_cpu"),
@@ -125,7 +125,7 @@ softplus = operator(
 
 def _log_sigmoid_forward(xp: Any, x: Any) -> tuple[Any, Any]:
     x = xp.ascontiguousarray(x) if x.ndim > 1 else x  # PyTorch's kernel walks row-major memory
-    buffer = precise(xp.exp, -abs(x))
+    buffer = exp_in_kernel(xp, -abs(x))
     return xp.minimum(x, 0) - precise(xp.log1p, buffer), buffer
 
 
@@ -196,7 +196,7 @@ def _halves(xp: Any, x: Any, dim: int) -> tuple[Any, Any]:
 
 
 def _gate(xp: Any, x: Any) -> Any:
-    return 1 / (1 + precise(xp.exp, -x))
+    return 1 / (1 + exp_in_kernel(xp, -x))
 
 
 def _glu(xp: Any, x: Any, dim: int) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...engine.operator import Domain, operator
 from ...numerics.rounding import precise, transcendental
+from ...numerics.thresholds import SMALL
 from ..conventions import COMPLEX, Late, real_by_rule, unimplemented
 from .power import reciprocal, rsqrt
 
@@ -16,7 +17,7 @@ sin = operator(
     node="SinBackward0",
     inplace="sin_",
     dtype="promote_float",
-    forward=transcendental("sin"),
+    forward=transcendental("sin", SMALL),
     self=lambda grad, self: grad * cos(self),
     doc="Sine of an angle in radians.",
     samples=("torch.sin(x)", "x.sin()", "i.sin()"),
@@ -28,7 +29,7 @@ cos = operator(
     node="CosBackward0",
     inplace="cos_",
     dtype="promote_float",
-    forward=transcendental("cos"),
+    forward=transcendental("cos", SMALL),
     self=lambda grad, self: grad * -sin(self),
     doc="Cosine of an angle in radians.",
     samples=("torch.cos(x)", "x.cos()"),
@@ -40,7 +41,7 @@ tan = operator(
     node="TanBackward0",
     inplace="tan_",
     dtype="promote_float",
-    forward=transcendental("tan"),
+    forward=transcendental("tan", SMALL),
     self=lambda grad, result: grad * (result**2 + 1),
     doc="Tangent of an angle in radians.",
     computes="sin(self)/cos(self)",

@@ -6,8 +6,7 @@ from typing import Any
 
 from ...engine.operator import Domain, Reduced, composite, one, operator
 from ...numerics.reduced_kernels import sigmoid_slope
-from ...numerics.rounding import multiply_add, precise, transcendental
-from ...numerics.thresholds import SMALL
+from ...numerics.rounding import exp_in_kernel, less_square, transcendental
 from ..shape.constants import number_as
 from .power import rsqrt
 
@@ -42,11 +41,7 @@ tanh_backward = operator(
     node="TanhBackwardBackward0",
     dtype="promote",
     where="hidden",
-    forward=lambda xp, grad_output, output: (
-        grad_output * (one(output) - output * output)
-        if output.size > SMALL
-        else grad_output * multiply_add(-output, output, one(output))
-    ),
+    forward=lambda xp, grad_output, output: grad_output * less_square(output),
     grad_output=lambda grad, output: tanh_backward(grad, output),
     output=lambda grad, output, grad_output: grad * (output * -2 * grad_output),
     zero="saturates",
@@ -154,7 +149,7 @@ sigmoid_backward = operator(
 
 def _sigmoid(xp: Any, self: Any) -> Any:
     """Each step rounded as PyTorch's kernel rounds it: 1 - sigmoid(x) shows it for a large x."""
-    return 1 / (1 + precise(xp.exp, -self))
+    return 1 / (1 + exp_in_kernel(xp, -self))
 
 
 sigmoid = operator(

@@ -43,8 +43,21 @@ def _gates(entered: Any, hidden: Any, weights: Sequence[Any]) -> list[Any]:
     total = entered + (_product(hidden, transpose(of_hidden)) + bias_hidden)
     size = of_hidden.shape[1]
     enter, forget, new, leave = (slice(place * size, (place + 1) * size) for place in range(4))
-    early, late = sigmoid(total[:, : 2 * size]), sigmoid(total[:, leave])
-    return [early[:, enter], early[:, forget], tanh(total[:, new]), late]
+    early, late = _logistic(total[:, : 2 * size]), _logistic(total[:, leave])
+    return [early[:, enter], early[:, forget], _tanh(total[:, new]), late]
+
+
+# oneDNN has functions of its own; the array library's are as near to them as any.
+
+
+def _logistic(x: Any) -> Any:
+    xp = ARRAYS.get(x.__class__)
+    return sigmoid(x) if xp is None else 1 / (1 + xp.exp(-x))
+
+
+def _tanh(x: Any) -> Any:
+    xp = ARRAYS.get(x.__class__)
+    return tanh(x) if xp is None else xp.tanh(x)
 
 
 def _order(input: Any, reverse: bool) -> Iterator[int]:
@@ -75,7 +88,7 @@ def _layer(
 def _slopes(grad_hidden: Any, grad_cell: Any, gates: Any, before: Any, cell: Any) -> Any:
     """Back through one step: to the sums in the four gates, and to the cell before."""
     enter, forget, new, leave = gates
-    open_cell = tanh(cell)
+    open_cell = _tanh(cell)
     grad_cell = grad_cell + grad_hidden * leave * (1 - open_cell * open_cell)
     slopes = [
         grad_cell * new * enter * (1 - enter),
@@ -132,7 +145,8 @@ def _backward(grads: Sequence[Any], input: Any, weights: Sequence[Any], trail: A
     of_input = _product(across, input.reshape((slopes.shape[0], input.shape[2])))
     of_hidden = _product(across, cat(befores, 0))
     of_bias = sum_dims(slopes, (0,), False)
-    to_input = cat([_product(slopes, weights[0]).reshape(input.shape)], 0)  # a CatBackward0 in PyTorch
+    # A CatBackward0 in PyTorch.
+    to_input = cat([_product(slopes, weights[0]).reshape(input.shape)], 0)
     return to_input, of_input, of_hidden, of_bias, of_bias, grad_hidden, grad_cell
 
 

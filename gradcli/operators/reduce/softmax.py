@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from ...engine.operator import Reduced, composite, operator, warn
 from ...numerics import reduced_kernels as halves
-from ...numerics.moments import fused
-from ...numerics.rounding import precise
+from ...numerics.rounding import multiply_add, precise, vector_code
 from ...numerics.summation import products_down, products_in_a_row, sum_in_a_row
-from ...numerics.thresholds import NORMALISED
+from ...numerics.thresholds import SOFTMAX
 from ..conventions import INTEGERS, Late, wrap_dim
 from .sums import sum_dims
 
@@ -40,28 +38,18 @@ def _is_last(x: Any, dim: int) -> bool:
     return dim in (-1, x.ndim - 1)
 
 
-@functools.cache
-def _vector_code() -> Any:
-    """Loaded late: it needs the array library, and the catalogue is read without one."""
-    from ...numerics import vector_code
-
-    return vector_code
-
-
 def _in_vectors(xp: Any, x: Any, dim: int) -> bool:
-    return (
-        x.dtype.char == "f" and x.size <= NORMALISED and _is_last(x, dim) and xp.__name__ == "numpy"
-    )
+    return x.dtype.char == "f" and x.size <= SOFTMAX and _is_last(x, dim) and xp.__name__ == "numpy"
 
 
 def _exp(xp: Any, x: Any, dim: int) -> Any:
     """exp of what is not positive."""
-    return _vector_code().vector_exp(x) if _in_vectors(xp, x, dim) else precise(xp.exp, x)
+    return vector_code().vector_exp(x) if _in_vectors(xp, x, dim) else precise(xp.exp, x)
 
 
 def _log(xp: Any, total: Any, x: Any, dim: int) -> Any:
     """log of sums along dim of exponentials, the largest of which is 1."""
-    return _vector_code().vector_log(total) if _in_vectors(xp, x, dim) else precise(xp.log, total)
+    return vector_code().vector_log(total) if _in_vectors(xp, x, dim) else precise(xp.log, total)
 
 
 def _total(xp: Any, x: Any, dim: int) -> Any:
@@ -99,7 +87,7 @@ def _softmax_backward(xp: Any, grad: Any, output: Any, dim: int, input_dtype: An
 def _log_softmax_backward(xp: Any, grad: Any, output: Any, dim: int, input_dtype: Any) -> Any:
     if grad.ndim == 0:
         return grad - grad
-    return fused(xp, -_exp(xp, output, dim), _total(xp, grad, dim), grad)
+    return multiply_add(-_exp(xp, output, dim), _total(xp, grad, dim), grad)
 
 
 def _softmax_double(grad: Any, grad_output: Any, dim: int, output: Any) -> Any:
