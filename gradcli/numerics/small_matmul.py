@@ -89,8 +89,8 @@ def _is_small(xp: Any, a: Any, b: Any) -> bool:
     if a.dtype.char not in "fd" or xp.__name__ != "numpy":
         return False
     count = _count(a, b)
-    if 0 < count <= PRODUCTS:
-        return True
+    if count <= PRODUCTS:
+        return count > 0
     if a.ndim == 1:
         return bool(count <= VECTORS)
     if count > LAYER or a.ndim != 2:
