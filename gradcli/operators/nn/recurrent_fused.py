@@ -1,4 +1,8 @@
-"""Operators: an LSTM's layer in one node, as PyTorch's CPU build runs it in single precision."""
+"""Operators: an LSTM's layer in one node, as PyTorch's CPU build runs it in single precision.
+
+Products are the array library's (`@`): PyTorch has oneDNN multiply here, in orders of its own, and
+following MKL's instead brings no digit nearer.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ from typing import Any
 from ...engine.carriers import ARRAYS
 from ...engine.operator import catalogue, operator
 from ..conventions import Late
-from ..linalg.product import mm
 from ..reduce.sums import sum_dims
 from ..shape.join import cat
 
@@ -25,22 +28,17 @@ def applies(input: Any) -> bool:
     return kind == "float32" and input.device.type == "cpu" and input.numel() != 0
 
 
-def _product(left: Any, right: Any) -> Any:
-    """left @ right as NumPy's library adds it up: nobody knows oneDNN's order."""
-    return left @ right if left.__class__ in ARRAYS else mm(left, right)
-
-
 def _entered(input: Any, weights: Sequence[Any]) -> Any:
-    """What the input brings to the gates of all steps, in one product."""
+    """What the input and both biases bring to the gates of all steps, in one product."""
     steps, batch, size = input.shape
-    total = _product(input.reshape((steps * batch, size)), transpose(weights[0])) + weights[2]
+    bias = weights[2] + weights[3]
+    total = input.reshape((steps * batch, size)) @ transpose(weights[0]) + bias
     return total.reshape((steps, batch, total.shape[1]))
 
 
-def _gates(entered: Any, hidden: Any, weights: Sequence[Any]) -> list[Any]:
+def _gates(entered: Any, hidden: Any, of_hidden: Any) -> list[Any]:
     """The four gates of one step: enter, forget, new, leave."""
-    _, of_hidden, _, bias_hidden = weights
-    total = entered + (_product(hidden, transpose(of_hidden)) + bias_hidden)
+    total = entered + hidden @ transpose(of_hidden)
     size = of_hidden.shape[1]
     enter, forget, new, leave = (slice(place * size, (place + 1) * size) for place in range(4))
     early, late = _logistic(total[:, : 2 * size]), _logistic(total[:, leave])
@@ -76,7 +74,7 @@ def _layer(
     outputs: list[Any] = [None] * input.shape[0]
     workspace = xp.empty((input.shape[0], 5, *cx_.shape), input.dtype)
     for place in _order(input, reverse):
-        enter, forget, new, leave = gates = _gates(entered[place], hidden, weights)
+        enter, forget, new, leave = gates = _gates(entered[place], hidden, weights[1])
         cell = forget * cell + enter * new
         hidden = leave * xp.tanh(cell)
         outputs[place] = hidden
@@ -85,68 +83,74 @@ def _layer(
     return xp.stack(outputs), hidden.copy(), cell, workspace
 
 
-def _slopes(grad_hidden: Any, grad_cell: Any, gates: Any, before: Any, cell: Any) -> Any:
-    """Back through one step: to the sums in the four gates, and to the cell before."""
+def _slopes(gates: Sequence[Any], before: Any, cell: Any) -> tuple[Any, Any, Any]:
+    """What gradients are multiplied by on their way back through a step, or through all at once:
+    that of the state to the cell; those of the cell, three times, and of the state to the sums in
+    the gates; that of the cell to the cell before."""
     enter, forget, new, leave = gates
     open_cell = _tanh(cell)
-    grad_cell = grad_cell + grad_hidden * leave * (1 - open_cell * open_cell)
-    slopes = [
-        grad_cell * new * enter * (1 - enter),
-        grad_cell * before * forget * (1 - forget),
-        grad_cell * enter * (1 - new * new),
-        grad_hidden * open_cell * leave * (1 - leave),
+    to_gates = [
+        new * enter * (1 - enter),
+        before * forget * (1 - forget),
+        enter * (1 - new * new),
+        open_cell * leave * (1 - leave),
     ]
-    return cat(slopes, 1), grad_cell * forget
+    return leave * (1 - open_cell * open_cell), cat(to_gates, -1), forget
 
 
 def _recomputed(
     input: Any, weights: Sequence[Any], hidden: Any, cell: Any, reverse: bool
 ) -> Iterator[tuple[Any, ...]]:
-    """Of each step its place, the states before it, its gates and the cell behind it."""
+    """Of each step its place, the state before it and its slopes."""
     entered = _entered(input, weights)
     for place in _order(input, reverse):
-        gates = _gates(entered[place], hidden, weights)
+        gates = _gates(entered[place], hidden, weights[1])
         after = gates[1] * cell + gates[0] * gates[2]
-        yield place, hidden, gates, cell, after
-        hidden, cell = gates[3] * tanh(after), after
+        yield place, hidden, *_slopes(gates, cell, after)
+        hidden, cell = gates[3] * _tanh(after), after
 
 
 def _remembered(
     outputs: Any, workspace: Any, hidden: Any, cell: Any, reverse: bool
 ) -> Iterator[tuple[Any, ...]]:
     """The same from what forward left, where nobody asks for the derivative of the derivative."""
+    *gates, cells = (workspace[:, place] for place in range(5))
+    if reverse:
+        hiddens, befores = cat([outputs[1:], hidden[None]], 0), cat([cells[1:], cell[None]], 0)
+    else:
+        hiddens, befores = cat([hidden[None], outputs[:-1]], 0), cat([cell[None], cells[:-1]], 0)
+    every = hiddens, *_slopes(gates, befores, cells)
     for place in _order(outputs, reverse):
-        *gates, after = workspace[place]
-        yield place, hidden, gates, cell, after
-        hidden, cell = outputs[place], after
+        yield place, *[one[place] for one in every]
 
 
 def _backward(grads: Sequence[Any], input: Any, weights: Sequence[Any], trail: Any) -> Any:
     """Back through time.
 
-    What the slopes of all steps bring to a weight is one product, and so is what they bring to the
-    input.
+    What the sums in the gates of all steps bring to a weight is one product, and so is what they
+    bring to the input.
     """
     trail = list(trail)
-    start = trail[0][3]  # of the shape of a state
+    start = trail[0][1]  # of the shape of a state
     grad_outputs, grad_hidden, grad_cell = grads[:3]
     grad_hidden = start * 0 if grad_hidden is None else grad_hidden
     grad_cell = start * 0 if grad_cell is None else grad_cell
     every: list[Any] = [None] * len(trail)
     befores: list[Any] = [None] * len(trail)
-    for place, hidden, gates, before, after in reversed(trail):
+    for place, hidden, to_cell, to_gates, to_before in reversed(trail):
         if grad_outputs is not None:
             grad_hidden = grad_hidden + grad_outputs[place]
-        slopes, grad_cell = _slopes(grad_hidden, grad_cell, gates, before, after)
-        every[place], befores[place] = slopes, hidden
-        grad_hidden = _product(slopes, weights[1])
-    slopes = cat(every, 0)
-    across = transpose(slopes)
-    of_input = _product(across, input.reshape((slopes.shape[0], input.shape[2])))
-    of_hidden = _product(across, cat(befores, 0))
-    of_bias = sum_dims(slopes, (0,), False)
-    # A CatBackward0 in PyTorch.
-    to_input = cat([_product(slopes, weights[0]).reshape(input.shape)], 0)
+        grad_cell = grad_cell + grad_hidden * to_cell
+        sums = cat([grad_cell, grad_cell, grad_cell, grad_hidden], 1) * to_gates
+        every[place], befores[place] = sums, hidden
+        grad_cell = grad_cell * to_before
+        grad_hidden = sums @ weights[1]
+    sums = cat(every, 0)
+    across = transpose(sums)
+    of_input = across @ input.reshape((sums.shape[0], input.shape[2]))
+    of_hidden = across @ cat(befores, 0)
+    of_bias = sum_dims(sums, (0,), False)
+    to_input = cat([(sums @ weights[0]).reshape(input.shape)], 0)  # a CatBackward0 in PyTorch
     return to_input, of_input, of_hidden, of_bias, of_bias, grad_hidden, grad_cell
 
 
