@@ -65,10 +65,12 @@ class _Transformations:
 
 TRANSFORMS = run_state(_Transformations())
 
-# Elements up to which an elementwise result is rounded as PyTorch rounds it, and a gradient summed
-# as PyTorch sums it: what the engine itself asks of the table in numerics/thresholds.py.
+# Elements up to which an elementwise result is rounded as PyTorch rounds it, a gradient summed as
+# PyTorch sums it, and a scaled sum rounded once: what the engine itself asks of the table in
+# numerics/thresholds.py.
 SMALL = 32
 NOTICED = 2 * SMALL
+FUSED = 1 << 17
 
 
 def one(array: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import dtypes
 from .call import compiled, facts_of
+from .carriers import FUSED
 from .catalogue import catalogue
 from .causes import Freed, mismatch
 from .leaf import edge_of
@@ -55,7 +56,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     ]
     names = {
         "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
-        "write_into": write_into, "formed": formed,
+        "write_into": write_into, "formed": formed, "FUSED": FUSED,
     }  # fmt: skip
     return compiled(row, "run", [*head, *lines, *bump], names)
 
@@ -67,10 +68,15 @@ def _by_symbol(row: Row) -> list[str]:
     """`x += y`: what Python's operator does on arrays."""
     given = ", ".join(row.signature.names)
     first, y, *others = row.signature.names
-    ordinary = "".join(f" or {name} != 1" for name in others)
     return [
-        f"    if state.watched{ordinary}: return general({given})",
+        f"    if state.watched: return general({given})",
         f"    data, kind = {first}._data, {first}._kind",
+        # What is scaled first is an array of its own, and rounded as `multiply_add` rounds it.
+        *[
+            f"    if {name} != 1 and ({name}.__class__ is not float or {y}.__class__ is not Tensor "
+            f"or {y}._data.size <= FUSED or data.dtype.char not in 'fd'): return general({given})"
+            for name in others
+        ],
         f"    if {y}.__class__ is Tensor:",
         f"        operand = {y}._data",
         f"        if (not form or {y}._form is not form) and ({y}._kind is not kind or not "
@@ -83,6 +89,7 @@ def _by_symbol(row: Row) -> list[str]:
         f"is not float or state.grad_enabled and {first}._requires_grad:",
         f"        return general({given})",
         f"    else: operand = {y} if form and form.few else kind.number({y})",
+        *[f"    if {name} != 1: operand = operand * kind.number({name})" for name in others],
         f"    data {row.symbol}= operand",  # an array changes in place, a scalar is replaced
         f"    {first}._data = data",
     ]

@@ -10,7 +10,7 @@ no thresholds of ours: they stand with the code that repeats the kernel.
 
 from __future__ import annotations
 
-from ..engine.carriers import NOTICED, SMALL
+from ..engine.carriers import FUSED, NOTICED, SMALL
 
 __all__ = [
     "CASES", "FUSED", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PRODUCTS",
@@ -26,9 +26,9 @@ __all__ = [
 # agree in 60 to 90 of 100. Cost: 3 µs for tanh of 2,048, 1 without; 20 for sigmoid, 2 without.
 ROUNDED = 1 << 13
 
-# Numbers that are multiplied and added to in one rounding (rounding.py: steps of an optimiser).
-# Weights are updated a thousand times, and each last digit stays. Cost: 80 µs, 20 without.
-FUSED = 1 << 17
+# FUSED = 131,072, numbers that are multiplied and added to in one rounding (rounding.py, and the
+# engine's changes in place: steps of an optimiser). Weights are updated a thousand times, and each
+# last digit stays. Cost: 80 µs, 20 without.
 
 # NOTICED = 64, elements (`reduce_to` in the engine). The gradient of an operand that was broadcast
 # is a sum, which PyTorch adds in its own order; sums of more differ in digits that nobody prints.
