@@ -113,3 +113,9 @@ def test_large_tensors_are_told_by_shape_and_range() -> None:
     found = report(text, "x", "L")
     assert "shape [50, 40], 3 to 3" in printed(found)
     assert parsed(found)["paths"][0]["derivatives"][1]["shape"] == [2000, 2000]
+
+
+def test_a_single_number_has_the_dimensions_of_its_tensor() -> None:
+    text = "w = ones(1, 1, requires_grad=True)\nL = (w * 3).sum()\n"
+    found = parsed(report(text, "w", "L"))
+    assert (found["reverse"], found["sum"], found["paths"][0]["product"]) == ([[3]],) * 3

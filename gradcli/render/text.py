@@ -226,15 +226,22 @@ def _total(widths: Sequence[int], gap: int) -> int:
 
 
 def _fit(widths: list[int], width: int, gap: int, giving: Sequence[Giving]) -> None:
-    """Takes from the widths what is too much; a column of width 0 is not shown."""
+    """Takes from the widths what is too much; a column of width 0 is not shown. Where columns that
+    went have left room, those that were narrowed before have it back."""
+    full = tuple(widths)
     for one in giving:
         excess = _total(widths, gap) - width
         if excess <= 0:
-            return
+            break
         if isinstance(one, int):
             widths[one] = 0
         else:
             _shrink(widths, one, excess)
+    room = max(0, width - _total(widths, gap))
+    for one in reversed(giving):
+        for i, _ in () if isinstance(one, int) else one:
+            more = min(room, full[i] - widths[i]) if widths[i] else 0
+            widths[i], room = widths[i] + more, room - more
 
 
 def ellipsis(look: Look) -> str:

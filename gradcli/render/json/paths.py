@@ -20,6 +20,7 @@ def paths(report: PathsReport) -> Iterator[Terminal]:
     limit = getattr(sys, "get_int_max_str_digits", int)()
     if limit:
         sys.set_int_max_str_digits(0)
+    rank = 0 if report.jacobian or report.element is not None else len(report.wrt_shape)
     try:
         yield from document({
             "schema": PATHS,
@@ -36,10 +37,10 @@ def paths(report: PathsReport) -> Iterator[Terminal]:
             "jacobian": report.jacobian,
             "count": report.path_count,
             "edge_count": report.edge_count,
-            "paths": map(_path, report.paths),
+            "paths": (_path(path, rank) for path in report.paths),
             "estimated": report.by_estimate,
-            "sum": number(report.sum),
-            "reverse": number(report.reverse),
+            "sum": _nested(report.sum, rank),
+            "reverse": _nested(report.reverse, rank),
             "equal": report.equal,
             "hooks": list(report.hooked),
             "reason": report.reason or None,
@@ -66,11 +67,21 @@ def number(value: Any) -> Any:
     return value
 
 
-def _path(path: PathFact) -> dict[str, Any]:
+def _nested(value: Any, rank: int) -> Any:
+    """The same, a single number of a tensor with dimensions as nested lists too: [[3]]."""
+    if value is None or isinstance(value, (str, tuple)):
+        return number(value)
+    found = number(value)
+    for _ in range(rank):
+        found = [found]
+    return found
+
+
+def _path(path: PathFact, rank: int) -> dict[str, Any]:
     return {
         "names": path.names,
         "derivatives": [_step(step) for step in path.steps],
-        "product": number(path.product),
+        "product": _nested(path.product, rank),
         "share": number(path.share),
         "against": path.against,
     }
