@@ -331,7 +331,7 @@ def test_columns_give_way_widest_first() -> None:
 
 def test_room_of_a_column_that_went_is_given_back() -> None:
     cells = [Cell("an expression of words"), Cell("12345"), Cell("mean and norm"), Cell("7")]
-    (line,) = columns([cells], PLAIN._replace(width=40), giving=(((0, 8),), 2))
+    (line,) = columns([cells], PLAIN._replace(width=32), giving=(((0, 8),), 2))
     assert "".join(cell.text for cell in line) == "an expression of words  12345  7"
 
 

@@ -20,6 +20,10 @@ from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, origin_of
 
 
+# Functions with passes of their own: what these go over is not what they return.
+PASSING = frozenset({"jacobian", "hessian"})
+
+
 def loop_names(program: Program) -> frozenset[str]:
     """`p` of `for p in net.parameters()`: it never hides a parameter's name."""
     return frozenset(
@@ -77,9 +81,11 @@ def collected(
 
 
 def _made_within(fact: TensorFact, found: Collected) -> TensorFact:
-    """The result of an expression that a list holds has the expression's line, not the list's."""
+    """A result that came into a list later has the line of its expression, not the list's."""
     place = None if fact.node is None or fact.is_leaf else found.nodes[fact.node].place
-    return fact if place is None or "[" not in fact.name else fact._replace(line=place.line)
+    if place is None or "[" not in fact.name:
+        return fact
+    return fact._replace(line=max(place.line, fact.line or 0))
 
 
 def numbering(outcome: Outcome, names: Names, roots: tuple[tuple[Any, int], ...]) -> dict[int, int]:
@@ -181,10 +187,14 @@ def _targets(program: Program) -> dict[int, str]:
     found: dict[int, str] = {}
     pending: list[Any] = list(program.body)
     for node in pending:
+        value = getattr(node, "value", None)
+        called = getattr(value, "func", None)
+        if getattr(called, "attr", getattr(called, "id", "")) in PASSING:
+            continue
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[id(node.value)] = node.targets[0].id
+            found[id(value)] = node.targets[0].id
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            found[id(node.value)] = node.target.id
+            found[id(value)] = node.target.id
         for part in ("body", "orelse", "finalbody", "handlers"):
             inner = getattr(node, part, None)
             if isinstance(inner, list):
