@@ -82,7 +82,8 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
         )  # fmt: skip
         if below:
             lines.append(first)
-            indent = INDENT * 2 if max(map(width_of, parts)) <= look.width - 4 else ""
+            fits = look.whole or max(map(width_of, parts)) <= look.width - 4
+            indent = INDENT * 2 if fits else ""
             lines += [(Cell(indent), cell(part)) for part in parts]
         else:
             lines.append((*first, cell(parts[0])))
@@ -101,7 +102,7 @@ def total(report: PathsReport, look: Look) -> list[Line]:
     lines: list[Line] = []
     for name, value, verdict, style in rows:
         parts = value.split("\n")
-        if max(map(width_of, parts)) > look.width - width:
+        if max(map(width_of, parts)) > look.width - width and not look.whole:
             lines += [(cell(name, "name"),), *((cell(part),) for part in parts)]
             lines += [(cell(verdict, style),)] if verdict else []
             continue

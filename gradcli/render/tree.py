@@ -133,7 +133,8 @@ class Drawing:
             return [_ready(Row(task.lead, kind, node, task.output_nr))]
         if node in self.drawn or node in self.reserved:
             where = self._where(node)
-            return [_ready(Row(task.lead, "again", node, task.output_nr, where))]
+            return [_ready(Row(task.lead, "again", node, task.output_nr, where,
+                               parent=task.parent))]  # fmt: skip
         if self.graph.height[node] > SHALLOW and (self.depth is None or self.depth > SHALLOW):
             return self._chain(task)
         self.drawn.add(node)
