@@ -19,7 +19,6 @@ from ..recording.names import Names
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, origin_of
 
-
 # Functions with passes of their own: what these go over is not what they return.
 PASSING = frozenset({"jacobian", "hessian"})
 
