@@ -116,6 +116,35 @@ def test_an_answer_looks_once_at_what_is_repeated(line: str, tmp_path: Path) -> 
     assert ended.returncode == (4 if needs_all else 0), ended.stderr
 
 
+HOSTILE_VALUES = """
+class A:
+    def __repr__(self):
+        while True: pass
+a = [1]
+for _ in range(60): a = [a, a]
+x = torch.ones(2, requires_grad=True)
+"""
+RETURNED = ("A()", "a", "[x, a]", "(g, A())", "'a' * 10**8", "x.register_hook(print)", "iter([1])")
+
+
+@pytest.mark.parametrize("value", RETURNED)
+@pytest.mark.parametrize("line", ["trace", "trace --format json", "show --no-open"])
+def test_what_a_hook_should_not_return_is_told_by_its_type(
+    value: str, line: str, tmp_path: Path
+) -> None:
+    """It is not printed: that may be the program's own code, endless, or an address of ours."""
+    file, page = tmp_path / "p.expr", tmp_path / "page.html"
+    file.write_text(
+        f"{HOSTILE_VALUES}x.register_hook(lambda g: {value})\n(x * 2).sum().backward()\n"
+    )
+    given = ["--out", str(page)] if line.startswith("show") else []
+    name, *options = line.split()
+    ended = here(name, str(file), *options, *given, "--max-steps", "100000")
+    assert ended.returncode == 3 and "hook returned '" in ended.stderr, ended.stderr
+    told = ended.stdout + (page.read_text("utf-8") if given else "")
+    assert not re.search(r"gradcli\.engine|object at 0x|aaaaaaaaaa", told)
+
+
 DIGITS = "9" * 5000  # more than int() takes
 
 
@@ -249,7 +278,7 @@ def test_whatever_it_wants_it_ends_as_documented(
         error = refused.diagnostic
     assert (0 if error is None else error.exit_status) == expected
     if error is not None:
-        assert not re.search(r"gradcli|0x7|'_meta'|InternalError", error.message)
+        assert not re.search(r"gradcli|0x7|'_meta'|InternalError|Registered", error.message)
         assert len(error.bounded().message) < 4000
 
 

@@ -161,9 +161,10 @@ class Twice(torch.autograd.Function):
 """
 
 
-def test_a_limit_in_the_numeric_part_of_check_names_the_result(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["y = Twice.apply(x).sum()\n", "Twice.apply(x).sum().backward()\n"])
+def test_a_limit_in_the_numeric_part_of_check_names_the_result(end: str, tmp_path: Path) -> None:
     """The difference quotients run the program's own functions again, within its limits."""
-    text = FUNCTION + CHECKED + "y = Twice.apply(x).sum()\n"
+    text = FUNCTION + CHECKED + end
     steps = ran(text, Limits()).outcome.steps  # type: ignore[union-attr]
     (tmp_path / "p.expr").write_text(text)
     done = gradcli("check", str(tmp_path / "p.expr"), "--max-steps", str(steps), "-f", "json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..engine.class_name import name_in_messages
+from ..engine.class_name import NamedInC, name_in_messages
 from ..engine.kept import KEPT, kept_on
 from ..engine.tensor import Tensor
 from .derived import DERIVED, is_derived
@@ -89,11 +89,11 @@ def typename(value: Any) -> str:
     return name_in_messages(type(value))
 
 
-class Registered:
+class Registered(metaclass=NamedInC):
     """`module._modules` and its like: one of a module's tables. What is put in is registered."""
 
     __slots__ = ("_module", "_kind", "__weakref__")
-    _torch_name = "builtins.dict"
+    _torch_name = "dict"
     PUBLIC = ("keys", "values", "items", "get", "pop")
 
     def __init__(self, module: Module, kind: str) -> None:

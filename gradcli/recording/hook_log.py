@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..engine.errors import type_name
 from ..engine.origin import current_line, current_origin
 from .collect import text_of
 from .facts import EventFact
@@ -14,6 +15,7 @@ from .passes import Pass, Passes
 from .spectator import Spectator
 
 MOST = 1000  # hooks that ran
+MOST_ITEMS = 100  # of the gradients that one hook was given or returned
 REGISTERED = 100_000
 
 
@@ -143,6 +145,16 @@ def _text(kind: str, value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, (tuple, list)):
-        inner = ", ".join(_text("", item) for item in value)
-        return f"({inner}{',' if len(value) == 1 else ''})"
-    return text_of(value) if hasattr(value, "detach") else repr(value)
+        parts = [_one(item) for item in value[:MOST_ITEMS]]
+        if len(value) > MOST_ITEMS:
+            parts.append("...")
+        return f"({', '.join(parts)}{',' if len(value) == 1 else ''})"
+    return _one(value)
+
+
+def _one(value: Any) -> str:
+    """A gradient as PyTorch prints it; of anything else, which a hook should not return, its type:
+    how it prints may be the program's own code, or without an end."""
+    if value is None:
+        return "None"
+    return text_of(value) if hasattr(value, "detach") else f"<{type_name(value)} object>"

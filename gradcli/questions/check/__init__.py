@@ -222,7 +222,8 @@ def _gradients(
             for result in results:
                 asked = Asked(result.tensor, result.name, result.line, names, place,
                               wishes.tolerance, clock.look)  # fmt: skip
-                state.origin = ran.outcome.nodes.get(result.name)  # where a limit is reached
+                made = getattr(result.tensor.grad_fn, "origin", None)  # not each has a name
+                state.origin = ran.outcome.nodes.get(result.name, made)  # where a limit is reached
                 fact = _with_leaves(fact, tape, asked)
             alone = operations(tape, [result.tensor for result in results], asked)
         fact = surveyed(fact, alone, "kink" in wishes.fail_on and "kink" not in allow)
