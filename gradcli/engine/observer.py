@@ -49,9 +49,12 @@ class Observer:
     def made(self, tensor: Any) -> None:
         """A result that may have a grad_fn was made."""
 
-    def met(self, node: Any, value: Any) -> None:
-        """An operation of a library made this node on its way; `value` is None where nobody saw
-        what it made."""
+    def met(self, node: Any, leaf: Any, module: Any) -> None:
+        """An operation of PyTorch made this node on its way, in a module or in none: it transposed
+        a leaf, or nobody saw what it made: None."""
+
+    def changing(self, tensor: Any) -> None:
+        """A tensor of PyTorch's is about to be changed in place, or its memory given away."""
 
     def used(self, node: Any, inputs: Sequence[Any], changed: Any) -> None:
         """A node was made, and some of its inputs take no gradient: these are the arguments of its

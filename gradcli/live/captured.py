@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
 from ..recording.sweep import Sweep
-from .side import KEY
+from .side import KEY, Mark
 
 if TYPE_CHECKING:
     from ..engine.observer import OfNodes
@@ -29,7 +29,8 @@ ANSWERS = {"allow_unreachable": True, "accumulate_grad": False}
 class Graph:
     """The nodes behind the roots of a pass, in the order in which the engine runs them."""
 
-    __slots__ = ("nodes", "edges", "leaves", "kept", "origins", "retaining", "numbers")
+    __slots__ = ("nodes", "edges", "leaves", "kept", "origins", "retaining", "numbers", "inner",
+                 "turned")  # fmt: skip
 
     def __init__(self) -> None:
         self.nodes: list[tuple[int, Any, Sequence[Edge]]] = []  # by descending sequence numbers
@@ -37,8 +38,11 @@ class Graph:
         self.leaves: dict[Any, Any] = {}  # what they accumulate into
         self.kept: dict[int, Kept] = {}
         self.numbers: dict[int, Kept] = {}  # those of Python, which are saved as tensors
-        self.origins: list[int] = []  # where the nodes were made, in the order of the walk
+        self.origins: list[Any] = []  # kinds of nodes, where they were made; as they were found
         self.retaining: list[Any] = []
+        # Nodes that an operation made on its way, with the node of its result and what is known.
+        self.inner: dict[Any, tuple[Any, Mark]] = {}
+        self.turned: list[tuple[Any, Any]] = []  # those that transpose, with their modules
 
 
 class Capturing:
@@ -48,6 +52,7 @@ class Capturing:
         self.recorder, self.side = recorder, recorder.side
         functions = recorder.torch._C._functions
         self.leaf: Any = functions.AccumulateGrad
+        self.turned: Any = functions.TBackward0
         self.edge: Any = recorder.torch.autograd.graph.GradientEdge
         self.python = recorder.torch._C._FunctionBase
         self.is_watched = recorder.torch.is_anomaly_enabled
@@ -56,53 +61,88 @@ class Capturing:
 
     def graph(self, roots: Sequence[Any]) -> Graph | None:
         """What is behind the roots, where PyTorch may capture it."""
+        found = Graph()
         try:
-            return self._graph(roots)
+            if self._is_fit(found, roots) and self._is_whole(found):
+                self._tell_inner(found)
+                return found
         except Exception as error:  # our defect: the program goes on
             self.recorder.defects.append(error)
-            return None
+        for _, mark in found.inner.values():
+            mark.origin = None  # who goes over it in another way shall tell of them
+        return None
 
-    def _graph(self, roots: Sequence[Any]) -> Graph | None:
+    def _is_fit(self, found: Graph, roots: Sequence[Any]) -> bool:
+        """Walks over it; whether nothing of it runs code of the program, and all of it is known."""
         if self.is_off or self.is_watched():
-            return None
-        found, side = Graph(), self.side
-        pending: dict[Any, None] = {}
+            return False
+        side, labels = self.side, self.recorder.labels
+        seen: dict[Any, Any] = {}  # with the node by which each was found
         for root in roots:
             node = side.node(root)
             if node is None:
-                return None
-            pending[node] = None
+                return False
+            seen[node] = None
             edge = (node, root.output_nr)
             found.edges[edge] = found.edges.get(edge, 0) + 1
-        edges, leaf, plain, ordered = found.edges, self.leaf, self.plain, list(pending)
-        origins = found.origins
+        edges, leaf, plain, ordered = found.edges, self.leaf, self.plain, list(seen)
+        origins, since, inner, turned = found.origins, labels.since, found.inner, self.turned
         for node in ordered:
             kind = type(node)
             if kind is leaf:
                 variable = node.variable
                 if variable._backward_hooks or variable._post_accumulate_grad_hooks:
-                    return None
+                    return False
                 found.leaves[node] = variable
                 continue
-            mark = node.metadata.get(KEY)
             fit = plain.get(kind)
             if fit is None:
                 fit = plain[kind] = self._is_plain(kind)
-            if not fit or mark is None or mark.origin is None or mark.is_freed or mark.is_packed:
-                return None
+            mark, number = node.metadata.get(KEY), node._sequence_nr()
+            if not fit or number < since:
+                return False
+            if mark is None or mark.origin is None:
+                user = seen[node]
+                if user is None:
+                    return False
+                mark = labels.inner(node, user.metadata[KEY], mark)
+                inner[node] = inner[user][0] if user in inner else user, mark
+                if kind is turned:
+                    found.turned.append((node, mark.module))
+            if mark.is_freed or mark.is_packed:
+                return False
             if mark.retains:
                 found.retaining.append(node)
+            origins.append(kind)
             origins.append(id(mark.origin))
             following = node.next_functions
-            found.nodes.append((node._sequence_nr(), node, following))
+            found.nodes.append((number, node, following))
             for edge in following:
                 child = edge[0]
                 if child is not None:
                     edges[edge] = edges.get(edge, 0) + 1
-                    if child not in pending:
-                        pending[child] = None
+                    if child not in seen:
+                        seen[child] = node
                         ordered.append(child)
-        return found if self._is_whole(found) else None
+        labels.pending = [node for node in labels.pending if node not in seen]
+        return True
+
+    def _tell_inner(self, graph: Graph) -> None:
+        """Tells of what operations made on their way."""
+        met = self.recorder.observer.met
+        for node, module in graph.turned:
+            leaf = graph.leaves.get(node.next_functions[0][0])
+            if leaf is not None:
+                met(node, leaf, module)
+                del graph.inner[node]
+        if not graph.inner:
+            return
+        by_root: dict[Any, dict[int, Any]] = {}
+        for node, (root, _) in graph.inner.items():
+            by_root.setdefault(root, {})[id(node)] = node
+        kept = graph.kept
+        for root, inner in by_root.items():
+            self.recorder.labels.tell(root, inner, lambda node: kept.get(id(node), ()))
 
     def _is_plain(self, kind: type) -> bool:
         """Whether a node of this kind computes its gradient, and nothing else."""

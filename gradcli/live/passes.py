@@ -108,6 +108,7 @@ class PassTeller:
         if graph is not None and spot is not None:
             return self._captured_pass(graph, spot, plain, outputs, args)
         with side.hands_off():
+            recorder.labels.settle()
             nodes = list(self._nodes(roots))
             self._found_hooks(nodes)
             handles: list[Any] = []
@@ -211,7 +212,7 @@ class PassTeller:
         if type(node) is self.leaf:
             before, after = self._of_leaf(node)
         else:
-            self.recorder.label(node, self.recorder.elsewhere)
+            self.recorder.labels.label(node, self.recorder.elsewhere, is_told=False)
             if self.is_light and not self.standing:  # a module's hook runs between the two
                 handles.append(node.register_hook(self._at_once(node)))
                 return
@@ -296,7 +297,9 @@ class PassTeller:
         recorder = self.recorder
         for result in results:
             if result is not None and result.grad_fn is not None:
-                recorder.label(result.grad_fn, recorder.side.origin(node))
+                recorder.labels.label(
+                    result.grad_fn, recorder.side.origin(node), is_told=False
+                )  # fmt: skip
 
     def _of_leaf(self, node: Any) -> tuple[Callable[..., None], Callable[..., None]]:
         observer, off = self.recorder.observer, self.recorder.side.hands_off

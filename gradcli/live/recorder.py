@@ -17,8 +17,9 @@ from ..diagnostics import Enough
 from ..engine.mode import state
 from ..engine.observer import Observer
 from .causes import Change
+from .labels import Labels
 from .passes import OF_MODULES, PassTeller
-from .side import KEY, Mark, TorchSide
+from .side import TorchSide
 from .text import Text
 
 # Read off a tensor without its values: nothing is made, nothing is told.
@@ -38,13 +39,6 @@ CHANGING = frozenset({"batch_norm", "instance_norm", "__set__"})
 FAST = frozenset({"TransformerEncoder", "TransformerEncoderLayer", "MultiheadAttention"})
 
 
-class _Nowhere:
-    """The origin of a node that was made before the program's text was at any place."""
-
-
-NOWHERE = _Nowhere()
-
-
 class Recorder:
     """One recording of PyTorch in this thread."""
 
@@ -53,10 +47,9 @@ class Recorder:
         self.torch = side.torch
         self.changes: deque[Change] = deque(maxlen=1000)
         self.causes: list[Any] = []  # of the error of the pass that failed last
-        self.within: dict[int, Any] = {}  # nodes that the last operation made on its way
         self.defects: list[Exception] = []  # our own, which never reach the program
+        self.labels = Labels(self)
         self.passes = PassTeller(self)
-        self.packs = getattr(self.torch._C._autograd, "_top_saved_tensors_default_hooks", None)
         self.setters = {name: getattr(self.torch.Tensor, name).__set__
                         for name in ("grad", "data", "requires_grad")}  # fmt: skip
         self.deleting = self.torch.Tensor.grad.__delete__
@@ -83,6 +76,7 @@ class Recorder:
         before = state.origin
         with ExitStack() as stack:
             stack.callback(setattr, state, "origin", before)
+            stack.callback(self.labels.settle)
             stack.enter_context(self.passes.listening())
             stack.enter_context(self._modules())
             stack.enter_context(self._hooks_of_modules())
@@ -143,6 +137,7 @@ class Recorder:
 
     def _entering(self, module: Any, given: Any) -> None:
         self.observer.entering(module)
+        self.labels.modules.append(module)
         kind = type(module)
         held = None
         if kind.__name__ in FAST and not module.training and not self.side.switched():
@@ -155,6 +150,7 @@ class Recorder:
         held = self._held_off.pop() if self._held_off else None
         if held is not None:
             held.__exit__(None, None, None)
+        self.labels.modules.pop()
         self.observer.leaving(module)
 
     def _parameter(self, module: Any, name: str, parameter: Any) -> None:
@@ -225,9 +221,10 @@ class Recorder:
                 if attribute == "grad_fn":
                     self.passes.capturing.is_off = True  # the program may put hooks on its nodes
                 return function(*args, **kwargs)
-            self.side.is_shared |= attribute == "data"
+            if attribute == "data":
+                self._shared(args)
         elif name in SHARING:
-            self.side.is_shared = True
+            self._shared(args)
         if self.passes.running:
             return self._within_pass(name, function, args, kwargs)
         if self.side.transform() is not None:
@@ -317,9 +314,14 @@ class Recorder:
                 if not isinstance(tensor, kind) or hasattr(type(tensor), "materialize"):
                     continue  # a lazy module's parameter is nothing yet
                 if not tensor.is_inference():
-                    self.side.about_to_change(tensor)
+                    self._changing(tensor)
                     found.append((tensor, tensor._version))
         return found
+
+    def _changing(self, tensor: Any) -> None:
+        """What is held as it is and lies in the same memory is looked at now."""
+        self.side.about_to_change(tensor)
+        self.observer.changing(tensor)
 
     def _changed(self, tensor: Any) -> None:
         """A tensor has new values; it, and what it is a view of, may have a new node."""
@@ -328,6 +330,13 @@ class Recorder:
         self._made(tensor)
         if tensor._base is not None:
             self._made(tensor._base)
+
+    def _shared(self, args: tuple[Any, ...]) -> None:
+        """From here on elements may change and no version tells of it."""
+        self.side.is_shared = True
+        tensor = args[0] if args else None
+        if isinstance(tensor, self.side.tensor) and not hasattr(type(tensor), "materialize"):
+            self._changing(tensor)
 
     def _setting(self, function: Any, args: tuple[Any, ...]) -> None:
         if function == self.deleting:
@@ -339,6 +348,9 @@ class Recorder:
 
     def _used(self, name: str, result: Any, args: tuple[Any, ...]) -> None:
         """Tells the inputs of a new node, where the arguments are those that it has edges for."""
+        kind = self.side.tensor
+        if all(isinstance(value, kind) and value.requires_grad for value in args):
+            return
         node = self.side.node(result)
         edges = [edge for edge, _ in node.next_functions]
         if None not in edges:
@@ -349,7 +361,6 @@ class Recorder:
         elif name == "linear" and len(args) == 3:  # which calls addmm(bias, input, weight.t())
             inputs = args[2], args[0], args[1]
         inputs = inputs[: len(edges)]
-        kind = self.side.tensor
         tracked = [isinstance(value, kind) and value.requires_grad for value in inputs]
         if tracked == [edge is not None for edge in edges]:
             self.observer.used(node, inputs, result)
@@ -360,11 +371,10 @@ class Recorder:
             node = self.side.node(result)
             if node is None:
                 return False
-            if self.label(node):
+            if self.labels.label(node):
                 if fresh is not None:
                     fresh.append(node)
                 self.observer.made(result)
-                self._made_within(node)
                 return True
             if fresh and any(node is one for one in fresh):  # one more output of it
                 self.observer.made(result)
@@ -373,55 +383,3 @@ class Recorder:
             for item in result:
                 self._made(item, fresh)
         return False
-
-    def _made_within(self, root: Any) -> None:
-        """Tells what an operation made on its way: the weight that a linear layer transposes. Of
-        others what its nodes have saved is all that is known."""
-        if not self.within:
-            return
-        inner, self.within = self.within, {}
-        with self.side.hands_off():
-            for number, node in list(inner.items()):
-                if type(node).__name__ != "TBackward0":
-                    continue
-                leaf = getattr(node.next_functions[0][0], "variable", None)
-                if leaf is not None:
-                    self.observer.met(inner.pop(number), leaf.detach().t())
-            for node in (root, *inner.values()) if inner else ():
-                for _, value in self.side.kept(node):
-                    maker = value.grad_fn
-                    if maker is not None and inner.pop(id(maker), None) is not None:
-                        self.observer.made(value)
-            for node in inner.values():
-                self.observer.met(node, None)
-
-    def label(self, root: Any, origin: Any = None) -> bool:
-        """Says of a node, and of those behind it that nobody knows, where they were made.
-
-        Whether that was new.
-        """
-        about = root.metadata.get(KEY)
-        if about is not None and about.origin is not None:
-            return False
-        self.within.clear()
-        packed = self.packs is not None and self.packs(False) is not None
-        origin, pending = origin or state.origin, [root]
-        self._mark(root.metadata, origin, packed=packed)
-        leaf = self.passes.leaf
-        for node in pending:
-            for child, _ in node.next_functions:
-                if child is None or type(child) is leaf:
-                    continue
-                about = child.metadata
-                mark = about.get(KEY)
-                if mark is None or mark.origin is None:
-                    self._mark(about, origin, packed=packed)
-                    pending.append(child)
-                    self.within[id(child)] = child
-        return True
-
-    def _mark(self, about: dict[str, Any], origin: Any, *, packed: bool) -> None:
-        mark = about.get(KEY)
-        if mark is None:
-            mark = about[KEY] = Mark(None)
-        mark.origin, mark.is_packed = origin or NOWHERE, packed

@@ -24,11 +24,12 @@ from ..language.program import Program
 from ..language.source import Source
 from ..recording.modules import named_modules
 from .functions import Functions, codes_of
+from .labels import NOWHERE
 from .own import OwnSide
 from .places import makers
 from .planting import compiled
 from .program import Globals, live_program, parsed
-from .recorder import NOWHERE, Recorder
+from .recorder import Recorder
 from .rewrite import heard, names_of
 from .side import TorchSide
 from .text import CALLER, Text

@@ -27,10 +27,11 @@ MOST = 10_000  # pieces of memory that they lie in
 class Mark:
     """What is known of a node: where it was made, in which module, and whether it was freed."""
 
-    __slots__ = ("origin", "is_freed", "is_packed", "freed_at", "retains", "__weakref__")
+    __slots__ = ("origin", "module", "is_freed", "is_packed", "freed_at", "retains", "__weakref__")
 
     def __init__(self, origin: Any, *, is_packed: bool = False) -> None:
         self.origin, self.is_packed = origin, is_packed
+        self.module: Any = None
         self.is_freed: bool | None = None
         self.freed_at: Any = None  # the call that did
         self.retains = False  # whether a result of it keeps its gradient
@@ -367,11 +368,11 @@ class TorchSide(Live):
     def _of_leaf(self, leaf: Any, largest: float) -> Any:
         """A leaf that is as it was a pass ago is held already."""
         held, version, known = self.leaves.get(id(leaf), (None, 0, None))
-        if held is not None and held() is leaf and known.tensor is not None:
-            if version == leaf._version and largest <= WHOLE:
+        if held is not None and held() is leaf and version == leaf._version and largest <= WHOLE:
+            if type(known) is not Large or known.tensor is not None:
                 return known
         made = self._snapshot(leaf, largest)
-        if type(made) is Large:
+        if largest <= WHOLE:
             if len(self.leaves) >= MOST:
                 self.leaves.clear()
             self.leaves[id(leaf)] = ref(leaf), leaf._version, made

@@ -307,6 +307,8 @@ class GradientFlow(Spectator):
         loudest = max(level for _, level, _ in levels)
         if not any(0 < level < SMALL * loudest for _, level, _ in levels):
             return
+        if not any(0 <= levels[end][1] < SMALL * loudest for end in (0, -1)):
+            return  # one that is small between others is small by its own doing
         sizes = over.sizes if over.sweep is None else _sizes(over.sweep)
         found = [(track, level, sizes.get(key, 0.0)) for track, level, key in levels]
         its_place = max(range(len(found)), key=lambda place: found[place][1])
@@ -318,7 +320,6 @@ class GradientFlow(Spectator):
         def small(entry: tuple[Track, float, float]) -> bool:
             return entry[1] < SMALL * largest and entry[2] < QUIET * most
 
-        # One that is small between others is small by its own doing: only the ends count.
         for track, level, *_ in takewhile(small, reversed(found[its_place + 1 :])):
             if level:
                 track.louder = louder

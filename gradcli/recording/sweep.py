@@ -20,7 +20,7 @@ class Sweep:
 
     def __init__(
         self, nodes: Sequence[tuple[int, Any, Sequence[Edge]]], came: dict[Edge, Any],
-        kept: dict[int, Kept], origins: tuple[int, ...],
+        kept: dict[int, Kept], origins: tuple[Any, ...],
     ) -> None:  # fmt: skip
         self.nodes = nodes  # their sequence numbers and edges beside them, as they ran
         self.came = came
@@ -29,10 +29,13 @@ class Sweep:
         self.handed: dict[int, Sequence[Any]] = {}  # where several gradients meet on an edge
         self.several = {node for node, number in came if number}
         there = [one for one in came.values() if one is not None]
-        self.bytes = sum([one.numel() * one.element_size() for one in there])
-        # Kinds of nodes, where they were made, shapes: passes that are alike have the same.
-        shapes = tuple([one.shape for one in there])
-        self.shape = tuple([type(node) for _, node, _ in nodes]), origins, shapes
+        try:
+            sizes = [one.nbytes for one in there]
+        except RuntimeError:  # one is sparse
+            sizes = [one.numel() * one.element_size() for one in there]
+        self.bytes = sum(sizes)
+        # Kinds of nodes and where they were made, sizes: passes that are alike have the same.
+        self.shape = origins, sizes
 
     @property
     def is_heavy(self) -> bool:

@@ -16,12 +16,13 @@ from ..engine.tensor import Tensor
 from .collect import leaves_behind
 from .lines import Modules
 from .passes import Pass, Passes
-from .sides import is_alone
+from .sides import is_alone, sides
 from .snapshot import snapshot
 from .spectator import Spectator
 from .sweep import Sweep
 
 ENDS = 1000  # results that are held at each end
+UNREAD = 256 * 2**20  # bytes of PyTorch's results that are held as they are
 
 
 class Entry(NamedTuple):
@@ -31,6 +32,16 @@ class Entry(NamedTuple):
     output_nr: int
     value: Any
     module: Any
+
+
+class Fresh(NamedTuple):
+    """A result of PyTorch's, or a leaf that a library transposes: nobody has asked for it yet."""
+
+    node: Any
+    tensor: Any
+    version: int
+    module: Any
+    is_leaf: bool = False
 
 
 Entries: TypeAlias = dict[tuple[int, int], Entry]  # by a node's identity and the output
@@ -44,8 +55,12 @@ class Values(Spectator):
         # What is kept of gradients.
         self.of_flow: Callable[[Any], Any] = snapshot
         self.of_leaf: Callable[[Any], Any] = snapshot
-        self.first: Entries = {}
+        self._first: Entries = {}
         self._recent: Entries = {}  # and some before them: each cut costs
+        self._fresh: dict[int, Fresh] = {}  # by their numbers; most are given up unread
+        self._count = self._bytes = 0  # of those that there were
+        self._sorted = 0  # how many of them are in the table of memory
+        self._lying: dict[int, list[int]] = {}  # by the address of their memory
 
     def made(self, tensor: Any) -> None:
         """A result that has a grad_fn was made."""
@@ -53,21 +68,81 @@ class Values(Spectator):
             return
         if tensor.__class__ is Tensor and tensor._meta is None:  # what most results are
             node, output_nr = tensor._grad_fn, tensor._output_nr
+        elif sides.live is not None and isinstance(tensor, sides.live.tensor):
+            if (node := tensor.grad_fn) is not None:
+                self._put(node, tensor, self.modules.innermost, is_leaf=False)
+            return
         else:
             node, output_nr = tensor.grad_fn, tensor.output_nr
         if node is not None:
-            self._keep(node, output_nr, tensor)
+            self._keep(node, output_nr, tensor, self.modules.innermost)
 
-    def met(self, node: Any, value: Any) -> None:
+    def met(self, node: Any, leaf: Any, module: Any) -> None:
         """A node of which nobody has its result."""
-        self._keep(node, 0, value)
+        if leaf is None:
+            self._keep(node, 0, None, module)
+        else:
+            self._put(node, leaf, module, is_leaf=True)
 
-    def _keep(self, node: Any, output_nr: int, value: Any) -> None:
-        key, first, recent = (id(node), output_nr), self.first, self._recent
+    # ---- results that nobody has asked for
+
+    def _put(self, node: Any, tensor: Any, module: Any, *, is_leaf: bool) -> None:
+        """Holds it as it is; it is looked at when it is asked for, or is about to change."""
+        count = self._count = self._count + 1
+        self._fresh[count] = tuple.__new__(Fresh, (node, tensor, tensor._version, module, is_leaf))
+        self._bytes += _size(tensor)
+        if count & 127 == 0:
+            self._trim()
+
+    def _trim(self) -> None:
+        """Of many only the last ones are held."""
+        fresh = self._fresh
+        while fresh and len(self._first) < ENDS < len(fresh):
+            self._read(next(iter(fresh)))
+        if len(fresh) > 2 * ENDS:
+            for number in list(islice(fresh, len(fresh) - ENDS)):
+                self._bytes -= _size(fresh.pop(number).tensor)
+            self._lying.clear()
+            self._sorted = 0
+        if self._bytes > UNREAD:
+            self._read_all()
+
+    def _read_all(self) -> None:
+        for number in list(self._fresh):
+            self._read(number)
+        self._bytes, self._sorted = 0, self._count
+        self._lying.clear()
+
+    def _read(self, number: int) -> None:
+        found = self._fresh.pop(number, None)
+        if found is None:
+            return
+        node, tensor, version, module, is_leaf = found
+        self._bytes -= _size(tensor)
+        if tensor._version != version:
+            self._keep(node, 0 if is_leaf else tensor.output_nr, None, module)
+        elif is_leaf:
+            self._keep(node, 0, tensor.detach().t(), module)
+        else:
+            self._keep(node, tensor.output_nr, tensor, module)
+
+    def changing(self, tensor: Any) -> None:
+        """What lies in the same memory is looked at before."""
+        if not self._fresh:
+            return
+        for number in reversed(self._fresh):
+            if number <= self._sorted:
+                break
+            address = _address(self._fresh[number].tensor)
+            self._lying.setdefault(address, []).append(number)
+        self._sorted = self._count
+        for number in self._lying.pop(_address(tensor), ()):
+            self._read(number)
+
+    def _keep(self, node: Any, output_nr: int, value: Any, module: Any) -> None:
+        key, first, recent = (id(node), output_nr), self._first, self._recent
         if key in first or key in recent:
             return
-        running = self.modules.running
-        module = running[-1] if running else None
         held = None if value is None else snapshot(value)
         entry = tuple.__new__(Entry, (node, output_nr, held, module))
         if len(first) < ENDS:
@@ -84,19 +159,29 @@ class Values(Spectator):
             self._recent = dict(islice(recent.items(), len(recent) - ENDS, None))
 
     @property
+    def first(self) -> Entries:
+        """The first results."""
+        self._read_all()
+        return self._first
+
+    @property
     def last(self) -> Entries:
         """The last results behind the first ones."""
+        self._read_all()
         self._cut()
         return self._recent
 
     def find(self, node: Any, output_nr: int) -> Entry | None:
         """What is held of an output."""
         key = id(node), output_nr
-        return self.first.get(key) or self._recent.get(key)
+        if self._fresh:
+            self._read_all()
+        return self._first.get(key) or self._recent.get(key)
 
     def began(self, one: Pass) -> None:
         """A pass begins."""
-        self._cut()
+        if len(self._recent) > 2 * ENDS:
+            self._cut()
         if one.is_kept:
             one.began = {id(root): snapshot(root) for root in one.roots}
             one.seeds = tuple(self.of_flow(seed) for seed in one.gradients)
@@ -121,7 +206,7 @@ class Values(Spectator):
             return NOBODY
         if at_once:
             return OfNodes([], [], [], [self._swept])
-        held = {key[0] for key in (*self.first, *self.last)}  # the nodes that may run are made
+        held = {key[0] for key in (*self._first, *self._recent)}  # the nodes that may run are made
 
         def arrived(node: Any, grads: tuple[Any, ...]) -> None:
             if id(node) in held or len(grads) > 1 or not isinstance(node, Node):
@@ -157,3 +242,19 @@ class Values(Spectator):
         variable = getattr(node, "variable", None)
         if variable is not None:
             self.accumulated(variable, grad)
+
+
+def _size(tensor: Any) -> int:
+    """How many bytes its elements are."""
+    try:
+        return tensor.nbytes  # type: ignore[no-any-return]
+    except RuntimeError:  # sparse
+        return int(tensor.numel() * tensor.itemsize)
+
+
+def _address(tensor: Any) -> int:
+    """Where its memory begins; 0 where it has none of its own."""
+    try:
+        return int(tensor.untyped_storage().data_ptr())
+    except (RuntimeError, NotImplementedError):  # sparse, or of a transform
+        return 0

@@ -1,0 +1,118 @@
+"""Live: where the nodes of PyTorch's graph were made.
+
+A result's node is told when it is made. What an operation made on its way stands behind it, and is
+looked for when a pass comes there, or when somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..engine.mode import state
+from .side import KEY, Mark
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+
+Kept = tuple[tuple[str, Any], ...]  # names, and the tensors that a node has saved under them
+MOST = 2000  # results behind which nobody has looked
+
+
+class _Nowhere:
+    """The origin of a node that was made before the program's text was at any place."""
+
+
+NOWHERE = _Nowhere()
+
+
+class Labels:
+    """Says of nodes where they were made."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder, self.side = recorder, recorder.side
+        autograd = recorder.torch._C._autograd
+        self.packs = getattr(autograd, "_top_saved_tensors_default_hooks", None)
+        self.leaf: Any = recorder.torch._C._functions.AccumulateGrad
+        self.since = self.side.clock()  # nodes with smaller numbers were made before
+        self.pending: list[Any] = []
+        self.modules: list[Any] = []  # that are running
+
+    def label(self, root: Any, origin: Any = None, *, is_told: bool = True) -> bool:
+        """Says of a result's node where it was made. Whether that was new."""
+        about = root.metadata
+        mark = about.get(KEY)
+        if mark is None:
+            mark = about[KEY] = Mark(None)
+        elif mark.origin is not None:
+            return False
+        mark.origin = origin or state.origin or NOWHERE
+        mark.is_packed = self.packs is not None and self.packs(False) is not None
+        mark.module = self.modules[-1] if self.modules else None
+        if not is_told:
+            self._behind(root, mark)
+        elif not self.recorder.passes.is_light:
+            self._look(root)
+        else:
+            self.pending.append(root)
+            if len(self.pending) > MOST:
+                self.settle()
+        return True
+
+    def inner(self, node: Any, mark: Mark, known: Any) -> Mark:
+        """Of a node behind another one, which its operation made on its way."""
+        if known is None:
+            known = node.metadata[KEY] = Mark(None)
+        known.origin, known.is_packed, known.module = mark.origin, mark.is_packed, mark.module
+        return known  # type: ignore[no-any-return]
+
+    def _behind(self, root: Any, mark: Mark) -> dict[int, Any]:
+        """The nodes behind it that nobody knows, by their identity: they are of its operation."""
+        found: dict[int, Any] = {}
+        pending = [root]
+        for node in pending:
+            for child, _ in node.next_functions:
+                if child is None or type(child) is self.leaf:
+                    continue
+                known = child.metadata.get(KEY)
+                if known is None or known.origin is None:
+                    self.inner(child, mark, known)
+                    pending.append(child)
+                    found[id(child)] = child
+        return found
+
+    # ------------------------------------------------------------ what was made on the way
+
+    def settle(self) -> None:
+        """Looks behind the results that are there."""
+        pending, self.pending = self.pending, []
+        for root in pending:
+            self._look(root)
+
+    def _look(self, root: Any) -> None:
+        found = self._behind(root, self.side.mark(root))
+        if found:
+            with self.side.hands_off():
+                self.tell(root, found, self.side.kept)
+
+    def tell(self, root: Any, inner: dict[int, Any], kept: Callable[[Any], Kept]) -> None:
+        """Tells what an operation made on its way: the weight that a linear layer transposes. Of
+        others what its nodes have saved is all that is known."""
+        observer, module = self.recorder.observer, self.side.mark(root).module
+        for number, node in list(inner.items()):
+            if type(node).__name__ == "TBackward0":
+                leaf = getattr(node.next_functions[0][0], "variable", None)
+                if leaf is not None:
+                    observer.met(inner.pop(number), leaf, module)
+        is_over = bool(inner) and module is not None and module not in self.modules
+        if is_over:
+            observer.entering(module)
+        for node in (root, *inner.values()) if inner else ():
+            for _, value in kept(node):
+                maker = value.grad_fn
+                if maker is not None and inner.pop(id(maker), None) is not None:
+                    observer.made(value)
+        if is_over:
+            observer.leaving(module)
+        for node in inner.values():
+            observer.met(node, None, module)
