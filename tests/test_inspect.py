@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import io
 import re
 import subprocess
 import sys
@@ -23,6 +25,7 @@ WHY = [
     for file in ("why_none.txt", "why_numbers.txt")
     for case in sections(PROGRAMS / file).items()
 ]
+SAME = sections(PROGRAMS / "live_same.txt")
 START = """import torch, math
 from torch import *
 import torch.nn.functional as F
@@ -174,6 +177,35 @@ def test_it_changes_nothing() -> None:
     assert not hooks._global_forward_hooks and not hooks._global_forward_pre_hooks
     assert not torch.overrides._get_current_function_mode_stack()
     assert not any(p._backward_hooks for p in watched[:-1])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("title", "text"), SAME.items(), ids=list(SAME))
+def test_a_program_prints_the_same(title: str, text: str, tmp_path: Path) -> None:
+    printed = []
+    inside = "".join(f"    {line}" for line in text.splitlines(keepends=True))
+    for place, program in enumerate((text, f"with inspect.record() as run:\n{inside}")):
+        file = tmp_path / f"p{place}.py"
+        file.write_text(program, "utf-8")
+        space: dict[str, Any] = {"__name__": "__main__", "inspect": inspect}
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(program, str(file), "exec"), space)
+        printed.append(out.getvalue())
+    assert printed[0] == printed[1] != ""
+    assert not space["run"]._session.recorder.defects
+
+
+def test_a_call_of_a_method_on_a_line_of_its_own(tmp_path: Path) -> None:
+    text = (
+        "import torch\nx = torch.ones(2, requires_grad=True)\nwith inspect.record() as run:\n"
+        "    y = (\n        x.exp()\n        .sin()\n        .sum()\n    )\n    y.backward()\n"
+    )
+    file = tmp_path / "p.py"
+    file.write_text(text, "utf-8")
+    space: dict[str, Any] = {"__name__": "__main__", "inspect": inspect}
+    exec(compile(text, str(file), "exec"), space)
+    nodes = space["run"].trace().to_dict()["nodes"]
+    assert [node["line"] for node in nodes if node["next"]] == [7, 6, 5]
 
 
 def test_memory_is_bounded() -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 HOOKS = 100_000  # that are remembered
 LATEST = 8
+DEEP = 20  # sums of sums that are looked into
 KINDS = {
     "register_hook": "tensor",
     "register_post_accumulate_grad_hook": "post accumulate",
@@ -85,7 +86,7 @@ class PassTeller:
         """`args` are the gradients, whether to keep the graph, to create one, and the inputs."""
         recorder = self.recorder
         roots = [self._tensor(output) for output in outputs]
-        if recorder.side.transform() is not None:
+        if recorder.side.transform() is not None or self._is_untold(args):
             return plain(outputs, *args, **kwargs)
         with recorder.side.hands_off():
             if any(root is None or recorder.side.edge(root) is None for root in roots):
@@ -163,6 +164,18 @@ class PassTeller:
                 self._over(freed, keep, False, outer=True, done=done)
         return ()
 
+    def _is_untold(self, args: tuple[Any, ...]) -> bool:
+        """Of several gradients at once, which stand for others, nothing is told, nor of a pass that
+        PyTorch refuses to begin, or that ends in edges of the graph."""
+        with self.recorder.side.hands_off():
+            if any(one is not None and self.is_batched(one) for one in args[0]):
+                return True
+            return any(self._tensor(one) is None or not one.requires_grad for one in args[3])
+
+    def is_batched(self, gradient: Any) -> bool:
+        """Whether it stands for several, as with is_grads_batched."""
+        return "Batched" in repr(self.recorder.torch._C._dispatch_keys(gradient))
+
     def _tensor(self, output: Any) -> Any:
         """A root of the pass; of an edge of the graph nothing is told."""
         return output if isinstance(output, self.recorder.side.tensor) else None
@@ -186,6 +199,7 @@ class PassTeller:
         recorder = self.recorder
         leaves = {id(node.variable): node for node in nodes if hasattr(node, "variable")}
         with recorder.side.hands_off():
+            self._label_sums(found)
             for place, (tensor, grad) in enumerate(zip(inputs, found, strict=False)):
                 if grad is None or self._tensor(tensor) is None:
                     continue
@@ -230,6 +244,8 @@ class PassTeller:
         def before(grads: Any) -> None:
             with off():
                 side.about_to_run = (None, ())
+                if side.switched():
+                    self._label_sums(grads)
                 kept = side.kept(node)
                 side.about_to_run = (node, kept)
                 if side.mark(node).retains:
@@ -262,6 +278,17 @@ class PassTeller:
 
         return safe
 
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """What goes wrong in telling is our defect: the program goes on."""
+        try:
+            with self.recorder.side.hands_off():
+                yield
+        except Enough:
+            raise
+        except Exception as error:
+            self.recorder.defects.append(error)
+
     def _at_once(self, node: Any) -> Callable[..., None]:
         """One hook for both events: what a node saved is there until its hooks have run. It is
         safe by itself, for most of what a pass costs are calls."""
@@ -273,6 +300,8 @@ class PassTeller:
         def both(results: Any, grads: Any) -> None:
             try:
                 with off():
+                    if side.switched():
+                        self._label_sums(grads)
                     kept = side.kept(node)
                     side.about_to_run = (node, kept)
                     if side.mark(node).retains:
@@ -301,6 +330,28 @@ class PassTeller:
                     result.grad_fn, recorder.side.origin(node), is_told=False
                 )  # fmt: skip
 
+    def _label_sums(self, grads: Iterable[Any]) -> None:
+        """What a pass that makes a graph adds up, or copies into a leaf, stands where the last
+        part of it does."""
+        node_of = self.recorder.side.node
+        for grad in grads:
+            node = None if grad is None else node_of(grad)
+            if node is not None:
+                self._label_sum(node, DEEP)
+
+    def _label_sum(self, node: Any, room: int) -> Any:
+        """The origin of a node, found in its parts where nobody has told it."""
+        recorder = self.recorder
+        origin = recorder.side.origin(node)
+        if origin is not None or not room:
+            return origin
+        for part, _ in node.next_functions:
+            if part is not None and type(part) is not self.leaf:
+                origin = self._label_sum(part, room - 1) or origin
+        if origin is not None:
+            recorder.labels.label(node, origin, is_told=False)
+        return origin
+
     def _of_leaf(self, node: Any) -> tuple[Callable[..., None], Callable[..., None]]:
         observer, off = self.recorder.observer, self.recorder.side.hands_off
         variable = node.variable
@@ -316,6 +367,8 @@ class PassTeller:
         def after(results: Any, grads: Any) -> None:
             if variable.requires_grad:
                 with off():
+                    if self.recorder.side.switched() and variable.grad is not None:
+                        self._label_sums((*grads, variable.grad))
                     observer.stored(variable)
 
         return before, after
@@ -411,24 +464,27 @@ class PassTeller:
     def _spy(self, kind: str, node: Any, hook: Any, number: int) -> Any:
         """A hook around a hook. What a tensor's goes on with is the gradient that it was given."""
         observer, side = self.recorder.observer, self.recorder.side
-        off, of_module = side.hands_off, kind.startswith("module")
-
+        of_module = kind.startswith("module")
         called = self._heard if kind == "post accumulate" else _plainly
 
         def spy(*given: Any) -> Any:
             if muted.on:
                 return None
             owner, value = (given[0], given[1]) if of_module else (node, given[0])
-            with off():
+            with self._telling():
                 observer.hooking(kind, owner, hook, number, value)
             found = called(hook, given)
-            after = value if found is None and kind in KINDS.values() else found
-            with off():
+            goes_on = found is None and kind in KINDS.values()
+            after = value if goes_on or kind == "post accumulate" else found
+            with self._telling():
                 observer.hooked(kind, owner, hook, number, value, after)
                 if of_module and side.about_to_run[0] is not None:  # the node that it stands at
                     observer.hooked("node", side.about_to_run[0], hook, number, value, after)
             return found
 
+        if not hasattr(hook, "__name__"):
+            return functools.partial(spy)
+        spy.__name__ = hook.__name__  # PyTorch's errors tell it
         return spy
 
 

@@ -31,7 +31,9 @@ def _rewriter(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:
         rewriter = Registering(text, machine)
         return rewriter, {f"gradcli: {REGISTERING}": rewriter.registering()}
     tracer = Tracer(text, machine)
-    teller = machine.teller = Teller(tracer.nodes, machine.listener, machine.recorder.side)
+    recorder = machine.recorder
+    teller = Teller(tracer.nodes, machine.listener, recorder.side, recorder.defects)
+    machine.teller = teller
     teller.on_handle = machine.recorder.passes.noticed
     return tracer, teller.table
 

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
+from weakref import ref
 
 from ..diagnostics import Enough
 from ..engine.mode import state
@@ -32,9 +33,11 @@ SHAPES = frozenset(
     "size dim ndimension numel nelement stride storage_offset data_ptr element_size get_device "
     "is_floating_point is_complex is_contiguous __len__ __repr__ __format__ type".split()
 )
+PRINTING = frozenset({"__repr__", "__format__"})  # asks a view of a changed tensor for its node
 # What gives the memory of a tensor away: who has it can change elements and no version.
 SHARING = frozenset({"numpy", "__array__", "data_ptr", "untyped_storage", "__dlpack__", "set_"})
 CHANGING = frozenset({"batch_norm", "instance_norm", "__set__"})
+MOST = 100_000  # parameters that are known
 # Modules that run other kernels where a mode looks on, while gradients are off.
 FAST = frozenset({"TransformerEncoder", "TransformerEncoderLayer", "MultiheadAttention"})
 
@@ -47,6 +50,7 @@ class Recorder:
         self.torch = side.torch
         self.changes: deque[Change] = deque(maxlen=1000)
         self.causes: list[Any] = []  # of the error of the pass that failed last
+        self.registered: dict[int, ref[Any]] = {}  # parameters, by their identity
         self.defects: list[Exception] = []  # our own, which never reach the program
         self.labels = Labels(self)
         self.passes = PassTeller(self)
@@ -156,7 +160,12 @@ class Recorder:
     def _parameter(self, module: Any, name: str, parameter: Any) -> None:
         if parameter is not None:
             self.stand(sys._getframe(1))
-            self.observer.parameter(parameter)
+            known = self.registered.get(id(parameter))
+            if known is None or known() is not parameter:
+                if len(self.registered) >= MOST:
+                    self.registered.clear()
+                self.registered[id(parameter)] = ref(parameter)
+                self.observer.parameter(parameter)
             if self.on_parameter is not None:
                 self.on_parameter(parameter)
 
@@ -171,7 +180,8 @@ class Recorder:
             result = spot.call(plain.__get__(None, cls), args, kwargs)
             stand(sys._getframe(1))
             if not self.passes.running:
-                told(result)
+                with self.side.hands_off():
+                    told(result)
             return result
 
         kind.apply = classmethod(apply)
@@ -220,6 +230,7 @@ class Recorder:
             if attribute in QUIET:
                 if attribute == "grad_fn":
                     self.passes.capturing.is_off = True  # the program may put hooks on its nodes
+                    return self._asked_node(function, args)
                 return function(*args, **kwargs)
             if attribute == "data":
                 self._shared(args)
@@ -255,7 +266,9 @@ class Recorder:
         for tensor, version in before:
             if not tensor.is_inference() and tensor._version != version:
                 self._changed(tensor)
-        if self._made(result):
+        if name in PRINTING:
+            self._made(args[0])
+        elif self._made(result):
             self._used(name, result, args)
         switching = name == "requires_grad_" or function == self.setters["requires_grad"]
         leaf = args[0] if switching else result
@@ -331,6 +344,14 @@ class Recorder:
         if tensor._base is not None:
             self._made(tensor._base)
 
+    def _asked_node(self, function: Any, args: tuple[Any, ...]) -> Any:
+        """A view of what was changed in place is given a new node when somebody asks for it."""
+        node = function(*args)
+        if node is not None and not self.passes.running and self.side.transform() is None:
+            self.stand(sys._getframe(3))
+            self.labels.label(node)
+        return node
+
     def _shared(self, args: tuple[Any, ...]) -> None:
         """From here on elements may change and no version tells of it."""
         self.side.is_shared = True
@@ -343,6 +364,8 @@ class Recorder:
             self.observer.assigned(args[0], None)
         if function == self.setters["grad"] and len(args) == 2:
             tensor, value = args
+            if value is not None and not isinstance(value, self.side.tensor):
+                return  # PyTorch refuses it
             if value is None or (value.shape, value.dtype) == (tensor.shape, tensor.dtype):
                 self.observer.assigned(tensor, value)
 

@@ -45,6 +45,7 @@ def program_of(frame: FrameType) -> Program:
     """The text that a frame runs; an empty one where nobody has it. Each place of it knows that it
     is of this text: nodes of a graph may have been recorded in another one, in another cell."""
     filename = frame.f_code.co_filename
+    linecache.checkcache(filename)
     text = "".join(linecache.getlines(filename, frame.f_globals))
     known = _read.get(filename)
     if known is not None and known.source.text == text:

@@ -6,21 +6,22 @@ import warnings
 from collections import deque
 from collections.abc import Container, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from math import isfinite
 from types import FunctionType, ModuleType
 from typing import Any
 from weakref import ref
 
 from ..namespace import resolve
-from ..recording.facts import Spread
 from ..recording.saved import SavedNames
 from ..recording.sides import Live, make_known, sides
 from ..recording.snapshot import Summary
+from .large import WHOLE, Large, version_of
 
 KEY = "gradcli"  # in the metadata of a node, which lives as long as the node
 SMALL = 256  # elements of a tensor that is copied at once
-WHOLE = 4096  # elements of one that is told with all its numbers
 ROOM = 512 * 2**20  # bytes of larger tensors that are held as they are, until they are looked at
+WIDE = 100  # items of a container of a class that are looked at
 MOST = 10_000  # pieces of memory that they lie in
 
 
@@ -35,50 +36,6 @@ class Mark:
         self.is_freed: bool | None = None
         self.freed_at: Any = None  # the call that did
         self.retains = False  # whether a result of it keeps its gradient
-
-
-class Large:
-    """A large tensor as it was: the tensor itself, as long as nobody changes it in place."""
-
-    __slots__ = ("tensor", "version", "summary", "__weakref__")
-
-    def __init__(self, tensor: Any) -> None:
-        self.tensor, self.version = tensor, _version(tensor)
-        self.summary: Any = None  # or a copy, where it is not so large
-
-    def settle(self) -> None:
-        """Copies it or sums it up: its memory is about to change, or is asked back."""
-        tensor, self.tensor = self.tensor, None
-        if tensor is None:
-            return
-        if _version(tensor) != self.version:
-            self.summary = Summary((), None)
-        else:
-            self.summary = tensor.clone() if tensor.numel() <= WHOLE else summary(tensor)
-
-    def restored(self) -> Any:
-        """What a page tells of it: the tensor as it was, or a summary."""
-        self.settle()
-        return self.summary
-
-
-def _version(tensor: Any) -> int:
-    try:
-        return tensor._version  # type: ignore[no-any-return]
-    except RuntimeError:  # made in inference mode
-        return -1
-
-
-def summary(tensor: Any) -> Summary:
-    """Its shape, its least and its greatest number."""
-    shape = tuple(tensor.shape)
-    if tensor.dtype.is_complex or not tensor.numel() or not tensor.dtype.is_floating_point:
-        return Summary(shape, None)
-    low, high = (float(end) for end in tensor.aminmax())
-    if low != low or high != high:
-        return Summary(shape, None)
-    mean, norm = float(tensor.mean()), float(tensor.norm())
-    return Summary(shape, Spread(low, high, mean, norm))
 
 
 class TorchSide(Live):
@@ -101,6 +58,7 @@ class TorchSide(Live):
         self.about_to_run: tuple[Any, tuple[tuple[str, Any], ...]] = (None, ())
         self.is_shared = False  # whether elements may change and their version does not
         self.leaves: dict[int, tuple[Any, int, Any]] = {}  # as they were in the pass before
+        self.finite: tuple[Any, int] = (None, 0)  # the tensor that was looked at last
         self.is_alone = False  # who is given a gradient now is the only one who has it
         self.larges: dict[int, list[ref[Large]]] = {}  # by the address of their memory
         self.unsorted: list[ref[Large]] = []  # those that nobody has asked for since
@@ -222,7 +180,12 @@ class TorchSide(Live):
             return "tensor"
         return "bool" if tensor.dtype is self.torch.bool else "integer"
 
+    def found_finite(self, tensor: Any) -> None:
+        self.finite = tensor, version_of(tensor)
+
     def bad(self, tensor: Any) -> int:
+        if tensor is self.finite[0] and self.finite[1] == version_of(tensor):
+            return 0
         if self.word(tensor) != "tensor" or not tensor.numel():
             return 0
         with self.hands_off():
@@ -245,7 +208,8 @@ class TorchSide(Live):
         raise AttributeError(name)
 
     def is_made(self, value: Any) -> bool:  # type: ignore[override]
-        return isinstance(value, self.torch.nn.Module) or bool(self.attributes(value))
+        is_one = issubclass(type(value), self.torch.nn.Module)  # super() says that it is one
+        return is_one or bool(self.attributes(value))
 
     def origin(self, node: Any) -> Any:
         return self.mark(node).origin
@@ -358,7 +322,7 @@ class TorchSide(Live):
         return bool(self.switched())
 
     def standing(self, tensor: Any) -> int | None:
-        return None if self.is_shared else _version(tensor)
+        return None if self.is_shared else version_of(tensor)
 
     def snapshot(self, value: Any, largest: float) -> Any:  # type: ignore[override]
         if value.requires_grad and value.grad_fn is None and not self.is_shared:
@@ -441,7 +405,15 @@ class TorchSide(Live):
         if kind.__module__ not in self.homes:
             return {}
         held = (self.tensor, self.torch.nn.Module)
-        return {name: part for name, part in vars(kind).items() if isinstance(part, held)}
+        return {name: part for name, part in vars(kind).items()
+                if isinstance(part, held) or self._holds(part)}  # fmt: skip
+
+    def _holds(self, part: Any) -> bool:
+        """Whether it is a container with tensors."""
+        items = part.values() if type(part) is dict else part
+        return type(part) in (list, tuple, dict) and any(
+            isinstance(item, self.tensor) for item in islice(items, WIDE)
+        )
 
     def bindings(self, names: Mapping[str, Any], hidden: Container[str] = ()) -> dict[str, Any]:
         """What a program bound: modules of Python and functions aside, and classes without

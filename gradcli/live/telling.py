@@ -13,6 +13,7 @@ from collections.abc import Callable
 from threading import get_ident
 from typing import Any
 
+from ..diagnostics import Enough
 from ..language.tracing import Listener
 from .side import TorchSide
 
@@ -21,8 +22,8 @@ BARRIER = 0  # stands between the expressions of two frames
 
 
 def _frame() -> Any:
-    """The frame of the program that called one of the functions below."""
-    frame = sys._getframe(2)
+    """The frame of the program that called one of the functions below, safely."""
+    frame = sys._getframe(3)
     while frame.f_code.co_name in WITHIN and frame.f_back is not None:
         frame = frame.f_back
     return frame
@@ -40,8 +41,11 @@ def _is_behind(outer: Any, frame: Any) -> bool:
 class Teller:
     """Hands what the program tells to a listener; `nodes` are the expressions by their numbers."""
 
-    def __init__(self, nodes: list[ast.AST], listener: Listener, side: TorchSide) -> None:
+    def __init__(
+        self, nodes: list[ast.AST], listener: Listener, side: TorchSide, defects: list[Exception]
+    ) -> None:
         self.nodes, self.listener, self.off = nodes, listener, side.hands_off
+        self.defects = defects
         self.thread = get_ident()
         self.side = side
         self.on_handle: Callable[[Any, Any, Any], None] = lambda place, handle, node: None
@@ -56,8 +60,24 @@ class Teller:
         found = {}
         for name in ("enter", "leave", "loaded", "keep", "written", "operand", "added", "before",
                      "replaced", "returned", "managing", "entered", "left"):  # fmt: skip
-            found[f"gradcli: {name}"] = getattr(self, name)
+            found[f"gradcli: {name}"] = self._safe(getattr(self, name))
         return found
+
+    def _safe(self, tell: Callable[..., Any]) -> Callable[..., Any]:
+        """What goes wrong in telling is our defect: the program goes on with its value, which is
+        told last."""
+        defects = self.defects
+
+        def safe(*facts: Any) -> Any:
+            try:
+                return tell(*facts)
+            except Enough:
+                raise
+            except Exception as error:
+                defects.append(error)
+                return facts[-1] if len(facts) > 1 else None
+
+        return safe
 
     def _is_elsewhere(self) -> bool:
         return get_ident() != self.thread or self.side.transform() is not None
@@ -95,7 +115,9 @@ class Teller:
                         self.on_handle(self.nodes[number], value, self.graph_node)
                     elif hasattr(type(value), "register_prehook"):
                         self.graph_node = value
-                    self.listener.leave(self.nodes[number], value)
+                    # What super() gives says that it is of the class of the object.
+                    told = None if type(value) is super else value
+                    self.listener.leave(self.nodes[number], told)
         return value
 
     def _closed(self, mine: tuple[Any, int]) -> bool:

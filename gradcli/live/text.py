@@ -92,7 +92,8 @@ class Text:
                 line, end_line, column, end_column = found
                 if None in found:
                     return None
-                return self.index.get((line, column, end_line, end_column))  # type: ignore[arg-type]
+                node = self.index.get((line, column, end_line, end_column))  # type: ignore[arg-type]
+                return node.iter if isinstance(node, (ast.For, ast.AsyncFor)) else node
         return None
 
     @property
@@ -104,6 +105,13 @@ class Text:
                 if isinstance(node, (ast.expr, ast.stmt)) and node.end_lineno is not None:
                     key = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset or 0
                     self._index[key] = node
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                    method = node.func  # Python has the call of a method begin with its name
+                    line, column = method.end_lineno or 0, method.end_col_offset or 0
+                    if line != method.value.end_lineno or line != node.lineno:
+                        start = column - len(method.attr.encode())
+                        key = line, start, node.end_lineno or 0, node.end_col_offset or 0
+                        self._index.setdefault(key, node)
         return self._index
 
     def words(self, place: Any) -> str:

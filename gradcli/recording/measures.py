@@ -36,7 +36,16 @@ def array_of(value: Any) -> Any:
 
 def measured(value: Any) -> Measure:
     """All of it at once."""
-    array = array_of(value)
+    side = side_of(value)
+    if side is OWN:
+        return _measured(array_of(value))
+    found = _measured(side.array(value))
+    if not found.bad:
+        side.found_finite(value)
+    return found
+
+
+def _measured(array: Any) -> Measure:
     if not array.size:
         return Measure(0.0, 0.0, 0, 0, 0)
     some = looked_at(array) if array.ndim else array
@@ -56,10 +65,10 @@ def measured(value: Any) -> Measure:
 def _single(some: Any, times: int) -> Measure | None:
     """Of single precision, whose squares double precision holds; None where one is not finite."""
     flat = some.reshape(-1)
-    top = float(max(flat.max(), -flat.min()))
+    wide = flat.astype("float64")
+    top = float(abs(wide).max())
     if not top < inf:
         return None
-    wide = flat.astype("float64")
     zeros = flat.size - int(count_nonzero(flat != 0))
     norm = sqrt(float(wide @ wide)) * sqrt(times)
     return Measure(norm, top, zeros * times, 0, flat.size * times)

@@ -12,8 +12,8 @@ from .sides import sides
 
 
 def is_module(value: Any) -> bool:
-    """A module of nn whose __init__ has run."""
-    return isinstance(_table(value, "_modules"), dict)
+    """A module of nn whose __init__ has run; super() of one has its table, and is none."""
+    return type(value) is not super and isinstance(_table(value, "_modules"), dict)
 
 
 def named_modules(root: Any) -> Iterator[tuple[str, Any]]:

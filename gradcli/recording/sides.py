@@ -182,6 +182,9 @@ class Side:
             return 0
         return int(bool(numpy.isnan(data).any())) + 2 * int(bool(numpy.isinf(data).any()))
 
+    def found_finite(self, tensor: Any) -> None:
+        """Somebody has looked at all its elements just now: `bad` need not."""
+
     def changed_at(self, tensor: Any) -> Any:
         """The place that changed a tensor in place last, where that is kept with it."""
         return getattr(tensor._storage, "changed_at", None)
