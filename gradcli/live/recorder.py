@@ -272,7 +272,7 @@ class Recorder:
             self._used(name, result, args)
         switching = name == "requires_grad_" or function == self.setters["requires_grad"]
         leaf = args[0] if switching else result
-        if isinstance(leaf, self.side.tensor) and leaf.requires_grad and leaf.is_leaf:
+        if isinstance(leaf, self.side.tensor) and self._is_leaf(leaf):
             self.observer.required(leaf)
         if self.on_switched is not None and switching:
             self.on_switched(state.origin, args[0], args[0].requires_grad)
@@ -368,6 +368,13 @@ class Recorder:
                 return  # PyTorch refuses it
             if value is None or (value.shape, value.dtype) == (tensor.shape, tensor.dtype):
                 self.observer.assigned(tensor, value)
+
+    def _is_leaf(self, tensor: Any) -> bool:
+        """Whether gradients are for it."""
+        try:
+            return bool(tensor.requires_grad and tensor.is_leaf)
+        except RuntimeError:  # a view that PyTorch lets nobody use any more
+            return False
 
     def _used(self, name: str, result: Any, args: tuple[Any, ...]) -> None:
         """Tells the inputs of a new node, where the arguments are those that it has edges for."""
