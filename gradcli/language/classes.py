@@ -156,6 +156,8 @@ class ProgramModule:
             raise NotImplementedError(
                 f'Module [{kind_of(self).name}] is missing the required "forward" function'
             )
+        if type(method) in (StaticMethod, ClassMethod):
+            return called_back(from_class(self, kind_of(self), method), args, kwargs)
         return called_back(method, (self, *args), kwargs)
 
     def extra_repr(self) -> str:

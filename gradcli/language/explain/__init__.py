@@ -19,6 +19,7 @@ from .calls import calls
 from .damage import changed, damage_advice, leaf, saved, view
 from .hooks import hook
 from .operands import operands
+from .refused import refused
 from .roots import constant, root, unused
 
 _TOLD: dict[str, Callable[[Explanation, Cause], None]] = {
@@ -51,6 +52,7 @@ def _explain(out: Explanation, error: BaseException) -> None:
         operands(out, error)
     if not causes:
         calls(out, error)
+        refused(out, error)
     hook(out, error.__traceback__)
     if causes and causes[0].kind == "saved":
         damage_advice(out, causes[0], causes[-1])

@@ -20,6 +20,7 @@ from ...recording.sides import (
     users_class,
 )
 from .case import Case
+from .names import Row
 from .passes import Applied, Hooked, Pass
 
 
@@ -100,8 +101,9 @@ def is_zero(value: Any, chosen: Any = None) -> bool:
     if array is None:
         return True
     if isinstance(chosen, tuple):
-        fits = len(chosen) == array.ndim
-        if fits and all(a < size for a, size in zip(chosen, array.shape, strict=True)):
+        is_row = isinstance(chosen, Row) and len(chosen) < array.ndim
+        fits = is_row or len(chosen) == array.ndim
+        if fits and all(a < size for a, size in zip(chosen, array.shape, strict=False)):
             array = array[chosen]
     elif chosen is not None and chosen.shape == array.shape:
         array = array[chosen]

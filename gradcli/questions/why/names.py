@@ -19,6 +19,10 @@ _NUMBER = re.compile(r"[+-]?\d+$")
 LISTED = 8
 
 
+class Row(tuple[int, ...]):
+    """The first places of an element: a row of a matrix is asked for."""
+
+
 class Asked(NamedTuple):
     """A value by its name, and an element of its gradient."""
 
@@ -114,15 +118,16 @@ def _places(key: str, text: str) -> tuple[int, ...]:
 
 
 def _checked(tensor: AnyTensor, name: str, element: tuple[int, ...]) -> tuple[int, ...]:
-    """The element's place counted from the beginning."""
+    """The place of an element, or of a row, counted from the beginning."""
     shape = tuple(tensor.shape)
-    fits = len(element) == len(shape) and all(
-        -size <= place < size for place, size in zip(element, shape, strict=True)
+    fits = len(element) <= len(shape) and all(
+        -size <= place < size for place, size in zip(element, shape, strict=False)
     )
     if not fits:
         inside = ", ".join(map(str, element))
         raise UsageError(f"{name}.grad[{inside}]: the shape of {name} is {list(shape)}")
-    return tuple(place % size for place, size in zip(element, shape, strict=True))
+    places = tuple(place % size for place, size in zip(element, shape, strict=False))
+    return places if len(places) == len(shape) else Row(places)
 
 
 def names_in(bindings: Mapping[str, Any], others: Mapping[str, Any]) -> list[str]:

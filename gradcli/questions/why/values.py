@@ -21,7 +21,7 @@ SHAPES = frozenset(
     "shape dtype device ndim requires_grad is_leaf grad_fn grad retains_grad _version layout "
     "size dim numel nelement stride element_size data_ptr is_contiguous is_floating_point "
     "zeros_like ones_like empty_like rand_like randn_like randint_like full_like new_zeros "
-    "new_ones new_empty new_full len isinstance type print id requires_grad_ register_hook "
+    "new_ones new_empty new_full len isinstance print id requires_grad_ register_hook "
     "retain_grad backward itemsize nbytes output_nr zero_grad is_tensor".split()
 )
 MARKS = frozenset({"requires_grad_", "retain_grad", "detach_"})

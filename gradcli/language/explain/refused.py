@@ -1,0 +1,69 @@
+"""language: what a Function's backward returned, and what a module did not take as a parameter."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ..explained import Explanation, replaced
+
+_COUNT = re.compile(r"^function (\w+)Backward returned an incorrect number of gradients \(expected")
+LONGEST = 80  # characters of an expression that advice repeats
+_PARAMETER = re.compile(r"^cannot assign 'torch\.\w*Tensor' as parameter ")
+
+
+def refused(out: Explanation, error: BaseException) -> None:
+    """By the words of PyTorch's that name the class, or the parameter."""
+    message = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+    count = _COUNT.match(message)
+    if count is not None and isinstance(error, RuntimeError):
+        _counted(out, count[1])
+    elif isinstance(error, TypeError) and _PARAMETER.match(message):
+        _assigned(out)
+
+
+def _counted(out: Explanation, name: str) -> None:
+    """A backward returns a gradient for each input of forward, None for what is no tensor."""
+    methods = {
+        method.name: method
+        for part in ast.walk(ast.Module(list(out.places.program.body), []))
+        if isinstance(part, ast.ClassDef) and part.name == name
+        for method in part.body
+        if isinstance(method, ast.FunctionDef)
+    }
+    forward, backward = methods.get("forward"), methods.get("backward")
+    if forward is None or backward is None or forward.args.vararg is not None:
+        return
+    inputs = [argument.arg for argument in forward.args.args[1:]]
+    returns = [part for part in ast.walk(backward) if isinstance(part, ast.Return)]
+    last = returns[-1].value if len(returns) == 1 else None
+    if last is None:
+        return
+    parts = last.elts if isinstance(last, ast.Tuple) else [last]
+    out.put(returns[0], f"returns {len(parts)}; forward takes {', '.join(inputs)}")
+    texts = [out.places.text(part, LONGEST) or "" for part in parts]
+    if all(texts) and len(parts) < len(inputs):
+        missing = ["None"] * (len(inputs) - len(parts))
+        whole = f"return {', '.join([*texts, *missing])}"
+        out.advise(whole, replaced(out.places, returns[0], whole))
+
+
+def _assigned(out: Explanation) -> None:
+    """An update that makes a new tensor: the parameter itself has to change."""
+    statement = out.places.statement(out.place)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return
+    target = out.places.text(statement.targets[0], LONGEST)
+    value = out.places.text(statement.value, LONGEST)
+    if target is None or value is None:
+        return
+    parts = {ast.unparse(part) for part in ast.walk(statement.value)}
+    if ast.unparse(statement.targets[0]) not in parts:
+        whole = f"{target} = torch.nn.Parameter({value})"
+    else:
+        update = f"{target}.copy_({value})"
+        above = (part for part in out.places.ancestors(statement) if isinstance(part, ast.With))
+        items = [ast.unparse(item.context_expr) for part in above for item in part.items]
+        off = any(item.endswith("no_grad()") for item in items)
+        whole = update if off else f"with torch.no_grad(): {update}"
+    out.advise(whole, replaced(out.places, statement, whole))
