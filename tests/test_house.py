@@ -256,7 +256,7 @@ NAMED_IN_TABLES = {
     # NumPy's names of functions and types, Python's names of operators.
     "arrays/table": 12, "arrays/operators": 11, "arrays/costs": 5, "arrays/functions": 5,
     # Words for matrices that are operators' names too; functions that look at shapes alone.
-    "questions/step/local": 5, "questions/why/values": 13,
+    "questions/step/local": 5, "questions/why/values": 12,
 }  # fmt: skip
 ENOUGH = 5  # names that make a table
 

@@ -76,10 +76,13 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
 
 
 def less_square(x: Any) -> Any:
-    """1 - x * x of an array, rounded once where somebody reads the number."""
-    if x.size > ROUNDED or x.dtype.char != "f":
+    """1 - x * x, rounded once where somebody reads the number."""
+    xp = ARRAYS.get(x.__class__)
+    if xp is None or x.dtype.char != "f":
+        return multiply_add(-x, x, one(x))
+    if x.size > ROUNDED:
         return one(x) - x * x
-    return (1.0 - ARRAYS[x.__class__].square(x, dtype=CARRIERS.double)).astype(x.dtype)
+    return (1.0 - xp.square(x, dtype=CARRIERS.double)).astype(x.dtype)
 
 
 def transcendental(name: str, most: int = ROUNDED) -> Body:
