@@ -261,7 +261,8 @@ FROM_TABLES = {
     "arrays/streams.py": 3,  # the methods of NumPy's generators
     "nn/uninitialized.py": 1,  # methods of the class that is being made
     "func/carrier.py": 8,  # operators of a class that is being made
-    "func/dual.py": 4,  # the fields of a tensor
+    "func/dual.py": 2,  # the fields of a tensor's meta
+    "func/pushing.py": 2,  # the fields of a tensor
 }
 
 

@@ -222,15 +222,9 @@ def test_the_engine_asks_no_floor_above() -> None:
     assert above == []
 
 
-# How many modules stand in circles of imports, late ones too. These numbers only fall.
-IN_CIRCLES = {"func": 8}
-
-
-def test_circles() -> None:
-    counted: dict[str, int] = {}
-    for name in (name for group in circles(whole_imports()) for name in group):
-        counted[name.split(".")[1]] = counted.get(name.split(".")[1], 0) + 1
-    assert counted == IN_CIRCLES
+def test_no_circles() -> None:
+    """Late imports too."""
+    assert circles(whole_imports()) == []
 
 
 # Files outside operators/ with tables that name operators: how many names, and why they stay. What

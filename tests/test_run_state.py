@@ -248,7 +248,8 @@ OUTLIVES = {
     # by the identity of objects that end with the program
     "engine/kept.py _ON_TENSORS", "autograd/graph.py _shapes", "language/classes.py ERROR_CLASSES",
     # of the command, not of the program
-    "deadline.py _in_force", "deadline.py _listening", "ending.py _kept", "progress.py _shown",
+    "deadline.py _in_force", "deadline.py _listening", "deadline.py _places", "ending.py _kept",
+    "progress.py _shown",
     "engine/run_state.py _PARTS", "language/libraries.py TENSORS",
     "language/libraries.py libraries",
     # of the process that runs PyTorch, not of a program of the language

@@ -13,8 +13,8 @@ from ..engine.size import Size
 from ..engine.tensor import Tensor
 from ..func.batched import batched, is_batched
 from ..func.carrier import run
-from ..func.levels import Level
 from ..func.reverse import at_once
+from ..func.transformation import Level
 
 
 def batched_grads(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ..engine.carriers import TRANSFORMS
 from ..engine.catalogue import catalogue
 from ..engine.mode import no_grad
+from ..func import transformation  # noqa: F401 (tells duals what they do)
 from ..func.dual import become_plain, check_tangent, dual, forward, is_dual
 from ..func.reverse import Identity, gradient
 

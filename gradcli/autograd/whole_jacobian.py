@@ -9,8 +9,8 @@ from ..engine.catalogue import catalogue
 from ..engine.tensor import Tensor, plain
 from ..func.batched import batched, is_batched
 from ..func.jacobians import basis_of
-from ..func.levels import Level
 from ..func.reverse import at_once, nodes_below
+from ..func.transformation import Level
 from ..func.transforms import grad, pushed_forward
 from ..func.vectorised import vmapped
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..engine.catalogue import catalogue
-from ..engine.operator import Factory
 from ..engine.tensor import Tensor, plain
 from ..engine.tensor_type import TensorType
 from .carrier import Carrier, run
@@ -141,18 +139,6 @@ class Batched(Carrier):
     def stand_in(self) -> Tensor:
         return plain(self._data, self._kind)
 
-    @classmethod
-    def operate(cls, overload: Any, values: Sequence[Any], level: int) -> Any:
-        from .batching import operate
-
-        return operate(overload, values, level)
-
-    @classmethod
-    def manufacture(cls, factory: Factory, values: Sequence[Any], level: int) -> Any:
-        from .batching import manufacture
-
-        return manufacture(factory, values, level)
-
     # ---- what a sample cannot say: it stands for many
 
     def item(self) -> Any:
@@ -207,13 +193,6 @@ class Batched(Carrier):
         if self._data.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
         return int(self._data.shape[0])
-
-    def __repr__(self) -> str:
-        from .shown import carrier_text
-
-        return carrier_text(self)
-
-    __str__ = __repr__
 
 
 def batched(value: Any, place: int, level: int) -> Batched:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine.catalogue import catalogue
 from ..engine.tensor_type import contiguous_format, wrap_dim
+from .batched import is_batched
 from .carrier import run
 from .levels import randomness_at
 
@@ -171,8 +172,6 @@ def stack(call: Call) -> Any:
 
 
 def _joined(call: Call, more: int) -> Any:
-    from .batched import is_batched
-
     tensors = call.values["tensors"]
     samples = next(t.samples for t in tensors if is_batched(t, call.level))
     expanded = _rows("expand")

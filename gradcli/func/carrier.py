@@ -12,7 +12,7 @@ contain tensors of lower levels; an operator is run by the highest level among i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..engine.carriers import CARRIERS, TRANSFORMS
 from ..engine.catalogue import Function
@@ -35,19 +35,31 @@ class Carrier(Tensor):
     def level(self) -> int:
         raise AssertionError("every kind of carrier knows its level")
 
-    @classmethod
-    def operate(cls, overload: Any, values: Sequence[Any], level: int) -> Any:
-        """Runs a row or the in-place twin of one, this class's carriers of `level` among values."""
-        raise AssertionError("every kind of carrier runs operators")
-
-    @classmethod
-    def manufacture(cls, factory: Factory, values: Sequence[Any], level: int) -> Any:
-        """Runs a creation function that takes after a carrier."""
-        raise AssertionError("every kind of carrier runs creation functions")
-
     def stand_in(self) -> Tensor:
         """An ordinary tensor of the same shape and type, for whoever asks no more than that."""
         raise AssertionError("every kind of carrier has a stand-in")
+
+    def __repr__(self) -> str:
+        return CONDUCT[type(self)].text(self)
+
+    __str__ = __repr__
+
+
+class Conduct(NamedTuple):
+    """What the carriers of a class do.
+
+    `operate(overload, values, level)` runs a row or the in-place twin of one, with carriers of that
+    level among the values; `manufacture(factory, values, level)` a creation function that takes
+    after a carrier; `text(carrier)` is how one prints.
+    """
+
+    operate: Callable[[Any, Sequence[Any], int], Any]
+    manufacture: Callable[[Factory, Sequence[Any], int], Any]
+    text: Callable[[Any], str]
+
+
+# All of it is made of carriers itself, of lower levels: `transformation` puts it here.
+CONDUCT: dict[type[Carrier], Conduct] = {}
 
 
 def carriers_in(values: Sequence[Any]) -> Iterator[Carrier]:
@@ -95,8 +107,8 @@ def run(overload: Any, values: Sequence[Any]) -> Any:
             raise RuntimeError(_BOOLEAN[overload.name])
         return overload.body(*values)
     if isinstance(overload, Factory):
-        return type(top).manufacture(overload, values, top.level)
-    return type(top).operate(overload, values, top.level)
+        return CONDUCT[type(top)].manufacture(overload, values, top.level)
+    return CONDUCT[type(top)].operate(overload, values, top.level)
 
 
 def straight(overload: Any) -> Callable[..., Any]:
@@ -180,7 +192,7 @@ class _Guarded:
 
     def __call__(self, *values: Any) -> Any:
         if TRANSFORMS.levels and (top := highest(values)) is not None:
-            return type(top).operate(self.overload, values, top.level)
+            return CONDUCT[type(top)].operate(self.overload, values, top.level)
         return (self.found or self.straight)(*values)
 
 
@@ -195,7 +207,7 @@ def manufacture(factory: Factory, values: Sequence[Any]) -> Any:
     """A creation function while a transformation is open."""
     top = highest(values)
     if top is not None:
-        return type(top).manufacture(factory, values, top.level)
+        return CONDUCT[type(top)].manufacture(factory, values, top.level)
     for made in makers:
         answer = made(factory, values)
         if answer is not NotImplemented:

@@ -1,10 +1,4 @@
-"""Func: Dual: a tensor that comes with a tangent, and how rows push tangents forward.
-
-The forward derivative of a row is not declared: it is the transpose of the declared backward. Where
-a row works element by element its formula is its own transpose, and is given the tangent in place
-of the gradient; where a result is a view, so is its tangent; everywhere else the formula runs on a
-gradient that nobody has chosen yet, and the pass back through it is the derivative forward.
-"""
+"""Func: Dual: a tensor that comes with a tangent."""
 
 from __future__ import annotations
 
@@ -12,19 +6,11 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.call import facts_of
-from ..engine.catalogue import catalogue
-from ..engine.dtypes import FLOATING
-from ..engine.mode import state
-from ..engine.operator import Factory, Row
 from ..engine.overlap import WRITTEN_TWICE, is_expanded
-from ..engine.returns import Named
-from ..engine.row import Inplace
 from ..engine.run_state import run_state
 from ..engine.tensor import AutogradMeta, Tensor, plain
 from .batched import Batched
-from .carrier import Carrier, run, standing
-from .composed import COMPOSED
+from .carrier import Carrier
 
 
 class DualMeta(AutogradMeta):
@@ -63,16 +49,6 @@ class Dual(Carrier):
     def stand_in(self) -> Tensor:
         primal = self._meta.primal
         return primal.stand_in() if isinstance(primal, Carrier) else plain(primal._data, self._kind)
-
-    @classmethod
-    def operate(cls, overload: Any, values: Sequence[Any], level: int) -> Any:
-        if isinstance(overload, Inplace):
-            return in_place(overload, values, level)
-        return push_forward(overload, values, level)
-
-    @classmethod
-    def manufacture(cls, factory: Factory, values: Sequence[Any], level: int) -> Any:
-        return run(factory, [primal_of(value, level) for value in values])
 
     def detach(self) -> Tensor:
         return self._meta.primal.detach()  # type: ignore[no-any-return]
@@ -114,17 +90,6 @@ class Dual(Carrier):
         if self._data.ndim == 0:
             return format(self.item(), spec)
         return format(str(self), spec)
-
-    def __repr__(self) -> str:
-        if self._meta.level:
-            from .shown import carrier_text
-
-            return carrier_text(self)
-        from ..engine.text import text_of
-
-        return with_tangent(text_of(self._meta.primal), self._meta.tangent)
-
-    __str__ = __repr__
 
 
 def with_tangent(text: str, tangent: Any) -> str:
@@ -221,244 +186,3 @@ def tangent_of(value: Any, level: int) -> Any:
     if value.__class__ is list and any(is_dual(item, level) for item in value):
         return [tangent_of(item, level) for item in value]
     return None
-
-
-def push_forward(row: Row, values: Sequence[Any], level: int) -> Any:
-    """Runs a row on the primals, and gives its results their tangents."""
-    primals = [primal_of(value, level) for value in values]
-    out = run(row, primals)
-    tangents = {
-        name: tangent
-        for name, value in zip(row.signature.names, values, strict=True)
-        if name in row.differentiable and (tangent := tangent_of(value, level)) is not None
-    }
-    if row.underivable and any(tangent_of(value, level) is not None for value in values):
-        raise NotImplementedError(_no_forward(row))
-    if not tangents:
-        return out
-    outs = list(out) if isinstance(out, tuple) else [out]
-    try:
-        if row.name in COMPOSED:
-            composed = tangent_of(COMPOSED[row.name](*values), level)
-            pushed: Sequence[Any] = [composed, *[None] * (len(outs) - 1)]
-        else:
-            pushed = _pushed(row, primals, tangents, outs)
-    except (RuntimeError, NotImplementedError) as error:
-        if "is not implemented" not in str(error):
-            raise
-        raise NotImplementedError(_no_forward(row)) from None
-    results = [
-        item if tangent is None else dual(item, tangent, level)
-        for item, tangent in zip(outs, pushed, strict=True)
-    ]
-    if not isinstance(out, tuple):
-        return results[0]
-    return type(out)(results) if isinstance(out, Named) else tuple(results)
-
-
-def _no_forward(row: Row) -> str:
-    return (
-        f"Trying to use forward AD with {row.name} that does not support it because it has not "
-        "been implemented yet.\nPlease file an issue to PyTorch at "
-        "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can "
-        "prioritize its implementation or submit a PR adding the implementation to derivatives.yaml"
-    )
-
-
-def _pushed(
-    row: Row, primals: list[Any], tangents: dict[str, Any], outs: list[Any]
-) -> Sequence[Any]:
-    names = row.signature.names
-    if row.view:
-        viewed = run(row, [tangents.get(n, p) for n, p in zip(names, primals, strict=True)])
-        return list(viewed) if isinstance(viewed, tuple) else [viewed]
-    if row.name == "clone":
-        return [run(row, [tangents["self"], *primals[1:]])]
-    floating = [o is not None and o._kind.dtype.category >= FLOATING for o in outs]
-    if not any(floating):
-        return [None] * len(outs)
-    values = _formula_values(row, primals, outs)
-    real = _is_real([*tangents.values(), *outs, *primals])
-    if row.acts == "pointwise" and (real or row.holomorphic):
-        return [_pointwise(row, values, tangents, outs[0])]
-    return _transposed(row, values, tangents, outs, floating)
-
-
-def _is_real(tensors: Sequence[Any]) -> bool:
-    return all(
-        tensor._kind.dtype.category <= FLOATING for tensor in tensors if isinstance(tensor, Tensor)
-    )
-
-
-def _formula_values(row: Row, primals: list[Any], outs: list[Any]) -> dict[str, Any]:
-    """What a formula may ask for, by name: arguments, results, facts about them."""
-    values: dict[str, Any] = dict(
-        zip(row.saved_keys, facts_of(row)(*map(standing, primals)), strict=True)
-    )
-    tensors = {p.name for p in row.tensors}
-    kind = next(o._kind for o in outs if o is not None)
-    for name, value in zip(row.signature.names, primals, strict=True):
-        if name in tensors and value.__class__ in (int, float, bool, complex):
-            value = plain(kind.xp.asarray(value, dtype=kind.array_dtype), kind)
-        values[name] = value
-    for name, out in zip(row.signature.outputs, outs, strict=False):
-        values[name] = out
-        if out is not None:
-            values[name + "_sym_argsize_minus_1"] = out._data.shape[-1] if out._data.ndim else 1
-    return values
-
-
-def _pointwise(row: Row, values: dict[str, Any], tangents: dict[str, Any], out: Any) -> Any:
-    """Each formula with the tangent of its own operand where the gradient would stand."""
-    total: Any = None
-    before, state.formula = state.formula, True
-    try:
-        for formula in row.formulas:
-            for name in formula.inputs:
-                tangent = tangents.get(name)
-                if tangent is None:
-                    continue
-                if tangent._kind is not out._kind:
-                    tangent = catalogue.methods["to"](tangent, out.dtype)
-                values["needs"] = {other: other == name for other in row.differentiable}
-                values["grad"] = tangent
-                part = formula.gradients(values)[name]
-                if part is not None:
-                    total = part if total is None else total + part
-    finally:
-        state.formula = before
-    if total is None:
-        return catalogue.functions["zeros_like"](out)
-    if total._data.shape != out._data.shape:
-        total = run(catalogue.rows["expand"], (total, tuple(out._data.shape), False))
-        total = catalogue.functions["clone"](total)
-    return total if total._kind is out._kind else catalogue.methods["to"](total, out.dtype)
-
-
-def _transposed(
-    row: Row, values: dict[str, Any], tangents: dict[str, Any], outs: list[Any],
-    floating: Sequence[bool],
-) -> Sequence[Any]:  # fmt: skip
-    """The formulas on unchosen gradients, and the pass back through them from the tangents."""
-    from .release import asks
-    from .reverse import gradient, unchosen
-
-    recording = state.grad_enabled and asks([list(values.values()), tangents])
-    chosen = [unchosen(o) if f else None for o, f in zip(outs, floating, strict=True)]
-    undifferentiable = row.undifferentiable
-    for place, name in enumerate(row.signature.outputs):
-        if name in undifferentiable and place < len(chosen):
-            chosen[place] = None
-    several = row.output_count > 1 or row.listed
-    if row.holomorphic and not _is_real(outs):
-        values = {key: _conjugated(value) for key, value in values.items()}
-    values["grads" if several else "grad"] = tuple(chosen) if several else chosen[0]
-    values["needs"] = {name: name in tangents for name in row.differentiable}
-    backs: list[Any] = []
-    given: list[Any] = []
-    before = state.formula, state.grad_enabled
-    state.formula, state.grad_enabled = True, True
-    try:
-        for name, back in row.gradients(values, values["needs"]).items():
-            _paired(values[name], back, tangents.get(name), backs, given)
-        wanted = [u for u in chosen if u is not None]
-        pushed = gradient(backs, wanted, given, recording)
-    finally:
-        state.formula, state.grad_enabled = before
-    found = iter(pushed)
-    zeros = catalogue.functions["zeros_like"]
-    results = []
-    for out, u in zip(outs, chosen, strict=True):
-        tangent = None if u is None else next(found)
-        if u is not None and tangent is None:
-            tangent = zeros(out)
-        results.append(tangent)
-    return results
-
-
-def _conjugated(value: Any) -> Any:
-    """The formula of a holomorphic function, written for real numbers, takes conjugates back."""
-    if isinstance(value, complex):
-        return value.conjugate()
-    if isinstance(value, Tensor) and value._kind.dtype.is_complex:
-        return catalogue.functions["conj"](value)
-    return value
-
-
-def _paired(value: Any, back: Any, tangent: Any, backs: list[Any], given: list[Any]) -> None:
-    """An input's backward and its tangent, brought to one shape and type."""
-    if back is None or tangent is None:
-        return
-    if value.__class__ is list:
-        for one, part, along in zip(value, back, tangent, strict=True):
-            _paired(one, part, along, backs, given)
-        return
-    if back._data.shape != tangent._data.shape:
-        back = catalogue.methods["sum_to_size"](back, tuple(tangent._data.shape))
-    if back._kind.dtype.is_complex and not tangent._kind.dtype.is_complex:
-        back = catalogue.functions["real"](back)
-    if back._kind is not tangent._kind:
-        tangent = catalogue.methods["to"](tangent, back.dtype)
-    backs.append(back)
-    given.append(tangent)
-
-
-# ---- changed in place
-
-
-def in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
-    """x.mul_(y) and its like: the tangent changes in place as well, so that views of it follow."""
-    row, target = twin.row, values[0]
-    if not is_dual(target, level):
-        target = _made_dual(target, level)
-        values = [target, *values[1:]]
-    if row.view:
-        primal = run(twin, [primal_of(value, level) for value in values])
-        moved = run(row, [target._meta.tangent, *values[1:]])
-        target._meta.primal, target._meta.tangent = primal, moved
-        mirror(target)
-        return target
-    clone = catalogue.functions["clone"]  # what is about to be overwritten
-    before = dual(clone(target._meta.primal), clone(target._meta.tangent), level)
-    pushed = push_forward(row, [before, *values[1:]], level)
-    tangent = tangent_of(pushed, level)
-    run(twin, [primal_of(value, level) for value in values])
-    copied = catalogue.methods["copy_"]
-    if tangent is None:
-        tangent = catalogue.functions["zeros_like"](target._meta.tangent)
-    copied(target._meta.tangent, tangent)
-    mirror(target)
-    return target
-
-
-def _made_dual(tensor: Any, level: int) -> Any:
-    """An ordinary tensor that is given a tangent by what is written into it; its base too."""
-    zeros = catalogue.functions["zeros_like"]
-    base = tensor._base
-    if base is not None:
-        if not is_dual(base, level):
-            _turned(base, zeros(base.detach()), level)
-        tangent = run(
-            catalogue.rows["as_strided"],
-            (base._meta.tangent, tuple(tensor._data.shape), tensor.stride(),
-             tensor.storage_offset()),
-        )  # fmt: skip
-        return _turned(tensor, tangent, level)
-    return _turned(tensor, zeros(tensor.detach()), level)
-
-
-def _turned(tensor: Any, tangent: Any, level: int) -> Any:
-    """The tensor itself becomes a dual: whoever holds it sees the tangent."""
-    if tensor.__class__ is not Tensor:
-        return dual(tensor, tangent, level)
-    tensor._need_array()
-    tensor._need_storage()
-    primal: Tensor = object.__new__(Tensor)
-    for name in ("_data", "_kind", "_requires_grad", "_grad_fn", "_output_nr", "_storage", "_meta"):
-        setattr(primal, name, getattr(tensor, name))
-    primal._form, tensor._form = None, False
-    tensor.__class__ = Dual
-    tensor._meta = DualMeta(primal, tangent, level)
-    if level == 0:
-        forward.alive.add(tensor)
-    return tensor

@@ -6,37 +6,8 @@ from typing import Any
 
 from ..engine.carriers import TRANSFORMS
 
-RANDOM_ERROR = (
-    "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
-    "'different' randomness flags on vmap or perform the randomness operation out of vmap"
-)
 
-
-class Level:
-    """One open transformation; a context manager."""
-
-    __slots__ = ("kind", "number", "samples", "randomness", "pairs", "arguments")
-
-    def __init__(self, kind: str, samples: int = 0, randomness: str = "") -> None:
-        self.kind, self.samples, self.randomness = kind, samples, randomness
-        self.number = 0
-        self.pairs: list[tuple[Any, Any]] = []  # aliases, and what they stand for
-        self.arguments: frozenset[int] = frozenset()  # the identities of tensors that were given
-
-    def __enter__(self) -> Level:
-        self.number = len(TRANSFORMS.stack) + 1
-        TRANSFORMS.stack.append(self)
-        TRANSFORMS.levels += 1
-        _refresh()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        TRANSFORMS.stack.pop()
-        TRANSFORMS.levels -= 1
-        _refresh()
-
-
-def batches() -> list[Level]:
+def batches() -> list[Any]:
     """The vmaps that are open, outermost first."""
     return [level for level in TRANSFORMS.stack if level.kind == "vmap"]
 
@@ -44,44 +15,3 @@ def batches() -> list[Level]:
 def randomness_at(number: int) -> str:
     """What the vmap of a level says about random numbers."""
     return next((level.randomness for level in TRANSFORMS.stack if level.number == number), "same")
-
-
-def _refresh() -> None:
-    """Random functions ask only while a vmap is open that forbids them."""
-    stack = TRANSFORMS.stack
-    TRANSFORMS.forbid = _refuse if stack else None
-    TRANSFORMS.text = _text if any(level.kind == "grad" for level in stack) else None
-    forbidden = any(level.randomness == "error" for level in stack if level.kind == "vmap")
-    TRANSFORMS.draw = _forbid if forbidden else None
-
-
-def _text(tensor: Any) -> str | None:
-    """A tensor that depends on inputs of open transformations shows their levels around it."""
-    from .shown import tracked_text
-
-    return tracked_text(tensor)
-
-
-def _forbid() -> None:
-    raise RuntimeError(RANDOM_ERROR)
-
-
-def _refuse(what: str) -> None:
-    """Inside a transformed function gradients are the transformation's business."""
-    raise RuntimeError(REFUSED[what])
-
-
-REFUSED = {
-    "backward": (
-        "backward() called inside a functorch transform. This is not supported, please use "
-        "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
-        "transforms."
-    ),
-    "requires_grad_": (
-        "You are attempting to call Tensor.requires_grad_() (or perhaps using "
-        "torch.autograd.functional.* APIs) inside of a function being transformed by a functorch "
-        "transform. This is unsupported, please attempt to use the functorch transforms (e.g. "
-        "grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
-        "transformed instead."
-    ),
-}

@@ -10,7 +10,7 @@ from ..engine.leaf import edge_of
 from ..engine.text import text_of
 from .batched import Batched
 from .carrier import Carrier
-from .dual import Dual
+from .dual import Dual, with_tangent
 from .reverse import nodes_below
 
 
@@ -34,6 +34,13 @@ def carrier_text(carrier: Any) -> str:
             inner = inner.primal
     found = _heads_of_gradients(inner, carrier)
     return _within(heads | found, inner.detach() if found else inner)
+
+
+def dual_text(tensor: Dual) -> str:
+    """The text of a dual; those of torch.autograd.forward_ad show their tangents."""
+    if tensor.level:
+        return carrier_text(tensor)
+    return with_tangent(text_of(tensor.primal), tensor.tangent)
 
 
 def _within(heads: dict[int, str], tensor: Any) -> str:

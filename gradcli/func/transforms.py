@@ -12,9 +12,10 @@ from ..engine.tensor import Tensor
 from .batched import batched, is_batched
 from .carrier import run
 from .dual import check_tangent, dual, is_dual
-from .levels import Level, batches
+from .levels import batches
 from .release import Session, asks
 from .reverse import alias, gradient, unchosen
+from .transformation import Level
 from .tree import flatten, mapped, unflatten
 
 F = Callable[..., Any]

@@ -12,7 +12,8 @@ from ..engine.tensor import Tensor
 from ..engine.tensor_type import wrap_dim
 from .batched import Batched, batched, is_batched
 from .carrier import makers, run
-from .levels import Level, batches
+from .levels import batches
+from .transformation import Level
 from .tree import Spec, flatten, spread, unflatten
 
 F = Callable[..., Any]
