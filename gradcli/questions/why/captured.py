@@ -60,8 +60,8 @@ def _stored(case: Case, calls: tuple[Any, ...]) -> Finding:
 
 
 def _root_text(call: Any) -> ast.expr | None:
-    """L in torch.autograd.grad(L, x)."""
-    if not isinstance(call, ast.Call) or name_of(call) != "grad":
+    """L in torch.autograd.grad(L, x); torch.func.grad(f)(x) is given no L."""
+    if not isinstance(call, ast.Call) or name_of(call) != "grad" or type(call.func) is ast.Call:
         return None
     for keyword in call.keywords:
         if keyword.arg == "outputs":
