@@ -287,7 +287,7 @@ class Recorder:
     def _is_untold(self, spot: Any, name: str, args: tuple[Any, ...], result: Any) -> bool:
         """Whether nobody else tells of an operation: where the program's code tells of itself,
         that is one of a library which goes on with what has left the graph."""
-        if name in SHAPES:
+        if name in SHAPES and not isinstance(result, self.side.tensor):  # as type(dtype) gives
             return False
         return not spot.is_told or (self.on_cut is not None and self.on_cut(args, result))
 
