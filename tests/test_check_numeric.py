@@ -476,3 +476,12 @@ def test_a_backward_that_gives_another_gradient_each_time() -> None:
     fact = checked(text + X + "L = Own.apply(x).sum()\nL.backward()\n")
     (problem,) = fact.problems
     assert problem.advice[0] == "cause: the backward of Own gives another gradient each time"
+
+
+def test_a_result_is_not_named_by_one_whose_memory_it_took() -> None:
+    """Tensors that are gone leave their place to others."""
+    text = "x = torch.ones(2, requires_grad=True)\n"
+    text += "for i in range(50):\n    try:\n        torch.ones(1).sum().backward()\n"
+    text += "    except RuntimeError:\n        pass\n    (x * 2).sum().backward()\n"
+    fact = check(None, "p.expr", text.encode(), Wishes())
+    assert [(leaf.result, leaf.result_line) for leaf in fact.leaves] == [("(x * 2).sum()", 7)]

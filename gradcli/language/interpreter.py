@@ -37,6 +37,9 @@ from .stack import room_for_calls
 from .unheard import heard
 
 if TYPE_CHECKING:
+    from weakref import ref
+
+    from ..engine.tensor import Tensor
     from ..recording.sides import Side
     from .expectations import Log
 
@@ -55,11 +58,11 @@ class Rebinding(NamedTuple):
 
 
 class BackwardCall(NamedTuple):
-    """A call of backward or grad: where, and of which tensor (its id) where that is known."""
+    """A call of backward or grad: where, and of which tensor, held weakly, where that is known."""
 
     span: Span
     text: str
-    tensor_id: int | None
+    tensor: ref[Tensor] | None
 
 
 class Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 from ...engine.mode import state
 from ...engine.tensor import Tensor
@@ -358,7 +359,8 @@ def _found(value: Any, name: str, node: ast.AST) -> Any:
 def _note(node: ast.AST, value: Any) -> None:
     calls = session.backward_calls
     if len(calls) < KEPT_CALLS:
-        calls.append((node, id(value) if type(value) is Tensor else None))
+        # Weakly: the id of a tensor that is gone would soon be another's.
+        calls.append((node, ref(value) if type(value) is Tensor else None))
 
 
 def _unpack_keywords(kwargs: dict[str, Any], value: Any, function: Any) -> None:

@@ -29,12 +29,12 @@ def results_of(ran: Ran, tape: Tape, found: Collected) -> tuple[list[Result], Na
     """What the program differentiated (the last call of each line); if nothing, its results."""
     assert ran.outcome is not None
     names = tensor_names(ran, found)
-    by_id = {id(out): out for step in tape.steps for out, _ in step.outs if out is not None}
+    recorded = {id(out) for step in tape.steps for out, _ in step.outs if out is not None}
     results: dict[tuple[int, int], Result] = {}
     calls = {call.span.line: call for call in ran.outcome.backward_calls}
     for line, call in calls.items():
-        tensor = by_id.get(call.tensor_id) if call.tensor_id is not None else None
-        if tensor is None or tensor._grad_fn is None:
+        tensor = None if call.tensor is None else call.tensor()
+        if tensor is None or tensor._grad_fn is None or id(tensor) not in recorded:
             continue
         name, at = names(tensor)
         if name == NAMELESS:

@@ -124,6 +124,7 @@ class Tape:
         """The tensor with its history and values as they are now."""
         base = tensor._base
         key = _key_of(tensor)
+        self._kept.append(tensor._grad_fn)  # a view may get another: its id must stay its own
         leaf = key is None and tensor.requires_grad
         window: tuple[Any, ...] = ()
         if base is not None:
@@ -135,6 +136,7 @@ class Tape:
 
     def _base(self, base: Tensor) -> Operand:
         key = _key_of(base)
+        self._kept.append(base._grad_fn)
         leaf = key is None and base.requires_grad
         return Operand(base, key, leaf, self._snapshot(base._data), ())
 
