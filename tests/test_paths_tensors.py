@@ -119,3 +119,10 @@ def test_a_single_number_has_the_dimensions_of_its_tensor() -> None:
     text = "w = ones(1, 1, requires_grad=True)\nL = (w * 3).sum()\n"
     found = parsed(report(text, "w", "L"))
     assert (found["reverse"], found["sum"], found["paths"][0]["product"]) == ([[3]],) * 3
+
+
+def test_slopes_are_formulas() -> None:
+    """Also where a kernel computes them: no slope_of_Tanh."""
+    text = "x = tensor(0.5, requires_grad=True)\nL = x.tanh() + x.sigmoid() + x.exp()\n"
+    formula = report(text, "x", "L").formula
+    assert formula is not None and "slope_of" not in formula.text and not formula.lines

@@ -54,7 +54,7 @@ COMMAND = Command(
         PASS,
         *under(
             SHOWN,
-            flag("edges", "--edges", help="Paths over the graph's own edges, through every node; "
+            flag("edges", "--edges", help="Paths through the full graph, node by node; "
                  "without it they run through the tensors that have a name."),
             Option("top", ("--top",), "List the N paths with the largest products.", "20", count,
                    metavar="N", show_default=True),

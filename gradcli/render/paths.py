@@ -69,7 +69,7 @@ def _head(report: PathsReport, look: Look) -> Iterator[Line]:
     if report.by_edges:
         count, told = report.edge_count, whole(report.edge_count)
         plural = "path" if count == 1 else "paths"
-        over = " over the graph's own edges"
+        over = " through the full graph"
     what = f"{told} {plural}{over}"
     value = ""
     if _columned(report):
@@ -89,9 +89,9 @@ def _head(report: PathsReport, look: Look) -> Iterator[Line]:
         words = f"{name} stands for {len(report.others) + 1} tensors on the way; "
         yield from said(words + f"--wrt {near} asks for another", "dim", look)
     if not report.by_edges and report.edge_count != report.path_count:
-        told = whole(report.edge_count)
-        are = "is" if report.edge_count == 1 else "are"
-        yield (cell(f"over the graph's own edges there {are} {told} (--edges)", "dim"),)
+        plural = "path" if report.edge_count == 1 else "paths"
+        words = f"the full graph has {whole(report.edge_count)} {plural} (show with --edges)"
+        yield (cell(words, "dim"),)
 
 
 # ---------------------------------------------------------------- paths of numbers

@@ -30,12 +30,14 @@ _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 def freed(out: Explanation, cause: Cause) -> None:
     """A backward pass needs what an earlier call has freed."""
     places, place, node = out.places, out.place, cause.node
+    same = cause.origin is place
     out.primary = "needs it again" if isinstance(place, ast.Call) else "it is no longer there"
     held = dict.fromkeys(saved_text(places, node, key) or key for key in cause.detail["names"])
     what = f": {', '.join(held)}" if held else ""
-    same = cause.origin is place
-    when = " the time before" if same else ""
-    out.put(cause.origin, f"freed{when} what {node_words(places, node)} had saved{what}")
+    freeing = "the previous call freed" if same else "freed"
+    if same and isinstance(place, ast.Call):
+        out.primary = "this call needs it again"
+    out.put(cause.origin, f"{freeing} what {node_words(places, node)} had saved{what}")
     if same and by_state(out, node):
         return
     loop = places.loop_around(place) if same else None
