@@ -117,6 +117,13 @@ def test_a_script_is_run_by_python() -> None:
 
 
 @needs_torch
+@pytest.mark.parametrize("engine", ["own", "torch"])
+def test_cells_show_their_last_value(engine: str) -> None:
+    cells = "# %%\nimport torch\nx = torch.ones(2)\nx\n# %%\nx * 2;\n# %%\n[1, None]\n"
+    assert traced(cells, engine, "notes.py")["output"] == "tensor([1., 1.])\n[1, None]\n"
+
+
+@needs_torch
 def test_an_error_has_the_lines_that_led_to_it() -> None:
     text = "import torch\ndef f(x):\n    return x @ torch.ones(4)\nf(torch.ones(3))\n"
     told = traced(text, "torch", "wrong.py")

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import ast
+import pprint
 import warnings
 from types import CodeType
 from typing import Any
 
 from .registering import REGISTERING, Registering
-from .rewrite import STORED, Rewriter
+from .rewrite import STORED, Rewriter, planted_call
 from .telling import Teller
 from .text import Text
 from .tracing import Tracer
+
+ECHO = "echo"
+WIDTH = 80
+
+
+def echo(value: Any) -> None:
+    """What a notebook shows of a cell's last value; nothing for None."""
+    if value is not None:
+        text = repr(value)
+        long = isinstance(value, (list, tuple, dict, set)) and len(text) >= WIDTH
+        print(pprint.pformat(value, width=WIDTH, sort_dicts=False) if long else text)
 
 
 def compiled(text: Text, machine: Any) -> CodeType:
@@ -19,10 +32,15 @@ def compiled(text: Text, machine: Any) -> CodeType:
     What is called stands among the constants of the code, where no program meets it.
     """
     rewriter, more = _rewriter(text, machine)
+    module = rewriter.module()
+    for statement in module.body:
+        if isinstance(statement, ast.Expr) and hasattr(statement, "echo"):
+            statement.value = planted_call(ECHO, statement.value, statement.value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # that a text is called: see below
-        code = compile(rewriter.module(), text.filename, "exec", dont_inherit=True)
-    return _planted(code, {f"gradcli: {STORED}": rewriter.stored(), **rewriter.values, **more})
+        code = compile(module, text.filename, "exec", dont_inherit=True)
+    planted = {f"gradcli: {STORED}": rewriter.stored(), f"gradcli: {ECHO}": echo}
+    return _planted(code, {**planted, **rewriter.values, **more})
 
 
 def _rewriter(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:

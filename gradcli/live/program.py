@@ -17,7 +17,7 @@ from typing import Any
 from ..diagnostics import Diagnostic, Enough, ProgramError, Span
 from ..engine.mode import state
 from ..language.interpreter import Outcome
-from ..language.notebook import count_within_cells
+from ..language.notebook import count_within_cells, mark_echoes
 from ..language.program import Program, parse
 from ..language.source import Source
 from .failures import TRIGGERED, diagnostic_of
@@ -46,6 +46,8 @@ def live_program(source: Source, *, is_expr: bool) -> Program:
             if refused.diagnostic.type == "SyntaxError" and not _is_python(source):
                 raise
     tree = parsed(source)
+    if source.cells:
+        mark_echoes(tree.body, source.text, source.cells)
     if source.is_notebook:
         count_within_cells(tree.body, source.text, source.cells)
     names = dict.fromkeys(
