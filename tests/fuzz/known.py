@@ -244,6 +244,18 @@ KNOWN: tuple[Known, ...] = (
         r"(save_on_cpu|saved_tensors_hooks)(.|\n)*unsqueeze_",
     ),
     Known(
+        "output|grad_fn",
+        r"(Slice|Stack)Backward(.|\n)*PyTorch(.|\n)*(Sum|Mean)Backward",
+        "vmap reduces numbers without dimensions all at once in PyTorch, one after another here",
+        r"vmap\(",
+    ),
+    Known(
+        "error",
+        r"expected shape compatible with.*PyTorch None",
+        "a leaf took another shape since: PyTorch sums a broadcast gradient to its first one",
+        r"no_grad\(\)(.|\n)*\.(transpose_|t_|swapaxes_|swapdims_|squeeze_|unsqueeze_)\(",
+    ),
+    Known(
         "(grad )?value|output",
         "",
         "a logarithm of a negative number is a NaN, whose sign is the processor's own",
