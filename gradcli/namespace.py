@@ -284,6 +284,8 @@ def is_space(name: str) -> bool:
 def _ready() -> None:
     import gc
 
+    from .memory import keep_freed
+
     # Not `from . import`: that asks the package for the name first, and so comes back here.
     import_module("gradcli.operators")
     from .engine.dunders import install
@@ -293,6 +295,7 @@ def _ready() -> None:
     # allocations doubles the time of building one. Whoever chose a threshold keeps it.
     if gc.get_threshold() == (700, 10, 10):
         gc.set_threshold(50_000, 20, 50)
+    keep_freed()
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy
@@ -81,7 +82,14 @@ def kind_of(dtype: DType, device: Device = cpu) -> TensorType:
 def kind_of_array(array: Array) -> TensorType:
     """The kind that an array's own element type and device amount to, where none is reduced."""
     host = isinstance(array, numpy.ndarray | numpy.generic)
-    return kind_of(OF_ARRAY[array.dtype.name], cpu if host else Device("cuda", array.device.id))
+    return _kind_on(array.dtype, None if host else array.device.id)
+
+
+@cache
+def _kind_on(array_dtype: Any, gpu: int | None) -> TensorType:
+    """NumPy makes the name of an element type anew whenever it is asked."""
+    device = cpu if gpu is None else Device("cuda", gpu)
+    return kind_of(OF_ARRAY[array_dtype.name], device)
 
 
 class FastShape:

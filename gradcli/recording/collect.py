@@ -160,9 +160,9 @@ def frozen(value: Any) -> Nested:
     return tuple(value)
 
 
-def numbers(tensor: Any) -> Nested:
-    """The numbers of a tensor, as nested tuples."""
-    return frozen(_dense(tensor).tolist())
+def numbers(value: Any) -> Nested:
+    """The numbers of a tensor, or of an array, as nested tuples."""
+    return frozen((_dense(value) if hasattr(value, "detach") else value).tolist())
 
 
 def _dense(tensor: Any) -> Any:

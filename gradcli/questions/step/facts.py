@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import starmap
 from typing import Any, overload
 
+from ...engine.tensor_type import kind_of_array
 from ...pipeline.request import Ran
 from ...recording.collect import numbers, range_of, short_name, text_of
 from ...recording.facts import EventFact, NodeFact, Place
@@ -46,6 +48,7 @@ class Namer:
         self.place_of = places(ran.program)
         self.operands = reader()
         self.hooks, self.orders = recording.hooks, recording.orders
+        self.factors: dict[tuple[int, int], str] = {}  # by the expression and the factor's place
 
     def name(self, node: Any, user: Any = None) -> str:
         """The name of the tensor that a node made, else the words that made it; of a node inside
@@ -93,8 +96,11 @@ class Namer:
             return ""
         if edges_of(node)[1] is None:
             return ""  # x * k and k * x alike: a number that Python multiplied by
-        span = self.source.span_of(origin.left if place else origin.right)
-        text = " ".join(self.source.text_of(span).split())
+        key = (id(origin), place)
+        text = self.factors.get(key)
+        if text is None:
+            span = self.source.span_of(origin.left if place else origin.right)
+            text = self.factors[key] = " ".join(self.source.text_of(span).split())
         return text if len(text) <= SHORT else ""
 
     def root(self, tensor: Any) -> str:
@@ -265,6 +271,8 @@ class Told(Sequence[StepFact]):
     def _value(self, value: Any) -> ValueFact | None:
         if value is None:
             return None
+        if not self.texts and hasattr(value, "strides"):  # an array needs no tensor for its numbers
+            return ValueFact(value.shape, kind_of_array(value).dtype.name, value=numbers(value))
         if isinstance(value, Dropped):
             return ValueFact(value.shape, _dtype(value.dtype))
         tensor = value if isinstance(value, AnyTensor) else as_tensor(value)
@@ -346,6 +354,9 @@ class Parts(Sequence[PartFact]):
 
     def __len__(self) -> int:
         return len(self.edges)
+
+    def __iter__(self) -> Iterator[PartFact]:
+        return starmap(self.part, self.edges)
 
     @overload
     def __getitem__(self, at: int) -> PartFact: ...

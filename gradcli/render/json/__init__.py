@@ -35,7 +35,7 @@ from .views import views
 TRACE = "gradcli.trace/1"
 GRAD = "gradcli.grad/1"
 RUN = "gradcli.run/1"
-BATCH = 4096
+BATCH = 512
 
 
 def _pair(value: Any) -> Any:
@@ -116,18 +116,18 @@ def document(fields: dict[str, Any]) -> Iterator[Terminal]:
         if isinstance(value, (str, int, float, list, dict)) or value is None:
             yield Terminal(encoded(value))
         else:
-            yield from _rows(value)
+            yield from rows_of(value)
     yield Terminal("}\n")
 
 
-def _rows(rows: Iterable[dict[str, Any] | str]) -> Iterator[Terminal]:
-    """A list of dictionaries, or of texts that stand for one each."""
+def rows_of(rows: Iterable[dict[str, Any] | str], indent: str = "\n  ") -> Iterator[Terminal]:
+    """A list of dictionaries, or of texts that stand for one each, some hundreds at once."""
     yield Terminal("[")
-    between = "\n  "
+    between = indent
     batch: list[str] = []
     for row in rows:
         batch.append(between + (row if isinstance(row, str) else encoded(row)))
-        between = ",\n  "
+        between = "," + indent
         if len(batch) == BATCH:
             yield Terminal("".join(batch))
             batch.clear()

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...recording.facts.steps import StepFact, StepsReport, WalkFact
 from ..escape import Terminal
-from . import encoded, error_row, event_row
+from . import encoded, error_row, event_row, rows_of
 from .edges import step_edge, value_row
 
 STEP = "gradcli.step/1"
@@ -42,13 +42,10 @@ def steps(
 
 def _walk(walk: WalkFact, stops: frozenset[int] | None) -> Iterator[Terminal]:
     """One pass, its steps last."""
-    yield Terminal(encoded(_head(walk)).removesuffix("}") + ', "steps": [')
-    between = "\n    "
+    yield Terminal(encoded(_head(walk)).removesuffix("}") + ', "steps": ')
     chosen = range(len(walk.steps)) if stops is None else sorted(number - 1 for number in stops)
-    for place in chosen:
-        yield Terminal(between + encoded(_step(walk.steps[place])))
-        between = ",\n    "
-    yield Terminal("]}")
+    yield from rows_of((_step(walk.steps[place]) for place in chosen), "\n    ")
+    yield Terminal("}")
 
 
 def _head(walk: WalkFact) -> dict[str, Any]:
