@@ -98,7 +98,7 @@ class Walk:
     def _run_ready(self) -> None:
         """Runs nodes until none is left, those of which nothing else is asked without a detour."""
         take, ready, buffers, mark = self.ready.take, self.ready.heap, self.buffers, self.mark
-        plain = self.needed is None and not self.tensors
+        plain, needed, targets, asked = not self.tensors, self.needed, self.targets, self.asked
         keep, watched = self.keep, state.observer is not None
         arrived, ran, applied, *_ = self.told
         saved: Any
@@ -112,6 +112,8 @@ class Walk:
                 if (
                     node.rest is not None or grad is None or grad.__class__ is list or not plain
                     or node.__class__ is not Node or state.anomaly or state.reshaped
+                    or (needed is not None
+                        and (node not in needed or node in asked or node in targets))
                 ):  # fmt: skip
                     self._execute(node)
                     continue
@@ -140,7 +142,7 @@ class Walk:
 
     def _hand_on(self, node: Node, results: Sequence[Any]) -> None:
         """The same as `_pass_on` for nodes of one output that lead to the first outputs of others,
-        in a pass over all of them."""
+        in a pass over all of these."""
         pending, heap, buffers = self.pending, self.ready.heap, self.buffers
         for edge, value in zip(node.edges, results, strict=True):
             if edge is not None:
@@ -201,11 +203,11 @@ class Walk:
         needed: set[Node] = set() if self.capture else set(targets)
         for node in sorted(self.pending, key=_sequence):
             edges = node.edges
-            asked = [edge if edge in needed or edge in targets else None for edge in edges]
+            asked = tuple([edge if edge in needed or edge in targets else None for edge in edges])
             if any(asked):
                 needed.add(node)
-            if node in needed and not node.is_users and asked != list(edges):
-                self.asked[node] = tuple(asked)
+            if node in needed and asked != edges and not node.is_users:
+                self.asked[node] = asked
         self.needed = needed
 
     def _receive(self, node: Node, number: int, value: Any) -> None:

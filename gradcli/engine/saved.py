@@ -98,11 +98,9 @@ def check_attached(node: Node) -> None:
     """
     if node.__class__ is not Node or isinstance(node.saved, Freed):
         return
-    for name in held_names(node):
-        place = node.row.saved_keys.index(name)
-        value = node.saved[place]
+    for place, value in enumerate(node.saved):
         version = getattr(getattr(value, "_storage", None), "version", 0)
-        if version.__class__ is DetachedVersion:
+        if version.__class__ is DetachedVersion and node.row.saved_keys[place] in held_names(node):
             if _expected(node, place).__class__ is not DetachedVersion:
                 _check_attached(node, value, place)
 

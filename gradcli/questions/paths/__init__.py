@@ -327,7 +327,7 @@ def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsRep
     if asked.jacobian or asked.element is not None:
         why = "no formula: ask for it without --jacobian and --element" if asked.formula else ""
         return report._replace(no_formula=why)
-    expected = chain.total()[0] * number_of(rows[0]) if found.single else found.raw
+    expected = chain.total[0] * number_of(rows[0]) if found.single else found.raw
     formula, why = formula_of(labels, chain, names, rows[0], expected, report, asked.formula)
     return report._replace(formula=formula, no_formula=why)
 

@@ -22,25 +22,29 @@ def cost(factor: float | None) -> float:
 
 
 class Best:
-    """A graph of stops in topological order, the last one the end; edges as (stop, cost) each.
+    """A graph of stops in topological order, the last one the end: where the edges of each stop
+    lead, and the size of each edge's factor.
 
     Every path is the best one from some stop on: it leaves the path that it resembles at one edge,
     and what the detour costs is known beforehand. So the paths come out in order, and only as many
     are made as are asked for.
     """
 
-    def __init__(self, edges: Sequence[Sequence[tuple[int, float]]]) -> None:
-        self.edges = edges
-        last = len(edges) - 1
-        rest = [0.0] * len(edges)
+    def __init__(
+        self, targets: Sequence[Sequence[int]], sizes: Sequence[Sequence[float | None]]
+    ) -> None:
+        self.targets = targets
+        last = len(targets) - 1
+        rest = [0.0] * len(targets)
         # For each stop its edges from the best to the worst: (what more it costs, edge).
-        self.detours: list[list[tuple[float, int]]] = [[] for _ in edges]
+        self.detours: list[list[tuple[float, int]]] = [[] for _ in targets]
         for stop in range(last - 1, -1, -1):
-            costs = [price + rest[to] for to, price in edges[stop]]
-            rest[stop] = min(costs)
-            self.detours[stop] = sorted(
-                (price - rest[stop], place) for place, price in enumerate(costs)
-            )
+            costs = [
+                cost(size) + rest[to] for to, size in zip(targets[stop], sizes[stop], strict=True)
+            ]
+            least = rest[stop] = min(costs)
+            detours = self.detours[stop] = [(more - least, at) for at, more in enumerate(costs)]
+            detours.sort()
         self.least = rest[0] if rest else 0.0
 
     def paths(self, most: int) -> list[list[int]]:
@@ -66,11 +70,11 @@ class Best:
         """A beginning, one detour, and from there on the best edges; with the stops passed."""
         stops = [0]
         for place in path:
-            stops.append(self.edges[stops[-1]][place][0])
-        last = len(self.edges) - 1
+            stops.append(self.targets[stops[-1]][place])
+        last = len(self.targets) - 1
         while stops[-1] != last:
             place = self.detours[stops[-1]][choice][1]
             choice = 0
             path.append(place)
-            stops.append(self.edges[stops[-1]][place][0])
+            stops.append(self.targets[stops[-1]][place])
         return path, stops

@@ -8,12 +8,13 @@ it does to a gradient (a vector-Jacobian product) is run whenever it is wanted.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy
 
-from .best import Best, cost
+from .best import Best
 from .graph import Numbers, Position, Run, Ways
 
 Ones = Callable[[Any], Any]
@@ -38,87 +39,56 @@ class Chain:
     ) -> None:
         self.ways, self.run, self.one = ways, run, one
         self.by_edges = named is None
-        self.stops: list[Position] = []
-        self.number = Numbers()
+        end = ways.end
+        # In topological order, the end last.
+        self.stops = [
+            position
+            for number in ways.order
+            for position in ways.outputs[number]
+            if named is None or position in named or position == ways.start or position == end
+        ]
+        count = len(self.stops)
+        self.number = Numbers(zip(self.stops, range(count), strict=True))
         self.edges: list[list[Edge]] = []
-        self.models: list[Any] = []  # for each stop a gradient that arrives there: type and shape
+        # For each stop a gradient that arrives there: type and shape.
+        self.models: list[Any] = [seed, *[None] * (count - 1)]
         self.factors: list[list[float]] = []  # for each edge, where all stops are single numbers
-        self._discover(named, seed)
+        self._run(count - 1)
 
-    # ---- the stops
+    def _run(self, last: int) -> None:
+        """Stop after stop: what follows it, and what it hands on."""
+        models, single = self.models, True
+        for stop, position in enumerate(self.stops):
+            model = models[stop]
+            single = single and model is not None and is_number(model)
+            edges: list[Edge] = []
+            factors: list[float] = []
+            self.edges.append(edges)
+            self.factors.append(factors)
+            if stop == last:
+                break
+            ones = None if model is None else self.one(model)
+            for to, place, value in self._next(position, ones):
+                if models[to] is None:
+                    models[to] = value
+                edges.append(tuple.__new__(Edge, (to, place)))
+                if single:
+                    factors.append(number_of(value))
+        self.single = all(model is None or is_number(model) for model in models)
 
-    def _discover(self, named: Mapping[Position, Any] | None, seed: Any) -> None:
-        """Stop after stop, the result first: what follows it, and what it hands on."""
-        ways, end = self.ways, self.ways.end
-        assert end is not None
-        models: dict[Position, Any] = {ways.start: seed}
-        reached: dict[int, list[int]] = {}
-        wanted = _Everything() if named is None else named
-        stops = self.number = _Reached(self, wanted, end)
-        self._add(ways.start)
-        reached[ways.start[0]] = [0]
-        single = True
-        for number in ways.order:
-            for stop in reached.pop(number, ()):
-                position = self.stops[stop]
-                model = models.pop(position)
-                self.models[stop] = model
-                single = single and model is not None and is_number(model)
-                if position == end:
-                    continue
-                known = len(self.stops)
-                ones = None if model is None else self.one(model)
-                arrived = self._next(position, stops, ones)
-                for new in range(known, len(self.stops)):
-                    reached.setdefault(self.stops[new][0], []).append(new)
-                    models[self.stops[new]] = None
-                for to, _, value in arrived:
-                    if models[self.stops[to]] is None:
-                        models[self.stops[to]] = value
-                self.edges[stop] = [tuple.__new__(Edge, (to, place)) for to, place, _ in arrived]
-                self.factors[stop] = [number_of(value) for _, _, value in arrived] if single else []
-        self.single = single and all(model is None or is_number(model) for model in self.models)
-        self._renumber()
-
-    def _add(self, position: Position) -> int:
-        number = self.number[position] = len(self.stops)
-        self.stops.append(position)
-        self.edges.append([])
-        self.factors.append([])
-        self.models.append(None)
-        return number
-
-    def _next(self, position: Position, stops: Numbers, seed: Any) -> list[tuple[int, int, Any]]:
+    def _next(self, position: Position, seed: Any) -> list[tuple[int, int, Any]]:
         """(next stop, input, what arrives there) for every edge of a stop."""
         ways = self.ways
         if not self.by_edges:
-            behind = ways.region(position, stops, seed, self.run)
+            behind = ways.region(position, self.number, seed, self.run)
             return [(to, -1, value) for to, value in behind.items()]
-        results = () if seed is None else self.run(
-            ways.graph.alive[position[0]], {position[1]: seed})  # fmt: skip
+        results = ways.run_at(position, seed, self.run)
         found = []
         for place, edge in ways.inputs[position[0]]:
-            stop = stops[edge]
+            stop = self.number[edge]
             assert stop is not None  # every position is a stop
             found.append((stop, place, results[place] if place < len(results) else None))
         return found
-
-    def _renumber(self) -> None:
-        """Stops in topological order, the end last."""
-        rank, end = self.ways.rank, self.ways.end
-        order = sorted(
-            range(len(self.stops)),
-            key=lambda stop: (rank[self.stops[stop][0]], self.stops[stop] == end, stop),
-        )
-        new = {old: number for number, old in enumerate(order)}
-        self.stops = [self.stops[old] for old in order]
-        self.models = [self.models[old] for old in order]
-        self.edges = [
-            [tuple.__new__(Edge, (new[to], place)) for to, place in self.edges[old]]
-            for old in order
-        ]
-        self.factors = [self.factors[old] for old in order]
-        self.number = Numbers(zip(self.stops, range(len(self.stops)), strict=True))
 
     # ---- what holds for all paths
 
@@ -127,18 +97,21 @@ class Chain:
         counts = [0] * len(self.stops)
         counts[0] = 1
         for stop, edges in enumerate(self.edges):
-            for edge in edges:
-                counts[edge.to] += counts[stop]
+            for to, _ in edges:
+                counts[to] += counts[stop]
         return counts[-1]
 
     def longest(self) -> int:
         """The number of edges of the longest path."""
         depths = [0] * len(self.stops)
         for stop, edges in enumerate(self.edges):
-            for edge in edges:
-                depths[edge.to] = max(depths[edge.to], depths[stop] + 1)
+            depth = depths[stop] + 1
+            for to, _ in edges:
+                if depth > depths[to]:
+                    depths[to] = depth
         return depths[-1]
 
+    @cached_property
     def total(self) -> tuple[float, float]:
         """The sum of all products, and of their sizes, where all stops are single numbers."""
         sums, sizes = [0.0] * len(self.stops), [0.0] * len(self.stops)
@@ -146,9 +119,9 @@ class Chain:
         for stop, edges in enumerate(self.edges):
             if not sizes[stop]:
                 continue
-            for edge, factor in zip(edges, self.factors[stop], strict=True):
-                sums[edge.to] += sums[stop] * factor
-                sizes[edge.to] += sizes[stop] * abs(factor)
+            for (to, _), factor in zip(edges, self.factors[stop], strict=True):
+                sums[to] += sums[stop] * factor
+                sizes[to] += sizes[stop] * abs(factor)
         return sums[-1], sizes[-1]
 
     def flow(self, seed: Any) -> tuple[Any, list[list[float]]]:
@@ -173,7 +146,7 @@ class Chain:
 
     def through(self, stop: int, grad: Any) -> list[Any]:
         """What a gradient becomes along each edge of a stop."""
-        found = self._next(self.stops[stop], self.number, grad)
+        found = self._next(self.stops[stop], grad)
         if self.by_edges:
             return [value for _, _, value in found]
         by_stop = {to: value for to, _, value in found}
@@ -181,10 +154,7 @@ class Chain:
 
     def best(self, sizes: list[list[float]], most: int) -> list[list[int]]:
         """The paths with the largest products of these sizes, as numbers of edges."""
-        return Best([
-            [(edge.to, cost(size)) for edge, size in zip(edges, row, strict=True)]
-            for edges, row in zip(self.edges, sizes, strict=True)
-        ]).paths(most)  # fmt: skip
+        return Best([[edge.to for edge in edges] for edges in self.edges], sizes).paths(most)
 
     def stops_of(self, path: list[int]) -> list[int]:
         """The stops that a path passes, both ends included."""
@@ -213,26 +183,6 @@ class Chain:
             before = path
             found[number] = list(values)
         return found
-
-
-class _Everything:
-    """Every position is a stop."""
-
-    def __contains__(self, position: object) -> bool:
-        return True
-
-
-class _Reached(Numbers):
-    """While stops are looked for: one that is met for the first time gets the next number."""
-
-    def __init__(self, chain: Chain, wanted: Any, end: Position) -> None:
-        super().__init__()
-        self.chain, self.wanted, self.end = chain, wanted, end
-
-    def __missing__(self, position: Position) -> int | None:
-        if position == self.end or position in self.wanted:
-            return self.chain._add(position)
-        return None
 
 
 def is_number(value: Any) -> bool:

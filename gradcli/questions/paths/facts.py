@@ -167,7 +167,7 @@ class Facts:
     def _single(self) -> Found:
         chain = self.chain
         seed = number_of(self.seeds.arrays[0])
-        total, scale = chain.total()
+        total, scale = chain.total
         total, scale = total * seed, scale * abs(seed)
         paths = chain.best(chain.factors, self.top)
         unknown = self.unknown

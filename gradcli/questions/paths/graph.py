@@ -36,6 +36,7 @@ class Ways:
         self.rank: dict[int, int] = {}
         # The edges of a node that lie on a way: (which of its inputs, where it leads).
         self.inputs: dict[int, list[tuple[int, Position]]] = {}
+        self.outputs: dict[int, list[Position]] = {}  # the positions of a node that lie on a way
 
     def leaf(self, variable: Any) -> Position | None:
         """The position of a leaf, where this graph ends in it."""
@@ -52,7 +53,7 @@ class Ways:
         self.end = end
         if end == self.start:
             self.order, self.rank = [end[0]], {end[0]: 0}
-            self.inputs[end[0]] = []
+            self.inputs[end[0]], self.outputs[end[0]] = [], [end]
             return True
         kept = self._kept(end)
         if self.start[0] not in kept:
@@ -60,13 +61,20 @@ class Ways:
         self.order = self._sorted(kept)
         self.order.append(end[0])
         rank = self.rank = {number: place for place, number in enumerate(self.order)}
-        edges, last = self.graph.next, end[0]
+        edges, last, outputs = self.graph.next, end[0], self.outputs
+        outputs[self.start[0]] = [self.start]
         for number in self.order:
-            self.inputs[number] = [
+            near = self.inputs[number] = [
                 (place, edge)
                 for place, edge in enumerate(edges[number])
                 if edge is not None and (edge == end if edge[0] == last else edge[0] in rank)
             ]
+            for _, edge in near:
+                known = outputs.get(edge[0])
+                if known is None:
+                    outputs[edge[0]] = [edge]
+                elif edge not in known:
+                    known.append(edge)
         return True
 
     def _kept(self, end: Position) -> set[int]:
@@ -111,16 +119,12 @@ class Ways:
         """How many ways lead over the graph's own edges, parallel edges apart."""
         end = self.end
         assert end is not None
-        counts: dict[Position, int] = {self.start: 1}
-        outputs: dict[int, list[Position]] = {self.start[0]: [self.start]}
+        counts = {position: 0 for number in self.order for position in self.outputs[number]}
+        counts[self.start] = 1
         for number in self.order[:-1]:
-            total = sum([counts[position] for position in outputs[number]])
+            total = sum([counts[position] for position in self.outputs[number]])
             for _, edge in self.inputs[number]:
-                if edge in counts:
-                    counts[edge] += total
-                else:
-                    counts[edge] = total
-                    outputs.setdefault(edge[0], []).append(edge)
+                counts[edge] += total
         return counts[end]
 
     # ---- stops
@@ -129,6 +133,12 @@ class Ways:
         """What arrives at the next stops when `seed` starts at this one; None for no gradient."""
         near = self.inputs[position[0]]
         following = [stops[edge] for _, edge in near]
+        while len(near) == 1 and following[0] is None:  # nothing else comes to the next node
+            passed = self.run_at(position, seed, run)
+            place, position = near[0]
+            seed = passed[place] if place < len(passed) else None
+            near = self.inputs[position[0]]
+            following = [stops[edge] for _, edge in near]
         if None not in following:
             return self._step(position, near, following, seed, run)
         grads: dict[int, dict[int, Any]] = {position[0]: {position[1]: seed}}
@@ -162,13 +172,16 @@ class Ways:
     ) -> dict[int, Any]:  # fmt: skip
         """The same where one node lies between the stops."""
         found: dict[int, Any] = {}
-        results = () if seed is None else run(
-            self.graph.alive[position[0]], {position[1]: seed})  # fmt: skip
+        results = self.run_at(position, seed, run)
         count = len(results)
         for (place, _), stop in zip(near, following, strict=True):
             value = results[place] if place < count else None
             found[stop] = _added(found[stop], value) if stop in found else value
         return found
+
+    def run_at(self, position: Position, seed: Any, run: Run) -> Sequence[Any]:
+        """What the node at a position makes of a gradient of this output."""
+        return () if seed is None else run(self.graph.alive[position[0]], {position[1]: seed})
 
 
 def _added(held: Any, value: Any) -> Any:

@@ -154,19 +154,15 @@ class Labels:
         place_of = places(self.ran.program)
         alive = ways.graph.alive
         words: dict[Position, str] = {}
-        outputs: dict[int, set[int]] = {ways.start[0]: {ways.start[1]}}
-        for number in ways.order[:-1]:
-            for _, (to, nr) in ways.inputs[number]:
-                outputs.setdefault(to, set()).add(nr)
         for number in reversed(ways.order):
-            for nr in sorted(outputs[number]):
-                if (number, nr) in named:
+            for position in sorted(ways.outputs[number]):
+                if position in named:
                     continue
                 place = place_of(alive[number])
                 text = " ".join(place.text.split()) if place is not None else ""
                 if not text or len(text) > LONGEST or (place is not None and place.statement):
                     text = short_name(alive[number])
-                words[number, nr] = text
+                words[position] = text
         total: dict[str, int] = {}
         for text in words.values():
             total[text] = total.get(text, 0) + 1
@@ -194,8 +190,6 @@ def _spot(bound: Bound, earlier: Any) -> Spot | None:
             return None
         node, output_nr = grad_fn_of(thing), thing.output_nr
         return Spot(bound.name, bound.scope, number, node, output_nr, thing, bound.clock)
-    if bound.key is None:
-        return None
     tensor = bound.tensor()
     if tensor is not None and grad_fn_of(tensor) is not thing:
         tensor = None  # changed in place since

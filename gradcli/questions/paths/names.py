@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -39,6 +40,11 @@ class Bound(NamedTuple):
         return self.number if self.key is None else self.key()
 
 
+def _made(*facts: Any) -> Bound:
+    """One of very many: not by its constructor."""
+    return tuple.__new__(Bound, facts)
+
+
 class History:
     """All that one name stood for, in order; what died without being asked for is forgotten."""
 
@@ -53,6 +59,9 @@ class History:
         if len(self.entries) > self.limit:
             self.entries = [one for one in self.entries if one.alive is not None]
             self.limit = max(PRUNED, 2 * len(self.entries))
+
+
+_clock = attrgetter("clock")
 
 
 class Naming(Spectator):
@@ -101,7 +110,7 @@ class Naming(Spectator):
 
     def number(self, scope: Scope | None, name: str, value: float, clock: int) -> None:
         """A name was given this number."""
-        self._history(scope, name).add(Bound(name, scope, clock, 0, None, None, value))
+        self._history(scope, name).add(_made(name, scope, clock, 0, None, None, value))
 
     def tensor(
         self, scope: Scope | None, name: str, tensor: Tensor, clock: int | None = None
@@ -122,20 +131,19 @@ class Naming(Spectator):
             self.held.append(tensor)
         key = tensor if node is None else node
         clock = next_sequence() if clock is None else clock
-        facts = (name, scope, clock, tensor.output_nr, ref(key), ref(tensor), None)
-        history.add(tuple.__new__(Bound, facts))  # of each of very many: not by its constructor
+        history.add(_made(name, scope, clock, tensor.output_nr, ref(key), ref(tensor), None))
 
     # ---- once the program has run
 
-    def entries(self) -> Iterator[Bound]:
-        """Everything that was bound and lives, in order."""
+    def entries(self) -> list[Bound]:
+        """Every tensor that was bound and lives, in order."""
         alive = [
             bound
             for history in self.histories.values()
             for bound in history.entries
-            if bound.alive is not None
+            if bound.key is not None and bound.key() is not None
         ]
-        return iter(sorted(alive, key=lambda bound: bound.clock))
+        return sorted(alive, key=_clock)
 
     def last(self, scope: Scope | None, name: str, before: int) -> Bound | None:
         """What a name stood for when the node with this sequence number was made."""
