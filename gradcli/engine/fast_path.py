@@ -155,7 +155,10 @@ class FastPath:
             write(f"a_{p.name} = {self.array_of(p)}")
         if len(row.tensors) > 1 or listed:
             given = "".join(f"{'*' if p.kind == 'Tensor[]' else ''}{p.name}, " for p in row.tensors)
-            write(f"one_device(row, kind, ({given}))")
+            more = row.tensors[1:]
+            apart = " or ".join(f"{p.name}._kind is not kind" for p in more)
+            sure = not listed and all(self.a_tensor(p) for p in more)
+            write(f"{f'if {apart}: ' if sure else ''}one_device(row, kind, ({given}))")
 
     def array_of(self, p: Parameter) -> str:
         if p.kind == "Tensor[]":

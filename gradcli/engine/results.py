@@ -82,11 +82,16 @@ def _broadcast_numel(shapes: Sequence[Sequence[int]]) -> int:
     return _numel([max(sizes) for sizes in zip(*padded, strict=True)])
 
 
+UNCOUNTED = frozenset((type(None), int, float, bool, tuple))  # what most nodes save beside tensors
+
+
 def versions_of(saved: Sequence[Any]) -> tuple[Any, ...]:
     """The version of each saved tensor when it was saved."""
     return tuple(
         [
-            [_version(t) for t in value]
+            0
+            if value.__class__ in UNCOUNTED
+            else [_version(t) for t in value]
             if value.__class__ is list
             else _version(value)
             if value.__class__ is Tensor or isinstance(value, Storage)

@@ -73,6 +73,7 @@ class Signature:
     def __init__(self, text: str, numbers: Sequence[str] = (), extra: Sequence[str] = ()) -> None:
         self.text, self._numbers, self._extra = text, numbers, extra
         self.name, _, self.overload = text[: text.index("(")].partition(".")
+        self._defaults: dict[int, tuple[Any, ...] | None] = {}  # by the number of tensors before
 
     def __repr__(self) -> str:
         return self.text
@@ -114,8 +115,15 @@ class Signature:
         self, args: Sequence[Any], kwargs: Mapping[str, Any], method: bool = True
     ) -> list[Any] | None:
         """The values of all parameters in order, or None when the call does not fit."""
+        if not kwargs and (rest := self._behind_tensors(len(args))) is not None:
+            tensor = CARRIERS.tensor
+            for value in args:
+                if value.__class__ is not tensor:
+                    break
+            else:
+                return [*args, *rest]
         parameters = self.parameters
-        if len(args) > len(parameters) or len(args) > self._positional():
+        if len(args) > self._positional:
             gathered = self._gathered(args, method)
             if gathered is None:
                 return None
@@ -161,11 +169,21 @@ class Signature:
         tensors = [p for p in self.parameters if p.kind in ("Tensor", "Tensor[]", "Scalar")]
         return bool(self._numbers) and all(p.number for p in tensors)
 
+    def _behind_tensors(self, count: int) -> tuple[Any, ...] | None:
+        """What follows so many tensors, where a call may consist of these alone."""
+        if count not in self._defaults:
+            head, tail = self.parameters[:count], self.parameters[count:]
+            alone = 0 < count <= self._positional and all(p.kind == "Tensor" for p in head)
+            fits = alone and all(p.default is not REQUIRED for p in tail)
+            self._defaults[count] = tuple(p.default for p in tail) if fits else None
+        return self._defaults[count]
+
     @property
     def least(self) -> int:
         """How many arguments a call gives at least."""
         return sum(p.default is REQUIRED for p in self.parameters)
 
+    @cached_property
     def _positional(self) -> int:
         return sum(not p.keyword_only for p in self.parameters)
 
@@ -174,7 +192,7 @@ class Signature:
         for place, parameter in enumerate(self.parameters):
             if parameter.kind == "int[]" and parameter.size is None and not parameter.keyword_only:
                 rest = args[place:]
-                alone = self._positional() == place + 1
+                alone = self._positional == place + 1
                 if place and not (method and alone):  # torch.permute(x, 0, 1) is none
                     return None
                 return [*args[:place], tuple(rest)] if rest and _are_ints(rest) else None

@@ -173,6 +173,8 @@ def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, 
     if not flags.c_contiguous or not axis or last - first + 1 != len(axis) or not self.size:
         return None
     outer, inner = prod(self.shape[:first]), prod(self.shape[last + 1 :])
+    if outer == 1 and inner > 1:
+        return False, self.reshape(-1, inner)
     if inner == 1:
         return True, self.reshape(outer, -1).T
     return False, self.reshape(outer, -1, inner).swapaxes(0, 1)

@@ -29,18 +29,22 @@ from .product import (
 
 
 def _check_added(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> None:
+    kind = mat2.dtype
     for name, matrix in (("self", self), ("mat1", mat1)):
-        if matrix.dtype is not mat2.dtype:
+        if matrix.dtype is not kind:
             raise RuntimeError(
                 f"{name} and mat2 must have the same dtype, but got "
-                f"{matrix.dtype.word} and {mat2.dtype.word}"
+                f"{matrix.dtype.word} and {kind.word}"
             )
     if mat1.ndim != 2:
         raise RuntimeError(f"mat1 must be a matrix, got {mat1.ndim}-D tensor")
     if mat2.ndim != 2:
         raise RuntimeError(f"mat2 must be a matrix, got {mat2.ndim}-D tensor")
-    check_inner(mat1, mat2)
-    _check_addend(self, (mat1.shape[0], mat2.shape[1]))
+    (rows, inner), (same, columns) = mat1.shape, mat2.shape
+    if inner != same:
+        check_inner(mat1, mat2)
+    if self.shape not in ((columns,), (rows, columns)):
+        _check_addend(self, (rows, columns))
 
 
 def _check_addend(self: Any, size: Sequence[int]) -> None:
