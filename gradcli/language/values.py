@@ -178,7 +178,7 @@ def delegated(items: Iterator[Any]) -> Generator[Any, Any, Any]:
             budget.depth -= 1
         try:
             received = yield item
-        except GeneratorExit:
+        except BaseException:  # close() throws nothing else in: the inner one ends first
             if isinstance(items, Generator):
                 items.close()
             raise

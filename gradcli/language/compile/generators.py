@@ -8,7 +8,7 @@ from typing import Any
 
 from ...engine.mode import state
 from ..adoption import adopt, is_library
-from ..builtins.errors import matches, value_of
+from ..builtins.errors import Raised, matches, value_of
 from ..names import Scope
 from ..operations import iterate, type_handlers, type_name
 from ..session import session
@@ -179,10 +179,6 @@ class GeneratorCompiler(SuspensionCompiler):
                 if over is not None:
                     return over
                 raise
-            except GeneratorExit:
-                for _ in final(frame):
-                    break
-                raise
             over = yield from final(frame)
             return answer if over is None else over
 
@@ -209,9 +205,37 @@ class GeneratorCompiler(SuspensionCompiler):
 
 
 def _told(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
-    """Values alone: how the body answers is nothing to who walks."""
-    answer: Any = yield from steps
-    return answer[0] if type(answer) is tuple else None
+    """Values alone: how the body answers is nothing to who walks. Each is asked for by a call.
+
+    What close() throws in is an error of the program to its blocks, as all others are.
+    """
+    budget, send, received = session.budget, steps.send, None
+    try:
+        while True:
+            budget.enter()
+            try:
+                item = send(received)
+            finally:
+                budget.depth -= 1
+            try:
+                received = yield item
+            except GeneratorExit:
+                stays, item = _closed(steps)
+                if not stays:
+                    return None
+                received = yield item  # to which the host objects
+    except StopIteration as end:
+        return end.value[0] if type(end.value) is tuple else None
+
+
+def _closed(steps: Generator[Any, Any, Any]) -> tuple[bool, Any]:
+    """Whether it yields all the same, and what."""
+    try:
+        return True, steps.throw(Raised(value_of(GeneratorExit())))
+    except Raised as error:
+        if error.value.kind.host is not GeneratorExit:
+            raise
+    return False, None
 
 
 def _with(manager_of: Closure, store: Any, body: Steps, node: ast.AST) -> Steps:
