@@ -13,10 +13,10 @@ from ..names import Scope
 from ..operations import iterate, type_handlers, type_name
 from ..session import session
 from ..suspension import yields
-from ..values import BREAK, CONTINUE, Closure, Lazy, delegated
+from ..values import BREAK, CONTINUE, Closure, Lazy
 from .expressions import truth
 from .flow import _quietly, catchable
-from .suspended import SuspensionCompiler
+from .suspended import SuspensionCompiler, delegated
 
 # A statement on its way: it yields what the program yields, and answers as a block does.
 Steps = Callable[[list[Any]], Generator[Any, Any, Any]]
@@ -209,33 +209,30 @@ def _told(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
 
     What close() throws in is an error of the program to its blocks, as all others are.
     """
-    budget, send, received = session.budget, steps.send, None
+    budget = session.budget
+    step: Callable[[Any], Any] = steps.send
+    given, closing = None, False
     try:
         while True:
             budget.enter()
             try:
-                item = send(received)
+                item = step(given)
             finally:
                 budget.depth -= 1
+                given = None  # an error leads to its frames, and so to this one
             try:
-                received = yield item
-            except GeneratorExit:
-                stays, item = _closed(steps)
-                if not stays:
-                    return None
-                received = yield item  # to which the host objects
+                given = yield item
+                step, closing = steps.send, False
+            except GeneratorExit as closed:
+                step, given, closing = steps.throw, Raised(value_of(closed)), True
+            except BaseException as error:  # of the block that a context manager stands around
+                step, given = steps.throw, error
     except StopIteration as end:
         return end.value[0] if type(end.value) is tuple else None
-
-
-def _closed(steps: Generator[Any, Any, Any]) -> tuple[bool, Any]:
-    """Whether it yields all the same, and what."""
-    try:
-        return True, steps.throw(Raised(value_of(GeneratorExit())))
     except Raised as error:
-        if error.value.kind.host is not GeneratorExit:
+        if not closing or error.value.kind.host is not GeneratorExit:
             raise
-    return False, None
+        return None
 
 
 def _with(manager_of: Closure, store: Any, body: Steps, node: ast.AST) -> Steps:
