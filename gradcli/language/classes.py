@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -122,21 +123,23 @@ def _may_be_base(base: Type) -> bool:
 
 def _linear(own: ClassValue, bases: tuple[Any, ...]) -> list[ClassValue]:
     """Python's order of bases: each class before its own bases, in the order written."""
-    rows = [list(base.order) for base in bases if type(base) is ClassValue]
-    rows.append([base for base in bases if type(base) is ClassValue])
+    known = [base for base in bases if type(base) is ClassValue]
+    rows = [iter(row) for row in (*(base.order for base in known), known) if row]
+    heads = [next(row) for row in rows]
+    behind = Counter(kind for base in known for kind in base.order[1:])
+    behind.update(known[1:])
     order = [own]
-    while rows := [row for row in rows if row]:
-        session.budget.charge(1)
-        for row in rows:
-            head = row[0]
-            if not any(head in other[1:] for other in rows):
-                break
-        else:
+    while heads:
+        session.budget.charge(len(heads))
+        head = next((kind for kind in heads if not behind[kind]), None)
+        if head is None:
             raise TypeError("Cannot create a consistent method resolution order (MRO)")
         order.append(head)
-        for row in rows:
-            if row[0] is head:
-                del row[0]
+        left = [(next(row, None) if kind is head else kind, row)
+                for kind, row in zip(heads, rows, strict=True)]  # fmt: skip
+        behind.subtract(new for (new, _), old in zip(left, heads, strict=True) if new is not old)
+        heads = [kind for kind, _ in left if kind is not None]
+        rows = [row for kind, row in left if kind is not None]
     return order
 
 
