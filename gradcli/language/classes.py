@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -124,22 +124,24 @@ def _may_be_base(base: Type) -> bool:
 def _linear(own: ClassValue, bases: tuple[Any, ...]) -> list[ClassValue]:
     """Python's order of bases: each class before its own bases, in the order written."""
     known = [base for base in bases if type(base) is ClassValue]
-    rows = [iter(row) for row in (*(base.order for base in known), known) if row]
-    heads = [next(row) for row in rows]
-    behind = Counter(kind for base in known for kind in base.order[1:])
-    behind.update(known[1:])
+    session.budget.charge(sum(len(base.order) for base in known))
+    if len(known) < 2:
+        return [own, *(kind for base in known for kind in base.order)]
+    rows = [deque(row) for row in (*(base.order for base in known), known)]
+    behind = Counter(kind for row in rows for kind in list(row)[1:])
     order = [own]
-    while heads:
-        session.budget.charge(len(heads))
-        head = next((kind for kind in heads if not behind[kind]), None)
+    while rows:
+        session.budget.charge(len(rows))
+        head = next((row[0] for row in rows if not behind[row[0]]), None)
         if head is None:
             raise TypeError("Cannot create a consistent method resolution order (MRO)")
         order.append(head)
-        left = [(next(row, None) if kind is head else kind, row)
-                for kind, row in zip(heads, rows, strict=True)]  # fmt: skip
-        behind.subtract(new for (new, _), old in zip(left, heads, strict=True) if new is not old)
-        heads = [kind for kind, _ in left if kind is not None]
-        rows = [row for kind, row in left if kind is not None]
+        for row in rows:
+            if row[0] is head:
+                row.popleft()
+                if row:
+                    behind[row[0]] -= 1
+        rows = [row for row in rows if row]
     return order
 
 
