@@ -185,7 +185,7 @@ net = Wrap(Wrap(Wrap(nn.Linear(2, 2))))
 key = "temperature of the softmax, learned"
 scales = {key: tensor(2.0, requires_grad=True)}
 out = F.max_pool2d(net(torch.ones(3, 2)).view(1, 1, 3, 2), 2) * scales[key]
-big = torch.ones(5000).mul(out).relu() + out
+big = (torch.ones(5000, requires_grad=True) * 2 / 2).mul(out).relu() + out
 big.sum().backward()
 """
 
@@ -203,6 +203,7 @@ def test_names_of_leaves_and_modules_are_whole(tmp_path: Path) -> None:
     rows = [row for group in groups(svg) for row in words_of(group)]
     assert "MaxPool2DWithIndicesBackward0" in rows and "each element times its own" in rows
     assert max(map(len, rows)) <= 38
+    assert "value [5000] all 1" in rows  # one number for all of them is no scalar
 
 
 def test_depth_draws_that_many_levels() -> None:

@@ -321,7 +321,9 @@ def of(
     told = _elements(summary(text, shape, span))
     if width_of(told) > ELEMENTS and span is not None:
         told = summary("", shape, span)
-    return f"{list(shape)} {told}" if shaped and "…" in told else told
+    if not shaped or shape == () or told in ("", "?") or told.startswith("["):
+        return told
+    return f"{list(shape)} {told}" if "…" in told else f"{list(shape)} all {told}"
 
 
 def _assigned(name: str, place: Place) -> str:
