@@ -70,6 +70,25 @@ def test_annotations_beside_a_document(folder: Path) -> None:
     assert done.stdout == "" and done.stderr.startswith("::error file=")
 
 
+def test_no_line_of_a_log_is_a_command(home: Path) -> None:
+    """GitHub's runner takes `::` behind white space for one, and `##[` anywhere in a line."""
+    words = "a\\n::error::b\\n\\u00a0::stop-commands::c\\nd ##[add-mask]e ##vso[task.x]f ##g"
+    write(home, "p/##[debug]bad.expr", f"print('::error::h')\nassert 0, '{words}'\n")
+    write(home, "p/##[debug]bad.out", "##[add-mask]i\n")
+    (home / "p" / "##[debug]l").symlink_to("/etc")
+    done = gradcli("check", "p", "--github", "--durations", "1")
+    lines = (done.stdout + done.stderr).splitlines()
+    annotations = [line for line in lines if line.startswith("::error file=")]
+    others = [line for line in lines if line not in annotations]
+    assert len(annotations) == 2
+    assert not any(line.lstrip().startswith("::") or "##[" in line or "##vso[" in line
+                   for line in others)  # fmt: skip
+    said = "\n".join(others)
+    assert "  \\x3a:error::b\n  \u00a0\\x3a:stop-commands::c\n" in said and "+::error::h" in said
+    assert "d \\x23#[add-mask]e \\x23#vso[task.x]f ##g" in said
+    assert all(name in said for name in ("\\x23#[debug]l is a link", "-\\x23#[add-mask]i"))
+
+
 @pytest.mark.parametrize(
     "words",
     [("--junit", "nowhere/r.xml"), ("--sarif", "p/good.expr"), ("--junit", "a", "--sarif", "a"),

@@ -70,6 +70,17 @@ def test_pages_are_small(folder: Path) -> None:
         assert page(folder, name).stat().st_size < 150_000, name
 
 
+def test_every_sign_of_the_docs_is_told_on_the_page(folder: Path) -> None:
+    from gradcli.render.picture.page import SIGNS
+
+    text = (Path(__file__).parent.parent / "docs" / "pictures.md").read_text("utf-8")
+    table = text.partition("| --- | --- |\n")[2].partition("\n\n")[0]
+    rows = [row.replace("`", "").strip("| ").split(" | ") for row in table.splitlines()]
+    told = dict(SIGNS)
+    assert len(rows) > 9 and all(meaning.startswith(told[sign]) for sign, meaning in rows)
+    assert page(folder, "mlp").read_text("utf-8").count("<dt>") == len(SIGNS)
+
+
 @pytest.mark.parametrize("name", ["two_paths", "transformer"])
 def test_same_bytes_twice(folder: Path, name: str) -> None:
     first = page(folder, name).read_bytes()

@@ -175,6 +175,37 @@ def test_a_large_gradient_is_compared_by_its_range(tmp_path: Path) -> None:
         assert here("trace", str(file), "--format", "svg").stdout.count("at the end") == count
 
 
+LONG_NAMES = """
+class Wrap(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.self_attention_layer = inner
+    def forward(self, x): return self.self_attention_layer(x)
+net = Wrap(Wrap(Wrap(nn.Linear(2, 2))))
+key = "temperature of the softmax, learned"
+scales = {key: tensor(2.0, requires_grad=True)}
+out = F.max_pool2d(net(torch.ones(3, 2)).view(1, 1, 3, 2), 2) * scales[key]
+big = (torch.ones(5000, requires_grad=True) * 2 / 2).mul(out).relu() + out
+big.sum().backward()
+"""
+
+
+def test_names_of_leaves_and_modules_are_whole(tmp_path: Path) -> None:
+    (tmp_path / "p.expr").write_text(LONG_NAMES)
+    svg = here("trace", str(tmp_path / "p.expr"), "--format", "svg").stdout
+    titles = {
+        "".join(row.text or "" for row in box.iter(f"{SVG}text") if row.attrib.get("class") == "t")
+        for box in boxes(svg)
+    }
+    path = "net" + ".self_attention_layer" * 3
+    assert {path, f"{path}.weight", f"{path}.bias"} <= titles
+    assert "scales['temperature of the softmax, learned']" in titles
+    rows = [row for group in groups(svg) for row in words_of(group)]
+    assert "MaxPool2DWithIndicesBackward0" in rows and "each element times its own" in rows
+    assert max(map(len, rows)) <= 38
+    assert "value [5000] all 1" in rows  # one number for all of them is no scalar
+
+
 def test_depth_draws_that_many_levels() -> None:
     text = drawn("two_paths", "--depth", "1")
     titles = [words_of(g)[0] for g in boxes(text)]

@@ -26,7 +26,7 @@ from ..options import (
     words,
 )
 from ..output import tell
-from ..render.escape import block
+from ..render.escape import block, log
 from .environment import Environment, guarded
 from .reports import Reports
 from .review import ready, reviewed
@@ -192,7 +192,7 @@ def command(common: Shared, asked: Asked) -> int:
         reports = Reports(asked.junit, asked.sarif, asked.github)
         reports.ready(env, [place.path for place in found])
         if not common.quiet:
-            tell(block("".join(f"{note}\n" for note in notes)))
+            tell(log(block("".join(f"{note}\n" for note in notes))))
         wishes = wishes_of(common, asked, len(found))
         if asked.against is not None:
             from ..live.library import require_torch
@@ -284,9 +284,9 @@ def _told(
     if form == "text":
         from ..render import check as page
 
-        env.answer(page.pieces(kept(), names, env.look, quiet=quiet > 0))
+        env.answer(map(log, page.pieces(kept(), names, env.look, quiet=quiet > 0)))
         if durations:
-            env.answer([page.slowest(done, durations)])
+            env.answer([log(page.slowest(done, durations))])
     elif form == "github":
         from ..render import github
 

@@ -8,7 +8,6 @@ the names that a class publishes in TAKES.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,7 +17,7 @@ from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.derived import derived
 from ..nn.module import Module, is_part
-from ..nn.registered import RESERVED, Registered
+from ..nn.registered import RESERVED, Hooks, Registered
 from ..nn.registered import TABLES as PARTS
 from .adoption import adopt
 from .builtins.types import type_of
@@ -103,7 +102,7 @@ def get_attribute(value: Any, name: str) -> Any:
     return _universal(value, name)
 
 
-# What programs look at to see which hooks a module has: a copy, by the numbers of the handles.
+# What programs look at to see which hooks a module has, and clear to take them out.
 HOOKS = frozenset({"_forward_pre_hooks", "_forward_hooks"})
 
 
@@ -116,8 +115,7 @@ def part_of(value: Any, name: str) -> Any:
     if name in PARTS and own.get(name) is not None:
         return Registered(value, name)
     if name in HOOKS:
-        registered = own[name].items()
-        return adopt(OrderedDict((number, entry[0]) for number, entry in registered))
+        return Hooks(value, name)
     computed = derived(value, name)
     return MISSING if computed is None else adopt(computed)
 

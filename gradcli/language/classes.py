@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -122,21 +123,25 @@ def _may_be_base(base: Type) -> bool:
 
 def _linear(own: ClassValue, bases: tuple[Any, ...]) -> list[ClassValue]:
     """Python's order of bases: each class before its own bases, in the order written."""
-    rows = [list(base.order) for base in bases if type(base) is ClassValue]
-    rows.append([base for base in bases if type(base) is ClassValue])
+    known = [base for base in bases if type(base) is ClassValue]
+    session.budget.charge(sum(len(base.order) for base in known))
+    if len(known) < 2:
+        return [own, *(kind for base in known for kind in base.order)]
+    rows = [deque(row) for row in (*(base.order for base in known), known)]
+    behind = Counter(kind for row in rows for kind in list(row)[1:])
     order = [own]
-    while rows := [row for row in rows if row]:
-        session.budget.charge(1)
-        for row in rows:
-            head = row[0]
-            if not any(head in other[1:] for other in rows):
-                break
-        else:
+    while rows:
+        session.budget.charge(len(rows))
+        head = next((row[0] for row in rows if not behind[row[0]]), None)
+        if head is None:
             raise TypeError("Cannot create a consistent method resolution order (MRO)")
         order.append(head)
         for row in rows:
             if row[0] is head:
-                del row[0]
+                row.popleft()
+                if row:
+                    behind[row[0]] -= 1
+        rows = [row for row in rows if row]
     return order
 
 

@@ -12,7 +12,8 @@ from typing import Any
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.module import Module
-from .adoption import is_library
+from ..nn.registered import Registered
+from .adoption import adopt, is_library
 from .attributes import get_attribute
 from .costs import BIG, SMALL, WALKED, charge_integer, charge_shown, joined
 from .disclosure import published
@@ -124,6 +125,8 @@ def _quoted(value: Any, around: tuple[int, ...]) -> str:
         return special
     if issubclass(kind, Module):
         _charge_module(value)
+    if issubclass(kind, Registered):
+        return _quoted(adopt(value.copy()), around)
     if issubclass(kind, Node):
         return f"<{value.home}{value.name().split('::')[-1]} object at {session.address_of(value)}>"
     if kind.__repr__ is object.__repr__ or kind.__repr__ is quoted:

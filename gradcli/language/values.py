@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
@@ -160,28 +160,6 @@ def stepwise(items: Iterator[Any]) -> Iterator[Any]:
         finally:
             budget.depth -= 1
         yield item
-
-
-def delegated(items: Iterator[Any]) -> Generator[Any, Any, Any]:
-    """`yield from`: what is sent goes to the inner generator, whose answer is the value."""
-    send = getattr(items, "send", None)
-    received: Any = None
-    budget = session.budget
-    while True:
-        budget.charge(1)
-        budget.enter()
-        try:
-            item = next(items) if received is None or send is None else send(received)
-        except StopIteration as end:
-            return end.value
-        finally:
-            budget.depth -= 1
-        try:
-            received = yield item
-        except GeneratorExit:
-            if isinstance(items, Generator):
-                items.close()
-            raise
 
 
 def answering_to(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -94,13 +95,13 @@ class Registered(metaclass=NamedInC):
 
     __slots__ = ("_module", "_kind", "__weakref__")
     _torch_name = "dict"
-    PUBLIC = ("keys", "values", "items", "get", "pop")
+    PUBLIC = ("keys", "values", "items", "get", "pop", "copy")
 
     def __init__(self, module: Module, kind: str) -> None:
         self._module, self._kind = module, kind
 
     @property
-    def _table(self) -> dict[str, Any]:
+    def _table(self) -> dict[Any, Any]:
         return self._module.__dict__[self._kind]  # type: ignore[no-any-return]
 
     def __getitem__(self, name: str) -> Any:
@@ -126,9 +127,6 @@ class Registered(metaclass=NamedInC):
     def __iter__(self) -> Iterator[str]:
         return iter(list(self._table))
 
-    def __repr__(self) -> str:
-        return repr(self._table)
-
     def keys(self) -> Any:
         return self._table.keys()
 
@@ -138,8 +136,43 @@ class Registered(metaclass=NamedInC):
     def items(self) -> Any:
         return self._table.items()
 
+    def copy(self) -> dict[Any, Any]:
+        return self._table.copy()
+
     def get(self, key: str, default: Any = None, /) -> Any:
         return self._table.get(key, default)
 
     def pop(self, key: str, *default: Any) -> Any:
         return self._table.pop(key, *default)
+
+
+class Hooks(Registered):
+    """`module._forward_hooks` and its like: by the numbers of the handles, which a program may use
+    to take hooks out, or put others in their places."""
+
+    __slots__ = ()
+    _torch_name = "collections.OrderedDict"
+    PUBLIC = (*Registered.PUBLIC, "clear")
+
+    @property
+    def _table(self) -> dict[Any, Any]:
+        """What programs see of it: an entry is a hook and whether it takes keyword arguments."""
+        return OrderedDict((number, hook) for number, (hook, _) in self._entries.items())
+
+    @property
+    def _entries(self) -> dict[Any, Any]:
+        return self._module.__dict__[self._kind]  # type: ignore[no-any-return]
+
+    def __setitem__(self, number: Any, hook: Any) -> None:
+        self._entries[number] = (hook, False)
+
+    def __delitem__(self, number: Any) -> None:
+        del self._entries[number]
+
+    def pop(self, number: Any, *default: Any) -> Any:
+        found = self._table.pop(number, *default)
+        self._entries.pop(number, None)
+        return found
+
+    def clear(self) -> None:
+        self._entries.clear()

@@ -14,6 +14,8 @@ Terminal = NewType("Terminal", str)
 
 _HARMLESS = frozenset("\u00a0\u3000\u200c\u200d")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+# What the runners of GitHub (`::error`, `##[error]`), Azure (`##vso[`) and TeamCity obey in a log.
+_COMMAND = re.compile(r"^([^\S\n]*):(?=:)|#(?=#[A-Za-z]*\[)", re.MULTILINE)
 _SGR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -46,6 +48,11 @@ def block(text: str) -> Terminal:
             for part in text.split("\n")
         )
     )
+
+
+def log(text: Terminal) -> Terminal:
+    """The same text for the log of a CI system: no line of it is a command to who reads it."""
+    return Terminal(_COMMAND.sub(lambda found: f"{found[1] or ''}\\x{ord(found[0][-1]):02x}", text))
 
 
 def plain(text: Terminal) -> Terminal:

@@ -104,6 +104,8 @@ def _namespace_attribute(value: Namespace, name: str) -> Any:
 
 
 def _set_flag(value: Namespace, name: str, new: Any) -> None:
+    if value.path.partition(".")[0] != "torch":
+        raise AttributeError(f"'{name}' of module '{value.path}' can't be set")
     namespace.set_flag(f"{value.path}.{name}".removeprefix("torch."), new)
 
 

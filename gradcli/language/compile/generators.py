@@ -8,15 +8,15 @@ from typing import Any
 
 from ...engine.mode import state
 from ..adoption import adopt, is_library
-from ..builtins.errors import matches, value_of
+from ..builtins.errors import Raised, matches, value_of
 from ..names import Scope
 from ..operations import iterate, type_handlers, type_name
 from ..session import session
 from ..suspension import yields
-from ..values import BREAK, CONTINUE, Closure, Lazy, delegated
+from ..values import BREAK, CONTINUE, Closure, Lazy
 from .expressions import truth
 from .flow import _quietly, catchable
-from .suspended import SuspensionCompiler
+from .suspended import SuspensionCompiler, delegated
 
 # A statement on its way: it yields what the program yields, and answers as a block does.
 Steps = Callable[[list[Any]], Generator[Any, Any, Any]]
@@ -179,10 +179,6 @@ class GeneratorCompiler(SuspensionCompiler):
                 if over is not None:
                     return over
                 raise
-            except GeneratorExit:
-                for _ in final(frame):
-                    break
-                raise
             over = yield from final(frame)
             return answer if over is None else over
 
@@ -209,9 +205,34 @@ class GeneratorCompiler(SuspensionCompiler):
 
 
 def _told(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
-    """Values alone: how the body answers is nothing to who walks."""
-    answer: Any = yield from steps
-    return answer[0] if type(answer) is tuple else None
+    """Values alone: how the body answers is nothing to who walks. Each is asked for by a call.
+
+    What close() throws in is an error of the program to its blocks, as all others are.
+    """
+    budget = session.budget
+    step: Callable[[Any], Any] = steps.send
+    given, closing = None, False
+    try:
+        while True:
+            budget.enter()
+            try:
+                item = step(given)
+            finally:
+                budget.depth -= 1
+                given = None  # an error leads to its frames, and so to this one
+            try:
+                given = yield item
+                step, closing = steps.send, False
+            except GeneratorExit as closed:
+                step, given, closing = steps.throw, Raised(value_of(closed)), True
+            except BaseException as error:  # of the block that a context manager stands around
+                step, given = steps.throw, error
+    except StopIteration as end:
+        return end.value[0] if type(end.value) is tuple else None
+    except Raised as error:
+        if not closing or error.value.kind.host is not GeneratorExit:
+            raise
+        return None
 
 
 def _with(manager_of: Closure, store: Any, body: Steps, node: ast.AST) -> Steps:

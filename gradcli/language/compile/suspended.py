@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from ...engine.mode import state
@@ -17,7 +17,7 @@ from ..names import Scope
 from ..operations import iterate
 from ..session import session
 from ..suspension import parts, yields
-from ..values import Closure, delegated
+from ..values import Closure
 from .expressions import EXPRESSIONS, ExpressionCompiler, truth
 
 # A step on its way: it yields what the program yields.
@@ -42,6 +42,25 @@ def _held(compiler: Any, node: Held, scope: Scope) -> Closure:
 
 
 EXPRESSIONS[Held] = _held
+
+
+def delegated(items: Iterator[Any]) -> Generator[Any, Any, Any]:
+    """`yield from`: what is sent goes to the inner generator, whose answer is the value."""
+    send = getattr(items, "send", None)
+    received: Any = None
+    budget = session.budget
+    while True:
+        budget.charge(1)
+        try:
+            item = next(items) if received is None or send is None else send(received)
+        except StopIteration as end:
+            return end.value
+        try:
+            received = yield item
+        except BaseException:  # what is thrown in: the inner one is closed first
+            if isinstance(items, Generator):
+                items.close()
+            raise
 
 
 class SuspensionCompiler(ExpressionCompiler):

@@ -50,6 +50,7 @@ OF_WINDOWS = {
     "selection": "the gradient put at each window's maximum",
 }
 OF_ACTS = {
+    "pointwise": "each element times its own derivative",
     "product": "matrix product with the other factor, transposed",
     "selects": "the gradient put where the result came from, zeros elsewhere",
     "moves": "the same numbers, arranged as the input",

@@ -12,7 +12,18 @@ from ..text import counted, one_line
 from .folding import EASY, MOST, Atom, Folder, shallow
 from .scene import Box, Row, Scene, Wire
 from .stretches import atoms_by
-from .words import WIDEST, Words, full, is_bad, shown, sign_of, small, weight_of, wrapped
+from .words import (
+    WIDEST,
+    Words,
+    full,
+    is_bad,
+    name_rows,
+    shown,
+    sign_of,
+    small,
+    weight_of,
+    wrapped,
+)
 
 MOST_LEAVES = 10  # inputs of one node that are drawn one by one
 SHARED = 3  # uses from which a leaf of a large picture is drawn again
@@ -211,7 +222,7 @@ class Drawing:
         if key not in self.keys:
             self.keys.add(key)
             name = self.words.name(node)
-            rows = (Row(shown(name), "title"), Row("leaf, drawn above", "kind"))
+            rows = (*name_rows(name), Row("leaf, drawn above", "kind"))
             title = full(f"{name}, a leaf that is used more than once: see its box above")
             self.boxes.append(Box(key, "again", rows, title, node))
         return key
@@ -247,7 +258,7 @@ class Drawing:
             if inside and len(kind_row) + len(where) < WIDEST - LEAVES:
                 kind_row += f", {counted(len(inside), 'leaf', 'leaves')}"
             kind_row = shown(kind_row, WIDEST - len(where)) + where
-            rows = [Row(shown(called), "title"), Row(kind_row, "kind")]
+            rows = [*name_rows(called), Row(kind_row, "kind")]
             rows.extend(self._outcome(atom))
         elif atom.kind == "turns":
             each = count // max(atom.times, 1)

@@ -36,6 +36,21 @@ NUMBERS = 700  # characters of a tensor
 ALL_NUMBERS = 20_000  # of all of them in the pass that is shown first; half in all other passes
 MOST_SOURCE = 5000  # lines of a program
 EMPTY = "Choose a box to read all its numbers."
+# What docs/pictures.md tells of them, too.
+SIGNS = (
+    ("round, green", "a leaf"),
+    ("thick frame, yellow", "a result: the pass starts here"),
+    ("dashed round frame", "a leaf that is drawn above already"),
+    ("two sheets, ⋯", "a fold: turns of a loop, a call, a module, or operations in between"),
+    ("dashed row in a box", "a constant: no gradient goes there"),
+    ("incoming · local = handed on", "on a wire; ∘ multiplies element by element"),
+    ("width of a wire", "the order of magnitude of the gradient"),
+    ("blue, brown", "positive (or of both signs), negative"),
+    ("dashed wire", "the gradient is zero"),
+    ("dotted wire, no gradient", "nothing was handed on"),
+    ("red and thick", "NaN or infinity"),
+    ("→ in a value", "the value in the pass and the one at the end"),
+)
 
 
 class _Views(NamedTuple):
@@ -193,6 +208,7 @@ def _aside(source: str, report: Report) -> str:
     if report.error is not None:
         message = escaped_block(f"{report.error.type}: {report.error.message}")
         error = f'<h2>error</h2>\n<pre class="error">{message}</pre>\n'
+    signs = "".join(f"<dt>{sign}<dd>{meaning}" for sign, meaning in SIGNS)
     printed = ""
     if report.output:
         printed = f"<h2>printed</h2>\n<pre>{escaped_block(report.output[:8000])}</pre>\n"
@@ -202,7 +218,8 @@ def _aside(source: str, report: Report) -> str:
         '<div class="scripted" hidden><h2 class="step">step</h2>\n'
         '<pre class="told" id="told" aria-live="polite"></pre>\n'
         f'<h2>numbers</h2>\n<pre id="numbers" data-empty="{EMPTY}" aria-live="polite">{EMPTY}</pre>'
-        f"</div>\n{printed}</div></aside>\n"
+        f"</div>\n{printed}<details><summary>signs</summary>\n<dl>{signs}</dl></details>\n"
+        "</div></aside>\n"
     )
 
 

@@ -16,6 +16,7 @@ from ..text import cut, one_line, width_of
 from .scene import Row
 
 WIDEST = 38  # columns of a box
+NAME_ROWS = 4  # that the name of a leaf or a module may take
 WIRE = 30  # columns of the words on a wire
 FEW = 3  # elements that are written out
 ELEMENTS = 26  # columns of elements that are written out
@@ -25,6 +26,19 @@ PARTS = 3  # gradients that are added before one's eyes
 def shown(text: str, width: int = WIDEST) -> str:
     """Foreign text as a line of a picture."""
     return cut(harmless(one_line(text)), width)
+
+
+def name_rows(name: str) -> Iterator[Row]:
+    """The name of a leaf or a module, whole: in lines that begin with a part of it."""
+    left: str = harmless(one_line(name))
+    for _ in range(NAME_ROWS - 1):
+        if width_of(left) <= WIDEST:
+            break
+        line = cut(left, WIDEST, "")
+        at = max(line.rfind("."), line.rfind("["), 0) or len(line)
+        yield Row(left[:at], "title")
+        left = left[at:]
+    yield Row(cut(left, WIDEST), "title")
 
 
 def full(text: str) -> str:
@@ -94,16 +108,21 @@ class Words:
     def rows(self, node: int) -> Iterator[Row]:
         """The lines of a box."""
         graph, name = self.graph, self.name(node)
-        yield Row(shown(name), "title")
         leaf = not graph.next[node]
+        module = self._module(node)
+        yield from name_rows(name) if leaf or name == module else [Row(shown(name), "title")]
         kind = ("leaf" if graph.names[node] == "AccumulateGrad" else graph.names[node]) or "node"
         line = self.line(node)
         at = "" if line is None else f" · line {line}"
-        module = self._module(node)
         inside = f" in {module}" if module and module != name else ""
         if node in self.roots:
             kind = f"result · {kind}"
-        yield Row(shown(f"{kind}{inside}", WIDEST - len(at)) + at, "kind")
+        words = f"{kind}{inside}"
+        if WIDEST - len(at) < width_of(words) <= WIDEST:
+            yield Row(words, "kind")
+            yield Row(at.removeprefix(" · "), "kind")
+        else:
+            yield Row(shown(words, WIDEST - len(at)) + at, "kind")
         for at_, edge in enumerate(graph.next[node]):
             constant = graph.constants.get((node, at_)) if edge is None else None
             if constant is not None and not self.is_derived(node):
@@ -302,7 +321,9 @@ def of(
     told = _elements(summary(text, shape, span))
     if width_of(told) > ELEMENTS and span is not None:
         told = summary("", shape, span)
-    return f"{list(shape)} {told}" if shaped and "…" in told else told
+    if not shaped or shape == () or told in ("", "?") or told.startswith("["):
+        return told
+    return f"{list(shape)} {told}" if "…" in told else f"{list(shape)} all {told}"
 
 
 def _assigned(name: str, place: Place) -> str:
