@@ -106,6 +106,16 @@ PRODUCTS = {
         ")(lambda *s: a(*s).abs() * 0)"
     ),
     "batches": "[torch.bmm(a(3, m, 5), b(3, 5, m)) for m in (1, 4, 9)]",
+    "determinants": (
+        "[f(m(a(n, n))) for f in (torch.det, lambda x: torch.linalg.lu_factor(x)[0]) "
+        "for m in (torch.clone, torch.t) for n in range(1, 17)] + [torch.det(b(3, 4, 4))]"
+    ),
+    "inverses": "[torch.linalg.inv(a(n, n)) for n in range(1, 9)] + [torch.inverse(b(2, 3, 3))]",
+    "linear systems": (
+        "[torch.linalg.solve(a(n, n), b(n)) for n in range(1, 17)] "
+        "+ [torch.linalg.solve(a(2, n, n), b(n, k)) for n in (2, 5, 8) for k in (1, 2, 8)] "
+        "+ [torch.linalg.lu_solve(*torch.linalg.lu_factor(a(4, 4)), b(3, 4, 2))]"
+    ),
     "linear's pass back": "[back(lambda w: F.linear(a(5, n), w), b(4, n)) for n in (2, 6, 9)]",
 }
 

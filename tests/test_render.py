@@ -402,6 +402,10 @@ def test_one_escape(raw: str, shown: str) -> None:
     assert Cell(escape.line(raw)).text == cell(raw).text
 
 
+def test_a_program_goes_back_to_the_start_of_its_line() -> None:
+    assert escape.printed("a\rb\r\nc\x1b[2K\x08") == "a\rb\r\nc\\x1b[2K\\x08"
+
+
 def test_line_ends() -> None:
     assert escape.line("a\nb\tc") == "a\\nb\\tc"
     assert escape.block("a\nb\tc\x1b\n") == "a\nb\tc\\x1b\n"

@@ -32,7 +32,7 @@ from ..output import (
     tell,
     write,
 )
-from ..render.escape import Terminal, block
+from ..render.escape import Terminal, block, printed
 from ..render.text import Look
 from .printed import Ends, ends_of
 
@@ -121,10 +121,10 @@ class Environment:
         if self.common.quiet > 1 or self.common.no_output:
             return lambda text: None
         if self.common.out is not None:
-            return lambda text: self.pieces.append(block(text))
+            return lambda text: self.pieces.append(printed(text))
 
         def write(text: str) -> None:
-            put(block(text))
+            put(printed(text))
 
         if alone or not self._is_cut():
             return write

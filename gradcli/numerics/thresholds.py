@@ -14,7 +14,7 @@ from ..engine.carriers import FUSED, NOTICED, SMALL
 
 __all__ = [
     "CASES", "FUSED", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PRODUCTS",
-    "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "TIED", "VECTORS",
+    "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED", "VECTORS",
 ]  # fmt: skip
 
 # SMALL = 32, elements (rounding.py, and the engine's lanes). PyTorch calls the C library for fewer
@@ -83,6 +83,10 @@ NORMALISED = 512
 
 # Numbers of one normalised row (moments.py): beyond them PyTorch joins parts of the row as well.
 ROW = 128
+
+# Rows of a linear system (small_systems.py): inverses are printed, and multiplied with what they
+# are the inverse of. Cost: 220 µs for 8 by 8 (elimination not counted), 6 without.
+SYSTEM = 8
 
 # Elements of lines that hold equals (tie_order.py). Which of them comes first, the moves of C++'s
 # sort decide, and an index is no last bit: it is right or wrong. Cost: 0.4 s, 4 ms without.

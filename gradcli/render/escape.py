@@ -48,6 +48,11 @@ def block(text: str) -> Terminal:
     )
 
 
+def printed(text: str) -> Terminal:
+    """What a program prints: it may go back to the start of its line, as a progress line does."""
+    return Terminal("\r".join(map(block, text.split("\r"))))
+
+
 def plain(text: Terminal) -> Terminal:
     """The same text without colours."""
     return Terminal(_SGR.sub("", text))

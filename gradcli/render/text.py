@@ -144,7 +144,7 @@ def paint(lines: Iterable[Line], look: Look) -> Terminal:
 
 def after(output: str, page: Terminal, streamed: bool) -> Terminal:
     """A page behind what a program printed (which may have been written before)."""
-    printed = "" if streamed else escape.block(output)
+    printed = "" if streamed else escape.printed(output)
     gap = "" if not output or output.endswith("\n") else "\n"
     return Terminal(f"{printed}{gap}{chr(10) if output and page else ''}{page}")
 
