@@ -50,6 +50,11 @@ PROGRAMS = {
     "batch_norm, flat": (
         "flat(lambda x: F.batch_norm(x, *2 * [None], training=True), x[:20].view(5, 4))"
     ),
+    "gradients of numbers that were spread": (
+        "torch.cat([torch.autograd.grad((w * x[:k].view(s)).sum(), w)[0].reshape(-1) "
+        "for k, s, t in ((500, (500,), ()), (990, (990, 1), (1,)), (900, (90, 10), (10,)), "
+        "(900, (30, 30), (30, 1))) for w in [torch.ones(t, requires_grad=True)]])"
+    ),
     "mse_loss": "F.mse_loss(x[:21], x[21:42])",
     "smooth_l1_loss": "F.smooth_l1_loss(x[:21], x[21:42])",
     "nll_loss": "F.nll_loss(x[:160].view(40, 4), torch.arange(40) % 4)",
