@@ -163,15 +163,17 @@ def stepwise(items: Iterator[Any]) -> Iterator[Any]:
 
 
 def delegated(items: Iterator[Any]) -> Generator[Any, Any, Any]:
-    """`yield from`: what is sent goes to the inner generator, whose answer is the value."""
-    send = getattr(items, "send", None)
-    received: Any = None
+    """`yield from`: what is sent or thrown goes to the inner generator; its answer is the value."""
+    send: Any = getattr(items, "send", None)
+    throw: Any = getattr(items, "throw", None)
+    step: Callable[..., Any] = items.__next__
+    given: tuple[Any, ...] = ()
     budget = session.budget
     while True:
         budget.charge(1)
         budget.enter()
         try:
-            item = next(items) if received is None or send is None else send(received)
+            item = step(*given)
         except StopIteration as end:
             return end.value
         finally:
@@ -182,6 +184,13 @@ def delegated(items: Iterator[Any]) -> Generator[Any, Any, Any]:
             if isinstance(items, Generator):
                 items.close()
             raise
+        except Exception as error:
+            if throw is None:
+                raise
+            step, given = throw, (error,)
+        else:
+            plain = received is None or send is None
+            step, given = (items.__next__, ()) if plain else (send, (received,))
 
 
 def answering_to(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -30,9 +30,9 @@ ROUNDED = 1 << 13
 # engine's changes in place: steps of an optimiser). Weights are updated a thousand times, and each
 # last digit stays. Cost: 80 µs, 20 without.
 
-# NOTICED = 8192, elements (`reduce_to` in the engine). The gradient of an operand that was broadcast
-# is a sum: of a bias, or of a number that scales all data. Weights are updated by it a thousand
-# times. Cost: 6 to 12 µs (2,000 numbers, 256 by 32), 1 to 5 without.
+# NOTICED = 8192, elements (`reduce_to` in the engine). The gradient of an operand that was spread
+# over others is a sum, of a bias or of a number that scales all data, and weights are updated by it
+# a thousand times. Cost: 6 to 12 µs (2,000 numbers, 256 by 32), 1 to 5 without.
 
 # Singles, or half as many doubles (summation.py). A loss is a sum, printed with all its digits.
 # PyTorch keeps partial sums on two levels up to here, on three beyond. Cost: 24 µs, 4 without.
