@@ -79,7 +79,7 @@ STARTS: tuple[Any, ...] = (
     one_after_the_other, lambda: ("LSTM", 2, 2), lambda: (parameters(), {"lr": 0.1}),
     lambda: (gradcli.nn.TransformerEncoderLayer(4, 2), 1), lambda: (4, 2),
     lambda: ([0, 1], 1, True), lambda: ([gradcli.nn.ReLU()], leaf()),
-    lambda: (gradcli.nn.TransformerDecoderLayer(4, 2), 1), lambda: (4, 2, 1, 1),
+    lambda: (gradcli.nn.TransformerDecoderLayer(4, 2), 1), lambda: (4, 2, 1, 1), lambda: ("a.txt",),
 )  # fmt: skip
 
 

@@ -50,6 +50,11 @@ PROGRAMS = {
     "batch_norm, flat": (
         "flat(lambda x: F.batch_norm(x, *2 * [None], training=True), x[:20].view(5, 4))"
     ),
+    "gradients of numbers that were spread": (
+        "torch.cat([torch.autograd.grad((w * x[:k].view(s)).sum(), w)[0].reshape(-1) "
+        "for k, s, t in ((500, (500,), ()), (990, (990, 1), (1,)), (900, (90, 10), (10,)), "
+        "(900, (30, 30), (30, 1))) for w in [torch.ones(t, requires_grad=True)]])"
+    ),
     "mse_loss": "F.mse_loss(x[:21], x[21:42])",
     "smooth_l1_loss": "F.smooth_l1_loss(x[:21], x[21:42])",
     "nll_loss": "F.nll_loss(x[:160].view(40, 4), torch.arange(40) % 4)",
@@ -106,6 +111,16 @@ PRODUCTS = {
         ")(lambda *s: a(*s).abs() * 0)"
     ),
     "batches": "[torch.bmm(a(3, m, 5), b(3, 5, m)) for m in (1, 4, 9)]",
+    "determinants": (
+        "[f(m(a(n, n))) for f in (torch.det, lambda x: torch.linalg.lu_factor(x)[0]) "
+        "for m in (torch.clone, torch.t) for n in range(1, 17)] + [torch.det(b(3, 4, 4))]"
+    ),
+    "inverses": "[torch.linalg.inv(a(n, n)) for n in range(1, 9)] + [torch.inverse(b(2, 3, 3))]",
+    "linear systems": (
+        "[torch.linalg.solve(a(n, n), b(n)) for n in range(1, 17)] "
+        "+ [torch.linalg.solve(a(2, n, n), b(n, k)) for n in (2, 5, 8) for k in (1, 2, 8)] "
+        "+ [torch.linalg.lu_solve(*torch.linalg.lu_factor(a(4, 4)), b(3, 4, 2))]"
+    ),
     "linear's pass back": "[back(lambda w: F.linear(a(5, n), w), b(4, n)) for n in (2, 6, 9)]",
 }
 

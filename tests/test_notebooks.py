@@ -68,6 +68,15 @@ ECHOES = {
     "(torch.ones(1), None)": "(tensor([1.]), None)",
     "[[], {}]": "[[], {}]",
     "'it'": "'it'",
+    "torch.set_grad_enabled(True)": "torch.autograd.grad_mode.set_grad_enabled(mode=True)",
+    "torch.no_grad()": "<torch.autograd.grad_mode.no_grad at 0x000000000001>",
+    "torch.manual_seed(0)": "<torch._C.Generator at 0x000000000001>",
+    "torch.ones(1, requires_grad=True).exp().grad_fn, int, nn.Linear": (
+        "(<ExpBackward0 at 0x000000000001>, int, torch.nn.modules.linear.Linear)"
+    ),
+    "class A:\n    pass\n[A(), map(A, []), A]": (
+        "[<__main__.A at 0x000000000001>, <map at 0x000000000002>, __main__.A]"
+    ),
 }
 
 

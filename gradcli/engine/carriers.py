@@ -69,7 +69,7 @@ TRANSFORMS = run_state(_Transformations())
 # PyTorch sums it, and a scaled sum rounded once: what the engine itself asks of the table in
 # numerics/thresholds.py.
 SMALL = 32
-NOTICED = 2 * SMALL
+NOTICED = 8192
 FUSED = 1 << 17
 
 

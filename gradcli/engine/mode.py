@@ -132,6 +132,7 @@ def _modes() -> tuple[bool, bool, bool]:
 class _DecoratorContextManager:
     """A switch that works as a context manager and as a decorator, like PyTorch's."""
 
+    home = "torch.autograd.grad_mode."
     __slots__ = ("_before",)
 
     def __init__(self) -> None:
@@ -213,6 +214,9 @@ class set_grad_enabled(_DecoratorContextManager):
         state.grad_enabled, _, state.wished = self._before.pop()
         return super().__call__(function)
 
+    def __repr__(self) -> str:
+        return f"{self.home}set_grad_enabled(mode={self.mode})"
+
     def _set(self) -> None:
         _switch(self.mode)
 
@@ -240,6 +244,7 @@ class inference_mode(_DecoratorContextManager):
 class detect_anomaly(_DecoratorContextManager):
     """torch.autograd.detect_anomaly: the backward pass checks for NaN."""
 
+    home = "torch.autograd.anomaly_mode."
     __slots__ = ("mode", "check_nan", "_anomaly")
 
     def __init__(self, check_nan: bool = True) -> None:

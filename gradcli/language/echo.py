@@ -6,6 +6,7 @@ longer than the page; the outermost group first. That is what IPython does.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from typing import Any
 
@@ -16,6 +17,9 @@ from .values import Set
 WIDTH = 79
 MOST = 1000  # items that are shown
 DEEPEST = 200
+# What Python shows of an object without a text of its own, and of a class; IPython says less.
+PLAIN_OBJECT = re.compile(r"^<(\S+) object at (0x[0-9a-f]+)>$")
+CLASS = re.compile(r"^<class '([\w.]+)'>$")
 
 
 class Group:
@@ -157,7 +161,8 @@ def _is_silent(value: Any) -> bool:
 def _show(value: Any, page: Page, around: tuple[int, ...]) -> None:
     kind = type(value)
     if kind not in BRACKETS or id(value) in around or len(around) > DEEPEST or not len(value):
-        _plain(quoted(value) if id(value) not in around else "...", page)
+        shown = quoted(value) if id(value) not in around else "..."
+        _plain(CLASS.sub(r"\1", PLAIN_OBJECT.sub(r"<\1 at \2>", shown)), page)
         return
     opening, closing = BRACKETS[kind]
     session.budget.charge(len(value))

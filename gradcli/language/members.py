@@ -27,7 +27,6 @@ from .values import (
     Builtin,
     ErrorValue,
     Function,
-    Lazy,
     Namespace,
     Plain,
     Type,
@@ -182,19 +181,6 @@ NODE = Members(
 ACCUMULATE = Members(NODE.methods, {**NODE.properties, "variable": attrgetter("variable")})
 
 
-def _send(generator: Lazy, value: Any, /) -> Any:
-    """generator.send(value): what its yield gives, and the next item."""
-    session.budget.charge(1)
-    if not hasattr(generator.items, "send"):
-        raise AttributeError(f"'{generator.kind}' object has no attribute 'send'")
-    return generator.items.send(value)
-
-
-def _close(generator: Lazy) -> None:
-    if hasattr(generator.items, "close"):
-        generator.items.close()
-
-
 # ---------------------------------------------------------------- the tables
 
 
@@ -219,7 +205,6 @@ TABLES.update({
         "step": lambda value: slice_parts(value)[2],
     }),
     Namespace: Members(), Type: Members(), Function: Members(), Builtin: Members(),
-    Bound: Members(), Lazy: Members({"send": _send, "close": _close}), Plain: Members(),
-    Annotation: Members(),
+    Bound: Members(), Plain: Members(), Annotation: Members(),
     type(None): Members(), type(...): Members(),
 })  # fmt: skip

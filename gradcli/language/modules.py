@@ -205,9 +205,10 @@ MODULES: dict[str, Module] = {
         "standard.manners", "warn filterwarnings simplefilter resetwarnings catch_warnings"
     ),
     "logging": _module(
-        "standard.manners",
-        "debug info warning error critical exception basicConfig disable getLogger StreamHandler "
-        "FileHandler Formatter DEBUG INFO WARNING ERROR CRITICAL",
+        "standard.logs",
+        "debug info warning warn error critical exception log basicConfig disable getLogger "
+        "getLevelName Logger Handler StreamHandler FileHandler NullHandler Formatter "
+        "DEBUG INFO WARNING WARN ERROR CRITICAL FATAL NOTSET",
     ),
     "argparse": _module(
         "standard.manners",

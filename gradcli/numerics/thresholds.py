@@ -14,7 +14,7 @@ from ..engine.carriers import FUSED, NOTICED, SMALL
 
 __all__ = [
     "CASES", "FUSED", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PRODUCTS",
-    "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "TIED", "VECTORS",
+    "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED", "VECTORS",
 ]  # fmt: skip
 
 # SMALL = 32, elements (rounding.py, and the engine's lanes). PyTorch calls the C library for fewer
@@ -30,9 +30,9 @@ ROUNDED = 1 << 13
 # engine's changes in place: steps of an optimiser). Weights are updated a thousand times, and each
 # last digit stays. Cost: 80 µs, 20 without.
 
-# NOTICED = 64, elements (`reduce_to` in the engine). The gradient of an operand that was broadcast
-# is a sum, which PyTorch adds in its own order; sums of more differ in digits that nobody prints.
-# Cost: 12 µs for 8 rows of 8, 2 without.
+# NOTICED = 8192, elements (`reduce_to` in the engine). The gradient of an operand that was spread
+# over others is a sum, of a bias or of a number that scales all data, and weights are updated by it
+# a thousand times. Cost: 6 to 12 µs (2,000 numbers, 256 by 32), 1 to 5 without.
 
 # Singles, or half as many doubles (summation.py). A loss is a sum, printed with all its digits.
 # PyTorch keeps partial sums on two levels up to here, on three beyond. Cost: 24 µs, 4 without.
@@ -83,6 +83,10 @@ NORMALISED = 512
 
 # Numbers of one normalised row (moments.py): beyond them PyTorch joins parts of the row as well.
 ROW = 128
+
+# Rows of a linear system (small_systems.py): inverses are printed, and multiplied with what they
+# are the inverse of. Cost: 220 µs for 8 by 8 (elimination not counted), 6 without.
+SYSTEM = 8
 
 # Elements of lines that hold equals (tie_order.py). Which of them comes first, the moves of C++'s
 # sort decide, and an index is no last bit: it is right or wrong. Cost: 0.4 s, 4 ms without.

@@ -9,6 +9,7 @@ from ...engine.mode import state
 from ...engine.tensor import Tensor
 from ..arithmetic import add
 from ..calls import call, is_callable
+from ..members import TABLES, Members
 from ..operations import (
     COMPARE,
     DICTS,
@@ -23,7 +24,7 @@ from ..operations import (
 from ..session import session
 from ..values import UNBOUND, FrozenSet, Lazy, Set, Type, stepwise
 from .containers import make_dict, make_frozenset, make_set, reduce_lazy, sort_items
-from .errors import name_of
+from .errors import name_of, to_raise
 from .types import CONSTRUCT
 
 
@@ -210,3 +211,31 @@ LAZY_TYPES = {
     name: Type(name, Lazy, CONSTRUCT[name])
     for name in ("enumerate", "zip", "map", "filter", "reversed")
 }
+
+
+# ---------------------------------------------------------------- generators
+
+
+def _send(generator: Lazy, value: Any, /) -> Any:
+    """generator.send(value): what its yield gives, and the next item."""
+    session.budget.charge(1)
+    if not hasattr(generator.items, "send"):
+        raise AttributeError(f"'{generator.kind}' object has no attribute 'send'")
+    return generator.items.send(value)
+
+
+def _throw(generator: Lazy, error: Any, /) -> Any:
+    """generator.throw(error): the error is raised at its yield; gives the next item."""
+    session.budget.charge(1)
+    if not hasattr(generator.items, "throw"):
+        raise AttributeError(f"'{generator.kind}' object has no attribute 'throw'")
+    return generator.items.throw(to_raise(error))
+
+
+def _close(generator: Lazy) -> None:
+    """generator.close(): a GeneratorExit at its yield, which it lets pass or ends on."""
+    if hasattr(generator.items, "close"):
+        generator.items.close()
+
+
+TABLES[Lazy] = Members({"send": _send, "throw": _throw, "close": _close})

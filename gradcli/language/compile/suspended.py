@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from ...engine.mode import state
+from ..builtins.errors import Raised
 from ..names import Scope
 from ..operations import iterate
 from ..session import session
@@ -45,22 +46,36 @@ EXPRESSIONS[Held] = _held
 
 
 def delegated(items: Iterator[Any]) -> Generator[Any, Any, Any]:
-    """`yield from`: what is sent goes to the inner generator, whose answer is the value."""
-    send = getattr(items, "send", None)
-    received: Any = None
+    """`yield from`: what is sent or thrown goes to the inner generator; its answer is the value."""
+    send: Any = getattr(items, "send", None)
+    throw: Any = getattr(items, "throw", None)
+    step: Callable[..., Any] = items.__next__
+    given: tuple[Any, ...] = ()
     budget = session.budget
     while True:
         budget.charge(1)
         try:
-            item = next(items) if received is None or send is None else send(received)
+            item = step(*given)
         except StopIteration as end:
             return end.value
+        finally:
+            given = ()  # an error leads to its frames, and so to this one
         try:
             received = yield item
-        except BaseException:  # what is thrown in: the inner one is closed first
+        except Exception as error:
+            closing = isinstance(error, Raised) and error.value.kind.host is GeneratorExit
+            if closing and isinstance(items, Generator):
+                items.close()  # the inner one first
+            if closing or throw is None:
+                raise
+            step, given = throw, (error,)
+        except BaseException:
             if isinstance(items, Generator):
                 items.close()
             raise
+        else:
+            plain = received is None or send is None
+            step, given = (items.__next__, ()) if plain else (send, (received,))
 
 
 class SuspensionCompiler(ExpressionCompiler):

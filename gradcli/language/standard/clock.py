@@ -100,7 +100,7 @@ def _moment(secs: Any = None) -> struct_time:
     return struct_time(host_time.gmtime(seconds))
 
 
-def _strftime(format: str, t: Any = None) -> str:
+def strftime(format: str, t: Any = None) -> str:
     moment = tuple(_moment() if t is None else t)
     return formatted(lambda pattern: host_time.strftime(pattern, moment), format, moment, "UTC")
 
@@ -192,7 +192,7 @@ MODULES = {
             "time": _seconds, "perf_counter": _since_start, "monotonic": _since_start,
             "process_time": _since_start, "time_ns": tick,
             "perf_counter_ns": lambda: tick() - START * 10**9, "sleep": sleep,
-            "strftime": _strftime, "localtime": _moment, "gmtime": _moment, "ctime": _ctime,
+            "strftime": strftime, "localtime": _moment, "gmtime": _moment, "ctime": _ctime,
             "asctime": lambda t=None: host_time.asctime(tuple(_moment() if t is None else t)),
             "mktime": lambda t: float(calendar.timegm(tuple(t))),
         }),

@@ -1,4 +1,4 @@
-"""language: contextlib, warnings, logging, argparse, statistics: the manners of scripts."""
+"""language: contextlib, warnings, argparse, statistics: the manners of scripts."""
 
 from __future__ import annotations
 
@@ -130,41 +130,6 @@ class catch_warnings:
     def __exit__(self, *error: Any) -> None:
         state.warn = self._before
 
-
-# ---------------------------------------------------------------- logging
-
-
-class Logger:
-    """logging.getLogger(): what it writes goes to standard error, which nobody compares."""
-
-    _torch_name = "logging.Logger"
-    PUBLIC = ("debug", "info", "warning", "error", "critical", "exception", "log", "setLevel",
-              "addHandler", "name", "setFormatter")  # fmt: skip
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: Any = "root", *args: Any, **kwargs: Any) -> None:
-        self.name = name
-
-    def debug(self, *args: Any, **kwargs: Any) -> None:
-        session.notes.setdefault("what the program logs is not shown")
-
-    info = warning = error = critical = exception = log = debug
-
-    def setLevel(self, level: Any) -> None:
-        """Nothing is shown at any level."""
-
-    addHandler = setFormatter = setLevel
-
-
-_ROOT = Logger()
-LOGGING: dict[str, Any] = {
-    **functions(dict.fromkeys("debug info warning error critical exception".split(), _ROOT.debug)),
-    **functions({"basicConfig": lambda **options: None, "disable": lambda level=50: None,
-                 "getLogger": Logger, "StreamHandler": Logger, "FileHandler": Logger,
-                 "Formatter": Logger}),
-    "DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50,
-}  # fmt: skip
 
 # ---------------------------------------------------------------- argparse
 
@@ -318,7 +283,6 @@ MODULES: dict[str, dict[str, Any]] = {
                      "resetwarnings": lambda: None}),
         **classes([catch_warnings]),
     },
-    "logging": LOGGING,
     "argparse": {
         **classes([ArgumentParser, Namespace]), "ArgumentDefaultsHelpFormatter": None,
         "RawTextHelpFormatter": None, "RawDescriptionHelpFormatter": None,

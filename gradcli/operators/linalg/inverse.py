@@ -8,6 +8,8 @@ from typing import Any
 from ...engine.errors import _LinAlgError
 from ...engine.layout import relaid, strides_in_order
 from ...engine.operator import composite, operator
+from ...numerics.rounding import precise
+from ...numerics.small_systems import DIVIDED, below_pivot, is_small_system, substituted
 from ..conventions import check_precision, check_square
 from ..elementwise.where import where
 from ..geometry import broadcast_sizes
@@ -47,9 +49,41 @@ def factored(xp: Any, matrices: Any) -> tuple[Any, Any, Any]:
         pivot = flat[:, k, k]
         info = xp.where((pivot == 0) & (info == 0), k + 1, info).astype("int32")
         safe = xp.where(pivot == 0, xp.ones_like(pivot), pivot)
-        flat[:, k + 1 :, k] = flat[:, k + 1 :, k] / safe[:, None]
+        last = rows == columns <= DIVIDED and k == rows - 2
+        flat[:, k + 1 :, k] = below_pivot(xp, flat[:, k + 1 :, k], safe[:, None], last)
         flat[:, k + 1 :, k + 1 :] -= flat[:, k + 1 :, k, None] * flat[:, None, k, k + 1 :]
     return flat.reshape(lu.shape), pivots.reshape((*batch, steps)), info.reshape(batch)
+
+
+def factored_for_det(xp: Any, matrices: Any) -> tuple[Any, Any]:
+    """LU factors and pivots for a determinant: of the transpose where that needs no copy."""
+    turned = matrices.flags.c_contiguous and matrices.dtype.kind == "f"
+    return factored(xp, matrices.swapaxes(-1, -2) if turned else matrices)[:2]
+
+
+def _exchanged(xp: Any, pivots: Any, right: Any) -> Any:
+    """A right-hand side with the rows exchanged that the elimination exchanged."""
+    shape = xp.broadcast_shapes(pivots.shape[:-1], right.shape[:-2])
+    right = xp.broadcast_to(right, (*shape, *right.shape[-2:]))
+    if pivots.ndim == 1:
+        order = list(range(right.shape[-2]))
+        for k, pivot in enumerate(pivots.tolist()):
+            order[k], order[pivot - 1] = order[pivot - 1], order[k]
+        return right[..., order, :]
+    rows, columns = right.shape[-2:]
+    flat = right.reshape((product_of(shape), rows, columns)).copy()
+    chosen = xp.broadcast_to(pivots, (*shape, rows)).reshape((flat.shape[0], rows)) - 1
+    which = xp.arange(flat.shape[0])
+    for k in range(rows):
+        row = flat[which, chosen[:, k]].copy()
+        flat[which, chosen[:, k]] = flat[:, k]
+        flat[:, k] = row
+    return flat.reshape(right.shape)
+
+
+def solved_by_factors(xp: Any, lu: Any, pivots: Any, right: Any) -> Any:
+    """The solution of a small system of its LU factors, in PyTorch's order."""
+    return substituted(xp, lu, _exchanged(xp, pivots, right))
 
 
 def solved(xp: Any, matrices: Any, right: Any) -> Any:
@@ -89,7 +123,7 @@ def _sign_of(xp: Any, pivots: Any) -> Any:
 
 
 def _determinant(xp: Any, A: Any) -> tuple[Any, Any, Any]:
-    lu, pivots, _ = factored(xp, A)
+    lu, pivots = factored_for_det(xp, A)
     diagonal = xp.diagonal(lu, 0, -2, -1)
     result = xp.asarray(diagonal.prod(-1) * _sign_of(xp, pivots)).astype(A.dtype)
     return result, column_major(xp, lu), pivots
@@ -133,10 +167,10 @@ det = composite(
 
 
 def _log_determinant(xp: Any, A: Any) -> tuple[Any, Any, Any, Any]:
-    lu, pivots, _ = factored(xp, A)
+    lu, pivots = factored_for_det(xp, A)
     diagonal = xp.diagonal(lu, 0, -2, -1)
     sign = xp.asarray(xp.sign(diagonal).prod(-1) * _sign_of(xp, pivots)).astype(A.dtype)
-    logarithm = xp.asarray(xp.log(xp.abs(diagonal)).sum(-1)).astype(A.real.dtype)
+    logarithm = xp.asarray(precise(xp.log, xp.abs(diagonal)).sum(-1)).astype(A.real.dtype)
     return sign, logarithm, column_major(xp, lu), pivots
 
 
@@ -201,9 +235,12 @@ logdet = composite(
 
 
 def _inverted(xp: Any, A: Any, check_errors: bool) -> tuple[Any, Any]:
-    info = factored(xp, A)[2]
+    lu, pivots, info = factored(xp, A)
     if A.size and bool((info != 0).any()):
         return xp.full_like(A, xp.nan), info
+    one = xp.eye(A.shape[-1], dtype=A.dtype)
+    if is_small_system(lu, one):
+        return column_major(xp, solved_by_factors(xp, lu, pivots, one)), info
     return column_major(xp, xp.linalg.inv(A)), info
 
 
@@ -297,6 +334,8 @@ def _solution(xp: Any, A: Any, B: Any, left: bool, check_errors: bool) -> tuple[
     if bool((info != 0).any()) and check_errors:
         shape = xp.broadcast_shapes(A.shape[:-2], right.shape[:-2]) + right.shape[-2:]
         result = xp.full(shape, xp.nan, dtype=B.dtype)
+    elif left and is_small_system(lu, right) and not bool((info != 0).any()):
+        result = solved_by_factors(xp, lu, pivots, right)
     elif left:
         result = solved(xp, A, right)
     else:

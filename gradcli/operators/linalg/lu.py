@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.operator import composite, operator, warn
+from ...numerics.small_systems import is_small_system
 from ..conventions import check_precision, check_square
 from ..reduce.sums import sum_to
 from ..shape.constants import zeros_of
@@ -13,7 +14,7 @@ from ..shape.join import cat
 from ..shape.rearrange import tril, triu
 from ..shape.select import slice_
 from ..shape.transposed import mt
-from .inverse import column_major, factored, named_outputs, solved
+from .inverse import column_major, factored, named_outputs, solved, solved_by_factors
 from .product import matmul_of, product_of
 from .triangular import solve_triangular
 
@@ -286,6 +287,8 @@ def _check_solvable(LU: Any, B: Any) -> None:
 
 
 def _lu_solution(xp: Any, LU: Any, pivots: Any, B: Any, left: bool, adjoint: bool) -> Any:
+    if left and not adjoint and is_small_system(LU, B) and xp.diagonal(LU, 0, -2, -1).all():
+        return column_major(xp, solved_by_factors(xp, LU, pivots, B))
     L, U = _unpacked(xp, LU)
     A = _permuting(xp, pivots, LU.shape[-2], LU.dtype) @ (L @ U)
     A = A.swapaxes(-1, -2) if adjoint else A
